@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.analysis.attention_jobs import ReadSequence
+from engine.foundation.errors import JobError
 from engine.text.tokens import unknown_in_words
-from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown, say_ignored
 from pages.parts.app.questions import ask_once
 from pages.parts.attention import change_view, faults_view, heads_view, steps_view, training_view

@@ -16,12 +16,12 @@ from pydantic import ByteSize
 
 from engine.cluster import SCHEDULER_VARIABLE, cluster_at
 from engine.config.run_config import RunConfig
+from engine.hosting.limits import Limits
 from engine.runs.events import Event
 from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from engine.workers.hosting.limits import Limits
 from engine.workers.pool import Pool
 
 if TYPE_CHECKING:  # needs what requirements-cluster.txt names

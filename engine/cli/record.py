@@ -35,8 +35,8 @@ def record(config: RunConfig, every: int, folder: Path) -> None:
     from engine.analysis.attention_changes import each_head_off
     from engine.analysis.attention_heads import heads
     from engine.analysis.working_head import save, working_head
+    from engine.model.load import save_weights
     from engine.training.train import prepare, train
-    from engine.workers.worker import save_weights
 
     torch.set_num_threads(1)  # as in a worker: the same numbers
     run, model = RunFolder(folder), prepare(config)

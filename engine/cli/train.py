@@ -59,8 +59,8 @@ def run(given: argparse.Namespace) -> int:
 def _train_here(given: argparse.Namespace, config: RunConfig, record: RecordOptions) -> int:
     import torch  # only once the settings are valid
 
+    from engine.model.load import save_weights
     from engine.training.train import prepare, train
-    from engine.workers.worker import save_weights
 
     torch.set_num_threads(1)  # as in a worker: the same numbers, and faster at these sizes
     model = prepare(config)

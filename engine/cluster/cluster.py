@@ -20,7 +20,7 @@ from engine.cluster.codec import Unreadable
 from engine.cluster.member import SILENT, Call, Member, OtherVersion
 from engine.cluster.relay import Relay, operation
 from engine.foundation.log import LOG
-from engine.workers.hosting.host import ROOM, SHARED_BYTES, WORKER_BYTES
+from engine.hosting.host import ROOM, SHARED_BYTES, WORKER_BYTES
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at which workers are there."""

@@ -16,6 +16,7 @@ from engine.cluster.codec import Unreadable, decode
 from engine.cluster.files import Chunk, chunks_of, needed_by, write_chunk
 from engine.cluster.relay import Item
 from engine.foundation.log import log_error
+from engine.foundation.messages import write_value
 from engine.foundation.paths import data_folder
 from engine.foundation.visitor import PROGRAM
 from engine.runs.folder import RunFolder
@@ -129,9 +130,9 @@ class RemoteProcess:
         if not isinstance(report, protocol.Report):
             raise Unreadable("It is no report.")
         if isinstance(report, protocol.Answer) and not report.error:
-            report = replace(report, value=protocol.write_value(decode(report.value)))
+            report = replace(report, value=write_value(decode(report.value)))
         self._on_message(report)
-        if isinstance(report, protocol.RunUpdate) and report.state in ("over", "put away"):
+        if isinstance(report, protocol.RunUpdate) and report.state in ("over", "suspended"):
             self._begun.pop(report.run_id, None)
 
     def _keep(self, run_id: str, chunk: Chunk) -> None:
@@ -152,7 +153,7 @@ class RemoteProcess:
     def _pass_on(self, message: protocol.Command, files: Files) -> None:
         if isinstance(message, protocol.Start):
             message = self._with_files(message, files)
-        self._tell(["send", self._name, protocol.write_value(message)])
+        self._tell(["send", self._name, write_value(message)])
 
     def _with_files(self, start: protocol.Start, files: Files) -> protocol.Start:
         """Send the files that the run reads before it; its folder is then the one of the same name on the other machine."""

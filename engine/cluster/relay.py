@@ -22,6 +22,7 @@ from engine.foundation.child import ChildProcess
 from engine.foundation.code_hash import program_hash
 from engine.foundation.files import keep_private
 from engine.foundation.log import log_error
+from engine.foundation.messages import read_value, receive, send_body
 from engine.foundation.pace import Pace
 from engine.runs.folder import RunFolder
 from engine.workers import protocol
@@ -146,7 +147,7 @@ class Child:
         self._name, self._data, self._say = name, data, say
         self._sent: dict[Path, tuple[int, int]] = {}  # of each file that the app has: its time and its size
         self.process: ChildProcess[bytes, protocol.Report] = ChildProcess(
-            name, ["-m", "engine.workers.worker", *arguments], write=protocol.send_body, read=protocol.receive,
+            name, ["-m", "engine.workers.worker", *arguments], write=send_body, read=receive,
             on_message=self._pass_on, on_end=self._ended, data=data,
         )  # fmt: skip
         self.process.begin()
@@ -158,10 +159,10 @@ class Child:
         items: list[Item] = [["report", self._name, encode(report)]]
         if isinstance(report, protocol.Ready):
             items = [["pid", self._name, self.process.pid], *items]
-        if isinstance(report, protocol.RunUpdate) and report.state in ("paused", "saved", "over", "put away"):
-            items = [*self._files(report.run_id, with_state=report.state in ("saved", "put away")), *items]
+        if isinstance(report, protocol.RunUpdate) and report.state in ("paused", "saved", "over", "suspended"):
+            items = [*self._files(report.run_id, with_state=report.state in ("saved", "suspended")), *items]
         self._say(items)
-        if isinstance(report, protocol.RunUpdate) and report.state in ("over", "put away"):
+        if isinstance(report, protocol.RunUpdate) and report.state in ("over", "suspended"):
             shutil.rmtree(self._folder(report.run_id), ignore_errors=True)
             self._sent = {
                 file: known for file, known in self._sent.items() if file.parent != self._folder(report.run_id)
@@ -169,7 +170,7 @@ class Child:
 
     def _readable(self, answer: protocol.Answer) -> protocol.Answer:
         try:
-            return protocol.Answer(answer.job_id, encode(protocol.read_value(answer.value)))
+            return protocol.Answer(answer.job_id, encode(read_value(answer.value)))
         except TypeError as error:
             return protocol.Answer(answer.job_id, error=str(error))
 

@@ -1,14 +1,17 @@
-"""Loading a trained model from the weights file of its run."""
+"""The weights file of a run: saving a model, and loading it again."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
 
-from safetensors.torch import load_model
+from safetensors import SafetensorError
+from safetensors.torch import load_model, save_model
+from torch import nn
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
+from engine.foundation.files import replacing
 from engine.model.baseline import Baseline
 from engine.model.build import build_model
 from engine.model.transformer import Transformer
@@ -31,3 +34,13 @@ def _loaded(config: RunConfig, weights: Path, written: int) -> Transformer | Bas
     model = build_model(config, **shapes(config).of_model)
     load_model(model, str(weights))
     return model.eval()
+
+
+def save_weights(model: nn.Module, path: Path) -> None:
+    """Save a model's parameters and buffers, those of shared layers once; the file appears whole or not at all. Raises OSError
+    where the disk does not take it."""
+    with replacing(path) as half_written:
+        try:
+            save_model(model, str(half_written))
+        except SafetensorError as error:
+            raise OSError(str(error)) from error

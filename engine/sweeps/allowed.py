@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engine.foundation.formatting import in_time
+from engine.hosting.limits import Limits
 from engine.sweeps.plan import Plan
-from engine.workers.hosting.limits import Limits
 
 GUESS = 0.25
 """The fewest seconds of a visit: building the model, and repetitions until the times are reliable."""

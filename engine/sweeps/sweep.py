@@ -14,6 +14,7 @@ from threading import Lock, RLock
 import psutil
 
 from engine.foundation.background import BackgroundTask
+from engine.foundation.errors import JobError, Refused
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.sweeps.allowed import FIRST, FURTHER, GUESS, refusal
 from engine.sweeps.fit import Fit, fit_all
@@ -22,7 +23,6 @@ from engine.sweeps.jobs import DescribeMachine, MeasurePoint
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
 from engine.sweeps.visit import Machine, Skip, Visit
-from engine.workers.errors import JobError, Refused
 from engine.workers.pool import Pool
 from engine.workers.processes.machines import HERE
 

@@ -1,4 +1,4 @@
-"""The choice of a run's device."""
+"""The devices: the choice of a run's, and what a worker process finds."""
 
 from __future__ import annotations
 
@@ -29,3 +29,21 @@ def choose_device(config: RunConfig, flops_per_step: float) -> tuple[torch.devic
         found = "cpu" if accelerator is None else f"cpu, {accelerator.type}"
         raise ValueError(f"device is {config.device}; this machine has {found}.")
     return torch.device(config.device), "" if config.device == "cpu" else NOT_EXACT.format(config.device)
+
+
+def describe_device(slot: int) -> dict[str, str | int | None]:
+    """Set one thread for this worker and choose its device: worker i owns GPU i. To workers beyond the last GPU the pool gives no
+    run that uses one. Returns what it found, the :class:`engine.workers.protocol.DeviceFacts`."""
+    torch.set_num_threads(1)
+    facts: dict[str, str | int | None] = {
+        "torch": str(torch.__version__), "accelerator": None, "accelerators": 0, "accelerator_name": "", "accelerator_memory": 0,
+    }  # fmt: skip
+    accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    if accelerator is not None:
+        kind, count = accelerator.type, torch.accelerator.device_count()
+        facts["accelerator"], facts["accelerators"] = kind, count
+        if kind == "cuda" and slot < count:
+            torch.cuda.set_device(slot)
+            facts["accelerator_name"] = torch.cuda.get_device_name(slot)
+            facts["accelerator_memory"] = torch.cuda.mem_get_info(slot)[0]
+    return facts

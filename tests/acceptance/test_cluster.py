@@ -20,11 +20,11 @@ from engine.encodings import ENCODINGS
 from engine.experiments.issues import ISSUES
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.paths import DATA_VARIABLE
+from engine.hosting.limits import Limits
 from engine.runs.events import Event
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from engine.workers.hosting.limits import Limits
 from engine.workers.pool import Pool
 from tests.clustering import LoopbackCluster, loopback_cluster
 from tests.engine.workers.test_pool import until
@@ -126,9 +126,9 @@ def test_an_issue_with_a_worker_killed_one_stopped_and_one_added_gives_the_same_
 def test_a_run_goes_on_at_another_worker_from_its_state_bit_for_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from engine.workers.runs import away
+    from engine.workers.runs import suspended
 
-    monkeypatch.setattr(away, "PAUSED_FOR", 0.5)
+    monkeypatch.setattr(suspended, "PAUSED_FOR", 0.5)
     config = RunConfig().replace(steps=400, dropout=0.1)
     with Pool(Runs(tmp_path / "here"), Limits(), 1) as pool:
         straight = trained(pool, {"straight": config})["straight"]

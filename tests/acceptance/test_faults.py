@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from engine.foundation.visitor import Visitor
+from engine.hosting.limits import Limits
 from engine.runs.events import Ended, Failed, Finished
 from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from engine.workers.hosting.limits import Limits
 from engine.workers.pool import Pool
-from engine.workers.runs import away
+from engine.workers.runs import suspended
 from tests.acceptance.dying_training import MIDDLE, seed_of
 from tests.engine import fake_training
 from tests.engine.fake_training import config
@@ -48,7 +48,7 @@ def pool(tmp_path: Path) -> Iterator[Pool]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(away, "PAUSED_FOR", 0.05)
+    monkeypatch.setattr(suspended, "PAUSED_FOR", 0.05)
 
 
 def same_on_disk(pool: Pool, run: Run) -> None:

@@ -19,10 +19,10 @@ import numpy as np
 
 from engine.cluster.cluster import DaskCluster
 from engine.config.run_config import RunConfig
+from engine.hosting.limits import Limits
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from engine.workers.hosting.limits import Limits
 from engine.workers.pool import TRAINING, Pool
 from tests.clustering import LoopbackCluster, loopback_cluster
 

@@ -31,10 +31,10 @@ from engine.config.run_config import RunConfig
 from engine.foundation.log import LOG
 from engine.foundation.paths import DATA_VARIABLE
 from engine.foundation.visitor import Visitor
+from engine.hosting.limits import PROFILES, Limits
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from engine.workers.hosting.limits import PROFILES, Limits
 from engine.workers.pool import TRAINING, Pool
 from tests.engine.fake_training import Nap
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil
 
-from engine.workers.hosting.host import SHARED_BYTES, WORKER_BYTES
+from engine.hosting.host import SHARED_BYTES, WORKER_BYTES
 from tests.load.table import Figures
 
 BATCHES = 10.0

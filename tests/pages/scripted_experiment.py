@@ -16,11 +16,11 @@ from engine.experiments.key_figure import KeyFigure, Row
 from engine.experiments.trial import Trial, read_trial
 from engine.foundation.job import Answer, Job
 from engine.foundation.visitor import PROGRAM, Visitor
+from engine.hosting.allowances import Allowances
+from engine.hosting.limits import Limits
 from engine.runs.events import Event, Finished, Progress, Started
 from engine.runs.request import RunRequest
 from engine.settings.costs import Memory
-from engine.workers.hosting.allowances import Allowances
-from engine.workers.hosting.limits import Limits
 
 MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)
 LONG = (

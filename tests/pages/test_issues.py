@@ -21,7 +21,7 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import Finding
-from engine.workers.errors import Refused
+from engine.foundation.errors import Refused
 from pages.parts.app import server
 from pages.parts.stage.experiments import EXPERIMENTS
 from pages.parts.stage.issue_list import RAN, in_groups

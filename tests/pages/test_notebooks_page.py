@@ -10,12 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.foundation.visitor import Visitor
+from engine.hosting.allowances import Allowances
+from engine.hosting.limits import Limits
 from engine.notebooks import NOTEBOOKS
 from engine.notebooks import players as players_module
 from engine.notebooks.player import Outcome, Play
 from engine.notebooks.players import Players
-from engine.workers.hosting.allowances import Allowances
-from engine.workers.hosting.limits import Limits
 from pages.parts.notebooks import controls, state, steps
 from pages.parts.notebooks.controls import within
 from tests.pages.looking import WORDS, Open

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from engine.runs.events import Snapshot
-from engine.workers.health import Health, WorkerHealth
+from engine.workers.health import Health
 from engine.workers.protocol import DeviceFacts
 from pages.parts.boards.recorded import recorded_example, recorded_head, recorded_run
 from pages.parts.start import conclusion, example_in_words, recording_in_words, workers_in_words
@@ -59,7 +61,10 @@ def test_the_recording_is_described_by_its_settings_and_something_happens_within
 def workers(*rows: tuple[str, str]) -> Health:
     """Ready workers by the names of machine and accelerator."""
     facts = DeviceFacts(torch="2.13.0")
-    found = [WorkerHealth(1, "runs", True, (), False, 0, facts, machine, name) for machine, name in rows]
+    found: list[Any] = [
+        SimpleNamespace(role="runs", ready=True, facts=facts, machine=machine, accelerator=name)
+        for machine, name in rows
+    ]
     return Health(found, len(found), 0, 0, 0)
 
 

@@ -14,10 +14,10 @@ from engine.experiments.report import Report, report
 from engine.experiments.running.shared_trials import SharedRun, SharedTrials
 from engine.experiments.trial import Trial, read_trial
 from engine.foundation.background import BackgroundTask
+from engine.foundation.errors import NoRoom
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Event
 from engine.runs.run import Run
-from engine.workers.errors import NoRoom
 from engine.workers.pool import Pool
 
 POLL_SECONDS = 0.02

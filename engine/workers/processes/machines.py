@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from engine.foundation.child import ChildProcess
+from engine.foundation.messages import receive, send
+from engine.hosting.limits import Limits
 from engine.workers import protocol
-from engine.workers.hosting.limits import Limits
 
 HERE = ""
 """The name of the machine that the app runs on."""
@@ -48,6 +48,11 @@ class Process(Protocol):
     def how_it_ended(self) -> str: ...
 
 
+Launch = Callable[[str, Sequence[str], Callable[[protocol.Report], None], Callable[[], None]], Process]
+"""Start ``python -m engine.workers.worker``: a name for the process's threads, the arguments, and two functions that are called on
+its reader thread: with each report, and at its end, last of all. Raises OSError."""
+
+
 class Machine(Protocol):
     """A computer, or the part of one, on which worker processes are started."""
 
@@ -66,16 +71,8 @@ class Machine(Protocol):
         """The bytes that each of them may take."""
         ...
 
-    def launch(
-        self,
-        name: str,
-        arguments: Sequence[str],
-        on_message: Callable[[protocol.Report], None],
-        on_end: Callable[[], None],
-    ) -> Process:
-        """Start ``python -m engine.workers.worker`` with these arguments. Raises OSError. The functions are called on a thread of
-        the process's own, ``on_end`` last of all."""
-        ...
+    @property
+    def launch(self) -> Launch: ...
 
 
 class Cluster(Protocol):
@@ -86,15 +83,10 @@ class Cluster(Protocol):
         """Those that take processes now."""
         ...
 
-    @property
-    def connecting(self) -> bool:
-        """Whether it is not known yet whether there are any."""
-        ...
-
-    @property
-    def problem(self) -> str:
-        """One sentence where the cluster cannot be reached, else empty."""
-        ...
+    connecting: bool
+    """Whether it is not known yet whether there are any."""
+    problem: str
+    """One sentence where the cluster cannot be reached, else empty."""
 
     def start(self, changed: Callable[[], None]) -> None:
         """``changed`` is called, on a thread of the cluster's own, when machines have joined or left."""
@@ -102,25 +94,22 @@ class Cluster(Protocol):
     def close(self) -> None: ...
 
 
-@dataclass(frozen=True)
-class ThisMachine:
+class ThisMachine(NamedTuple):
     """The machine that the app runs on."""
 
     slots: int
     memory: int
+    launch: Launch
     name: str = HERE
 
-    def launch(
-        self,
-        name: str,
-        arguments: Sequence[str],
-        on_message: Callable[[protocol.Report], None],
-        on_end: Callable[[], None],
-    ) -> Process:
-        return ChildProcess[protocol.Command, protocol.Report](
-            name, ["-m", "engine.workers.worker", *arguments], write=protocol.send, read=protocol.receive,
-            on_message=on_message, on_end=on_end,
-        )  # fmt: skip
+
+def launch_here(
+    name: str, arguments: Sequence[str], on_message: Callable[[protocol.Report], None], on_end: Callable[[], None]
+) -> Process:
+    return ChildProcess[protocol.Command, protocol.Report](
+        name, ["-m", "engine.workers.worker", *arguments], write=send, read=receive,
+        on_message=on_message, on_end=on_end,
+    )  # fmt: skip
 
 
 class Machines:
@@ -128,7 +117,7 @@ class Machines:
 
     def __init__(self, limits: Limits, slots: int, cluster: Cluster | None = None) -> None:
         """``slots``: the processes that train on the app's own machine."""
-        self._here = ThisMachine(slots, int(limits.worker_memory))
+        self._here = ThisMachine(slots, int(limits.worker_memory), launch_here)
         self._cluster = cluster
 
     @property

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from engine.estimate.prediction import Prediction
-from engine.workers.hosting.host import WORKER_BYTES
-from engine.workers.hosting.limits import Limits
+from engine.hosting.host import WORKER_BYTES
+from engine.hosting.limits import Limits
 from engine.workers.processes.machines import Machine
-from engine.workers.processes.process import Post, WorkerProcess
+from engine.workers.processes.process import WorkerProcess
+from engine.workers.protocol import Role
 from engine.workers.runs.queued import QueuedRun
 
 LARGE_SHARE = 0.5
@@ -25,15 +26,16 @@ def worker_for_run(workers: Sequence[WorkerProcess], queued: QueuedRun, most: in
     A run that needs an accelerator goes to a worker that owns one. Where there is none, any worker takes it, and the run
     itself says that the device is missing.
     """
-    available = [worker for worker in workers if worker.available and worker.post.role == "runs"]
-    if queued.wants_accelerator and any(worker.owns_accelerator for worker in workers):
-        available = [worker for worker in available if worker.owns_accelerator]
-    room = [
+    owned = needs_accelerator(queued, workers)
+    able = [
         worker
-        for worker in available
-        if not worker.held_alone and len(worker.runs) < most and _has_room_for(worker, queued)
+        for worker in workers
+        if worker.available and worker.role == "runs" and (worker.owns_accelerator or not owned)
     ]
-    return min(room, key=lambda worker: (worker.load, worker.post.number), default=None)
+    room = [
+        worker for worker in able if not worker.held_alone and len(worker.runs) < most and _has_room_for(worker, queued)
+    ]
+    return min(room, key=lambda worker: (worker.load, worker.slot.number), default=None)
 
 
 def _has_room_for(worker: WorkerProcess, queued: QueuedRun) -> bool:
@@ -70,17 +72,19 @@ def needs_own_process(prediction: Prediction, worker_memory: int) -> bool:
 
 def goes_on_its_own(queued: QueuedRun, workers: Sequence[WorkerProcess], limits: Limits) -> bool:
     """Whether a run gets a process of its own. On an accelerator it does not: the system's limit does not count that memory."""
-    smallest = min(
-        (worker.allowed for worker in workers if worker.post.role == "runs"), default=int(limits.worker_memory)
-    )
-    if not needs_own_process(queued.prediction, smallest):
-        return False
-    return not (queued.wants_accelerator and any(worker.owns_accelerator for worker in workers))
+    smallest = min((worker.allowed for worker in workers if worker.role == "runs"), default=int(limits.worker_memory))
+    return needs_own_process(queued.prediction, smallest) and not needs_accelerator(queued, workers)
 
 
-def memory_for(post: Post, machine: Machine, limits: Limits) -> int:
+def needs_accelerator(queued: QueuedRun, workers: Iterable[WorkerProcess]) -> bool:
+    """Whether only a worker that owns an accelerator may take a run: one that would use it, where any worker has found one. While its
+    owner is started anew, the run waits for it."""
+    return queued.wants_accelerator and any(worker.facts.get("accelerators") for worker in workers)
+
+
+def memory_for(role: Role, machine: Machine, limits: Limits) -> int:
     """The bytes that a process may take: one with a single run as much as a worker and the largest allowed run."""
-    return min(machine.memory, WORKER_BYTES + int(limits.memory)) if post.role == "own" else machine.memory
+    return min(machine.memory, WORKER_BYTES + int(limits.memory)) if role == "own" else machine.memory
 
 
 def machine_for_own(workers: Sequence[WorkerProcess], machines: Sequence[Machine], limits: Limits) -> Machine | None:
@@ -90,16 +94,16 @@ def machine_for_own(workers: Sequence[WorkerProcess], machines: Sequence[Machine
     There are at most as many as a machine has workers, and together with what the runs on these are predicted to take they fit into the
     workers' memory. One may always go, so that no run waits for ever.
     """
-    if not any(worker.available and worker.post.role == "runs" for worker in workers):
+    if not any(worker.available and worker.role == "runs" for worker in workers):
         return None  # whether there is an accelerator is not known yet
-    own = Counter(worker.post.machine for worker in workers if worker.post.role == "own")
+    own = Counter(worker.machine for worker in workers if worker.role == "own")
     room = [machine for machine in machines if _has_room_for_own(machine, own[machine.name], workers, limits)]
     return min(room, key=lambda machine: own[machine.name], default=None)
 
 
 def _has_room_for_own(machine: Machine, own: int, workers: Iterable[WorkerProcess], limits: Limits) -> bool:
     """Whether one more process with a run of its own fits on the machine beside ``own`` others."""
-    shared = [worker for worker in workers if worker.post.role == "runs" and worker.post.machine == machine.name]
+    shared = [worker for worker in workers if worker.role == "runs" and worker.machine == machine.name]
     taken = sum(WORKER_BYTES + together(run.prediction for run in worker.runs.values()) for worker in shared)
-    needed = taken + (own + 1) * min(machine.memory, WORKER_BYTES + int(limits.memory))
+    needed = taken + (own + 1) * memory_for("own", machine, limits)
     return own == 0 or (own < machine.slots and needed <= machine.slots * machine.memory)

@@ -11,11 +11,11 @@ from threading import RLock, Thread
 
 from engine.foundation.formatting import in_bytes, in_time
 from engine.foundation.log import LOG, log_error
+from engine.hosting.limits import Limits
 from engine.workers import protocol
-from engine.workers.hosting.limits import Limits
 from engine.workers.processes.machines import HERE, Machines
 from engine.workers.processes.placement import memory_for
-from engine.workers.processes.process import KillReason, Post, WorkerProcess
+from engine.workers.processes.process import KillReason, Slot, WorkerProcess
 
 TICK = 0.1
 """Seconds between two rounds of checks."""
@@ -89,8 +89,8 @@ class Supervisor:
             if self._thread.ident or self.closing.is_set():
                 return False
             self._thread.start()
-        self.machines.start(self.fill_posts)
-        self.fill_posts()
+        self.machines.start(self.fill_slots)
+        self.fill_slots()
         return True
 
     def close(self) -> None:
@@ -119,14 +119,14 @@ class Supervisor:
 
     def _died(self, worker: WorkerProcess) -> None:
         if not (self.closing.is_set() or worker.retired):
-            LOG.warning("%s (process %d) ended: %s.", worker.post, worker.process.pid, worker.process.how_it_ended())
+            LOG.warning("%s (process %d) ended: %s.", worker.slot, worker.process.pid, worker.process.how_it_ended())
         with self.lock:
             self._workers.remove(worker)
-            if not (worker.ready or worker.retired) and worker.post.machine == HERE:
+            if not (worker.ready or worker.retired) and worker.machine == HERE:
                 self._note_failed_start()
             finish = self._on_death(worker)
         finish()
-        self.fill_posts()
+        self.fill_slots()
 
     def _supervise(self) -> None:
         last_round = last_measured = time.monotonic()
@@ -140,7 +140,7 @@ class Supervisor:
                         for worker in workers:
                             worker.process.last_message_at = now
                     kill_unresponsive(workers, self.limits, now)
-                    self.fill_posts()
+                    self.fill_slots()
                     if now - last_measured > MEMORY_EVERY:
                         last_measured = now
                         kill_oversized(workers)
@@ -152,34 +152,34 @@ class Supervisor:
                 log_error("Supervision", error)
             last_round = now
 
-    def fill_posts(self) -> None:
+    def fill_slots(self) -> None:
         """End the processes that nobody needs any more, and start those that are missing."""
         with self.lock:
             needed = [
-                Post("runs", number, machine=machine.name)
+                Slot("runs", number, machine=machine.name)
                 for machine in self.machines.training
                 for number in range(machine.slots)
             ]
             for worker in self.workers:
-                idle = worker.post.role == "jobs" and time.monotonic() - worker.idle_since < IDLE
-                if not (worker.post in needed or worker.retired or worker.runs or worker.job or idle):
+                idle = worker.role == "jobs" and time.monotonic() - worker.idle_since < IDLE
+                if not (worker.slot in needed or worker.retired or worker.runs or worker.job or idle):
                     worker.retire()
-            there = {worker.post for worker in self.workers}
-            for post in needed:
-                if post not in there:
-                    self.launch(post)
+            there = {worker.slot for worker in self.workers}
+            for slot in needed:
+                if slot not in there:
+                    self.launch(slot)
 
-    def launch(self, post: Post) -> WorkerProcess | None:
+    def launch(self, slot: Slot) -> WorkerProcess | None:
         """A new process, to which a run or a question may be given at once: it finds it when it is up. None where none can be started
         now."""
         with self.lock:
-            machine = self.machines.find(post.machine)  # None: it has just left
+            machine = self.machines.find(slot.machine)  # None: it has just left
             stopped = self.closing.is_set() or not self._thread.ident
             if stopped or machine is None or time.monotonic() < self._start_after:
                 return None
-            allowed = memory_for(post, machine, self.limits)
+            allowed = memory_for(slot.role, machine, self.limits)
             try:
-                worker = WorkerProcess(post, machine, self._training, allowed, self._on_report, self._died)
+                worker = WorkerProcess(slot, machine, self._training, allowed, self._on_report, self._died)
             except OSError as error:
                 log_error("A worker cannot be started", error)
                 self._note_failed_start()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.log import Queue
+from engine.hosting.allowances import Allowances, Release, has_share
 from engine.runs.request import RunRequest
 from engine.workers import protocol
-from engine.workers.errors import NoRoom, Refused
-from engine.workers.hosting.allowances import Allowances, Lease, has_share
 from engine.workers.processes.placement import goes_on_its_own, machine_for_own, worker_for_run
-from engine.workers.processes.process import Post, WorkerProcess
+from engine.workers.processes.process import Slot, WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
 from engine.workers.runs.queued import QueuedRun
 
@@ -79,8 +79,8 @@ class RunQueue:
     def __iter__(self) -> Iterator[QueuedRun]:
         return iter(self._waiting)
 
-    def admit(self, request: RunRequest) -> Lease | None:
-        """Count a run among its owner's before anything is written for it; :meth:`add` follows, or the lease is released. Raises
+    def admit(self, request: RunRequest) -> Release:
+        """Count a run among its owner's, but no trial, before anything is written for it; :meth:`add` follows, or it is released. Raises
         Refused where no further run may wait, or none from this network address."""
         with self._lock:
             if self._supervisor.closing.is_set():
@@ -92,7 +92,7 @@ class RunQueue:
             if waiting and not has_share(here, waiting, most):
                 of = f"{waiting} runs" if waiting >= most else f"{here} runs from your network address"
                 raise NoRoom(f"{of} are waiting already; try again when some have ended.")
-            return None if request.trial else self._allowances.take("run", request.visitor)
+            return (lambda: None) if request.trial else self._allowances.take("run", request.visitor)
 
     def add(self, queued: QueuedRun) -> bool:
         """Queue a run that was admitted. False, and it counts no more, where the pool is closing."""
@@ -127,11 +127,10 @@ class RunQueue:
         """The worker that has the run of that id."""
         return next((worker for worker in self._supervisor.workers if run_id in worker.runs), None)
 
-    def free_place(self, worker: WorkerProcess, queued: QueuedRun) -> None:
-        """A run has left its worker: it counts no more among its owner's, and the next one has its place."""
+    def free_slot(self, worker: WorkerProcess, queued: QueuedRun) -> None:
+        """A run has left its worker: it counts no more among its owner's, and the next one has its slot."""
         with self._lock:
             del worker.runs[queued.run.id]
-            worker.end_task(queued.run.id)
             queued.release()
             self.dispatch()
 
@@ -145,10 +144,10 @@ class RunQueue:
                 if (worker := self._worker_for(queued)) is not None:
                     self._remove(queued)
                     run_id, folder = queued.run.id, str(queued.run.folder)
-                    worker.runs[run_id], queued.run.machine = queued, worker.post.machine
+                    worker.runs[run_id], queued.run.machine = queued, worker.machine
                     worker.send(protocol.Start(run_id, queued.request, queued.prediction, folder, queued.saved_step))
                     for _ in range(queued.early_steps):
-                        worker.send(protocol.Step(run_id))
+                        worker.send(protocol.Control(run_id, "step"))
             self._number()
 
     def retry(self) -> None:
@@ -164,7 +163,7 @@ class RunQueue:
         machine = machine_for_own(workers, self._supervisor.machines.training, self._limits)
         if machine is None:
             return None
-        worker = self._supervisor.launch(Post("own", run_id=queued.run.id, machine=machine.name))
+        worker = self._supervisor.launch(Slot("own", run_id=queued.run.id, machine=machine.name))
         self._not_started = self._not_started or worker is None
         return worker
 
@@ -177,7 +176,7 @@ class RunQueue:
         going = [
             [queued.seconds_left for queued in worker.runs.values()]
             for worker in self._supervisor.workers
-            if worker.post.role == "runs"
+            if worker.role == "runs"
         ]
         left = [queued.seconds_left for queued in self._waiting]
         most = max([1, *map(len, going)]) if left else 1  # as some wait, the workers are full

@@ -9,10 +9,9 @@ from contextlib import contextmanager
 import streamlit as st
 
 from engine.foundation.background import BackgroundTask
-from engine.foundation.errors import Explained
+from engine.foundation.errors import Explained, Refused
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError, Problem, shown
-from engine.workers.errors import Refused
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|$~:])")
 QUOTED = re.compile("“([^”]*)”")

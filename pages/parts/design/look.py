@@ -7,8 +7,8 @@ import streamlit as st
 from engine.analysis.encoding_jobs import ComputePreview, Preview
 from engine.encodings.designed.words import in_words
 from engine.experiments.comparison import design_config
+from engine.foundation.errors import JobError
 from engine.settings.errors import ConfigError
-from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once
 from pages.parts.boards.panels import Panel, panels

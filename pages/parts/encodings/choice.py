@@ -12,9 +12,9 @@ from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
 from engine.experiments.choice import BAR, NEEDS, PROPERTIES, evidence_table
 from engine.experiments.frames import evidence_frame
+from engine.foundation.errors import JobError
 from engine.foundation.paths import data_folder
 from engine.tasks import PLAIN
-from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import Remembered, ask, ask_once
 from pages.parts.app.setting_widget import offer_file

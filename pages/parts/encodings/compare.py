@@ -13,9 +13,9 @@ from engine.analysis.encoding_jobs import ComputeMatrices, ComputePortrait
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.encodings.formula import with_numbers
+from engine.foundation.errors import JobError
 from engine.foundation.job import Job
 from engine.settings.errors import ConfigError
-from engine.workers.errors import JobError
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once, asking_threads

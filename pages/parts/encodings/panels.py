@@ -10,7 +10,7 @@ import streamlit as st
 from engine.analysis.encoding_jobs import TimeForward, Timing
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import added_flops, added_parameters
-from engine.workers.errors import JobError
+from engine.foundation.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask
 from pages.parts.boards.panels import Panel

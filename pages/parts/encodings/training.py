@@ -6,9 +6,9 @@ import streamlit as st
 
 from engine.analysis.encoding_jobs import ComputePortraitOfSnapshot, FollowSnapshots, MeasureFinalScales
 from engine.encodings import ENCODINGS
+from engine.foundation.errors import JobError
 from engine.runs.events import Snapshot, layers_kept
 from engine.runs.run import Run
-from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import as_code, in_markdown
 from pages.parts.app.questions import ask_once
 from pages.parts.app.session import shown_run

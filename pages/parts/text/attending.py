@@ -6,9 +6,9 @@ import numpy as np
 import streamlit as st
 
 from engine.analysis.text_jobs import AttendToSentence, SentenceAttention
+from engine.foundation.errors import JobError
 from engine.runs.run import Run
 from engine.text.tokens import unknown_in_words
-from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask
 from pages.parts.boards.panels import Panel, panels

@@ -10,10 +10,10 @@ import pandas as pd
 import streamlit as st
 
 from engine.analysis.text_jobs import CompareWithCounting, CountWords
+from engine.foundation.errors import JobError
 from engine.runs.passing import passed
 from engine.runs.run import Run
 from engine.text import plays
-from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once, if_known
 from pages.parts.boards.panels import Panel, panels

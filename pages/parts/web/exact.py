@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from engine.workers.errors import NoRoom
+from engine.foundation.errors import NoRoom
 from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.web.live import Admit, Find, everybody, visitor_of
 

@@ -18,11 +18,11 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
+from engine.foundation.errors import NoRoom
 from engine.foundation.pace import Pace
 from engine.foundation.visitor import Visitor
 from engine.settings.errors import Problem
 from engine.settings.fields import whole_number
-from engine.workers.errors import NoRoom
 from pages.parts.app.visitor import id_in, shared_address
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
 from pages.parts.web.messages import Messages, MessagesOfRuns, Moment

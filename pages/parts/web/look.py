@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from engine.foundation.errors import JobError
 from engine.foundation.visitor import Visitor
 from engine.settings.errors import Problem
-from engine.workers.errors import JobError
 from pages.parts.web.live import Find, visitor_of
 
 if TYPE_CHECKING:  # the server is up before the engine is imported

@@ -10,9 +10,9 @@ import pytest
 from engine.analysis.attention_asked import ModelAsked
 from engine.analysis.look import before_training, own_sequence_read
 from engine.config.run_config import parse
+from engine.model.load import save_weights
 from engine.runs.events import Progress, Snapshot, Started
 from engine.training.train import prepare, train
-from engine.workers.worker import save_weights
 
 CONFIGS = [{}, {"family": "encoder_decoder", "seq_len": 4}, {"task": "sort", "family": "encoder"}, {"family": "gru"}]
 

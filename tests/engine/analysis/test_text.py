@@ -12,12 +12,12 @@ import pytest
 from engine.analysis import text as questions
 from engine.analysis.ngram_scores import baseline_nats
 from engine.config.run_config import RunConfig, parse
+from engine.model.load import save_weights
 from engine.runs.events import Finished, Snapshot
 from engine.text import own
 from engine.text.kneser_ney import kneser_ney
 from engine.text.tokens import pieces, vocabulary_of
 from engine.training.train import prepare, train
-from engine.workers.worker import save_weights
 
 CLAUSES = ("the cat sat on the mat", "a dog ran to the gate", "the old king slept", "birds sang, and the sun rose")
 TEXT = "".join(f"{CLAUSES[n * n % 7 % 4]}, {CLAUSES[n % 3]}.\n" for n in range(120))

@@ -19,14 +19,14 @@ from distributed.protocol import Serialized, to_serialize
 from engine.cluster import cluster_at
 from engine.cluster.cluster import DaskCluster, ask, checked_address
 from engine.foundation.log import LOG
+from engine.hosting.limits import Limits
 from engine.runs.events import Finished, Progress
 from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from engine.workers.hosting.limits import Limits
 from engine.workers.pool import Pool
-from engine.workers.runs import away
+from engine.workers.runs import suspended
 from tests.clustering import LoopbackCluster, loopback_cluster
 from tests.engine.fake_training import HANGS_IN_THE_END, PidAnywhere, WorkerPid, config
 from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, long_run, some, steps_of, until, wait_end
@@ -101,7 +101,7 @@ def test_a_run_that_does_not_yield_is_ended_by_force_and_the_next_one_goes(pool:
 def test_a_run_that_was_put_away_goes_on_from_its_state_wherever_there_is_room(
     pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(away, "PAUSED_FOR", 1.0)
+    monkeypatch.setattr(suspended, "PAUSED_FOR", 1.0)
     run = long_run(pool)
     pool.pause(run.id)
     until(lambda: run.state == "paused")

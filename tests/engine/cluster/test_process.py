@@ -9,6 +9,7 @@ from typing import Any
 from engine.cluster.process import RemoteProcess
 from engine.config.run_config import parse
 from engine.estimate.prediction import predict
+from engine.foundation.messages import read_value
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from engine.workers import protocol
@@ -38,7 +39,7 @@ def test_neither_the_visitor_nor_the_address_is_sent(tmp_path: Path) -> None:
     assert told.closed.wait(240)
     process.end("over")
     (body,) = [item[2] for item in told if item[0] == "send"]
-    sent = protocol.read_value(body)
+    sent = read_value(body)
     assert sent.request.config == config
     assert sent.request.pace == 7.0
     assert b"203.0.113.9" not in body
@@ -53,14 +54,14 @@ def test_what_follows_a_start_whose_files_are_sent_comes_after_it(tmp_path: Path
     process.begin()
     process.send(protocol.Ping())
     process.send(protocol.Start("a" * 16, RunRequest(config), predict(config), str(tmp_path), saved_step=2))
-    process.send(protocol.Pause("a" * 16))
+    process.send(protocol.Control("a" * 16, "pause"))
     process.close()
     assert told.closed.wait(240)
     process.end("over")
-    sent = [type(protocol.read_value(item[2])).__name__ if item[0] == "send" else item[0] for item in told]
+    sent = [type(read_value(item[2])).__name__ if item[0] == "send" else item[0] for item in told]
     assert sent[:2] == ["start", "Ping"]
     assert set(sent[2:-3]) == {"file"}
-    assert sent[-3:] == ["Start", "Pause", "close"]
+    assert sent[-3:] == ["Start", "Control", "close"]
 
 
 def test_a_process_that_sends_more_than_its_run_keeps_is_given_up(tmp_path: Path) -> None:

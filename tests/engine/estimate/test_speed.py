@@ -18,7 +18,7 @@ from engine.estimate.speed import (
     remember_speed,
     speed_file,
 )
-from engine.workers.hosting.limits import Limits, refusal
+from engine.hosting.limits import Limits, refusal
 
 
 @pytest.fixture(autouse=True)

@@ -13,9 +13,8 @@ from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.prediction import predict
 from engine.model.build import build_model
-from engine.model.load import trained_model
+from engine.model.load import save_weights, trained_model
 from engine.training.optimizers import build_optimizers
-from engine.workers.worker import save_weights
 from tests.engine.estimate.test_memory import assert_predicted
 
 ARCHITECTURES = ("decoder", "gru", "cnn")

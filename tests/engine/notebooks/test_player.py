@@ -10,13 +10,13 @@ from typing import Any
 import psutil
 import pytest
 
+from engine.foundation.errors import NoRoom
 from engine.foundation.visitor import Visitor
+from engine.hosting.allowances import Allowances
+from engine.hosting.limits import Limits
 from engine.notebooks import NOTEBOOKS, player
 from engine.notebooks.player import Play
 from engine.notebooks.players import Players
-from engine.workers.errors import NoRoom
-from engine.workers.hosting.allowances import Allowances
-from engine.workers.hosting.limits import Limits
 
 NOTEBOOK = NOTEBOOKS["fixed-length"]
 CODE = [cell.number for cell in NOTEBOOK.cells if cell.kind == "code"]

@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from engine.foundation.errors import Refused
 from engine.foundation.start import ROOT
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Ended, Progress
@@ -18,10 +19,9 @@ from engine.runs.lease import SILENT, ServerLease
 from engine.runs.request import RunRequest
 from engine.runs.retention import Retention
 from engine.runs.store import Runs
-from engine.workers.errors import Refused
 from engine.workers.pool import Pool
 from tests.engine.fake_training import config
-from tests.engine.workers.test_limits import predict
+from tests.engine.hosting.test_limits import predict
 from tests.engine.workers.test_pool import FAKE
 
 NOTHING = Retention(runs=0, bytes=0)

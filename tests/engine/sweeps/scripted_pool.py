@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from engine.config.run_config import RunConfig
+from engine.foundation.errors import JobError
 from engine.foundation.job import Job
+from engine.hosting.limits import Limits
 from engine.settings.costs import Memory
 from engine.sweeps.jobs import DescribeMachine, MeasurePoint
 from engine.sweeps.visit import Machine, Visit
-from engine.workers.errors import JobError
-from engine.workers.hosting.limits import Limits
 
 LAWS = {
     "materialised": lambda n: 1e-7 * n**2,

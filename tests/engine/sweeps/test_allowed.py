@@ -6,11 +6,11 @@ import re
 
 import pytest
 
+from engine.foundation.errors import Refused
+from engine.hosting.limits import PROFILES, Limits
 from engine.sweeps.allowed import refusal
 from engine.sweeps.plan import Plan
 from engine.sweeps.sweep import Sweep
-from engine.workers.errors import Refused
-from engine.workers.hosting.limits import PROFILES, Limits
 from tests.engine.sweeps.scripted_pool import LAWS, ScriptedPool
 
 SLOW = Plan(patience=60.0, rounds=15)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from engine.workers.health import Health, WorkerHealth
+from engine.workers.health import Health
 from engine.workers.processes.machines import HERE, host_of
 
 
-def worker(machine: str, ready: bool = True) -> WorkerHealth:
-    return WorkerHealth(1, "runs", ready, (), False, 0, machine=machine)
+def worker(machine: str, ready: bool = True) -> Any:
+    return SimpleNamespace(role="runs", ready=ready, machine=machine)
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ import pytest
 
 from engine.config.run_config import parse
 from engine.estimate.prediction import predict
+from engine.hosting import host
+from engine.hosting.host import WORKER_BYTES
+from engine.hosting.limits import Limits
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
-from engine.workers.hosting import host
-from engine.workers.hosting.host import WORKER_BYTES
-from engine.workers.hosting.limits import Limits
 from engine.workers.processes.placement import goes_on_its_own, has_room, needs_own_process, worker_for_run
-from engine.workers.processes.process import Post
+from engine.workers.processes.process import Slot
 from engine.workers.runs.queued import QueuedRun
 
 MIB = 2**20
@@ -77,10 +77,7 @@ def test_a_run_that_is_large_for_the_smallest_machine_gets_a_process_of_its_own(
     here = limits(worker_memory="8GiB")
 
     def workers(*allowed: int) -> Any:
-        return [
-            SimpleNamespace(post=Post("runs", machine=str(n)), allowed=size, owns_accelerator=False)
-            for n, size in enumerate(allowed)
-        ]
+        return [SimpleNamespace(role="runs", allowed=size, facts={}) for size in allowed]
 
     assert not goes_on_its_own(queued, workers(), here)
     assert not goes_on_its_own(queued, workers(8 * 2**30, 6 * 2**30), here)
@@ -99,13 +96,12 @@ def test_runs_on_a_gpu_share_its_own_memory_and_wait_for_the_worker_that_owns_it
         )
 
     def worker(number: int, **facts: int) -> Any:
-        post = Post("runs", number)
         return SimpleNamespace(
-            post=post, facts=facts, runs={}, allowed=WORKER_BYTES + 900 * MIB, available=True, held_alone=False, load=0,
-            owns_accelerator=bool(facts),
+            slot=Slot("runs", number), role="runs", facts=facts, runs={}, allowed=WORKER_BYTES + 900 * MIB, available=True,
+            held_alone=False, load=0, owns_accelerator=number < facts.get("accelerators", 0),
         )  # fmt: skip
 
-    owner, other = worker(0, accelerator_memory=1000 * MIB), worker(1)
+    owner, other = worker(0, accelerators=1, accelerator_memory=1000 * MIB), worker(1)
     for device, workers in (("cuda", [owner, other]), ("cpu", [owner])):
         for name in ("one", "two"):
             assert worker_for_run(workers, queued(device), 16) is owner
@@ -114,3 +110,9 @@ def test_runs_on_a_gpu_share_its_own_memory_and_wait_for_the_worker_that_owns_it
     owner.available = False
     assert worker_for_run([owner, other], queued("cuda"), 16) is None
     assert worker_for_run([other], queued("cuda"), 16) is other, "the run says what is missing"
+    starting, knows = worker(0), worker(1, accelerators=1)
+    large = queued("cuda")
+    large.prediction = replace(large.prediction, peak=800 * MIB)
+    for run in (queued("cuda"), large):
+        assert worker_for_run([starting, knows], run, 16) is None, "the owner is started anew"
+        assert not goes_on_its_own(run, [starting, knows], limits())

@@ -22,19 +22,19 @@ import pytest
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
 from engine.foundation import start
+from engine.foundation.errors import JobError, Refused
 from engine.foundation.job import Job
 from engine.foundation.start import ROOT, ForkServer
 from engine.foundation.visitor import Visitor
+from engine.hosting.host import WORKER_BYTES
+from engine.hosting.limits import Limits
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.settings.costs import Memory
-from engine.workers.errors import JobError, Refused
-from engine.workers.hosting.host import WORKER_BYTES
-from engine.workers.hosting.limits import Limits
+from engine.workers.live_run import BATCH
 from engine.workers.pool import Pool
-from engine.workers.training.live_run import BATCH
 from tests.engine import fake_training
 from tests.engine.fake_training import (
     Add,
@@ -48,7 +48,7 @@ from tests.engine.fake_training import (
     config,
     loss_at,
 )
-from tests.engine.workers.test_limits import prediction, small
+from tests.engine.hosting.test_limits import prediction, small
 
 FAKE = "tests.engine.fake_training"
 LONG = 100_000
@@ -733,13 +733,13 @@ def test_closing_does_not_wait_for_a_run_that_hangs(tmp_path: Path) -> None:
 APP = f"""
 import sys, time
 from pathlib import Path
-from engine.workers.hosting.host import WORKER_BYTES
-from engine.workers.hosting.limits import Limits
+from engine.hosting.host import WORKER_BYTES
+from engine.hosting.limits import Limits
 from engine.workers.pool import Pool
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
 from tests.engine.fake_training import config
-from tests.engine.workers.test_limits import small
+from tests.engine.hosting.test_limits import small
 pool = Pool(Runs(Path(sys.argv[1])), Limits(steps=10**6), 1, training={FAKE!r}, predict=small)
 pool.start()
 pool.wait_until_ready(60)

@@ -12,7 +12,7 @@ from engine.estimate.prediction import predict
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
-from engine.workers.protocol import Pause, Step
+from engine.workers.protocol import Control
 from engine.workers.runs.queue import in_turn, seconds_to_start
 from engine.workers.runs.queued import QueuedRun
 
@@ -84,13 +84,13 @@ def test_without_workers_nothing_is_known() -> None:
     assert seconds_to_start([], [1.0], 2) == []
 
 
-def test_a_step_asked_for_while_a_run_is_put_away_is_taken_when_it_is_back(runs: Runs) -> None:
+def test_a_step_asked_for_while_a_run_is_suspended_is_taken_when_it_is_back(runs: Runs) -> None:
     run = queued(runs, "anna")
     run.begin()
-    run.leaving = True
-    step = Step(run.run.id)
+    run.suspending = True
+    step = Control(run.run.id, "step")
     run.control_on_worker(step)
     run.begin()
-    assert run.meanwhile == [step]
-    run.control_on_worker(Pause(run.run.id))
-    assert run.meanwhile == []
+    assert run.asked_since == [step]
+    run.control_on_worker(Control(run.run.id, "pause"))
+    assert run.asked_since == []

@@ -12,25 +12,24 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
+from engine.foundation.errors import error_in_words
 from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
 from engine.settings.costs import Memory
 from engine.workers import protocol
-from engine.workers.training.live_run import (
+from engine.workers.live_run import (
     SAVE_EVERY,
     SAVE_SHARE,
     SHORT_SLICE,
     SLICE,
     SNAPSHOT_EVERY,
     LiveRun,
-    in_words,
 )
-from engine.workers.training.scheduler import ROUND, FairShare
-from engine.workers.worker import Worker
+from engine.workers.worker import ROUND, FairShare, Worker
 from tests.engine import fake_training
-from tests.engine.workers.test_limits import prediction
+from tests.engine.hosting.test_limits import prediction
 
 
 @dataclass
@@ -395,11 +394,11 @@ def test_an_exception_becomes_one_sentence(clock: Clock, seed: int, sentence: st
 
 def test_running_out_of_memory_names_what_to_lower() -> None:
     for error in (MemoryError(), RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")):
-        assert "batch_size" in in_words(error)
+        assert "batch_size" in error_in_words(error)
 
 
 def test_a_path_of_the_machine_is_not_told() -> None:
-    told = in_words(OSError(30, "Read-only file system", "/home/somebody/runs"))
+    told = error_in_words(OSError(30, "Read-only file system", "/home/somebody/runs"))
     assert told == "An error ended it (OSError: Read-only file system)."
 
 
@@ -473,16 +472,16 @@ def test_a_run_with_a_step_to_take_is_not_put_away_before(clock: Clock, tmp_path
     run.pause()
     run.allow_step()
     with pytest.raises(OSError, match="not taken yet"):
-        run.put_away()
+        run.suspend()
     run.advance()
-    run.put_away()
+    run.suspend()
     assert run.folder.state.read_text() == "2"
 
 
 def test_what_has_not_begun_cannot_be_put_away(clock: Clock, tmp_path: Path) -> None:
     run = live_run("a", fake_training.config(5), Timed(clock, 0.01), clock=clock, folder=tmp_path, paused=True)
     with pytest.raises(OSError, match="nothing to save"):
-        run.put_away()
+        run.suspend()
 
 
 def test_a_run_that_comes_back_as_soon_as_it_was_put_away_is_said_to_be_computed(tmp_path: Path) -> None:
@@ -497,15 +496,15 @@ def test_a_run_that_comes_back_as_soon_as_it_was_put_away_is_said_to_be_computed
     def report(said: protocol.Report) -> None:
         reports.append(said)
         if isinstance(said, protocol.RunUpdate) and said.state == "paused":
-            commands.put(protocol.PutAway("run"))
+            commands.put(protocol.Control("run", "suspend"))
             commands.put(replace(start, request=replace(request, paused=False), saved_step=1))
         if isinstance(said, protocol.RunUpdate) and said.state == "over":
             raise Enough
 
     commands.put(start)
-    commands.put(protocol.Step("run"))
+    commands.put(protocol.Control("run", "step"))
     with pytest.raises(Enough):
         Worker(fake_training, commands, report).work()  # type: ignore[arg-type]
-    away = next(n for n, one in enumerate(reports) if isinstance(one, protocol.RunUpdate) and one.state == "put away")
+    away = next(n for n, one in enumerate(reports) if isinstance(one, protocol.RunUpdate) and one.state == "suspended")
     running, busy, *_ = reports[away + 1 :]
     assert (running, busy) == (protocol.RunUpdate("run", state="running"), protocol.Busy("run"))

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable
 from threading import Thread
 
-from engine.workers.hosting.limits import Limits
+from engine.hosting.limits import Limits
 from engine.workers.processes.machines import Machines
 from engine.workers.processes.process import WorkerProcess
 from engine.workers.processes.supervisor import Supervisor

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +17,6 @@ from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.training.train import prepare, train
 from engine.workers.pool import Pool
-from engine.workers.worker import describe_device, save_weights
 
 PLAIN = RunConfig().replace(steps=40, seed=3)
 NOISY = PLAIN.replace(dropout=0.3, seed=5, pos_encoding="rope")
@@ -113,32 +110,5 @@ def test_a_run_that_cannot_be_built_fails_in_one_sentence(pool: Pool) -> None:
     assert run.ending.reason.startswith(f"device is {missing}; this machine has cpu")
 
 
-def test_weights_for_which_the_disk_has_no_room_are_an_error_of_the_disk(tmp_path: Path) -> None:
-    model, before = prepare(PLAIN), resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
-    try:
-        with pytest.raises(OSError, match=r"(?i)file too large"):
-            save_weights(model, tmp_path / "weights.safetensors")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert not list(tmp_path.iterdir())
-
-
 def test_the_worker_says_what_it_found(pool: Pool) -> None:
     assert pool.health().device["torch"] == str(torch.__version__)
-
-
-def test_a_worker_tells_the_free_memory_of_the_gpu_that_it_owns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two GPUs by stand-ins for torch's facts, three workers."""
-    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
-    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
-    monkeypatch.setattr(torch.accelerator, "device_count", lambda: 2)
-    monkeypatch.setattr(torch.cuda, "set_device", lambda slot: None)
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda slot: f"GPU {slot}")
-    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda slot: (10 + slot, 100))
-    facts = [describe_device(slot) for slot in range(3)]
-    assert [(own["accelerator_name"], own["accelerator_memory"]) for own in facts] == [
-        ("GPU 0", 10),
-        ("GPU 1", 11),
-        ("", 0),
-    ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from engine.hosting.limits import PROFILE, Limits
 from engine.runs.lease import Holder
-from engine.workers.hosting.limits import PROFILE, Limits
 from pages.parts.app.server import is_loopback, start_lines
 
 

@@ -6,10 +6,10 @@ from errno import ENOSPC
 
 import pytest
 
+from engine.foundation.errors import Refused
 from engine.foundation.visitor import Visitor
-from engine.workers.errors import Refused
-from engine.workers.hosting.allowances import Allowances
-from engine.workers.hosting.limits import Limits
+from engine.hosting.allowances import Allowances
+from engine.hosting.limits import Limits
 from pages.parts.app.task_registry import MAX_KEPT, TaskRegistry
 from tests.engine.foundation.test_background import Scripted
 

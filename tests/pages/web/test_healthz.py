@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from starlette.applications import Starlette
@@ -11,7 +13,7 @@ from starlette.testclient import TestClient
 
 from engine.cluster import SCHEDULER_VARIABLE
 from engine.foundation.log import LOG
-from engine.workers.health import Health, WorkerHealth
+from engine.workers.health import Health
 from pages.parts.app import server
 from pages.parts.web.compose import healthz_route
 
@@ -42,7 +44,7 @@ def test_before_the_workers_are_started_the_answer_is_no() -> None:
 @pytest.mark.usefixtures("no_pool")
 def test_the_workers_of_the_cluster_are_counted_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     machines = ("", "tls://10.0.0.7:1", "tls://10.0.0.7:2")
-    workers = [WorkerHealth(1, "runs", True, (), False, 0, machine=machine) for machine in machines]
+    workers: list[Any] = [SimpleNamespace(role="runs", ready=True, machine=machine) for machine in machines]
 
     class FakePool:
         def __init__(self, *_: object, **__: object) -> None: ...

@@ -12,9 +12,9 @@ from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from engine.foundation.errors import JobError
 from engine.foundation.job import Job
 from engine.foundation.visitor import Visitor
-from engine.workers.errors import JobError
 from pages.parts.boards.component import PLOTLY_ADDRESS
 from pages.parts.web.compose import healthz_route
 from pages.parts.web.look import own_route, untrained_route

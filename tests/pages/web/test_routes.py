@@ -23,10 +23,10 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
+from engine.foundation.errors import NoRoom
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Progress, Snapshot
 from engine.runs.log import EventLog, Table
-from engine.workers.errors import NoRoom
 from pages.parts.app.visitor import COOKIE, id_in
 from pages.parts.boards.component import PLOTLY_ADDRESS, packed_plotly, plotly_script
 from pages.parts.boards.live.board import LIVE

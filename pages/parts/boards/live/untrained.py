@@ -11,11 +11,11 @@ from engine.analysis.attention_asked import ModelAsked
 from engine.analysis.look_jobs import MOST_BYTES, MOST_FLOPS, LookBeforeTraining, ReadOwnSequence
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
+from engine.foundation.errors import JobError
 from engine.foundation.formatting import in_bytes
 from engine.foundation.job import Job
 from engine.runs.events import Progress
 from engine.runs.log import EventLog
-from engine.workers.errors import JobError
 from pages.parts.app.questions import Remembered
 from pages.parts.boards.live.feed import Payload, feed, plain_snapshot
 

@@ -15,9 +15,9 @@ import pytest
 from engine.experiments.experiment import Arm
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
+from engine.foundation.errors import JobError
 from engine.foundation.visitor import Visitor
 from engine.settings.errors import ConfigError
-from engine.workers.errors import JobError
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue
 from tests.engine.fake_training import RAISES

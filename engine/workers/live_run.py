@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
-from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from engine.analysis.measurements.take import take_measurement
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
+from engine.foundation.errors import error_in_words
 from engine.foundation.log import log_error, log_failure
 from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import SNAPSHOT_NOW, RecordOptions
 from engine.runs.request import RunRequest
+
+if TYPE_CHECKING:
+    from torch.nn import Module
+
+    from engine.training.state import TrainingState
 
 SLICE = 0.05
 """The most seconds that one run trains before the next run's turn."""
@@ -30,20 +35,10 @@ SNAPSHOT_SHARE = 20
 """A snapshot that took t seconds is not repeated for 20 t, so that snapshots cost at most 5 %."""
 
 
-class State(Protocol):
-    """The state of a training: :class:`engine.training.state.TrainingState`, or a stand-in for tests."""
-
-    model: Any
-    step: int
-
-    def save(self, file: Path) -> None: ...
-    def load(self, file: Path) -> None: ...
-
-
 class Training(Protocol):
     """The training module: ``engine.training.train``, or a stand-in for tests."""
 
-    def begin(self, config: RunConfig, prediction: Prediction | None) -> State: ...
+    def begin(self, config: RunConfig, prediction: Prediction | None) -> TrainingState: ...
     def train(
         self,
         config: RunConfig,
@@ -51,7 +46,7 @@ class Training(Protocol):
         record: RecordOptions,
         prediction: Prediction | None,
         measure: object,
-        state: Any,
+        state: TrainingState,
     ) -> Generator[Event, str | None, None]: ...
 
 
@@ -71,7 +66,7 @@ class LiveRun:
         """``saved_step``: the last step that the pool knows of a run that continues with the state in its folder, which is of this
         step or an earlier one: the steps in between are repeated. None: it begins anew."""
         self.run_id, self.request, self.folder = run_id, request, folder
-        self.model: object = None
+        self.model: Module | None = None
         self.unsent: list[Event] = []
         self.step = saved_step or 0
         self.paused = request.paused
@@ -86,7 +81,7 @@ class LiveRun:
         self._saved_step = saved_step
         self._repeats_to = self.step
         self._saved_at, self._save_cost, self._step_saved = clock(), 0.0, self.step
-        self._state: State | None = None
+        self._state: TrainingState | None = None
         self._allowed = 0  # optimizer steps that a paused run may still take
         self._training, self._prediction, self._clock = training, prediction, clock
         self._generator = self._events()
@@ -108,9 +103,9 @@ class LiveRun:
         record = self.request.record
         yield from self._training.train(config, None, record, self._prediction, take_measurement, state)
 
-    def put_away(self) -> None:
-        """Save the run's state and let it go. Raises OSError where :meth:`save` does, or where a single step that was asked for is
-        not taken yet; the run then stays as it is."""
+    def suspend(self) -> None:
+        """Save the run's state and end its training here. Raises OSError where :meth:`save` does, or where a single step that was asked
+        for is not taken yet; the run then stays as it is."""
         if self.paused and self._allowed:
             raise BlockingIOError("A step that was asked for is not taken yet.")
         if self._state is not None or self._saved_step is None:
@@ -145,7 +140,7 @@ class LiveRun:
         """Whether it takes steps that the pool knows already."""
         return self.step < self._repeats_to
 
-    def let_go(self) -> None:
+    def free(self) -> None:
         """Drop everything that takes memory."""
         self.model = self._state = None
 
@@ -247,7 +242,7 @@ class LiveRun:
             event = None if ended else Failed(self.step, "The run ended without a result.")
         except Exception as error:
             log_failure(f"Run {self.run_id}", error)
-            event = Failed(self.step, in_words(error))
+            event = Failed(self.step, error_in_words(error))
         if event is not None:
             self._note(event)
         self.over = self.over or event is None
@@ -269,18 +264,3 @@ class LiveRun:
 AHEAD = (
     "What was kept of this run is of a later step than its curve. The same settings and seed give the same run again."
 )
-NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
-"""What torch says where there is no memory left: on CUDA, and on a CPU under Linux and Windows."""
-
-
-def in_words(error: BaseException) -> str:
-    """The message of an exception as one sentence for a person."""
-    lines = str(error).strip().splitlines()
-    if isinstance(error, MemoryError) or any(words in str(error).lower() for words in NO_MEMORY):
-        return "The machine ran out of memory; a smaller batch_size or seq_len needs less."
-    if isinstance(error, ValueError) and lines:
-        return lines[0]
-    if isinstance(error, OSError):  # its message may name a path of this machine
-        lines = [error.strerror] if error.strerror else []
-    detail = f": {lines[0]}" if lines else ""
-    return f"An error ended it ({type(error).__name__}{detail})."

@@ -7,19 +7,20 @@ is generous, since a school is one address. A prompt to a model is a job. Texts 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from threading import Lock
 from typing import Literal
 
+from engine.foundation.errors import NoRoom
 from engine.foundation.formatting import counted, in_time
 from engine.foundation.pace import Pace
 from engine.foundation.visitor import Visitor
-from engine.workers.errors import NoRoom
-from engine.workers.hosting.limits import Limits
+from engine.hosting.limits import Limits
 
 Kind = Literal["run", "experiment", "sweep", "notebook", "job", "stream"]
+Release = Callable[[], None]
+"""Give back what was taken."""
 ADVICE: Mapping[Kind, str] = {
     "run": "Stop one, or wait until one has ended.",
     "job": "Try again when one has been answered.",
@@ -38,19 +39,6 @@ def has_share(here: int, everybody: int, most: int) -> bool:
     first one gets half of them, the next one half of the rest, and so on, so that it takes many addresses to leave nothing.
     """
     return here < most - everybody
-
-
-@dataclass(eq=False)
-class Lease:
-    """Something of one kind that a visitor has going; it counts until it is released."""
-
-    kind: Kind
-    visitor: Visitor
-    _of: Allowances = field(repr=False)
-
-    def release(self) -> None:
-        """Give the place back. Releasing twice changes nothing."""
-        self._of.release(self)
 
 
 class Allowances:
@@ -75,25 +63,31 @@ class Allowances:
         }
         self._texts = Pace(rate=1 / TEXT_EVERY, most=TEXTS_AT_ONCE)
         self._lock = Lock()
-        self._leases: set[Lease] = set()
+        self._taken: dict[object, tuple[Kind, Visitor]] = {}
 
-    def take(self, kind: Kind, visitor: Visitor) -> Lease:
-        """Count one more of that kind. Raises NoRoom with one sentence where the visitor, its address or the host has enough."""
-        lease = Lease(kind, visitor, self)
+    def take(self, kind: Kind, visitor: Visitor) -> Release:
+        """Count one more of that kind until the function that is returned is called; calling it twice changes nothing. Raises NoRoom with
+        one sentence where the visitor, its address or the host has enough."""
+        lease = object()
         with self._lock:
             if visitor.id and (sentence := self._refusal(kind, visitor)):
                 raise NoRoom(sentence)
-            self._leases.add(lease)
-        return lease
+            self._taken[lease] = kind, visitor
+
+        def release() -> None:
+            with self._lock:
+                self._taken.pop(lease, None)
+
+        return release
 
     @contextmanager
     def taken(self, kind: Kind, visitor: Visitor) -> Iterator[None]:
         """Count one more of that kind inside the block. Raises NoRoom as :meth:`take` does."""
-        lease = self.take(kind, visitor)
+        release = self.take(kind, visitor)
         try:
             yield
         finally:
-            lease.release()
+            release()
 
     def give_text(self, visitor: Visitor) -> None:
         """Count one text that is given. Raises NoRoom with one sentence where too many came from the visitor's address of late: who
@@ -104,17 +98,13 @@ class Allowances:
             raise NoRoom(f"Many texts have come from your network address of late. Give this one in {in_time(wait)}.")
         self._texts.spend(visitor.address, 1)
 
-    def release(self, lease: Lease) -> None:
-        with self._lock:
-            self._leases.discard(lease)
-
     def count(self, kind: Kind, visitor: Visitor) -> int:
         """How many of that kind the visitor has going."""
         with self._lock:
             return self._count(kind, visitor)
 
     def _count(self, kind: Kind, visitor: Visitor) -> int:
-        return sum(lease.kind == kind and lease.visitor.id == visitor.id for lease in self._leases)
+        return sum(other == kind and who.id == visitor.id for other, who in self._taken.values())
 
     def _refusal(self, kind: Kind, visitor: Visitor) -> str | None:
         own, most = self._count(kind, visitor), self._own[kind]
@@ -124,7 +114,7 @@ class Allowances:
             )
         if kind not in self._all:  # of runs, the queue limits those that wait
             return None
-        addresses = [lease.visitor.address for lease in self._leases if lease.kind == kind]
+        addresses = [who.address for other, who in self._taken.values() if other == kind]
         # A notebook that waits gives way to the next one, wherever it comes from.
         here = addresses.count(visitor.address) if visitor.address and kind != "notebook" else 0
         if has_share(here, len(addresses), self._all[kind]):

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
 from engine.foundation.formatting import in_bytes, in_time
+from engine.hosting import host
 from engine.runs.retention import Retention
 from engine.settings.errors import ConfigError
-from engine.workers.hosting import host
 
 PREFIX = "ATTENTION_LAB_"
 GIB = 2**30
@@ -25,7 +25,7 @@ class Limits(BaseModel):
     by environment variables such as ``ATTENTION_LAB_STEPS``.
 
     Memory is in bytes, and may be written ``512MiB`` or ``2GiB``; times are in seconds. A visitor is a browser, with all its
-    tabs. Of what is limited for everybody, a network address has at most half (:func:`engine.workers.hosting.allowances.has_share`).
+    tabs. Of what is limited for everybody, a network address has at most half (:func:`engine.hosting.allowances.has_share`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -52,9 +52,9 @@ class Limits(BaseModel):
     streams: int = Field(default=150, ge=1, description="Event streams of everybody; further pages poll.")
     workers: int = Field(default_factory=host.worker_count, ge=1, description="Worker processes that train.")
     job_processes: int = Field(
-        default_factory=lambda given: min(4, given["workers"] + 1),
+        default_factory=host.question_count,
         ge=1,
-        description="Questions that are computed at once. A visitor never has two, so nobody waits for one visitor.",
+        description="Questions that are computed at once. A visitor never has two, so nobody waits for a few visitors.",
     )
     worker_memory: ByteSize = Field(
         default_factory=lambda given: ByteSize(host.for_workers() // given["workers"]),
@@ -85,15 +85,19 @@ class Limits(BaseModel):
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Limits:
-        """The limits in the environment: those of the profile, and single ones on top. Raises ValueError with one sentence
-        for the first variable that does not fit."""
+        """The limits in the environment: those of the profile, and single ones on top. A run may take no more memory than a worker of this
+        host can give it, unless the environment says how much: runs may be trained on larger machines. Raises ValueError with one
+        sentence for the first variable that does not fit."""
         given = {name: environ[variable_of(name)] for name in cls.model_fields if variable_of(name) in environ}
         try:
-            return cls.model_validate({**profile_in(environ), **given})
+            limits = cls.model_validate({**profile_in(environ), **given})
         except ValidationError as error:
             item = error.errors()[0]
             name = str(item["loc"][0])
             raise ValueError(f"{variable_of(name)} is {given[name]!r}: {item['msg'].lower()}.") from None
+        if "memory" in given:
+            return limits
+        return limits.model_copy(update={"memory": min(limits.memory, limits.worker_memory - host.WORKER_BYTES)})
 
 
 PROFILE = PREFIX + "PROFILE"

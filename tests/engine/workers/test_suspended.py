@@ -1,4 +1,4 @@
-"""Runs that are put away: their place is free, they come back as they were, also after a restart, and only for their owner. Runs
+"""Suspended runs: their slot is free, they come back as they were, also after a restart, and only for their owner. Runs
 that go on are saved: they go on by themselves when their worker or the app has ended."""
 
 from __future__ import annotations
@@ -14,25 +14,24 @@ from typing import Any
 
 import pytest
 
+from engine.foundation.errors import Refused
 from engine.foundation.start import ROOT
 from engine.foundation.visitor import Visitor
+from engine.hosting.limits import Limits
 from engine.runs.events import Ended, Failed, Finished, Progress, Snapshot
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
+from engine.runs.saved_request import read_request
 from engine.runs.store import Runs
 from engine.training.train import train
-from engine.workers.errors import Refused
-from engine.workers.hosting.limits import Limits
+from engine.workers import live_run
 from engine.workers.pool import Pool
-from engine.workers.runs import away as suspension
-from engine.workers.runs import queued
-from engine.workers.runs.away import LEFT
-from engine.workers.runs.saved_request import read_request
-from engine.workers.training import live_run
+from engine.workers.runs import queued, suspended
+from engine.workers.runs.suspended import LEFT
 from tests.engine.fake_training import HANGS, config
-from tests.engine.workers.test_limits import predict
+from tests.engine.hosting.test_limits import predict
 from tests.engine.workers.test_pool import (
     FAKE,
     LONG,
@@ -52,10 +51,9 @@ ME, YOU = Visitor("me"), Visitor("you")
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PAUSED_FOR", "PAUSED_WHILE_OTHERS_WAIT", "LEFT_FOR"):
-        monkeypatch.setattr(suspension, name, 0.05)
+    for name in ("PAUSED_FOR", "PAUSED_WHILE_OTHERS_WAIT", "LEFT_FOR", "WAITS_FOR"):
+        monkeypatch.setattr(suspended, name, 0.05)
     monkeypatch.setattr(queued, "AGAIN_AFTER", 0.05)
-    monkeypatch.setattr("engine.workers.runs.away.WAITS_FOR", 0.05)
 
 
 @pytest.fixture
@@ -119,7 +117,7 @@ def test_a_paused_run_gives_its_place_back_and_goes_on_where_it_was(start: Calla
     pool = start(runs_per_worker=1)
     run = away(pool)
     assert run.state == "paused"
-    assert pool.health().workers[0].runs == ()
+    assert pool.health().workers[0].runs == {}
     until(lambda: pool.allowances.count("run", ME) == 0)
     other = pool.submit(RunRequest(config(5), YOU))
     assert isinstance(wait_end(other).ending, Finished)
@@ -340,10 +338,10 @@ from pathlib import Path
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
-from engine.workers.hosting.limits import Limits
+from engine.hosting.limits import Limits
 from engine.workers.pool import Pool
 from tests.engine.fake_training import config
-from tests.engine.workers.test_limits import predict
+from tests.engine.hosting.test_limits import predict
 pool = Pool(Runs(Path(sys.argv[1])), Limits(), 1, training={OFTEN!r}, predict=predict)
 pool.start()
 run = pool.submit(RunRequest(config(400, 0.01), Visitor("me")))
@@ -505,11 +503,11 @@ def test_who_has_left_makes_room_while_others_wait_until_he_is_back(start: Calla
     assert [run.away for run in mine].count(True) == 1, "one makes room for one"
     assert not any(run.away for run in (programs, trial, yours))
     here.add("me")
-    suspended = next(run for run in mine if run.away)
-    until(lambda: suspended.queue_place == 1)
-    step = suspended.step
+    back = next(run for run in mine if run.away)
+    until(lambda: back.queue_place == 1)
+    step = back.step
     pool.stop(yours.id, YOU)
-    until(lambda: suspended.step > step)
+    until(lambda: back.step > step)
 
 
 def test_one_that_its_owner_paused_waits_for_resume(start: Callable[..., Pool]) -> None:

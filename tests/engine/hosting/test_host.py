@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.workers.hosting import host
-from engine.workers.hosting.limits import Limits
+from engine.hosting import host
+from engine.hosting.limits import Limits
 
 MIB = 2**20
 UNLIMITED = "9223372036854771712\n"
@@ -81,3 +81,16 @@ def test_workers_stay_within_the_group_s_memory(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(host, "memory", lambda: share)
     limits = Limits()
     assert limits.workers * limits.worker_memory <= 690 * MIB * 3 // 4
+    assert host.question_count() * host.WORKER_BYTES // 2 <= 690 * MIB // 4
+    assert limits.job_processes >= 3, "a third visitor does not wait for the long questions of two others"
+
+
+@pytest.mark.parametrize(("profile", "large"), [("own", 2 * 2**30), ("public", 192 * MIB)])
+def test_a_run_may_take_what_a_worker_can_give_it(profile: str, large: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inside of 690 MiB a worker has less than either profile allows a run; on a large machine the profile counts."""
+    for share, allowed in ((690 * MIB, 0), (64 * 2**30, large)):
+        monkeypatch.setattr(host, "memory", lambda share=share: share)
+        limits = Limits.from_environment({"ATTENTION_LAB_PROFILE": profile, "ATTENTION_LAB_WORKERS": "1"})
+        assert limits.memory == (allowed or limits.worker_memory - host.WORKER_BYTES)
+    told = {"ATTENTION_LAB_MEMORY": "1GiB", "ATTENTION_LAB_WORKER_MEMORY": "300MiB"}
+    assert Limits.from_environment(told).memory == 2**30, "the workers of a cluster may be larger"

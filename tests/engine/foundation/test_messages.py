@@ -10,9 +10,10 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
+from engine.foundation.messages import read_value, receive, send, write_value
 from engine.runs.events import Progress, Snapshot
 from engine.runs.request import RunRequest
-from engine.workers.protocol import Ask, RunUpdate, Start, read_value, receive, send, write_value
+from engine.workers.protocol import Ask, RunUpdate, Start
 from tests.engine.fake_training import Add
 
 PICKLED_TENSOR_CLASS = b"ctorch\nTensor\n."
@@ -29,7 +30,7 @@ def test_messages_arrive_in_order_and_equal() -> None:
     ]
     pipe = io.BytesIO()
     for message in messages:
-        send(pipe, message)  # type: ignore[arg-type]
+        send(pipe, message)
     pipe.seek(0)
     assert [receive(pipe) for _ in messages] == messages
 

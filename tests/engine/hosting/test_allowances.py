@@ -6,10 +6,10 @@ from contextlib import suppress
 
 import pytest
 
+from engine.foundation.errors import NoRoom
 from engine.foundation.visitor import PROGRAM, Visitor
-from engine.workers.errors import NoRoom
-from engine.workers.hosting.allowances import TEXTS_AT_ONCE, Allowances, Kind, has_share
-from engine.workers.hosting.limits import Limits
+from engine.hosting.allowances import TEXTS_AT_ONCE, Allowances, Kind, has_share
+from engine.hosting.limits import Limits
 
 ANNA, BEN = Visitor("anna", "10.0.0.1"), Visitor("ben", "10.0.0.1")
 
@@ -27,9 +27,9 @@ def test_one_visitor_has_its_own_number_of_each_kind() -> None:
 
 def test_what_is_released_counts_no_more() -> None:
     allowances = Allowances(Limits(runs_per_visitor=1))
-    lease = allowances.take("run", ANNA)
-    lease.release()
-    lease.release()
+    release = allowances.take("run", ANNA)
+    release()
+    release()
     with allowances.taken("run", ANNA), pytest.raises(NoRoom):
         allowances.take("run", ANNA)
     assert allowances.count("run", ANNA) == 0
@@ -45,12 +45,12 @@ def test_an_error_inside_the_block_gives_the_place_back() -> None:
 @pytest.mark.parametrize("kind", ["job", "stream", "experiment", "sweep"])
 def test_thrown_away_cookies_of_one_address_get_no_more_than_half(kind: Kind) -> None:
     allowances = Allowances(Limits(jobs=64, streams=64, experiments=64, sweeps=64))
-    leases = [allowances.take(kind, Visitor(f"cookie {n}", "10.0.0.1")) for n in range(32)]
+    releases = [allowances.take(kind, Visitor(f"cookie {n}", "10.0.0.1")) for n in range(32)]
     with pytest.raises(NoRoom, match=f"32 {kind}s from your network address are going, and the other places are for"):
         allowances.take(kind, Visitor("cookie 32", "10.0.0.1"))
     allowances.take(kind, Visitor("a cookie", "10.0.0.2"))
-    leases[0].release()
-    leases[1].release()
+    releases[0]()
+    releases[1]()
     allowances.take(kind, Visitor("cookie 33", "10.0.0.1"))
 
 

@@ -1,4 +1,4 @@
-"""The runs that are put away: which are, from the report of their worker until they are queued again or given up."""
+"""The suspended runs, from the report of their worker until they are queued again or given up."""
 
 from __future__ import annotations
 
@@ -9,27 +9,25 @@ from dataclasses import replace
 from engine.analysis.measurements import with_measurements
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
+from engine.foundation.errors import Refused
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
+from engine.runs.saved_request import delete_saved, read_request, write_request
 from engine.runs.store import Runs
 from engine.workers import protocol
-from engine.workers.errors import Refused
 from engine.workers.processes.process import WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
 from engine.workers.runs.queue import CLOSING, RunQueue
 from engine.workers.runs.queued import REPEATS, QueuedRun
-from engine.workers.runs.saved_request import delete_saved, read_request, write_request
 
 PAUSED_FOR = 30.0
-"""Seconds after which a paused run is put away."""
+"""Seconds after which a paused run is suspended."""
 PAUSED_WHILE_OTHERS_WAIT = 2.0
-"""The same while other runs wait for a place."""
+"""The same while other runs wait for a slot."""
 LEFT_FOR = 5.0
 """Seconds without an open page after which a run's owner has left: a page that is loaded anew is closed for a moment."""
-
-
 WAITS_FOR = 60.0
 """Seconds after which a run leaves the queue whose owner has no page open."""
 LEFT = "It left the queue, since its page was closed for a minute. The same settings and seed give the same run."
@@ -37,8 +35,8 @@ CLOSED = "The app was closed before this run had ended."
 WAITS = "It waits where it was last saved; Resume tries again."
 
 
-class Away:
-    """The runs that their workers have saved and let go, and what becomes of those that lose their worker or their place."""
+class Suspended:
+    """The runs that their workers have saved and released, and what becomes of those that lose their worker or their slot."""
 
     def __init__(
         self,
@@ -53,10 +51,10 @@ class Away:
         self._runs, self._queue, self._predict = runs, queue, predict
         self._here = here
         self._last_here: dict[str, float] = {}  # by the visitor's id
-        self._left: dict[str, Run] = {}  # by id, the runs that were put away because their owner had left
+        self._left: dict[str, Run] = {}  # by id, those suspended because their owner had left
 
     def look_around(self, now: float) -> None:
-        """Put away the runs that stand still or make room for others, take those that wait for nobody out of the queue, and bring
+        """Suspend the runs that stand still or make room for others, take those that wait for nobody out of the queue, and bring
         back those whose owner is here again."""
         with self._lock:
             waited = self._queue.take_out(lambda queued: self._waits_for_nobody(queued, now))
@@ -77,7 +75,7 @@ class Away:
                 end(queued, Ended(queued.run.step, "stopped", LEFT))
         for run in back:
             with suppress(Refused):
-                self.bring_back(run, [protocol.Resume(run.id)], PROGRAM)
+                self.bring_back(run, [protocol.Control(run.id, "resume")], PROGRAM)
 
     def _seconds_away(self, queued: QueuedRun, now: float) -> float:
         """Seconds since a run's owner was last found here, counted from the first question; 0 for the program itself."""
@@ -90,7 +88,7 @@ class Away:
         return not queued.request.trial and self._seconds_away(queued, now) > WAITS_FOR
 
     def _make_room(self, now: float) -> None:
-        """Ask the workers to put away the runs that stand still, and as many of those that go on for nobody as runs of people who are
+        """Ask the workers to suspend the runs that stand still, and as many of those that go on for nobody as runs of people who are
         here wait: who has left makes room, the longest away first."""
         waiting = sum(self._seconds_away(queued, now) <= LEFT_FOR for queued in self._queue)
         longest = PAUSED_WHILE_OTHERS_WAIT if waiting else PAUSED_FOR
@@ -98,9 +96,14 @@ class Away:
         for worker in self._supervisor.workers:
             for queued in worker.runs.values():
                 away = self._seconds_away(queued, now)
-                if queued.leaving:
+                if queued.suspending:
                     waiting -= 1
-                if queued.leaving or queued.stop_asked_at or not queued.request.is_saved or now < queued.put_away_after:
+                if (
+                    queued.suspending
+                    or queued.stop_asked_at
+                    or not queued.request.is_saved
+                    or now < queued.suspend_after
+                ):
                     continue
                 if queued.paused_at is not None:
                     if now - queued.paused_at > longest:
@@ -112,26 +115,26 @@ class Away:
             queued.left = True
             _ask(worker, queued)
 
-    def put_all_away(self) -> bool:
-        """Ask the workers to put every run away: the app closes. Returns whether there is any left to wait for."""
+    def suspend_all(self) -> bool:
+        """Ask the workers to suspend every run: the app closes. Returns whether there is any left to wait for."""
         with self._lock:
             ready = (worker for worker in self._supervisor.workers if worker.ready)
             left = [(worker, queued) for worker in ready for queued in worker.runs.values() if queued.request.is_saved]
             for worker, queued in left:
-                if not queued.leaving:
+                if not queued.suspending:
                     _ask(worker, queued)
             return bool(left)
 
     def take_up(self) -> None:
-        """Queue the runs that were going when their server ended; of those put away because their owner had left, each as soon as
+        """Queue the runs that were going when their server ended; of those suspended because their owner had left, each as soon as
         he is here again."""
         for run in self._runs.going():
             if RunFolder(run.folder).read_put_away().get("left"):
                 with self._lock:
                     self._left[run.id] = run
             else:
-                with suppress(Refused):  # it stays away
-                    self.bring_back(run, [protocol.Resume(run.id)], PROGRAM)
+                with suppress(Refused):  # it stays suspended
+                    self.bring_back(run, [protocol.Control(run.id, "resume")], PROGRAM)
 
     def note_saved(self, queued: QueuedRun) -> None:
         """A worker has saved the state of a run that goes on."""
@@ -140,20 +143,20 @@ class Away:
             write_request(queued.run, queued.request)
 
     def keep(self, worker: WorkerProcess, queued: QueuedRun) -> None:
-        """A worker has saved a run's state and let it go. What was asked of the run meanwhile is done now."""
-        left = queued.left and not queued.meanwhile
+        """A worker has saved a run's state and released it. What was asked of the run since is done now."""
+        left = queued.left and not queued.asked_since
         with suppress(OSError):  # it can be resumed in this process all the same: the state is there
             write_request(queued.run, queued.request, left=left)
         queued.run.put_away()
         with self._lock:
             if left:
                 self._left[queued.run.id] = queued.run
-            self._queue.free_place(worker, queued)
+            self._queue.free_slot(worker, queued)
         if queued.stop_asked_at is not None:
             self.give_up(queued.run)
-        elif queued.meanwhile:
-            with suppress(Refused):  # it stays away, and Resume says why
-                self.bring_back(queued.run, queued.meanwhile, queued.request.visitor)
+        elif queued.asked_since:
+            with suppress(Refused):  # it stays suspended, and Resume says why
+                self.bring_back(queued.run, queued.asked_since, queued.request.visitor)
 
     def move_runs_of(self, worker: WorkerProcess, *, closing: bool) -> Callable[[], None]:
         """A worker is gone. A run that was not settled there, or was saved, waits for another worker; one that this worker was just
@@ -176,8 +179,9 @@ class Away:
         self._queue.put_first(back)
 
         def finish() -> None:
-            for queued in wait:
-                let_wait(queued)
+            for queued in wait:  # it may have ended its worker: only its owner brings it back, also after a restart
+                with suppress(OSError):
+                    write_request(queued.run, replace(queued.request, paused=True))
             for queued in left:
                 if closing:
                     keep_until_restart(queued)
@@ -187,7 +191,7 @@ class Away:
         return finish
 
     def bring_back(self, run: Run, controls: Sequence[protocol.Control], by: Visitor) -> None:
-        """Queue a run that was put away, and control it; where somebody was quicker, nothing happens. Raises Refused where there
+        """Queue a suspended run, and control it; where somebody was quicker, nothing happens. Raises Refused where there
         is no room for it."""
         request = read_request(run, by.address)
         prediction = with_measurements(self._predict(run.config), run.config, request.record.measurements)
@@ -211,7 +215,7 @@ class Away:
                 write_request(run, queued.request)
 
     def give_up(self, run: Run) -> bool:
-        """End a run that is put away; its weights stay. False where it has just been brought back."""
+        """End a suspended run; its weights stay. False where it has just been brought back."""
         if not self._runs.bring_back(run):
             return False
         run.append([Ended(run.step, "stopped")])
@@ -220,18 +224,12 @@ class Away:
 
 
 def _ask(worker: WorkerProcess, queued: QueuedRun) -> None:
-    queued.leaving = True
-    worker.send(protocol.PutAway(queued.run.id))
-
-
-def let_wait(queued: QueuedRun) -> None:
-    """A run was put away because it may have ended its worker: only its owner brings it back, also after a restart."""
-    with suppress(OSError):
-        write_request(queued.run, replace(queued.request, paused=True))
+    queued.suspending = True
+    worker.send(protocol.Control(queued.run.id, "suspend"))
 
 
 def keep_until_restart(queued: QueuedRun) -> None:
-    """The app closes: the run is put away as it was last saved, also where it had not begun; else it ends."""
+    """The app closes: the run is suspended as it was last saved, also where it had not begun; else it ends."""
     if queued.request.is_saved and (queued.saved or not queued.run.events):
         with suppress(OSError):
             write_request(queued.run, queued.request)

@@ -1,4 +1,4 @@
-"""What was asked for when a run that is put away was submitted: a file beside the saved state of its training.
+"""What was asked for when a suspended run was submitted: a file beside the saved state of its training.
 
 Both together make a run that its owner can resume, through the queue and on any worker, also after a restart of the server.
 """
@@ -21,18 +21,13 @@ def write_request(run: Run, request: RunRequest, *, left: bool = False) -> None:
     """Keep what was asked for beside the saved state, and whether the run goes on by itself when the app is started anew; ``left``:
     only when its owner has a page open. Raises OSError where the disk does not take it."""
     row = {
-        "step": run.step,
-        "pace": request.pace,
-        "record": asdict(request.record),
-        "going": not request.paused,
-        "left": left,
-    }
+        "step": run.step, "pace": request.pace, "record": asdict(request.record), "going": not request.paused, "left": left,
+    }  # fmt: skip
     write_whole(RunFolder(run.folder).put_away, json.dumps(row))
 
 
 def read_request(run: Run, address: str = "") -> RunRequest:
-    """What was asked for when a run that is put away was submitted; it waits until it is resumed. Where that cannot be read,
-    the defaults."""
+    """What was asked for when a suspended run was submitted; it waits until it is resumed. Where that cannot be read, the defaults."""
     owner = Visitor(run.owner, address)
     try:
         row = json.loads(RunFolder(run.folder).put_away.read_text("utf-8"))
@@ -44,7 +39,7 @@ def read_request(run: Run, address: str = "") -> RunRequest:
 
 
 def set_pace(run: Run, steps_per_second: float | None) -> None:
-    """Set the pace with which a run that is put away goes on."""
+    """Set the pace with which a suspended run goes on."""
     with suppress(OSError):
         write_request(run, replace(read_request(run), pace=steps_per_second))
 

@@ -14,8 +14,8 @@ from engine.foundation.start import ROOT
 SCRIPT = """
 import sys
 import psutil, torch
-from engine.workers.hosting.host import limit_memory
-from engine.workers.training.live_run import in_words
+from engine.hosting.host import limit_memory
+from engine.foundation.errors import error_in_words
 sizes = {"bytes": bytearray, "torch": lambda n: torch.ones(n, dtype=torch.uint8)}
 take, mib = sizes[sys.argv[1]], 2**20
 limit_memory(psutil.Process().memory_info().rss + 256 * mib)
@@ -24,7 +24,7 @@ for _ in range(8):
 try:
     take(512 * mib)
 except Exception as error:
-    print(in_words(error))
+    print(error_in_words(error))
 take(128 * mib)
 """
 
@@ -39,7 +39,7 @@ def test_too_much_is_an_error_and_the_process_goes_on(what: str) -> None:
 
 LET_GO = """
 import psutil, torch
-from engine.workers.worker import free_memory
+from engine.hosting.host import free_memory
 large = [torch.ones(2**20) for _ in range(30)]
 last = torch.ones(1000)  # the blocks below it cannot be given back by themselves
 before = psutil.Process().memory_info().rss

@@ -12,9 +12,9 @@ import pytest
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.prediction import Prediction
 from engine.estimate.prediction import predict as real_prediction
+from engine.hosting import limits as allowed_by
+from engine.hosting.limits import Limits
 from engine.settings.costs import Memory
-from engine.workers.hosting import limits as allowed_by
-from engine.workers.hosting.limits import Limits
 
 
 def prediction(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -20,6 +22,9 @@ WORKER_BYTES = 64 * MIB if FORKS else 400 * MIB
 """The memory that a worker has for itself before any training, in bytes, rounded up generously."""
 ROOM = 256 * MIB
 """The least memory for runs beside which a further worker is started."""
+
+MOST_QUESTIONS = 8
+"""The most question processes of a host with enough memory."""
 
 
 def cores(cgroup: Path = CGROUP, own_groups: Path = OWN_GROUPS) -> int:
@@ -43,6 +48,12 @@ def memory(cgroup: Path = CGROUP, own_groups: Path = OWN_GROUPS) -> int:
 def worker_count() -> int:
     """The number of workers: one for each core while there is room for their runs, at least one."""
     return max(1, min(cores(), for_workers() // (WORKER_BYTES + ROOM)))
+
+
+def question_count() -> int:
+    """The number of questions that are computed at once: so many that nobody waits for the long ones of a few others, within a quarter
+    of the memory. A question process has half of :data:`WORKER_BYTES`, or less, for itself."""
+    return max(2, min(MOST_QUESTIONS, memory() // 4 // (WORKER_BYTES // 2)))
 
 
 def for_workers(of: int | None = None) -> int:
@@ -94,3 +105,13 @@ def limit_memory(allowed: int) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     limit = int(now.data) + max(0, allowed - int(now.uss))
     resource.setrlimit(resource.RLIMIT_DATA, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+
+
+def free_memory() -> None:
+    """Give the memory of a run that is over back to the system, also what the allocator kept for its next step."""
+    gc.collect()
+    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)
+    torch = sys.modules.get("torch")  # with a stand-in for the training, torch is not loaded
+    if torch is not None and torch.cuda.is_initialized():
+        torch.cuda.empty_cache()

@@ -22,10 +22,10 @@ from engine.experiments.experiment import Experiment
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS
 from engine.experiments.story.steps import STEPS
+from engine.hosting.limits import PROFILE, PROFILES, Limits, refusal
 from engine.sweeps import allowed as sweeps_allowed
 from engine.sweeps.plan import Plan
 from engine.tasks import TASKS
-from engine.workers.hosting.limits import PROFILE, PROFILES, Limits, refusal
 
 SLOW = Speed(0.001, 25e9, tuple(BaselineSpeed(family, 0.001, 0.0002, 1e-8, 2e-10) for family in BASELINES))
 """A core of about half the speed of a present one."""
