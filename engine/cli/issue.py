@@ -6,6 +6,7 @@ import argparse
 import json
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -21,6 +22,7 @@ from engine.experiments.evidence.table import write_evidence
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.report import Report
+from engine.experiments.running import trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import Finding
 
@@ -47,7 +49,8 @@ def run(given: argparse.Namespace) -> int:
     with warm_pool(given.scheduler) as pool:
         began = time.monotonic()
         for issue in issues:
-            task = ExperimentRun(issue, pool, extended=given.extended).start()
+            find, save_trial = partial(trial_cache.find, issue), partial(trial_cache.save, issue)
+            task = ExperimentRun(issue, pool, extended=given.extended, find=find, save=save_trial).start()
             if given.json:
                 _follow_as_json(task)
             else:
@@ -55,6 +58,7 @@ def run(given: argparse.Namespace) -> int:
             if task.state == "failed":
                 raise ValueError(task.problem)
             save(task)
+            trial_cache.delete_oldest()
             reports.append(task.report)
             if given.write:
                 write_evidence([task.report], given.write)

@@ -159,7 +159,10 @@ def test_a_text_for_a_task_without_one_is_told_by_the_option(capsys: pytest.Capt
     assert capsys.readouterr().err == told
 
 
-def test_an_issue_runs_to_its_verdict(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
     monkeypatch.setitem(ISSUES, "fake", fake_issue())
     monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
     monkeypatch.setenv("ATTENTION_LAB_WORKERS", "1")
@@ -169,6 +172,12 @@ def test_an_issue_runs_to_its_verdict(capsys: pytest.CaptureFixture[str], monkey
     assert [row["event"] for row in rows] == ["trial"] * 2 * len(arms) + ["report"]
     assert rows[-1]["finding"] == "undecided"  # two seeds cannot decide
     assert all(len(arm["values"]) == 2 for arm in rows[-1]["arms"])
+
+    monkeypatch.setattr(Pool, "submit", None)
+    assert main(["issue", "fake", "--seeds", "2", "--json"]) == 0
+    again = lines(capsys.readouterr().out)
+    told, told_again = ({(row["arm"], row["seed"]): row["numbers"] for row in all_of[:-1]} for all_of in (rows, again))
+    assert told_again == told
 
 
 def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
