@@ -1,4 +1,5 @@
-"""The cores and the memory of this machine, also inside a container that may use only a part of them, and a limit for one process."""
+"""The cores, the memory and the device of this machine, also inside a container that may use only a part of them, and a limit for one
+process."""
 
 from __future__ import annotations
 
@@ -10,6 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
+
+# Up to Python 3.11 pydantic, with which the cluster checks messages, reads only this one.
+from typing_extensions import TypedDict
 
 from engine.foundation.start import FORKS
 
@@ -25,6 +29,19 @@ ROOM = 256 * MIB
 
 MOST_QUESTIONS = 8
 """The most question processes of a host with enough memory."""
+
+
+class DeviceFacts(TypedDict, total=False):
+    """Facts that a worker found about torch and its device; none with a stand-in for the training."""
+
+    torch: str
+    """The version."""
+    accelerator: str | None
+    """The kind, such as ``cuda``; None where there is none."""
+    accelerators: int
+    accelerator_name: str
+    accelerator_memory: int
+    """Bytes that are free on the GPU of this worker; 0 where it has none, or shares the host's memory (Apple's)."""
 
 
 def cores(cgroup: Path = CGROUP, own_groups: Path = OWN_GROUPS) -> int:

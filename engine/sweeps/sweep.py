@@ -78,7 +78,7 @@ class Sweep(BackgroundTask):
 
     def _work(self) -> None:
         try:
-            self._on = self._pool.measuring
+            self._on = self._pool.machines.measuring
             self._machine = self._pool.ask(DescribeMachine(self.plan.device), timeout=120.0)
             self._go_along()
             self._fit()
@@ -113,7 +113,7 @@ class Sweep(BackgroundTask):
         began = time.monotonic()
         try:
             with CLOCK:
-                if self._pool.measuring != self._on:
+                if self._pool.machines.measuring != self._on:
                     raise Refused("The machine on which this was measured has left the cluster; please measure again.")
                 self.now = (kind, place)
                 began = time.monotonic()

@@ -6,6 +6,7 @@ import torch
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import CPU_IS_FASTER_BELOW
+from engine.hosting.host import DeviceFacts
 
 NOT_EXACT = "On {} the same settings and seed give nearly the same numbers: sums run in a changing order there."
 """The note on a device whose kernels are not deterministic: only on a CPU is a run repeated to the last bit."""
@@ -31,13 +32,13 @@ def choose_device(config: RunConfig, flops_per_step: float) -> tuple[torch.devic
     return torch.device(config.device), "" if config.device == "cpu" else NOT_EXACT.format(config.device)
 
 
-def describe_device(slot: int) -> dict[str, str | int | None]:
+def describe_device(slot: int) -> DeviceFacts:
     """Set one thread for this worker and choose its device: worker i owns GPU i. To workers beyond the last GPU the pool gives no
-    run that uses one. Returns what it found, the :class:`engine.workers.protocol.DeviceFacts`."""
+    run that uses one."""
     torch.set_num_threads(1)
-    facts: dict[str, str | int | None] = {
-        "torch": str(torch.__version__), "accelerator": None, "accelerators": 0, "accelerator_name": "", "accelerator_memory": 0,
-    }  # fmt: skip
+    facts = DeviceFacts(
+        torch=str(torch.__version__), accelerator=None, accelerators=0, accelerator_name="", accelerator_memory=0
+    )
     accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
     if accelerator is not None:
         kind, count = accelerator.type, torch.accelerator.device_count()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.hosting.host import DeviceFacts
 from engine.workers.processes.machines import HERE, host_of
 from engine.workers.processes.process import WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
-from engine.workers.protocol import DeviceFacts
 
 
 @dataclass(frozen=True)
@@ -60,5 +60,5 @@ def health_of(supervisor: Supervisor, queued: int) -> Health:
         paused=states.count("paused"),
         queued=queued,
         problem="Workers cannot be started; the server's log says why." if supervisor.failing else "",
-        cluster_is_gone=bool(supervisor.machines.problem),
+        cluster_is_gone=bool(supervisor.machines.cluster.problem),
     )

@@ -11,7 +11,6 @@ import atexit
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from threading import Lock
 
 from engine.analysis.measurements import with_measurements
@@ -26,7 +25,7 @@ from engine.hosting.limits import Limits, refusal
 from engine.runs.events import Ended
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
-from engine.runs.saved_request import delete_saved, set_pace
+from engine.runs.saved_request import delete_saved, set_pace, write_request
 from engine.runs.store import Runs
 from engine.workers import protocol
 from engine.workers.health import Health, health_of
@@ -42,6 +41,7 @@ TRAINING = "engine.training.train"
 """The module whose ``prepare`` and ``train`` the workers use."""
 SECONDS_TO_SAVE = 5.0
 """Seconds for which closing the pool waits for the workers to save their runs: supervisors of servers kill after ten."""
+TIDY_EVERY = 600.0
 NOT_YOURS = (
     "This run was started by somebody else. You can watch it; Train starts one of your own with the same settings."
 )
@@ -72,28 +72,17 @@ class Pool:
         self.limits = limits or Limits()
         self.machines = Machines(self.limits, size or self.limits.workers, cluster)
         self._predict = predict
-        self._closing = Lock()
+        self._closing, self._tidy_after = Lock(), 0.0
         self.allowances = Allowances(self.limits)
         """What each visitor has going."""
         self._supervisor = Supervisor(
             training, self.limits, self.machines,
-            on_report=self._take_report, on_death=self._end_tasks_of,
-            tidy=partial(runs.prune, self.limits.retention), on_round=self._look_around,
+            on_report=self._take_report, on_death=self._end_tasks_of, on_round=self._look_around,
         )  # fmt: skip
         self._lock = self._supervisor.lock
         self._queue = RunQueue(self._supervisor, self.allowances)
         self._suspended = Suspended(self._supervisor, runs, self._queue, predict, here)
         self._questions = Questions(self._supervisor)
-
-    @property
-    def size(self) -> int:
-        """The number of worker processes that train, when all are up."""
-        return self.machines.slots
-
-    @property
-    def measuring(self) -> str:
-        """The name of the machine on which times are measured."""
-        return self.machines.measuring
 
     def start(self) -> bool:
         """Start the workers; returns at once. False if already started."""
@@ -186,16 +175,17 @@ class Pool:
         """End a run after the step in progress and keep its weights. A run that does not yield is ended by force."""
         run = self._find(run_id, by)
         with self._lock:
-            waiting = self._queue.take_out(lambda queued: queued.run.id == run_id)
-            worker = self._queue.worker_of(run_id)
-            for queued in [*waiting, *([worker.runs[run_id]] if worker else [])]:
+            worker, queued = self._queue.find(run_id)
+            if queued is not None:
                 queued.stop_asked_at = queued.stop_asked_at or time.monotonic()
                 queued.release()  # who stops a run may start another one in its place at once
             if worker is not None:
                 worker.send(protocol.Control(run_id, "stop"))
-        for queued in waiting:
+            else:
+                self._queue.take_out(lambda other: other is queued)
+        if queued is not None and worker is None:
             end(queued, queued.stopped_early)
-        if not waiting and worker is None and run is not None and run.away:
+        elif queued is None and run is not None and run.away:
             self._suspended.give_up(run)
 
     def _find(self, run_id: str, by: Visitor) -> Run | None:
@@ -211,14 +201,13 @@ class Pool:
         """Send a control to the run's worker, or keep it until the run has one."""
         run = self._find(control.run_id, by)
         with self._lock:
-            if (worker := self._queue.worker_of(control.run_id)) is not None:
-                worker.runs[control.run_id].control_on_worker(control)
+            worker, queued = self._queue.find(control.run_id)
+            if queued is not None and worker is not None:
+                queued.control_on_worker(control)
                 worker.send(control)
-                return
-            if (queued := self._queue.find(control.run_id)) is not None:
+            elif queued is not None:
                 queued.control_early(control)
-                return
-        if run is None or not run.away:
+        if queued is not None or run is None or not run.away:
             return
         if control.action in ("resume", "step"):
             self._suspended.bring_back(run, [control], by)
@@ -247,12 +236,12 @@ class Pool:
     def health(self) -> Health:
         """Facts about the pool for a page: workers, runs, and the device that was found."""
         with self._lock:
-            return health_of(self._supervisor, len(self._queue))
+            return health_of(self._supervisor, len(self._queue.waiting))
 
     def wait_until_ready(self, timeout: float, workers: int | None = None) -> bool:
         """Wait until ``workers`` of them (by default all) are warm; False when the time (s) was too short."""
         deadline = time.monotonic() + timeout
-        while self.health().ready < (workers or self.size):
+        while self.health().ready < (workers or self.machines.slots):
             if time.monotonic() > deadline:
                 return False
             time.sleep(0.01)
@@ -265,6 +254,9 @@ class Pool:
         self._suspended.look_around(now)
         self._questions.dispatch()  # of visitors who had to wait a while
         self._queue.retry()
+        if now > self._tidy_after:
+            self._tidy_after = now + TIDY_EVERY
+            self.runs.prune(self.limits.retention)
 
     def _take_report(self, worker: WorkerProcess, report: protocol.Report) -> None:
         """Handle a report. Runs on the reader thread of the worker."""
@@ -289,7 +281,9 @@ class Pool:
                 delete_saved(queued.run)
                 self._queue.free_slot(worker, queued)
             case "saved":
-                self._suspended.note_saved(queued)
+                queued.saved, queued.returned = True, 0
+                with suppress(OSError):
+                    write_request(queued.run, queued.request)
             case "suspended":
                 self._suspended.keep(worker, queued)
             case "kept":

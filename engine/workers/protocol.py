@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-# Up to Python 3.11 pydantic, with which the cluster checks messages, reads only this one.
-from typing_extensions import TypedDict
-
 from engine.estimate.prediction import Prediction
 from engine.foundation.job import Job
+from engine.hosting.host import DeviceFacts
 from engine.runs.events import Event
 from engine.runs.request import RunRequest
 
@@ -55,19 +53,6 @@ class Ping:
 
 Command = Start | Control | Ask | Ping
 """A message from the pool to a worker."""
-
-
-class DeviceFacts(TypedDict, total=False):
-    """Facts that a worker found about torch and its device; none with a stand-in for the training."""
-
-    torch: str
-    """The version."""
-    accelerator: str | None
-    """The kind, such as ``cuda``; None where there is none."""
-    accelerators: int
-    accelerator_name: str
-    accelerator_memory: int
-    """Bytes that are free on the GPU of this worker; 0 where it has none, or shares the host's memory (Apple's)."""
 
 
 @dataclass(frozen=True)

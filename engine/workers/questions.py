@@ -92,7 +92,8 @@ class Questions:
         with self._lock:
             queued, worker.job, worker.idle_since = worker.job, None, time.monotonic()
             if queued is not None and queued.begun_at is not None:
-                self._spend(queued.visitor, worker.idle_since - queued.begun_at)
+                self._by_visitor.spend(queued.visitor.id, worker.idle_since - queued.begun_at)
+                self._by_address.spend(queued.visitor.address, worker.idle_since - queued.begun_at)
             self.dispatch()
         if queued is not None and answer.error:
             queued.answer.set_exception(JobError(answer.error))
@@ -121,12 +122,6 @@ class Questions:
                 worker.job = None
         for queued in going:
             queued.answer.set_exception(JobError(sentence))
-
-    def _spend(self, visitor: Visitor, seconds: float) -> None:
-        if visitor.id:
-            self._by_visitor.spend(visitor.id, seconds)
-        if visitor.address:
-            self._by_address.spend(visitor.address, seconds)
 
     def _is_held_back(self, visitor: Visitor) -> bool:
         """Whether a visitor, or all those at its network address together, have had a large share of the time lately, and somebody

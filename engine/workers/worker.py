@@ -24,7 +24,7 @@ from engine.foundation.log import LOG, log_error, log_failure, log_to_stderr
 from engine.foundation.messages import listen, receive, send, take_over_pipes, write_value
 from engine.foundation.paths import data_folder
 from engine.foundation.priority import JOBS, OWN_PROCESS, TRAINING, give_way
-from engine.hosting.host import free_memory, limit_memory
+from engine.hosting.host import DeviceFacts, free_memory, limit_memory
 from engine.runs.folder import RunFolder
 from engine.workers import protocol
 from engine.workers.live_run import SLICE, LiveRun, Training
@@ -171,7 +171,9 @@ class Worker:
     def _deliver(self, run: LiveRun) -> None:
         """Send a run's events if they are due, and finish the run when it is over."""
         if run.over:
-            self._finish(run)
+            if not run.failed:
+                self._save_weights(run)
+            self._release(run, "over")
             return
         if run.deliverable:
             self._report(protocol.RunUpdate(run.run_id, run.deliver()))
@@ -179,11 +181,6 @@ class Worker:
             self._save_weights(run)
             self._report(protocol.RunUpdate(run.run_id, state="paused"))
         run.announced_pause = run.waiting
-
-    def _finish(self, run: LiveRun) -> None:
-        if not run.failed:
-            self._save_weights(run)
-        self._release(run, "over")
 
     def _suspend(self, run: LiveRun) -> None:
         try:
@@ -255,11 +252,11 @@ def main() -> None:
             os._exit(0)
 
     module = cast(Training, import_module(training))
-    facts = protocol.DeviceFacts()
+    facts = DeviceFacts()
     if "torch" in sys.modules:  # with a stand-in for the training, torch may not be loaded
         from engine.training.device import describe_device
 
-        facts = cast(protocol.DeviceFacts, describe_device(int(slot)))
+        facts = describe_device(int(slot))
     gc.freeze()
     if facts.get("accelerator") != "cuda":  # CUDA reserves far more than it takes
         limit_memory(int(memory))

@@ -147,7 +147,7 @@ class ScriptedRun:
 class ScriptedPool:
     """A pool of one worker whose runs wait for the test, or end at once."""
 
-    size = 1
+    machines = SimpleNamespace(slots=1)
 
     def __init__(self, value: Callable[[RunConfig], float], *, at_once: bool = True) -> None:
         self.value, self.at_once = value, at_once

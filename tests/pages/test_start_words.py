@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.hosting.host import DeviceFacts
 from engine.runs.events import Snapshot
 from engine.workers.health import Health
-from engine.workers.protocol import DeviceFacts
 from pages.parts.boards.recorded import recorded_example, recorded_head, recorded_run
 from pages.parts.start import conclusion, example_in_words, recording_in_words, workers_in_words
 

@@ -135,7 +135,7 @@ class ExperimentRun(BackgroundTask):
         reused = {(trial.arm, trial.seed) for trial in self.reused}
         waiting = deque((arm, seed) for seed in self.seeds for arm in self.arms if (arm.name, seed) not in reused)
         while (waiting or self.running_trials) and not self._stop.is_set():
-            if waiting and len(self.running_trials) < self._pool.size:
+            if waiting and len(self.running_trials) < self._pool.machines.slots:
                 self._start(*waiting.popleft(), waiting)
             elif not self._collect(waiting):
                 time.sleep(POLL_SECONDS)

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from engine.foundation.child import ChildProcess
 from engine.foundation.messages import receive, send
+from engine.hosting.host import WORKER_BYTES
 from engine.hosting.limits import Limits
 from engine.workers import protocol
 
@@ -22,29 +23,18 @@ def host_of(name: str) -> str:
 
 
 class Process(Protocol):
-    """A worker process, wherever it runs. All methods may be called from any thread; none blocks but ``wait``."""
+    """A worker process, wherever it runs: the part of :class:`ChildProcess` that the pool uses. Nothing blocks but ``wait``."""
 
     last_message_at: float
-    """When it last said something, by ``time.monotonic``."""
 
     @property
     def pid(self) -> int: ...
-    def begin(self) -> None:
-        """Start to write to it and to read from it."""
-
+    def begin(self) -> None: ...
     def send(self, message: protocol.Command) -> None: ...
     def kill(self) -> None: ...
-    def close(self) -> None:
-        """Tell it that nothing more is wanted of it, upon which it ends by itself."""
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it is gone and its end was reported; False when the time (s) was too short."""
-        ...
-
-    def memory(self) -> int:
-        """The memory that it shares with no other process, in bytes; 0 when it is gone."""
-        ...
-
+    def close(self) -> None: ...
+    def wait(self, timeout: float | None = None) -> bool: ...
+    def memory(self) -> int: ...
     def how_it_ended(self) -> str: ...
 
 
@@ -59,17 +49,14 @@ class Machine(Protocol):
     @property
     def name(self) -> str:
         """Empty for the machine that the app runs on."""
-        ...
 
     @property
     def slots(self) -> int:
         """The number of processes that train runs in turns."""
-        ...
 
     @property
     def memory(self) -> int:
         """The bytes that each of them may take."""
-        ...
 
     @property
     def launch(self) -> Launch: ...
@@ -81,7 +68,6 @@ class Cluster(Protocol):
     @property
     def machines(self) -> Sequence[Machine]:
         """Those that take processes now."""
-        ...
 
     connecting: bool
     """Whether it is not known yet whether there are any."""
@@ -112,30 +98,38 @@ def launch_here(
     )  # fmt: skip
 
 
+class NoCluster:
+    """The cluster of a program that has none."""
+
+    machines: Sequence[Machine] = ()
+    connecting, problem = False, ""
+
+    def start(self, changed: Callable[[], None]) -> None: ...
+    def close(self) -> None: ...
+
+
+def memory_for(role: protocol.Role, machine: Machine, limits: Limits) -> int:
+    """The bytes that a process may take: one with a single run as much as a worker and the largest allowed run."""
+    return min(machine.memory, WORKER_BYTES + int(limits.memory)) if role == "own" else machine.memory
+
+
 class Machines:
     """All machines that processes may be started on."""
 
     def __init__(self, limits: Limits, slots: int, cluster: Cluster | None = None) -> None:
         """``slots``: the processes that train on the app's own machine."""
         self._here = ThisMachine(slots, int(limits.worker_memory), launch_here)
-        self._cluster = cluster
+        self.cluster = cluster or NoCluster()
 
     @property
     def training(self) -> list[Machine]:
         """Those on which runs are trained now: the app's own only while there is no other, so that its cores are the pages'."""
-        if self._cluster is None:
-            return [self._here]
-        return list(self._cluster.machines) or ([] if self._cluster.connecting else [self._here])
+        return list(self.cluster.machines) or ([] if self.cluster.connecting else [self._here])
 
     @property
     def slots(self) -> int:
         """The number of processes that train, when all are up; as on the app's own machine while no other is known."""
         return sum(machine.slots for machine in self.training) or self._here.slots
-
-    @property
-    def problem(self) -> str:
-        """One sentence where there is a cluster that cannot be reached, else empty."""
-        return self._cluster.problem if self._cluster else ""
 
     @property
     def measuring(self) -> str:
@@ -144,14 +138,4 @@ class Machines:
 
     def find(self, name: str) -> Machine | None:
         """The machine of that name; None where it has left."""
-        if name == HERE:
-            return self._here
-        return next((machine for machine in self.training if machine.name == name), None)
-
-    def start(self, changed: Callable[[], None]) -> None:
-        if self._cluster is not None:
-            self._cluster.start(changed)
-
-    def close(self) -> None:
-        if self._cluster is not None:
-            self._cluster.close()
+        return next((machine for machine in [self._here, *self.training] if machine.name == name), None)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from engine.foundation.log import LOG
+from engine.hosting.host import DeviceFacts
 from engine.runs.events import Ended
 from engine.workers import protocol
 from engine.workers.processes.machines import Machine
@@ -64,7 +65,7 @@ class WorkerProcess:
         self.ready = False
         self.retired = False
         """Whether the process was ended because nobody needs it any more."""
-        self.facts = protocol.DeviceFacts()
+        self.facts = DeviceFacts()
         self.runs: dict[str, QueuedRun] = {}
         self.job: QueuedJob | None = None
         """The job that a job process computes."""

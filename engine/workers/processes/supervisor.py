@@ -3,7 +3,6 @@ those that nobody needs any more."""
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable
 from threading import Event as Signal
@@ -11,16 +10,15 @@ from threading import RLock, Thread
 
 from engine.foundation.formatting import in_bytes, in_time
 from engine.foundation.log import LOG, log_error
+from engine.hosting.host import DeviceFacts
 from engine.hosting.limits import Limits
 from engine.workers import protocol
-from engine.workers.processes.machines import HERE, Machines
-from engine.workers.processes.placement import memory_for
+from engine.workers.processes.machines import HERE, Machines, memory_for
 from engine.workers.processes.process import KillReason, Slot, WorkerProcess
 
 TICK = 0.1
 """Seconds between two rounds of checks."""
 MEMORY_EVERY = 1.0
-TIDY_EVERY = 600.0
 ASLEEP = 5.0
 """Seconds by which a round of checks must be late to conclude that the computer was suspended, not the workers."""
 LAST_WORDS = 2.0
@@ -42,8 +40,8 @@ class Supervisor:
     """The worker processes, and one thread that checks them: those that train runs in turns are always there, the others are
     launched for a run or a question.
 
-    ``on_report`` is called on the worker's reader thread, ``tidy`` now and then and ``on_round`` in every round, with the time
-    (``time.monotonic``), on the supervisor's own thread; these without the lock.
+    ``on_report`` is called on the worker's reader thread, ``on_round`` in every round, with the time (``time.monotonic``), on the
+    supervisor's own thread, without the lock.
 
     ``on_death`` is called on the reader thread of a worker that is gone, under the lock under which the worker leaves
     :attr:`workers`: whoever holds the lock finds a run on a worker or where it was moved. It returns what is left to do without
@@ -58,7 +56,6 @@ class Supervisor:
         *,
         on_report: Callable[[WorkerProcess, protocol.Report], None],
         on_death: Callable[[WorkerProcess], Callable[[], None]],
-        tidy: Callable[[], None],
         on_round: Callable[[float], None],
     ) -> None:
         self.limits, self.machines = limits, machines
@@ -67,7 +64,7 @@ class Supervisor:
         self.closing = Signal()
         self._training = training
         self._on_report, self._on_death = on_report, on_death
-        self._tidy, self._on_round = tidy, on_round
+        self._on_round = on_round
         self._workers = list[WorkerProcess]()
         self._failed_starts = 0
         self._start_after = 0.0
@@ -89,7 +86,7 @@ class Supervisor:
             if self._thread.ident or self.closing.is_set():
                 return False
             self._thread.start()
-        self.machines.start(self.fill_slots)
+        self.machines.cluster.start(self.fill_slots)
         self.fill_slots()
         return True
 
@@ -108,14 +105,13 @@ class Supervisor:
                 worker.process.kill()
         for worker in workers:
             worker.process.wait(LAST_WORDS)
-        self.machines.close()
+        self.machines.cluster.close()
 
-    def take_ready(self, worker: WorkerProcess, facts: protocol.DeviceFacts) -> None:
-        """Record that a worker has become ready."""
-        with self.lock:
-            worker.ready, worker.facts = True, facts
-            worker.memory = worker.memory_when_ready = worker.process.memory()
-            self._failed_starts = 0
+    def take_ready(self, worker: WorkerProcess, facts: DeviceFacts) -> None:
+        """Record, under the lock, that a worker has become ready."""
+        worker.ready, worker.facts = True, facts
+        worker.memory = worker.memory_when_ready = worker.process.memory()
+        self._failed_starts = 0
 
     def _died(self, worker: WorkerProcess) -> None:
         if not (self.closing.is_set() or worker.retired):
@@ -130,7 +126,6 @@ class Supervisor:
 
     def _supervise(self) -> None:
         last_round = last_measured = time.monotonic()
-        last_tidied = -math.inf
         while not self.closing.wait(TICK):
             now = time.monotonic()
             try:
@@ -145,9 +140,6 @@ class Supervisor:
                         last_measured = now
                         kill_oversized(workers)
                 self._on_round(now)
-                if now - last_tidied > TIDY_EVERY:
-                    last_tidied = now
-                    self._tidy()
             except Exception as error:  # supervision goes on
                 log_error("Supervision", error)
             last_round = now

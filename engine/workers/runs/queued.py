@@ -87,10 +87,6 @@ class QueuedRun:
         self.begun, self.paused_at, self.suspending, self.asked_since = False, None, False, []
         self.saved_step = self.run.step if self.saved else None
 
-    def save(self) -> None:
-        """Its worker has saved its state."""
-        self.saved, self.returned = True, 0
-
     @property
     def seconds_left(self) -> float:
         """The predicted seconds of training left, alone on a core; 0 where there is no prediction."""

@@ -57,7 +57,9 @@ class Suspended:
         """Suspend the runs that stand still or make room for others, take those that wait for nobody out of the queue, and bring
         back those whose owner is here again."""
         with self._lock:
-            waited = self._queue.take_out(lambda queued: self._waits_for_nobody(queued, now))
+            waited = self._queue.take_out(
+                lambda queued: not queued.request.trial and self._seconds_away(queued, now) > WAITS_FOR
+            )
             for queued in waited:
                 if queued.resumable:
                     queued.run.put_away()
@@ -84,13 +86,10 @@ class Suspended:
             self._last_here[owner] = now
         return now - self._last_here.setdefault(owner, now)
 
-    def _waits_for_nobody(self, queued: QueuedRun, now: float) -> bool:
-        return not queued.request.trial and self._seconds_away(queued, now) > WAITS_FOR
-
     def _make_room(self, now: float) -> None:
         """Ask the workers to suspend the runs that stand still, and as many of those that go on for nobody as runs of people who are
         here wait: who has left makes room, the longest away first."""
-        waiting = sum(self._seconds_away(queued, now) <= LEFT_FOR for queued in self._queue)
+        waiting = sum(self._seconds_away(queued, now) <= LEFT_FOR for queued in self._queue.waiting)
         longest = PAUSED_WHILE_OTHERS_WAIT if waiting else PAUSED_FOR
         going = list[tuple[float, WorkerProcess, QueuedRun]]()
         for worker in self._supervisor.workers:
@@ -136,12 +135,6 @@ class Suspended:
                 with suppress(Refused):  # it stays suspended
                     self.bring_back(run, [protocol.Control(run.id, "resume")], PROGRAM)
 
-    def note_saved(self, queued: QueuedRun) -> None:
-        """A worker has saved the state of a run that goes on."""
-        queued.save()
-        with suppress(OSError):
-            write_request(queued.run, queued.request)
-
     def keep(self, worker: WorkerProcess, queued: QueuedRun) -> None:
         """A worker has saved a run's state and released it. What was asked of the run since is done now."""
         left = queued.left and not queued.asked_since
@@ -176,7 +169,7 @@ class Suspended:
                 wait.append(queued)
             else:
                 left.append(queued)
-        self._queue.put_first(back)
+        self._queue.waiting[:0] = back
 
         def finish() -> None:
             for queued in wait:  # it may have ended its worker: only its owner brings it back, also after a restart

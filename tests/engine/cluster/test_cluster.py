@@ -165,8 +165,8 @@ def test_without_its_scheduler_the_app_trains_here_and_comes_back_to_it(
             for process in psutil.Process().children():
                 if "scheduler" in process.cmdline():
                     os.kill(process.pid, signal.SIGKILL)
-            until(lambda: bool(pool.machines.problem))
-            assert address in pool.machines.problem
+            until(lambda: bool(pool.machines.cluster.problem))
+            assert address in pool.machines.cluster.problem
             (said,) = {line for line in caplog.messages if f"{address} cannot be reached" in line}
             assert "ConnectionPool" not in said
             here = wait_end(pool.submit(RunRequest(config(5))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from engine.config.run_config import RunConfig
@@ -26,7 +27,7 @@ class ScriptedPool:
 
     def __init__(self, fails: tuple[str, int] | None = None) -> None:
         self.limits = Limits()
-        self.measuring = ""
+        self.machines = SimpleNamespace(measuring="")
         self.asked: list[tuple[str, int, int]] = []
         self.alone: list[bool] = []
         self.fails = fails

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,10 +13,9 @@ from typing import Any
 import pytest
 
 from engine.foundation.errors import Refused
-from engine.foundation.start import ROOT
 from engine.foundation.visitor import Visitor
 from engine.hosting.limits import Limits
-from engine.runs.events import Ended, Failed, Finished, Progress, Snapshot
+from engine.runs.events import Ended, Failed, Finished, Snapshot
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
@@ -77,7 +74,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Pool]]:
 
 
 def away(pool: Pool, steps: int = 200, seconds_per_step: float = 0.004, **how: Any) -> Run:
-    """A run of mine that was paused and put away."""
+    """A run of mine that was paused and suspended."""
     run = pool.submit(RunRequest(config(steps, seconds_per_step), ME, **how))
     until(lambda: run.step >= 3)
     pool.pause(run.id, ME)
@@ -113,7 +110,9 @@ def kill_worker_of(pool: Pool, run: Run) -> None:
     os.kill(pid_of(pool, run), signal.SIGKILL)
 
 
-def test_a_paused_run_gives_its_place_back_and_goes_on_where_it_was(start: Callable[..., Pool]) -> None:
+def test_a_paused_run_gives_its_slot_back_takes_single_steps_and_goes_on_where_it_was(
+    start: Callable[..., Pool],
+) -> None:
     pool = start(runs_per_worker=1)
     run = away(pool)
     assert run.state == "paused"
@@ -121,8 +120,14 @@ def test_a_paused_run_gives_its_place_back_and_goes_on_where_it_was(start: Calla
     until(lambda: pool.allowances.count("run", ME) == 0)
     other = pool.submit(RunRequest(config(5), YOU))
     assert isinstance(wait_end(other).ending, Finished)
-    pool.resume(run.id, ME)
+    before = run.step
+    pool.step(run.id, ME)
+    until(lambda: run.away and run.step > before)
+    assert run.step == before + 1
+    for _ in range(5):  # from many tabs
+        pool.resume(run.id, ME)
     wait_whole(run)
+    until(lambda: pool.allowances.count("run", ME) == 0)
 
 
 def test_sixteen_paused_runs_do_not_keep_anybody_from_training(start: Callable[..., Pool]) -> None:
@@ -151,38 +156,25 @@ def test_who_leaves_while_a_run_waits_leaves_the_queue(start: Callable[..., Pool
     assert (yours.queue_place, trial.queue_place) == (1, 2), "an experiment goes on without its page"
 
 
-def test_what_was_put_away_is_put_away_again_where_its_owner_leaves_while_it_waits(start: Callable[..., Pool]) -> None:
+def test_one_that_waits_to_go_on_is_suspended_again_where_its_owner_leaves_or_the_app_is_closed(
+    start: Callable[..., Pool],
+) -> None:
     here = {ME.id}
-    pool = start(lambda visitor: visitor in here, runs_per_worker=1)
-    run = away(pool)
-    going = long_run(pool)
-    pool.resume(run.id, ME)
-    assert run.queue_place == 1
-    here.remove(ME.id)
-    until(lambda: run.away)
-    pool.stop(going.id)
-    pool.resume(run.id, ME)
+    pool = start(lambda visitor: visitor in {*here, YOU.id}, runs_per_worker=1)
+    first = away(pool)
+    long_run(pool, visitor=YOU)
+    pool.resume(first.id, ME)
+    assert (first.state, first.queue_place) == ("queued", 1)
+    here.clear()
+    until(lambda: first.away)
     here.add(ME.id)
-    wait_whole(run)
-
-
-def test_a_step_of_one_that_is_away_is_one_step(start: Callable[..., Pool]) -> None:
-    pool = start()
-    run = away(pool)
-    before = run.step
-    pool.step(run.id, ME)
-    until(lambda: run.away and run.step > before)
-    assert run.step == before + 1
-
-
-def test_it_waits_in_the_queue_with_its_rank(start: Callable[..., Pool]) -> None:
+    until(lambda: first.queue_place == 1)
     pool = start(runs_per_worker=1)
-    run = away(pool)
-    going = long_run(pool, visitor=YOU)
+    run = pool.runs.get(first.id)
+    assert run is not None
+    assert (run.state, run.away, run.step) == ("paused", True, first.step)
     pool.resume(run.id, ME)
-    assert (run.state, run.queue_place) == ("queued", 1)
-    pool.stop(going.id, YOU)
-    assert isinstance(wait_end(run).ending, Finished)
+    wait_whole(run)
 
 
 def test_after_a_restart_its_owner_resumes_it(start: Callable[..., Pool]) -> None:
@@ -314,42 +306,6 @@ def test_who_had_left_before_a_restart_finds_the_run_going_when_he_is_back(start
     until(lambda: again.step > run.step)
 
 
-def test_killed_with_the_app_a_run_that_was_saved_goes_on_after_the_next_start(
-    start: Callable[..., Pool], tmp_path: Path
-) -> None:
-    app = subprocess.Popen([sys.executable, "-c", APP, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert app.stdout is not None
-    run_id = app.stdout.readline().strip()
-    until(lambda: (tmp_path / run_id / "put_away.json").exists())
-    app.kill()
-    app.wait(PATIENCE)
-    app.stdout.close()
-    pool = start()
-    pool.take_up()
-    run = pool.runs.get(run_id)
-    assert run is not None
-    assert run.state in ("queued", "running")
-    wait_whole(run)
-
-
-APP = f"""
-import sys
-from pathlib import Path
-from engine.foundation.visitor import Visitor
-from engine.runs.request import RunRequest
-from engine.runs.store import Runs
-from engine.hosting.limits import Limits
-from engine.workers.pool import Pool
-from tests.engine.fake_training import config
-from tests.engine.hosting.test_limits import predict
-pool = Pool(Runs(Path(sys.argv[1])), Limits(), 1, training={OFTEN!r}, predict=predict)
-pool.start()
-run = pool.submit(RunRequest(config(400, 0.01), Visitor("me")))
-print(run.id, flush=True)
-run.wait_for(10**9)
-"""
-
-
 def test_one_that_is_away_can_be_stopped(start: Callable[..., Pool]) -> None:
     pool = start()
     run = away(pool)
@@ -363,7 +319,7 @@ def test_one_that_is_away_can_be_stopped(start: Callable[..., Pool]) -> None:
     assert run.state == "stopped", "nothing brings it back"
 
 
-def test_killed_while_it_reads_the_state_it_is_put_away_again(start: Callable[..., Pool]) -> None:
+def test_killed_while_it_reads_the_state_it_is_suspended_again(start: Callable[..., Pool]) -> None:
     pool = start()
     run = away(pool)
     step, state = run.step, run.folder / "state.pt"
@@ -407,38 +363,21 @@ def test_it_is_not_tried_for_ever(start: Callable[..., Pool], monkeypatch: pytes
     assert run.ending is None
 
 
-def test_one_that_waits_to_go_on_when_the_app_is_closed_is_put_away_again(start: Callable[..., Pool]) -> None:
-    pool = start(runs_per_worker=1)
-    first = away(pool)
-    long_run(pool, visitor=YOU)
-    pool.resume(first.id, ME)
+def test_a_state_that_is_damaged_or_later_than_the_curve_fails_in_one_sentence_and_the_curve_stays(
+    start: Callable[..., Pool],
+) -> None:
     pool = start()
-    run = pool.runs.get(first.id)
-    assert run is not None
-    assert (run.state, run.away, run.step) == ("paused", True, first.step)
-    pool.resume(run.id, ME)
-    wait_whole(run)
-
-
-def test_a_state_of_a_later_step_than_the_curve_is_not_resumed(start: Callable[..., Pool]) -> None:
-    pool = start()
-    run = away(pool)
-    (run.folder / "state.pt").write_text(str(run.step + 1))
-    pool.resume(run.id, ME)
-    assert wait_end(run).ending == Failed(run.step, live_run.AHEAD)
-
-
-def test_a_damaged_state_fails_in_one_sentence_and_the_curve_stays(start: Callable[..., Pool]) -> None:
-    pool = start()
-    run = away(pool)
-    step = run.step
-    (run.folder / "state.pt").write_text("nothing of the kind")
-    pool.resume(run.id, ME)
-    ending = wait_end(run).ending
-    assert isinstance(ending, Failed)
-    assert ending.step == step
-    assert steps_of(run) == list(range(1, step + 1))
-    until(lambda: not (run.folder / "state.pt").exists())
+    for damaged in (True, False):
+        run = away(pool)
+        step = run.step
+        (run.folder / "state.pt").write_text("nothing of the kind" if damaged else str(step + 1))
+        pool.resume(run.id, ME)
+        ending = wait_end(run).ending
+        assert isinstance(ending, Failed)
+        assert ending.step == step
+        assert damaged or ending.reason == live_run.AHEAD
+        assert steps_of(run) == list(range(1, step + 1))
+        until(lambda: not (run.folder / "state.pt").exists())  # noqa: B023 called at once
 
 
 def test_stopped_while_it_waits_to_go_on_it_says_where(start: Callable[..., Pool]) -> None:
@@ -462,15 +401,6 @@ def test_it_comes_back_only_where_its_owner_has_room(start: Callable[..., Pool])
     wait_end(going)
     pool.resume(run.id, ME)
     assert isinstance(wait_end(run).ending, Finished)
-
-
-def test_resumed_from_many_tabs_at_once_it_goes_on_once(start: Callable[..., Pool]) -> None:
-    pool = start()
-    run = away(pool)
-    for _ in range(5):
-        pool.resume(run.id, ME)
-    wait_whole(run)
-    until(lambda: pool.allowances.count("run", ME) == 0)
 
 
 def test_where_the_disk_does_not_take_it_the_run_stays_and_goes_on(start: Callable[..., Pool]) -> None:
@@ -523,27 +453,20 @@ def test_one_that_its_owner_paused_waits_for_resume(start: Callable[..., Pool]) 
     assert run.away
 
 
-def test_trained_for_real_its_numbers_are_those_of_a_run_that_was_never_away(tmp_path: Path) -> None:
-    with Pool(Runs(tmp_path), Limits(), 1) as pool:
-        assert pool.wait_until_ready(120)
-        run = pool.submit(RunRequest(NOISY, ME, paused=True))
-        until(lambda: run.away)
-        for step in (1, 2, 3):
-            pool.step(run.id, ME)
-            until(lambda: run.away and run.step == step)  # noqa: B023  # called at once
-        pool.resume(run.id, ME)
-        wait_end(run)
-        assert numbers(run.events) == numbers(train(NOISY))
-        assert isinstance(run.events[-1], Finished)
-        assert [event.step for event in run.events if isinstance(event, Progress)] == list(range(1, NOISY.steps + 1))
-
-
-def test_trained_for_real_its_numbers_are_those_of_a_run_whose_worker_was_never_killed(tmp_path: Path) -> None:
+def test_trained_for_real_its_numbers_are_those_of_a_run_that_was_never_suspended_and_whose_worker_was_never_killed(
+    tmp_path: Path,
+) -> None:
     slow = NOISY.replace(steps=200)
     with Pool(Runs(tmp_path), Limits(), 1, training="tests.engine.saved_often_for_real") as pool:
         assert pool.wait_until_ready(120)
-        run = pool.submit(RunRequest(slow, ME))
-        until(lambda: saved_step(run) > 0)
+        run = pool.submit(RunRequest(slow, ME, paused=True))
+        until(lambda: run.away)
+        for step in (1, 2, 3):
+            pool.step(run.id, ME)
+            until(lambda: run.away and run.step == step)  # noqa: B023 called at once
+        pool.resume(run.id, ME)
+        until(lambda: saved_step(run) > 3)
         kill_worker_of(pool, run)
-        assert run.wait_for(sys.maxsize, 600)
+        assert wait_end(run).events[-1] == run.ending
         assert numbers(run.events) == numbers(train(slow))
+        assert steps_of(run) == list(range(1, slow.steps + 1))

@@ -41,10 +41,30 @@ def numbers(events: Iterable[Event]) -> list[dict[str, Any]]:
     return [{name: value for name, value in asdict(event).items() if name not in clocked} for event in kept]
 
 
-def test_a_run_in_the_pool_is_number_for_number_the_run_alone(pool: Pool) -> None:
+def test_a_run_in_the_pool_has_the_numbers_weights_and_snapshots_of_the_run_alone(pool: Pool) -> None:
+    model = prepare(PLAIN)
+    alone = list(train(PLAIN, model))
     run = wait_end(pool.submit(RunRequest(PLAIN)))
     assert isinstance(run.ending, Finished)
-    assert numbers(run.events) == numbers(train(PLAIN))
+    assert numbers(run.events) == numbers(alone)
+
+    assert run.weights is not None
+    stored = load_file(run.weights)
+    assert set(stored) == set(model.state_dict())
+    for name, value in model.state_dict().items():
+        assert torch.equal(stored[name], value), name
+
+    found = Runs(pool.runs.folder).get(run.id)
+    assert found is not None
+    snapshots = {event.step: event for event in found.events if isinstance(event, Snapshot)}
+    for event in alone:
+        if isinstance(event, Snapshot):
+            again = snapshots[event.step]
+            assert again.samples == event.samples
+            for name, pattern in event.patterns.items():
+                assert (again.patterns[name] == pattern).all()
+            for name, matrix in event.encoding.items():
+                assert (again.encoding[name] == matrix).all()
 
 
 def test_interleaved_with_dropout_pauses_and_steps_the_numbers_are_the_same(pool: Pool) -> None:
@@ -62,18 +82,6 @@ def test_interleaved_with_dropout_pauses_and_steps_the_numbers_are_the_same(pool
     wait_end(other)
 
 
-def test_the_weights_are_those_of_the_run_alone(pool: Pool) -> None:
-    model = prepare(PLAIN)
-    for _ in train(PLAIN, model):
-        pass
-    run = wait_end(pool.submit(RunRequest(PLAIN)))
-    assert run.weights is not None
-    stored = load_file(run.weights)
-    assert set(stored) == set(model.state_dict())
-    for name, value in model.state_dict().items():
-        assert torch.equal(stored[name], value), name
-
-
 def test_a_stopped_run_leaves_weights_that_load(pool: Pool) -> None:
     config = PLAIN.replace(steps=50_000, share_layers=True, n_layers=3)
     run = pool.submit(RunRequest(config))
@@ -86,21 +94,6 @@ def test_a_stopped_run_leaves_weights_that_load(pool: Pool) -> None:
     load_model(fresh, str(run.weights))
     untrained = prepare(config).state_dict()
     assert any(not torch.equal(value, untrained[name]) for name, value in fresh.state_dict().items())
-
-
-def test_the_snapshots_are_those_of_the_run_alone(pool: Pool) -> None:
-    run = wait_end(pool.submit(RunRequest(PLAIN)))
-    found = Runs(pool.runs.folder).get(run.id)
-    assert found is not None
-    stored = {event.step: event for event in found.events if isinstance(event, Snapshot)}
-    for event in train(PLAIN):
-        if isinstance(event, Snapshot):
-            again = stored[event.step]
-            assert again.samples == event.samples
-            for name, pattern in event.patterns.items():
-                assert (again.patterns[name] == pattern).all()
-            for name, matrix in event.encoding.items():
-                assert (again.encoding[name] == matrix).all()
 
 
 def test_a_run_that_cannot_be_built_fails_in_one_sentence(pool: Pool) -> None:

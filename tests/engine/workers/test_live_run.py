@@ -1,4 +1,4 @@
-"""One worker's runs: turns, pace, pause, single steps, looks and deliveries, on a clock that the test sets."""
+"""One worker's runs: turns, pace, pause, single steps, snapshots and deliveries, on a clock that the test sets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
-from engine.foundation.errors import error_in_words
 from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import RecordOptions
@@ -306,22 +305,16 @@ def test_pause_looks_and_stands_still_and_a_step_is_one_step(clock: Clock) -> No
     assert run.step > paused_at + 1
 
 
-def test_a_step_on_a_going_run_pauses_it(clock: Clock) -> None:
+def test_a_step_on_a_going_run_pauses_it_and_three_steps_asked_at_once_are_three(clock: Clock) -> None:
     run = started(live_run("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
     run.allow_step()
     run.advance()
-    assert run.step == 2
-    assert run.waiting
-
-
-def test_three_steps_asked_at_once_are_three_steps(clock: Clock) -> None:
-    run = started(live_run("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
-    run.pause()
+    assert (run.step, run.waiting) == (2, True)
     for _ in range(3):
         run.allow_step()
     while not run.waiting:
         run.advance()
-    assert run.step == 4
+    assert run.step == 5
 
 
 def test_a_run_that_starts_paused_shows_its_first_weights(clock: Clock) -> None:
@@ -369,13 +362,6 @@ def test_alone_holds_the_others_until_it_pauses(clock: Clock) -> None:
     assert turns.next() is other
 
 
-def test_stop_ends_a_run(clock: Clock) -> None:
-    run = started(live_run("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
-    run.stop()
-    assert run.over
-    assert run.deliver() == [Ended(1, "stopped")]
-
-
 @pytest.mark.parametrize(
     ("seed", "sentence"),
     [
@@ -390,16 +376,6 @@ def test_an_exception_becomes_one_sentence(clock: Clock, seed: int, sentence: st
         run.advance()
         seen += run.deliver()
     assert seen[-1] == Failed(2, sentence)
-
-
-def test_running_out_of_memory_names_what_to_lower() -> None:
-    for error in (MemoryError(), RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")):
-        assert "batch_size" in error_in_words(error)
-
-
-def test_a_path_of_the_machine_is_not_told() -> None:
-    told = error_in_words(OSError(30, "Read-only file system", "/home/somebody/runs"))
-    assert told == "An error ended it (OSError: Read-only file system)."
 
 
 def test_a_run_is_saved_once_a_minute_and_seldom_where_that_takes_long(clock: Clock, tmp_path: Path) -> None:
@@ -467,9 +443,12 @@ def test_stopped_while_it_repeats_steps_it_ends_where_it_was(clock: Clock, tmp_p
     assert run.deliver()[-1] == Ended(9, "stopped")
 
 
-def test_a_run_with_a_step_to_take_is_not_put_away_before(clock: Clock, tmp_path: Path) -> None:
-    run = started(live_run("a", fake_training.config(5), Timed(clock, 0.01), clock=clock, folder=tmp_path))
-    run.pause()
+def test_a_run_is_suspended_once_it_has_begun_and_has_no_step_to_take(clock: Clock, tmp_path: Path) -> None:
+    run = live_run("a", fake_training.config(5), Timed(clock, 0.01), clock=clock, folder=tmp_path, paused=True)
+    with pytest.raises(OSError, match="nothing to save"):
+        run.suspend()
+    run.resume()
+    started(run).pause()
     run.allow_step()
     with pytest.raises(OSError, match="not taken yet"):
         run.suspend()
@@ -478,13 +457,7 @@ def test_a_run_with_a_step_to_take_is_not_put_away_before(clock: Clock, tmp_path
     assert run.folder.state.read_text() == "2"
 
 
-def test_what_has_not_begun_cannot_be_put_away(clock: Clock, tmp_path: Path) -> None:
-    run = live_run("a", fake_training.config(5), Timed(clock, 0.01), clock=clock, folder=tmp_path, paused=True)
-    with pytest.raises(OSError, match="nothing to save"):
-        run.suspend()
-
-
-def test_a_run_that_comes_back_as_soon_as_it_was_put_away_is_said_to_be_computed(tmp_path: Path) -> None:
+def test_a_run_that_comes_back_as_soon_as_it_was_suspended_is_said_to_be_computed(tmp_path: Path) -> None:
     """Else the pool does not know which run ended the worker, if it ends now."""
     commands, reports = SimpleQueue[protocol.Command](), list[protocol.Report]()
     request = RunRequest(fake_training.config(5), paused=True)
