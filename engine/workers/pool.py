@@ -268,9 +268,8 @@ class Pool:
             case protocol.Busy(task_id):
                 worker.begin_task(task_id)
             case protocol.Ready(facts):
-                with self._lock:
-                    self._supervisor.take_ready(worker, facts)
-                    self._dispatch()
+                self._supervisor.take_ready(worker, facts)
+                self._dispatch()
 
     def _take_update(self, worker: WorkerProcess, queued: QueuedRun, update: protocol.RunUpdate) -> None:
         moves = update.state if update.state in ("running", "paused") else None

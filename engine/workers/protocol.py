@@ -76,8 +76,8 @@ class RunUpdate:
     run_id: str
     events: list[Event] = field(default_factory=list)
     state: Literal["running", "paused", "saved", "over", "suspended", "kept"] | None = None
-    """``saved``: the run goes on, and its state is in its folder. ``over``: these are the last events, and the run's place on the
-    worker is free. ``suspended``: its place is free, and its state is in its folder; ``kept``: it was to be suspended, but its
+    """``saved``: the run goes on, and its state is in its folder. ``over``: these are the last events, and the run's slot on the
+    worker is free. ``suspended``: its slot is free, and its state is in its folder; ``kept``: it was to be suspended, but its
     state could not be saved."""
 
 

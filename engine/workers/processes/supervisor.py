@@ -108,10 +108,10 @@ class Supervisor:
         self.machines.cluster.close()
 
     def take_ready(self, worker: WorkerProcess, facts: DeviceFacts) -> None:
-        """Record, under the lock, that a worker has become ready."""
-        worker.ready, worker.facts = True, facts
+        """Record that a worker has become ready."""
         worker.memory = worker.memory_when_ready = worker.process.memory()
-        self._failed_starts = 0
+        with self.lock:
+            worker.ready, worker.facts, self._failed_starts = True, facts, 0
 
     def _died(self, worker: WorkerProcess) -> None:
         if not (self.closing.is_set() or worker.retired):
@@ -136,8 +136,11 @@ class Supervisor:
                             worker.process.last_message_at = now
                     kill_unresponsive(workers, self.limits, now)
                     self.fill_slots()
-                    if now - last_measured > MEMORY_EVERY:
-                        last_measured = now
+                if now - last_measured > MEMORY_EVERY:
+                    last_measured = now
+                    for worker in workers:  # without the lock: each look takes milliseconds
+                        worker.memory = worker.process.memory()
+                    with self.lock:
                         kill_oversized(workers)
                 self._on_round(now)
             except Exception as error:  # supervision goes on
@@ -223,8 +226,7 @@ def kill_oversized(workers: Iterable[WorkerProcess]) -> None:
     for worker in workers:
         if not worker.ready:
             continue
-        worker.memory = used = worker.process.memory()
-        allowed = worker.allowed
+        used, allowed = worker.memory, worker.allowed
         tasks = [*worker.runs, *([worker.job.ask.job_id] if worker.job else [])]
         if tasks and used > allowed:
             culprit = tasks[0] if len(tasks) == 1 else None

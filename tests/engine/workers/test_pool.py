@@ -22,6 +22,7 @@ import pytest
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
 from engine.foundation import start
+from engine.foundation.child import ChildProcess
 from engine.foundation.errors import JobError, Refused
 from engine.foundation.job import Job
 from engine.foundation.start import ROOT, ForkServer
@@ -156,16 +157,6 @@ def test_pause_stands_still_with_a_snapshot_a_step_is_exactly_one_and_resume_goe
     until(lambda: run.step > step + 3)
     assert run.state == "running"
     wait_stopped(one, run)
-
-
-def test_a_run_may_start_paused(one: Pool) -> None:
-    run = one.submit(RunRequest(config(LONG), paused=True))
-    until(lambda: run.state == "paused")
-    assert [type(e).__name__ for e in run.events] == ["Started", "Snapshot"]
-    one.step(run.id)
-    until(lambda: run.step == 1)
-    one.stop(run.id)
-    wait_end(run)
 
 
 def wait_stopped(pool: Pool, run: Run) -> Run:
@@ -744,6 +735,22 @@ def test_health_counts(one: Pool) -> None:
     until(lambda: one.health().paused == 1)
     wait_stopped(one, run)
     until(lambda: one.health().running == one.health().paused == 0)
+
+
+def test_a_look_at_the_pool_waits_for_no_look_at_a_process(one: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    looking, go_on, held_up_nobody = threading.Event(), threading.Event(), list[bool]()
+
+    def slowly(_: object) -> int:
+        looking.set()
+        held_up_nobody.append(go_on.wait(PATIENCE))
+        return 0
+
+    monkeypatch.setattr(ChildProcess, "memory", slowly)
+    assert looking.wait(PATIENCE)
+    assert one.health().ready == 1
+    go_on.set()
+    until(lambda: bool(held_up_nobody))
+    assert held_up_nobody[0]
 
 
 def test_the_page_process_never_imports_torch(tmp_path: Path) -> None:

@@ -156,6 +156,30 @@ def test_who_leaves_while_a_run_waits_leaves_the_queue(start: Callable[..., Pool
     assert (yours.queue_place, trial.queue_place) == (1, 2), "an experiment goes on without its page"
 
 
+def test_a_worker_that_ends_for_another_reason_before_it_reads_the_state_costs_nothing_but_that_is_not_tried_for_ever(
+    start: Callable[..., Pool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = start()
+    run = away(pool)
+    step = run.step
+
+    def lose_the_worker(then: Callable[[str, Visitor], None]) -> None:
+        blocking = pool.submit(RunRequest(config(LONG, 0.2, HANGS), YOU))
+        until_it_hangs(pool, blocking)
+        then(run.id, ME)
+        kill_worker_of(pool, run)
+        wait_end(blocking)
+
+    lose_the_worker(pool.step)
+    until(lambda: run.away and run.step == step + 1)
+    monkeypatch.setattr(queued, "MOST_RETURNS", 0)
+    lose_the_worker(pool.resume)
+    until(lambda: run.away)
+    assert (run.ending, run.step) == (None, step + 1)
+    pool.resume(run.id, ME)
+    wait_whole(run)
+
+
 def test_one_that_waits_to_go_on_is_suspended_again_where_its_owner_leaves_or_the_app_is_closed(
     start: Callable[..., Pool],
 ) -> None:
@@ -306,8 +330,8 @@ def test_who_had_left_before_a_restart_finds_the_run_going_when_he_is_back(start
     until(lambda: again.step > run.step)
 
 
-def test_one_that_is_away_can_be_stopped(start: Callable[..., Pool]) -> None:
-    pool = start()
+def test_one_that_is_suspended_or_waits_to_go_on_can_be_stopped(start: Callable[..., Pool]) -> None:
+    pool = start(runs_per_worker=1)
     run = away(pool)
     with pytest.raises(Refused, match="somebody else"):
         pool.stop(run.id, YOU)
@@ -317,6 +341,13 @@ def test_one_that_is_away_can_be_stopped(start: Callable[..., Pool]) -> None:
     assert not (run.folder / "state.pt").exists()
     pool.resume(run.id, ME)
     assert run.state == "stopped", "nothing brings it back"
+
+    waiting = away(pool)
+    long_run(pool, visitor=YOU)
+    pool.resume(waiting.id, ME)
+    pool.stop(waiting.id, ME)
+    assert waiting.ending == Ended(waiting.step, "stopped"), "it says where"
+    assert not (waiting.folder / "state.pt").exists()
 
 
 def test_killed_while_it_reads_the_state_it_is_suspended_again(start: Callable[..., Pool]) -> None:
@@ -335,34 +366,6 @@ def test_killed_while_it_reads_the_state_it_is_suspended_again(start: Callable[.
     until(lambda: not state.exists())
 
 
-def test_a_worker_that_ends_for_another_reason_before_it_reads_the_state_costs_nothing(
-    start: Callable[..., Pool],
-) -> None:
-    pool = start()
-    run = away(pool)
-    blocking = pool.submit(RunRequest(config(LONG, 0.2, HANGS), YOU))
-    until_it_hangs(pool, blocking)
-    step = run.step
-    pool.step(run.id, ME)
-    kill_worker_of(pool, run)
-    wait_end(blocking)
-    until(lambda: run.away and run.step == step + 1)
-    pool.resume(run.id, ME)
-    wait_whole(run)
-
-
-def test_it_is_not_tried_for_ever(start: Callable[..., Pool], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queued, "MOST_RETURNS", 0)
-    pool = start()
-    run = away(pool)
-    blocking = pool.submit(RunRequest(config(LONG, 0.2, HANGS), YOU))
-    until_it_hangs(pool, blocking)
-    pool.resume(run.id, ME)
-    kill_worker_of(pool, run)
-    until(lambda: run.away)
-    assert run.ending is None
-
-
 def test_a_state_that_is_damaged_or_later_than_the_curve_fails_in_one_sentence_and_the_curve_stays(
     start: Callable[..., Pool],
 ) -> None:
@@ -378,16 +381,6 @@ def test_a_state_that_is_damaged_or_later_than_the_curve_fails_in_one_sentence_a
         assert damaged or ending.reason == live_run.AHEAD
         assert steps_of(run) == list(range(1, step + 1))
         until(lambda: not (run.folder / "state.pt").exists())  # noqa: B023 called at once
-
-
-def test_stopped_while_it_waits_to_go_on_it_says_where(start: Callable[..., Pool]) -> None:
-    pool = start(runs_per_worker=1)
-    run = away(pool)
-    long_run(pool, visitor=YOU)
-    pool.resume(run.id, ME)
-    pool.stop(run.id, ME)
-    assert run.ending == Ended(run.step, "stopped")
-    assert not (run.folder / "state.pt").exists()
 
 
 def test_it_comes_back_only_where_its_owner_has_room(start: Callable[..., Pool]) -> None:

@@ -13,10 +13,10 @@ from safetensors.torch import load_file, load_model
 from engine.config.run_config import RunConfig
 from engine.runs.events import Event, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest
-from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.training.train import prepare, train
 from engine.workers.pool import Pool
+from tests.engine.workers.test_pool import wait_end
 
 PLAIN = RunConfig().replace(steps=40, seed=3)
 NOISY = PLAIN.replace(dropout=0.3, seed=5, pos_encoding="rope")
@@ -27,11 +27,6 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
     with Pool(Runs(tmp_path_factory.mktemp("runs")), size=1) as pool:
         assert pool.wait_until_ready(120)
         yield pool
-
-
-def wait_end(run: Run) -> Run:
-    assert run.wait_for(10**9, 120)
-    return run
 
 
 def numbers(events: Iterable[Event]) -> list[dict[str, Any]]:
@@ -101,7 +96,4 @@ def test_a_run_that_cannot_be_built_fails_in_one_sentence(pool: Pool) -> None:
     run = wait_end(pool.submit(RunRequest(PLAIN.replace(device=missing))))
     assert isinstance(run.ending, Failed)
     assert run.ending.reason.startswith(f"device is {missing}; this machine has cpu")
-
-
-def test_the_worker_says_what_it_found(pool: Pool) -> None:
     assert pool.health().device["torch"] == str(torch.__version__)

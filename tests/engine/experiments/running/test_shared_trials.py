@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from engine.experiments.experiment import Experiment
-from engine.experiments.running import trial_cache
+from engine.experiments.running import shared_trials, trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
-from engine.experiments.running.shared_trials import SharedTrials
+from engine.experiments.running.shared_trials import SharedRun, SharedTrials
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
@@ -87,6 +89,20 @@ def test_who_stops_takes_nothing_from_the_others_and_the_last_one_stops_the_run(
     assert second.wait(600)
     assert not pool.runs.live()
     assert [run.state for run in (first, second)] == ["stopped"] * 2
+
+
+def test_who_leaves_runs_that_do_not_end_waits_for_all_of_them_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, waited, deleted = [100.0], list[float](), list[str]()
+    monkeypatch.setattr(shared_trials, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def wait_for(_: int, timeout: float) -> None:
+        waited.append(timeout)
+        now[0] += timeout
+
+    runs: list[Any] = [SimpleNamespace(id=name, live=True, wait_for=wait_for) for name in "abc"]
+    pool: Any = SimpleNamespace(stop=lambda name: None, runs=SimpleNamespace(delete=deleted.append))
+    SharedTrials().leave(pool, [SharedRun(run) for run in runs])
+    assert (waited, deleted) == ([shared_trials.TIMEOUT, 0.0, 0.0], ["a", "b", "c"])
 
 
 def test_a_trial_that_measures_time_is_trained_for_each_who_asks(pool: Pool, submitted: list[RunRequest]) -> None:
