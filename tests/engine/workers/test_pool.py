@@ -672,7 +672,7 @@ def test_closing_does_not_wait_for_a_run_that_hangs(tmp_path: Path) -> None:
 
 
 APP = """
-import sys
+import sys, time
 from pathlib import Path
 from engine.foundation.visitor import Visitor
 from engine.hosting.limits import Limits
@@ -684,28 +684,27 @@ from tests.engine.hosting.test_limits import small
 pool = Pool(Runs(Path(sys.argv[1])), Limits(steps=10**6), 1, training="tests.engine.saved_often", predict=small)
 pool.start()
 pool.wait_until_ready(60)
-runs = [pool.submit(RunRequest(config(400, 0.01), Visitor("me"), trial=trial)) for trial in (False, True)]
+me = Visitor("me")
+runs = [pool.submit(RunRequest(config(2000), me, pace=20.0, trial=trial)) for trial in (False, True)]
 for run in runs:
-    run.wait_for(1)
+    run.wait_for(5)
 print(*(run.id for run in runs), pool.health().workers[0].pid, flush=True)
-sys.stdin.read()
+time.sleep(3600)
 """
 
 
-@pytest.mark.parametrize("end", ["killed", "falls off its end"])
-def test_when_the_app_dies_its_workers_go_and_what_was_saved_goes_on_after_the_next_start(
-    tmp_path: Path, end: str
-) -> None:
-    app = subprocess.Popen(
-        [sys.executable, "-c", APP, str(tmp_path)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+def wait_gone(pid: int) -> None:
+    until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+
+
+def test_when_the_app_is_killed_its_workers_go_and_what_was_saved_goes_on_after_the_next_start(tmp_path: Path) -> None:
+    app = subprocess.Popen([sys.executable, "-c", APP, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert app.stdout is not None
     run_id, trial_id, pid = app.stdout.readline().split()
-    if end == "killed":
-        until(lambda: (tmp_path / run_id / "put_away.json").exists())
-        app.kill()
+    until(lambda: (tmp_path / run_id / "put_away.json").exists())
+    app.kill()
     app.communicate(timeout=PATIENCE)
-    until(lambda: not psutil.pid_exists(int(pid)) or psutil.Process(int(pid)).status() == psutil.STATUS_ZOMBIE)
+    wait_gone(int(pid))
     trial = Runs(tmp_path).get(trial_id)
     assert trial is not None
     assert trial.state == "lost"
@@ -716,8 +715,9 @@ def test_when_the_app_dies_its_workers_go_and_what_was_saved_goes_on_after_the_n
         run = pool.runs.get(run_id)
         assert run is not None
         assert run.state in ("queued", "running")
+        pool.set_pace(run_id, None)
         assert isinstance(wait_end(run).ending, Finished)
-        assert steps_of(run) == list(range(1, 401))
+        assert steps_of(run) == list(range(1, 2001))
 
 
 def test_workers_that_cannot_start_are_reported(tmp_path: Path) -> None:
@@ -753,7 +753,7 @@ def test_a_look_at_the_pool_waits_for_no_look_at_a_process(one: Pool, monkeypatc
     assert held_up_nobody[0]
 
 
-def test_the_page_process_never_imports_torch(tmp_path: Path) -> None:
+def test_the_page_process_never_imports_torch_and_at_its_end_its_workers_go(tmp_path: Path) -> None:
     """With the real training: what comes back from the workers brings no torch either."""
     script = """
 import sys
@@ -762,14 +762,25 @@ from engine.config.run_config import RunConfig
 from engine.workers.pool import Pool
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
-with Pool(Runs(Path(sys.argv[1])), size=1) as pool:
-    run = pool.submit(RunRequest(RunConfig().replace(steps=3)))
-    while run.live:
-        run.wait_for(10**9, 600)
-    pool.health()
-    pool.runs.recent()
+pool = Pool(Runs(Path(sys.argv[1])), size=1)
+pool.start()
+run = pool.submit(RunRequest(RunConfig().replace(steps=3)))
+while run.live:
+    run.wait_for(10**9, 600)
+pool.health()
+pool.runs.recent()
 assert run.state == "finished", run.ending
 assert run.weights is not None
 assert "torch" not in sys.modules
+going = pool.submit(RunRequest(RunConfig().replace(steps=50_000)))
+going.wait_for(5)
+print(going.id, pool.health().workers[0].pid)
 """
-    subprocess.run([sys.executable, "-c", script, str(tmp_path)], cwd=ROOT, check=True)
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    told = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    run_id, pid = told.split()
+    wait_gone(int(pid))
+    run = Runs(tmp_path).get(run_id)
+    assert run is not None
+    assert (run.state, run.away) == ("paused", True)
+    assert steps_of(run) == list(range(1, run.step + 1)) != []
