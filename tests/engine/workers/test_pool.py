@@ -284,6 +284,11 @@ def test_a_killed_worker_loses_its_runs_only_and_is_replaced(two: Pool) -> None:
     assert pid_of(two, again) != pid_of(two, second)
     assert steps_of(second) == list(range(1, len(steps_of(second)) + 1))
 
+    run = wait_end(two.submit(RunRequest(config(10, seed=fake_training.DIES))))
+    assert run.state == "lost"
+    assert "(exit code 7)" in run.ending.reason  # type: ignore[union-attr]
+    assert two.wait_until_ready(PATIENCE), "a run that kills its worker does not kill the pool"
+
 
 def test_a_killed_fork_server_costs_no_run_and_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(start, "WARM", ())
@@ -299,14 +304,6 @@ def test_a_killed_fork_server_costs_no_run_and_no_question(tmp_path: Path, monke
     server.close()
 
 
-def test_a_run_that_kills_its_worker_does_not_kill_the_pool(two: Pool) -> None:
-    run = wait_end(two.submit(RunRequest(config(10, seed=fake_training.DIES))))
-    assert run.state == "lost"
-    assert "(exit code 7)" in run.ending.reason  # type: ignore[union-attr]
-    assert two.wait_until_ready(PATIENCE)
-    assert wait_end(two.submit(RunRequest(config(10)))).state == "finished"
-
-
 def test_a_run_that_hangs_is_stopped_by_force_after_the_grace_time(two: Pool) -> None:
     hung = two.submit(RunRequest(config(10, 0.2, fake_training.HANGS)))
     other = long_run(two)
@@ -317,12 +314,8 @@ def test_a_run_that_hangs_is_stopped_by_force_after_the_grace_time(two: Pool) ->
     assert "did not" in hung.ending.reason  # type: ignore[union-attr]
     step = other.step
     until(lambda: other.step > step)
-    assert two.wait_until_ready(PATIENCE)
-
-
-def test_a_run_that_hangs_while_it_closes_is_ended_too(two: Pool) -> None:
     run = long_run(two, seed=fake_training.HANGS_IN_THE_END)
-    assert wait_stopped(two, run).state == "stopped"
+    assert wait_stopped(two, run).state == "stopped", "one that hangs while it closes, too"
     assert two.wait_until_ready(PATIENCE)
 
 
