@@ -91,9 +91,7 @@ class Questions:
     def take_answer(self, worker: WorkerProcess, answer: protocol.Answer) -> None:
         with self._lock:
             queued, worker.job, worker.idle_since = worker.job, None, time.monotonic()
-            if queued is not None and queued.begun_at is not None:
-                self._by_visitor.spend(queued.visitor.id, worker.idle_since - queued.begun_at)
-                self._by_address.spend(queued.visitor.address, worker.idle_since - queued.begun_at)
+            self._spend(queued)
             self.dispatch()
         if queued is not None and answer.error:
             queued.answer.set_exception(JobError(answer.error))
@@ -105,6 +103,7 @@ class Questions:
         failed."""
         with self._lock:
             queued, worker.job = worker.job, None
+            self._spend(queued)
             if queued is None:
                 return
             if queued.begun_at is None and not (worker.ready and queued.asked_again):
@@ -122,6 +121,12 @@ class Questions:
                 worker.job = None
         for queued in going:
             queued.answer.set_exception(JobError(sentence))
+
+    def _spend(self, queued: QueuedJob | None) -> None:
+        """Count the time that a process was at a job against its visitor and its network address, however it ended."""
+        if queued is not None and queued.begun_at is not None:
+            self._by_visitor.spend(queued.visitor.id, time.monotonic() - queued.begun_at)
+            self._by_address.spend(queued.visitor.address, time.monotonic() - queued.begun_at)
 
     def _is_held_back(self, visitor: Visitor) -> bool:
         """Whether a visitor, or all those at its network address together, have had a large share of the time lately, and somebody
@@ -175,5 +180,6 @@ class Questions:
             for worker in self._supervisor.workers:
                 if worker.job is queued:
                     worker.job = None
+                    self._spend(queued)
                     worker.kill_for(KillReason("took too long", queued.ask.job_id))
             self._waiting = [other for other in self._waiting if other is not queued]

@@ -13,7 +13,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -38,24 +38,18 @@ class FairShare:
     run so has fewer turns. (Start-time fair queueing: Goyal, Vin and Cheng, 1996, section 2.)"""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._runs: list[LiveRun] = []
+        self.runs: list[LiveRun] = []
         self._clock = clock
         self._least = 0.0
         """The time that the run of the last turn had used before it: a run that comes, or that has waited, begins with so much,
         and has nothing to make up for."""
 
-    def __iter__(self) -> Iterator[LiveRun]:
-        return iter(self._runs)
-
     def add(self, run: LiveRun) -> None:
         # In front: of those that have used as little, the last one that came is next.
-        self._runs.insert(0, run)
-
-    def remove(self, run: LiveRun) -> None:
-        self._runs.remove(run)
+        self.runs.insert(0, run)
 
     def find(self, run_id: str) -> LiveRun | None:
-        return next((run for run in self._runs if run.run_id == run_id), None)
+        return next((run for run in self.runs if run.run_id == run_id), None)
 
     def next(self) -> LiveRun | None:
         """The run whose turn it is, or None while every run waits for its pace or is paused."""
@@ -65,8 +59,8 @@ class FairShare:
             return None
         run = min(due, key=lambda run: max(run.used, self._least))
         run.used = self._least = max(run.used, self._least)
-        self._runs.remove(run)
-        self._runs.append(run)
+        self.runs.remove(run)
+        self.runs.append(run)
         return run
 
     def slice(self) -> float:
@@ -76,11 +70,11 @@ class FairShare:
     def seconds_to_next(self) -> float | None:
         """Seconds until there is something to do; None when only a command can change that."""
         moments = [run.due for run in self._moving()]
-        moments += [run.delivery_due for run in self._runs if run.unsent]
+        moments += [run.delivery_due for run in self.runs if run.unsent]
         return max(0.0, min(moments) - self._clock()) if moments else None
 
     def _moving(self) -> list[LiveRun]:
-        moving = [run for run in self._runs if not run.waiting]
+        moving = [run for run in self.runs if not run.waiting]
         alone = [run for run in moving if run.request.alone]
         # A run goes first until its first point: somebody has just pressed Train. New ones wait for each other in their
         # order; those begun stand at the end, behind those added later.
@@ -95,7 +89,7 @@ class Worker:
         self, training: Training, commands: SimpleQueue[protocol.Command], report: Callable[[protocol.Report], None]
     ) -> None:
         self._training, self._commands, self._report = training, commands, report
-        self._runs = FairShare()
+        self._turns = FairShare()
         self._jobs: deque[protocol.Ask] = deque()
         self._busy_with: str | None = None
 
@@ -104,18 +98,18 @@ class Worker:
             self._take_commands()
             for _ in range(len(self._jobs)):  # jobs that arrive meanwhile wait for one slice
                 self._answer(self._jobs.popleft())
-            run = self._runs.next()
+            run = self._turns.next()
             self._set_busy(run.run_id if run else None)
             if run is not None:
-                run.advance(self._runs.slice(), hurry=lambda: not self._commands.empty())
+                run.advance(self._turns.slice(), hurry=lambda: not self._commands.empty())
                 if run.save_due:
                     self._save(run)
-            for other in list(self._runs):
+            for other in list(self._turns.runs):
                 self._deliver(other)
 
     def _take_commands(self) -> None:
         """Take every command that has arrived; wait for one if there is nothing else to do."""
-        timeout = 0.0 if self._jobs else self._runs.seconds_to_next()
+        timeout = 0.0 if self._jobs else self._turns.seconds_to_next()
         try:
             if timeout != 0.0:
                 self._set_busy(None)
@@ -142,11 +136,11 @@ class Worker:
                     path.mkdir(parents=True, exist_ok=True)
                 RunFolder(path).delete_half_written()  # by a worker before
                 run = LiveRun(run_id, request, prediction, self._training, RunFolder(path), command.saved_step)
-                self._runs.add(run)
+                self._turns.add(run)
                 if not request.paused:
                     self._report(protocol.RunUpdate(run_id, state="running"))
             case _:
-                if (found := self._runs.find(command.run_id)) is not None:
+                if (found := self._turns.find(command.run_id)) is not None:
                     self._control(found, command)
 
     def _control(self, run: LiveRun, command: protocol.Control) -> None:
@@ -195,7 +189,7 @@ class Worker:
 
     def _release(self, run: LiveRun, state: Literal["over", "suspended"]) -> None:
         """Send a run's last events; code that reads them finds its files, which are saved before."""
-        self._runs.remove(run)
+        self._turns.runs.remove(run)
         self._set_busy(None)  # before, since the run may come back at once
         self._report(protocol.RunUpdate(run.run_id, run.deliver(), state))
         run.free()

@@ -190,8 +190,7 @@ class Supervisor:
 
 def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: float) -> None:
     """Kill workers in which a run does not yield: after the grace time where a stop was asked for, otherwise much later.
-    Kill idle workers that do not answer.
-    """
+    Kill idle workers that do not answer."""
     for worker in workers:
         if not worker.ready:
             if now - worker.started_at > STARTS_WITHIN:
@@ -219,10 +218,8 @@ def _ping(worker: WorkerProcess, limits: Limits, now: float) -> None:
 
 
 def kill_oversized(workers: Iterable[WorkerProcess]) -> None:
-    """Kill workers above their memory limit, and idle workers that have grown to half of it.
-
-    The first is for what the operating system's own limit does not count.
-    """
+    """Kill workers above their memory limit, for what the operating system's own limit does not count, and idle workers that have
+    grown to half of it."""
     for worker in workers:
         if not worker.ready:
             continue

@@ -172,7 +172,9 @@ def test_who_asks_without_end_while_others_train_waits_and_others_do_not(
     for name, value in (("SHARE", 0.001), ("ADDRESS_SHARE", 0.001), (allowance, 0.1)):
         monkeypatch.setattr(questions, name, value)
     with pool_of(tmp_path, jobs_per_visitor=4) as strict:
-        strict.ask(Nap(0.5), first)
+        assert strict.ask(Add(1, 1), first) == 2
+        with pytest.raises(JobError, match="took longer"):  # it counts however it ends
+            strict.ask(Nap(3600), first, timeout=1.0)
         assert strict.ask(Add(1, 2), next_one) == 3, "nobody else trains"
         own = long_run(strict, visitor=next_one)
         assert strict.ask(Add(1, 3), next_one) == 4, "nobody else trains"
