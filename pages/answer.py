@@ -7,8 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from engine.experiments.answer import ANSWER, QUESTION
-from pages.parts.answer.prose import LINK, follow_links, prose
-from pages.parts.answer.summary import opening, show_short, show_summary
+from pages.parts.answer.prose import LINK, follow_links, opening, prose, show_short, show_summary
 
 STYLE = Path(__file__).parent / "parts" / "answer" / "answer.css"
 

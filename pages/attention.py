@@ -4,34 +4,23 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.analysis.attention_jobs import ReadSequence
+from engine.analysis.attention.asked import Place, SampleAsked
+from engine.analysis.attention.jobs import ReadSequence
+from engine.foundation.errors import JobError
 from engine.text.tokens import unknown_in_words
-from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown, say_ignored
 from pages.parts.app.questions import ask_once
-from pages.parts.attention import change_view, faults_view, heads_view, steps_view, training_view
+from pages.parts.attention.interventions import show_change, show_faults
+from pages.parts.attention.patterns import show_heads, show_training
 from pages.parts.attention.runs import asked_model, head_controls, ready, run_controls, why_not, with_run
-from pages.parts.attention.state import (
-    EXPLAINED,
-    SETTINGS,
-    VIEWS,
-    AttentionState,
-    LookedAt,
-    address,
-    fitted,
-    place_of,
-    sample_of,
-)
+from pages.parts.attention.state import EXPLAINED, SETTINGS, VIEWS, AttentionState, LookedAt, address, fitted
+from pages.parts.attention.steps import show_steps
 from pages.parts.boards.recorded import run_named
 from pages.parts.charts.encoding import color_of
 
 SHOW = {
-    "steps": steps_view.show,
-    "heads": heads_view.show,
-    "change": change_view.show,
-    "training": training_view.show,
-    "faults": faults_view.show,
-}
+    "steps": show_steps, "heads": show_heads, "change": show_change, "training": show_training, "faults": show_faults,
+}  # fmt: skip
 
 
 def looked_at(now: AttentionState) -> LookedAt | None:
@@ -44,13 +33,14 @@ def looked_at(now: AttentionState) -> LookedAt | None:
     model = asked_model(run, now.step)
     if now.view != "training" and not ready(run, model):
         return None
-    seen = ask_once(ReadSequence(run.config, sample_of(now)))
+    sample, place = SampleAsked(now.sample, now.text), Place(now.which, (now.layer or 1) - 1, (now.head or 1) - 1)
+    seen = ask_once(ReadSequence(run.config, sample))
     if seen["unknown"]:
         st.caption(f":material/info: {in_markdown(unknown_in_words(seen['unknown']))}")
     queries, keys = seen["queries"][now.which], seen["keys"][now.which]
     # The default query is two thirds down: in a sequence of question and answer, a token of the answer.
     query = now.query if now.query is not None and now.query < len(queries) else len(queries) * 2 // 3
-    return LookedAt(run, model, now, place_of(now), sample_of(now), queries, keys, query, color_of(run.config))
+    return LookedAt(run, model, now, place, sample, queries, keys, query, color_of(run.config))
 
 
 _, ignored = SETTINGS.open_address()

@@ -6,9 +6,7 @@ import streamlit as st
 
 from engine.experiments.comparison import MATCHED
 from pages.parts.app.in_markdown import say_ignored
-from pages.parts.design.experiment import show_experiment
-from pages.parts.design.form import parts_form, show_guide, show_ways_on
-from pages.parts.design.look import show_look
+from pages.parts.design.form import parts_form, show_experiment, show_guide, show_look, show_ways_on
 from pages.parts.design.state import SETTINGS
 
 _, ignored = SETTINGS.open_address()

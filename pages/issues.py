@@ -7,7 +7,7 @@ import streamlit as st
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from pages.parts.app.in_markdown import say_ignored
-from pages.parts.app.session import in_step_with
+from pages.parts.app.own_runs import in_step_with
 from pages.parts.app.visitor import visitor
 from pages.parts.issues.map import show_map
 from pages.parts.issues.stage import show_stage

@@ -13,19 +13,17 @@ from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
 from pages.parts.app.frame import unseen_title
 from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored, say_unsaved, show_refusal
-from pages.parts.app.own_runs import show_facts
+from pages.parts.app.own_runs import leave_run, show_facts, show_run, shown_run
 from pages.parts.app.server import find
-from pages.parts.app.session import leave_run, show_run, shown_run
 from pages.parts.app.turn import let_others_go
 from pages.parts.boards.live.board import ALL, Panel, band, live_board
 from pages.parts.boards.live.readable_run import controlled_as
-from pages.parts.lab.arrival import reference_behind, show_arrival, take_arrival
 from pages.parts.lab.controls import choose_pace, controls
 from pages.parts.lab.form import main_settings, opened_settings, other_settings
 from pages.parts.lab.model import act, model_of
 from pages.parts.lab.outcome import show_lengths, take_run_away
 from pages.parts.lab.runs import overlays_behind, show_beside, show_shelf
-from pages.parts.lab.said import say
+from pages.parts.lab.said import reference_behind, say, show_arrival, take_arrival
 from pages.parts.lab.state import PRESET, RUN, SETTINGS, fill_form, form_config, write_address
 
 VIEW = View("accuracy")
@@ -89,16 +87,12 @@ with right:  # before the form, so that the board learns of a new run first
             show_shelf(run)
     view = preset.view if preset else VIEW
     live_board(
-        run,
-        earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
-        panels=panels_for(view.panel),
-        name=run.config.task if run else "",
+        run, earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
+        panels=panels_for(view.panel), name=run.config.task if run else "",
         untrained="" if run or config is None else urlencode(to_query(config)),
-        model=model_of(config, run.config if run else None) if config is not None else None,
-        look=asdict(view),
-        on_band="lab",
-        on_act=act,
-    )
+        model=model_of(config, run.config if run else None) if config is not None else None, look=asdict(view),
+        on_band="lab", on_act=act,
+    )  # fmt: skip
     let_others_go()  # the curve can be drawn now: where a class presses Train at once, each waits for that first
     if run is not None:
         show_beside(run)

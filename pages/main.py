@@ -11,8 +11,8 @@ from pages.parts.app.turn import in_turn
 from pages.parts.app.visitor import note_visitor
 from pages.parts.stage.presenting import open_lesson, show_presenter
 
-# An image file of the app: Streamlit would load a named icon from another host.
-st.set_page_config(page_title="Attention Lab", page_icon=Path(__file__).parent / "parts" / "icon.png", layout="wide")
+# A drawing of the app travels in the message: a named icon would be loaded from another host, and a picture file may be gone again.
+st.set_page_config(page_title="Attention Lab", page_icon=Path(__file__).parent / "parts" / "icon.svg", layout="wide")
 
 note_visitor()
 with in_turn():

@@ -13,16 +13,14 @@ from engine.sweeps.result import Result
 from engine.sweeps.store import to_json
 from engine.sweeps.sweep import Sweep
 from pages.parts.app import server
-from pages.parts.app.in_markdown import in_markdown, refused_in_words, say_ignored, say_result_unsaved, show_refusal
+from pages.parts.app.in_markdown import in_markdown, refused_in_words, say_ignored, say_unsaved, show_refusal
 from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import visitor
-from pages.parts.memory_and_time import form
-from pages.parts.memory_and_time.at_scale import show_models
 from pages.parts.memory_and_time.board import cost_board
-from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, begin_sweep, sweep_result
+from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, begin_sweep, plan_settings, sweep_result, widget
 from pages.parts.memory_and_time.state import plan as asked_plan
 from pages.parts.memory_and_time.state import view as asked_view
-from pages.parts.memory_and_time.tables import show_longest
+from pages.parts.memory_and_time.tables import show_longest, show_models
 
 
 def measure(plan: Plan) -> None:
@@ -70,7 +68,7 @@ plan: Plan | None = None
 
 left, right = st.columns([1, 3.2], gap="medium")
 with left:
-    form.plan_settings(has_accelerator=bool(server.pool().health().device.get("accelerator")), disabled=running)
+    plan_settings(has_accelerator=bool(server.pool().health().device.get("accelerator")), disabled=running)
     try:
         plan = asked_plan()
     except ConfigError as error:
@@ -79,22 +77,16 @@ with left:
         st.button(
             "Measure", type="primary", icon=":material/timer:", disabled=running or plan is None, on_click=measure, args=(plan,)
         )  # fmt: skip
-        own = name is not None and SWEEPS.owned(name, visitor())
-        st.button(
-            "Stop",
-            icon=":material/stop:",
-            disabled=not (running and own),
-            on_click=SWEEPS.leave,
-            args=(name, visitor()),
-        )
+        own, args = name is not None and SWEEPS.owned(name, visitor()), (name, visitor())
+        st.button("Stop", icon=":material/stop:", disabled=not (running and own), on_click=SWEEPS.leave, args=args)
     st.caption(device_words(result))
-    form.widget("part_of")
+    widget("part_of")
 with right:
     with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
         show_refusal()
         if sweep is not None and sweep.problem:
             st.error(in_markdown(sweep.problem), icon=":material/error:")
-        say_result_unsaved(sweep)
+        say_unsaved(sweep)
         if result is None:
             st.info(
                 "Dotted lines are predictions. Press Measure: the first points appear at once.", icon=":material/timer:"
@@ -111,7 +103,7 @@ st.header("The longest sequence that fits", anchor=False)
 with st.container(horizontal=True):
     for setting in SETTINGS.drawn("memory", "seconds"):
         with st.container(width=180):
-            form.widget(setting)
+            widget(setting)
 if plan is not None:
     show_longest(plan, result, view)
 show_models(view)

@@ -6,10 +6,9 @@ import streamlit as st
 
 from engine.notebooks import NOTEBOOKS, Notebook
 from pages.parts.app.in_markdown import say_ignored
-from pages.parts.app.session import in_step_with
-from pages.parts.notebooks.controls import play_mark, show_neighbours, show_overview, show_side
+from pages.parts.app.own_runs import in_step_with
+from pages.parts.notebooks.reading import play_mark, show_neighbours, show_notebook_step, show_overview, show_side
 from pages.parts.notebooks.state import SETTINGS, play_of
-from pages.parts.notebooks.steps import show_introduction, show_notebook_step
 
 
 def show_notebook(notebook: Notebook) -> None:
@@ -21,7 +20,7 @@ def show_notebook(notebook: Notebook) -> None:
             show_side(notebook, play)
         with body, st.container(key="notebooks-body"):
             st.title(notebook.title, anchor=False)
-            show_introduction(notebook)
+            st.markdown(notebook.steps[0].cells[0].source)
             for step in notebook.steps[1:]:
                 show_notebook_step(notebook, step, play)
             show_neighbours(notebook, "bottom")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pages.parts.app.in_markdown import say_ignored
-from pages.parts.notebooks.controls import show_overview
+from pages.parts.notebooks.reading import show_overview
 from pages.parts.notebooks.state import OVERVIEW
 
 _, ignored = OVERVIEW.open_address()

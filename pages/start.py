@@ -8,11 +8,12 @@ import streamlit as st
 
 from engine.config.presets import PRESETS
 from engine.experiments.lessons import LESSONS
+from pages.parts.app.server import pool
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.live.board import recorded_board
 from pages.parts.boards.recorded import recorded_example, recorded_feed, recorded_head, recorded_run
 from pages.parts.stage.issue_list import show_small_map
-from pages.parts.start import WATCH, conclusion, device_in_words, example_in_words, recording_in_words
+from pages.parts.start import WATCH, conclusion, example_in_words, recording_in_words, workers_in_words
 
 SECONDS = 14.0
 
@@ -25,17 +26,10 @@ with st.container(key="start-top"):
         st.switch_page("lab.py")
     st.markdown(example_in_words(example))
     recorded_board(
-        run,
-        recorded_feed(),
-        seconds=SECONDS,
-        panels=("strip", "accuracy", "attention", "loss"),
-        head=head.place,
+        run, recorded_feed(), seconds=SECONDS, panels=("strip", "accuracy", "attention", "loss"), head=head.place,
         titles={"strip": "The sequence", "pattern": "Where one head looks", "attention": "Where every head looks"},
-        before=WATCH,
-        end=conclusion(head),
-        level=2,
-        name="recorded-reverse",
-    )
+        before=WATCH, end=conclusion(head), level=2, name="recorded-reverse",
+    )  # fmt: skip
 place = {"layer": str(head.place.layer + 1), "head": str(head.place.head + 1)}
 st.page_link("story.py", label="How it can learn this: Reverse in six steps", icon=":material/arrow_forward:")
 st.page_link(
@@ -63,4 +57,4 @@ st.caption(f"Prepared, to be shown to a class or sent as a link: {'; '.join(titl
 st.header("What goes wrong, as experiments", anchor=False)
 show_small_map(visitor())
 
-st.caption(f":material/memory: {recording_in_words(run)} {device_in_words()}")
+st.caption(f":material/memory: {recording_in_words(run)} {workers_in_words(pool().health())}")

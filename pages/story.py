@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pages.parts.app.in_markdown import say_ignored
-from pages.parts.app.session import in_step_with
+from pages.parts.app.own_runs import in_step_with
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.story.screen import show_step
 from pages.parts.story.state import SETTINGS, present, run_of_step

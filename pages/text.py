@@ -10,16 +10,14 @@ from pages.parts.app.in_markdown import in_markdown, say_ignored, say_unsaved
 from pages.parts.app.own_runs import show_facts
 from pages.parts.boards.live.board import live_board
 from pages.parts.boards.live.readable_run import controlled_as
-from pages.parts.text.attending import show_attending
 from pages.parts.text.beside import find_levels, known_levels, show_counting, show_passed, show_text_facts, show_words
-from pages.parts.text.controls import controls, show_form, way_to_lab
-from pages.parts.text.own_text import choose_text, show_which, waits_for_text
+from pages.parts.text.form import KIND, choose_text, controls, show_form, waits_for_text, way_to_lab
 from pages.parts.text.state import PLAYS, RUN, SETTINGS, address, form_config, run_in_link, share_link, shown_text_run
-from pages.parts.text.writing import show_writing
+from pages.parts.text.trained import show_attending, show_writing
 
 link, ignored = SETTINGS.open_address()
 if link:
-    show_which("plays" if SETTINGS.values()["text"] == PLAYS else "own")
+    st.session_state[KIND] = "plays" if SETTINGS.values()["text"] == PLAYS else "own"
     linked_run, _ = run_in_link(link)
     st.session_state[RUN] = linked_run.id if linked_run is not None else None
 run = shown_text_run()

@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -15,9 +14,7 @@ from pathlib import Path
 import trustme
 from distributed import Security
 
-from tests.serving import ROOT, free_port
-
-PATIENCE = 240.0
+from tests.serving import ROOT, free_port, sign_of
 
 
 @dataclass
@@ -25,6 +22,7 @@ class LoopbackCluster:
     """A running scheduler, and the workers that were added."""
 
     address: str
+    scheduler: subprocess.Popen[bytes]
     folder: Path
     environment: Mapping[str, str]
     security: Security
@@ -35,46 +33,29 @@ class LoopbackCluster:
     ) -> subprocess.Popen[bytes]:
         """Start one more worker, without Dask's own process that would start it again when it was killed. ``port``: 0 is any."""
         log = self.folder / f"worker-{len(self.workers)}.txt"
-        command = [
-            "worker",
-            self.address,
-            "--nthreads",
-            str(threads),
-            "--memory-limit",
-            memory,
-            "--no-nanny",
-            "--no-dashboard",
-            "--worker-port",
-            str(port),
-        ]
+        command = f"worker {self.address} --nthreads {threads} --memory-limit {memory} --worker-port {port} --no-nanny"
         self.workers.append(_dask(command, log, {**self.environment, **environment}, folder))
         return self.workers[-1]
 
     def address_of(self, worker: subprocess.Popen[bytes]) -> str:
         """The address by which the cluster knows a worker."""
         log = self.folder / f"worker-{self.workers.index(worker)}.txt"
-        return _said(log, r"Start worker at:\s+(\S+)", worker)
+        return sign_of(worker, log, lambda: re.search(r"Start worker at:\s+(\S+)", log.read_text()))[1]
 
 
 @contextmanager
 def loopback_cluster(folder: Path, workers: int = 1, *, tls: bool = True, port: int = 0) -> Iterator[LoopbackCluster]:
     """A scheduler with ``workers`` workers of one thread each."""
-    settings = certificates(folder) if tls else {}
+    settings, log = certificates(folder) if tls else {}, folder / "scheduler.txt"
     environment = {f"DASK_DISTRIBUTED__COMM__{name}": value for name, value in settings.items()}
-    log = folder / "scheduler.txt"
     address = f"{'tls' if tls else 'tcp'}://127.0.0.1:{port or free_port()}"
-    command = [
-        "scheduler",
-        "--host",
-        address.rpartition(":")[0],
-        "--port",
-        address.rpartition(":")[2],
-        "--no-dashboard",
-    ]
-    scheduler = _dask(command, log, environment, ROOT)
-    cluster = LoopbackCluster(address, folder, environment, security_of(settings))
+    place, _, number = address.rpartition(":")
+    scheduler = _dask(f"scheduler --host {place} --port {number}", log, environment, ROOT)
+    own = {"tls_ca_file": str(folder / "ca.pem"), "require_encryption": True}
+    own |= {f"tls_client_{name}": str(folder / "own.pem") for name in ("cert", "key")}
+    cluster = LoopbackCluster(address, scheduler, folder, environment, Security(**own) if tls else Security())
     try:
-        _said(log, r"Scheduler at:\s+(\S+)", scheduler)
+        sign_of(scheduler, log, lambda: "Scheduler at:" in log.read_text())
         for _ in range(workers):
             cluster.add()
         yield cluster
@@ -97,28 +78,9 @@ def certificates(folder: Path) -> dict[str, str]:
     return settings
 
 
-def security_of(settings: Mapping[str, str]) -> Security:
-    if not settings:
-        return Security()
-    return Security(
-        tls_ca_file=settings["TLS__CA_FILE"], tls_client_cert=settings["TLS__CLIENT__CERT"],
-        tls_client_key=settings["TLS__CLIENT__KEY"], require_encryption=True,
-    )  # fmt: skip
-
-
-def _dask(command: list[str], log: Path, environment: Mapping[str, str], folder: Path) -> subprocess.Popen[bytes]:
+def _dask(command: str, log: Path, environment: Mapping[str, str], folder: Path) -> subprocess.Popen[bytes]:
     with log.open("wb") as output:
         return subprocess.Popen(
-            [sys.executable, "-m", "dask", *command],
+            [sys.executable, "-m", "dask", *command.split(), "--no-dashboard"],
             cwd=folder, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **environment},
         )  # fmt: skip
-
-
-def _said(log: Path, pattern: str, process: subprocess.Popen[bytes]) -> str:
-    """What a process has written to its log after these words."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline and process.poll() is None:
-        if found := re.search(pattern, log.read_text(errors="replace")):
-            return found[1]
-        time.sleep(0.05)
-    raise AssertionError(f"It did not start:\n{log.read_text(errors='replace')[-3000:]}")

@@ -10,21 +10,19 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 BASELINE = {"step": 0.002, "layer": 0.0005, "number": 4e-8, "flop": 1e-11}
-SPEED = {
-    "overhead": 0.001,
-    "rate": 5e10,
-    "baselines": [{"family": name, **BASELINE} for name in ("gru", "lstm", "cnn")],
-}
+BASELINES = [{"family": name, **BASELINE} for name in ("gru", "lstm", "cnn")]
+SPEED = {"overhead": 0.001, "rate": 5e10, "baselines": BASELINES}
 """The speed of a machine, which a server would otherwise measure at its first start, for five seconds of a core."""
 
 
@@ -33,10 +31,8 @@ def running(app: str, folder: Path, **environment: str) -> Iterator[tuple[subpro
     """A server process and its address, at a free port where ``environment`` names none. It must stop when it is asked to."""
     port, log = environment.get("STREAMLIT_SERVER_PORT") or str(free_port()), folder / "log.txt"
     own = {
-        "STREAMLIT_SERVER_PORT": port,
-        "STREAMLIT_SERVER_HEADLESS": "true",
-        "ATTENTION_LAB_DATA": str(folder / "data"),
-    }
+        "STREAMLIT_SERVER_PORT": port, "STREAMLIT_SERVER_HEADLESS": "true", "ATTENTION_LAB_DATA": str(folder / "data"),
+    }  # fmt: skip
     data = Path(environment.get("ATTENTION_LAB_DATA", own["ATTENTION_LAB_DATA"]))
     data.mkdir(parents=True, exist_ok=True)
     if not (data / "speed.json").exists():
@@ -50,13 +46,10 @@ def running(app: str, folder: Path, **environment: str) -> Iterator[tuple[subpro
     prefix = environment.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
     address = f"http://127.0.0.1:{port}/{prefix + '/' if prefix else ''}"
     try:
-        _until_healthy(address, process, log)
+        sign_of(process, log, lambda: _is_healthy(address))
         yield process, address
         process.terminate()
-        try:
-            process.wait(120)
-        except subprocess.TimeoutExpired:
-            pytest.fail("The server did not stop when it was asked to.")
+        process.wait(120)
     finally:
         process.kill()
 
@@ -66,13 +59,9 @@ def handshake(address: str, host: str, origin: str | None) -> int:
 
     ``host`` and ``origin`` are the values of the headers; None leaves the origin out, as programs do.
     """
-    headers = {
-        "Host": host,
-        "Connection": "Upgrade",
-        "Upgrade": "websocket",
-        "Sec-WebSocket-Version": "13",
-        "Sec-WebSocket-Key": base64.b64encode(os.urandom(16)).decode(),
-    }
+    key = base64.b64encode(os.urandom(16)).decode()
+    headers = {"Host": host, "Connection": "Upgrade", "Upgrade": "websocket"}
+    headers |= {"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": key}
     if origin is not None:
         headers["Origin"] = origin
     with closing(HTTPConnection(urlsplit(address).netloc, timeout=240)) as connection:
@@ -87,11 +76,17 @@ def free_port() -> int:
         return port
 
 
-def _until_healthy(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def sign_of(process: subprocess.Popen[bytes], log: Path, look: Callable[[], Any]) -> Any:
+    """The first true value of ``look``, by which a process is seen to have started; fails with the end of its log."""
     deadline = time.monotonic() + 240
     while time.monotonic() < deadline and process.poll() is None:
-        with suppress(OSError), urllib.request.urlopen(f"{address}_stcore/health", timeout=2) as answer:
-            if answer.read() == b"ok":
-                return
-        time.sleep(0.1)
-    pytest.fail(f"The server did not start:\n{log.read_text(errors='replace')[-3000:]}")
+        if found := look():
+            return found
+        time.sleep(0.05)
+    pytest.fail(f"It did not start:\n{log.read_text(errors='replace')[-3000:]}")
+
+
+def _is_healthy(address: str) -> bool:
+    with suppress(OSError), urllib.request.urlopen(f"{address}_stcore/health", timeout=2) as answer:
+        return bool(answer.read() == b"ok")
+    return False

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.serving import ROOT
 
 
 @pytest.mark.parametrize("command", ["ruff check", "ruff format --check", "mypy"])

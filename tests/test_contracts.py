@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.serving import ROOT
+
 FORBIDDEN = {
     "Engine: a room imports only from those below it": [("engine/settings/base.py", "engine.config.presets")],
     "The engine knows no screen": [
         ("engine/runs/events.py", "streamlit"),
-        ("engine/cli/tables.py", "pages.parts.charts.base"),
+        ("engine/cli/terminal.py", "pages.parts.charts.base"),
     ],
     "What a page needs imports no torch, directly or through others": [
         ("pages/parts/charts/base.py", "torch.nn"),
@@ -25,22 +26,26 @@ FORBIDDEN = {
         ("pages/parts/app/own_runs.py", "engine.training.train"),
         ("pages/lab.py", "engine.model.transformer"),
         ("engine/cli/issue.py", "engine.training.train"),
-        ("engine/settings/base.py", "torch"),
-        ("engine/encodings/alibi/spec.py", "torch"),
-        ("engine/tasks/copy/spec.py", "engine.tasks.copy.data"),
+        ("engine/estimate/frames.py", "torch"),
         ("engine/experiments/experiment.py", "engine.training.train"),
-        ("engine/workers/pool.py", "engine.analysis.attention_heads"),
+        ("engine/workers/pool.py", "engine.analysis.attention.heads"),
         ("engine/runs/folder.py", "safetensors.torch"),
         ("engine/runs/store.py", "engine.tasks.reverse.data"),
     ],
+    "Specifications of encodings and tasks import no torch": [
+        ("engine/encodings/alibi/__init__.py", "torch"),
+        ("engine/encodings/rope/__init__.py", "engine.encodings.base.rotation"),
+        ("engine/tasks/copy/__init__.py", "engine.tasks.copy.data"),
+        ("engine/tasks/shakespeare_words/__init__.py", "engine.tasks.text.data"),
+    ],
     "No page imports another page's script or folder": [
-        ("pages/parts/text/controls.py", "pages.parts.lab.controls"),
+        ("pages/parts/text/form.py", "pages.parts.lab.controls"),
         ("pages/text.py", "pages.parts.lab.controls"),
         ("pages/start.py", "pages.parts.issues.map"),
         ("pages/glossary.py", "pages.text"),
     ],
     "Pages: what is shared imports only from what lies below it": [
-        ("pages/parts/app/session.py", "pages.parts.charts.colors")
+        ("pages/parts/app/questions.py", "pages.parts.charts.colors")
     ],
 }
 """By contract: a file, and what it may not import."""
@@ -98,6 +103,7 @@ def test_every_script_and_part_of_the_pages_is_under_a_contract() -> None:
 
 NAMED = re.compile(r'"(engine(?!\.encodings\.my_)(?:\.\w+)+):?(\w*)"')
 """A string that is the name of a module, or of a module and something in it; not of the encoding that a reader will write."""
+DOCS = sorted((ROOT / "docs").glob("*.md"))
 STRINGS = sorted({found for file in ROOT.glob("[ep]*/**/*.py") for found in NAMED.findall(file.read_text("utf-8"))})
 
 
@@ -109,7 +115,7 @@ def test_a_module_that_a_string_names_is_there(module: str, name: str) -> None:
 
 def test_such_strings_are_found() -> None:
     modules = {module for module, _ in STRINGS}
-    assert {"engine.training.train", "engine.model.recurrent", "engine.analysis.text"} <= modules
+    assert {"engine.training.train", "engine.model.baselines", "engine.analysis.text.questions"} <= modules
 
 
 def test_no_test_looks_at_a_private_name() -> None:
@@ -117,3 +123,14 @@ def test_no_test_looks_at_a_private_name() -> None:
     private = re.compile(r"import .*\b_[a-z]\w*|setattr\(.*[\"'.]_[a-z]\w*[\"']")
     told = {file: private.findall(file.read_text("utf-8")) for file in (ROOT / "tests").rglob("*.py")}
     assert {file: found for file, found in told.items() if found} == {}
+
+
+@pytest.mark.parametrize("file", ["README.md", "CONTRIBUTING.md", *(f"docs/{file.name}" for file in DOCS)])
+def test_every_file_that_a_document_names_is_there(file: str) -> None:
+    """In backquotes, from the top or from ``engine``, ``pages/parts`` or ``tests``; or as a link, from the document itself."""
+    text = (ROOT / file).read_text("utf-8")
+    named = set(re.findall(r"`((?:[\w.-]+/)+[\w.-]*\.(?:py|md|js|toml|sh|yaml))`", text))
+    linked = {found.split("#")[0] for found in re.findall(r"\]\(([^):]+)\)", text)}
+    places = [ROOT, ROOT / "engine", ROOT / "pages" / "parts", ROOT / "tests"]
+    missing = [path for path in named if not any((place / path).exists() for place in places)]
+    assert missing + [path for path in linked if not ((ROOT / file).parent / path).exists()] == []

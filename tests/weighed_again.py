@@ -14,7 +14,7 @@ from engine.experiments.statistics import Finding, weigh
 
 @cache
 def findings() -> dict[tuple[str, str], Finding]:
-    """What was found, by an issue's slug and the sentence of a claim of today; undecided where two sets of seeds disagree."""
+    """Each finding by an issue's slug and the sentence of a claim of today; undecided where two sets of seeds disagree."""
     each: dict[tuple[str, str], set[Finding]] = {}
     for slug, issue in ISSUES.items():
         for row in (row for report in shipped_reports(issue) for row in report.claims):

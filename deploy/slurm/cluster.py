@@ -34,7 +34,9 @@ def cluster_of(given: argparse.Namespace) -> SLURMCluster:
         log_directory=given.logs,
         protocol="tls://",
         security=Security(require_encryption=True),  # the files that tls.env names
-        scheduler_options={"port": given.port, "dashboard": False},
+        # Without pages each of them still has plain HTTP somewhere: only on its own machine.
+        scheduler_options={"port": given.port, "dashboard": False, "dashboard_address": "127.0.0.1:0"},
+        worker_extra_args=["--no-dashboard", "--dashboard-address", "127.0.0.1:0"],
     )
 
 

@@ -4,8 +4,6 @@ Three are transformers; the others are the baselines that attention is compared 
 positional encoding, heads and scores do not apply to it: ``d_model`` is its width and ``n_layers`` its layers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -76,18 +74,14 @@ ARCHITECTURES: dict[str, Architecture] = {
         Architecture("encoder", "Encoder (bidirectional)", "encoder", causal=False),
         Architecture("encoder_decoder", "Encoder-decoder", "encoder_decoder"),
         Architecture(
-            "gru", "GRU (no attention)", "decoder", layer_shapes=_recurrent(3), layers="engine.model.recurrent:Gru"
+            "gru", "GRU (no attention)", "decoder", layer_shapes=_recurrent(3), layers="engine.model.baselines:Gru"
         ),
         Architecture(
-            "lstm", "LSTM (no attention)", "decoder", layer_shapes=_recurrent(4), layers="engine.model.recurrent:Lstm"
+            "lstm", "LSTM (no attention)", "decoder", layer_shapes=_recurrent(4), layers="engine.model.baselines:Lstm"
         ),
         Architecture(
-            "cnn",
-            "Dilated causal CNN (no attention)",
-            "decoder",
-            layer_shapes=_convolutions,
-            layers="engine.model.convolutions:Convolutions",
-            sees=receptive_field,
+            "cnn", "Dilated causal CNN (no attention)", "decoder", layer_shapes=_convolutions,
+            layers="engine.model.baselines:Convolutions", sees=receptive_field,
         ),
     )
-}
+}  # fmt: skip

@@ -1,27 +1,36 @@
-"""The command line. A new command is one small file and one row in COMMANDS."""
+"""The command line. A new command is one small file and one row in :data:`COMMANDS`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, NoReturn
 
-from engine.cli import cost, encodings, issue, issues, predict, sample, train
-
-COMMANDS: dict[str, Any] = {
-    "train": train,
-    "sample": sample,
-    "encodings": encodings,
-    "predict": predict,
-    "cost": cost,
-    "issues": issues,
-    "issue": issue,
-}
-"""Modules by command name; each has HELP, ``add_arguments(parser)`` and ``run(arguments) -> exit code``."""
+from engine.cli import cost, encodings, issue, predict, sample, train
+from engine.cli.arguments import add_settings
 
 BAD_INPUT = 2
-INTERRUPTED = 130
+
+
+class Command(NamedTuple):
+    help: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+    """Do it, and return the exit code."""
+
+
+COMMANDS = {
+    "train": Command("train one run", train.add_arguments, train.run),
+    "sample": Command("let a saved run on a text write on from a prompt", sample.add_arguments, sample.run),
+    "encodings": Command("list the positional encodings", encodings.add_arguments, encodings.run),
+    "predict": Command("say what a run would take", add_settings, predict.run),
+    "cost": Command("measure memory and time against length or depth", cost.add_arguments, cost.run),
+    "issues": Command("list the documented issues", lambda parser: None, issue.list_issues),
+    "issue": Command(
+        "run a documented issue as a controlled experiment and print what it finds", issue.add_arguments, issue.run
+    ),
+}
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -34,20 +43,19 @@ class OneLineParser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = OneLineParser(prog="python -m engine", description="Attention Lab's engine, without a screen.")
     commands = parser.add_subparsers(dest="command", required=True, parser_class=OneLineParser, metavar="command")
-    for name, module in COMMANDS.items():
-        sub = commands.add_parser(name, help=module.HELP, description=module.HELP, allow_abbrev=False)
-        module.add_arguments(sub)
+    for name, command in COMMANDS.items():
+        sub = commands.add_parser(name, help=command.help, description=command.help, allow_abbrev=False)
+        command.add_arguments(sub)
         sub.add_argument("--json", action="store_true", help="one JSON object a line")
     given = parser.parse_args(arguments)
     try:
-        code: int = COMMANDS[given.command].run(given)
-        return code
+        return COMMANDS[given.command].run(given)
     except ValueError as error:
         print(f"{parser.prog} {given.command}: {error}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
-        return INTERRUPTED
+        return train.INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
         return 0

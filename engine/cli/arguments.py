@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from engine.config.options import flag
+from engine.config.link import flag
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
 from engine.settings.fields import Setting, to_text
@@ -20,17 +20,21 @@ def all_settings() -> dict[str, Setting]:
     return found
 
 
+def add_setting(parser: argparse.ArgumentParser | argparse._ArgumentGroup, row: Setting) -> None:
+    """Add one option. Its value stays text: who reads the settings checks them."""
+    parser.add_argument(
+        flag(row.name),
+        dest=row.name,
+        metavar="{" + ",".join(row.choices) + "}" if row.choices else row.kind.upper(),
+        help=f"{row.help} Default {to_text(row.default) or 'none'}.".replace("%", "%%"),
+    )
+
+
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add one option for each setting, in the table's groups. Values stay text: RunConfig reads and checks them."""
+    """Add one option for each of RunConfig's settings, in the table's groups."""
     groups: dict[str, argparse._ArgumentGroup] = {}
     for row in all_settings().values():
-        group = groups.setdefault(row.group, parser.add_argument_group(row.group)) if row.group else parser
-        group.add_argument(
-            flag(row.name),
-            dest=row.name,
-            metavar="{" + ",".join(row.choices) + "}" if row.choices else row.kind.upper(),
-            help=f"{row.help} Default {to_text(row.default) or 'none'}.".replace("%", "%%"),
-        )
+        add_setting(groups.setdefault(row.group, parser.add_argument_group(row.group)) if row.group else parser, row)
 
 
 def config_from(given: argparse.Namespace) -> RunConfig:

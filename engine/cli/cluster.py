@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 
 from pydantic import ByteSize
 
+from engine.cli.terminal import POLL_SECONDS
 from engine.cluster import SCHEDULER_VARIABLE, cluster_at
 from engine.config.run_config import RunConfig
+from engine.hosting.limits import Limits
 from engine.runs.events import Event
 from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from engine.workers.hosting.limits import Limits
 from engine.workers.pool import Pool
 
 if TYPE_CHECKING:  # needs what requirements-cluster.txt names
@@ -32,9 +33,8 @@ JOIN_SECONDS = 30.0
 WARM_SECONDS = 120.0
 STOP_SECONDS = 30.0
 """Seconds to wait for the end of a run that was told to stop; the pool ends it by force sooner."""
-POLL_SECONDS = 0.2
 WITHOUT_LIMITS = Limits(steps=2**60, memory=ByteSize(2**60), seconds=2.0**60)
-"""Whoever types a command decides what it may take, as on this machine."""
+"""No limits: the person who types a command decides what it may take, as on this machine."""
 
 
 def add_scheduler(parser: argparse.ArgumentParser) -> None:
@@ -53,26 +53,20 @@ def warm_pool(scheduler: str, workers: int | None = None, limits: Limits | None 
     cluster = cluster_at(scheduler)
     with TemporaryDirectory() as folder, Pool(Runs(Path(folder)), limits, cluster=cluster) as pool:
         if cluster is not None:
-            _wait_for_machines(cluster, JOIN_SECONDS)
+            _wait_for_machines(cluster)
         pool.wait_until_ready(WARM_SECONDS, workers)
         yield pool
 
 
-def _wait_for_machines(cluster: DaskCluster, timeout: float) -> None:
-    deadline = time.monotonic() + timeout
+def _wait_for_machines(cluster: DaskCluster) -> None:
+    deadline, at = time.monotonic() + JOIN_SECONDS, f"The cluster at {cluster.address}"
     while not cluster.machines:
         if time.monotonic() > deadline:
-            raise ValueError(_why_none(cluster, timeout))
+            if cluster.problem or cluster.connecting:
+                raise ValueError(f"{at} could not be reached within {JOIN_SECONDS:.0f} s.")
+            none = f"{at} has no worker that takes runs; there was none for {JOIN_SECONDS:.0f} s."
+            raise ValueError(" ".join([none, *list(cluster.refused.values())[:1]]))
         time.sleep(POLL_SECONDS)
-
-
-def _why_none(cluster: DaskCluster, timeout: float) -> str:
-    if cluster.problem or cluster.connecting:
-        return f"The cluster at {cluster.address} could not be reached within {timeout:.0f} s."
-    refused = "".join(f" {sentence}" for sentence in list(cluster.refused.values())[:1])
-    return (
-        f"The cluster at {cluster.address} has no worker that takes runs; there was none for {timeout:.0f} s.{refused}"
-    )
 
 
 @contextmanager
@@ -91,12 +85,10 @@ def run_on(scheduler: str, config: RunConfig, record: RecordOptions) -> Iterator
 
 def events_of(run: Run) -> Iterator[Event]:
     """The events of a run as they come, until it is over."""
-    seen = 0
-    while True:
+    seen, over = 0, False
+    while not over:
         run.wait_for(seen + 1, POLL_SECONDS)
         over = not run.live  # looked at first: what is added meanwhile is read once more
         events = run.events_since(seen)
         yield from events
         seen += len(events)
-        if over:
-            return

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import json
 import secrets
 from math import isnan
 
 from rich.console import Console
 from rich.table import Table
 
+from engine.cli.arguments import add_setting
 from engine.cli.cluster import add_scheduler, warm_pool
-from engine.cli.following import follow
-from engine.config.options import flag
-from engine.estimate.at_scale import PRECISIONS
-from engine.estimate.published import WELL_KNOWN
+from engine.cli.terminal import follow, print_json, table
+from engine.estimate.at_scale import PRECISIONS, WELL_KNOWN
 from engine.foundation.formatting import in_bytes, in_fine_time
-from engine.settings.fields import to_text
 from engine.sweeps import KINDS
 from engine.sweeps.plan import SETTINGS, read_plan
 from engine.sweeps.result import Result
 from engine.sweeps.store import keep, to_json
 from engine.sweeps.sweep import Sweep
-
-HELP = "measure memory and time against length or depth"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,18 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--precision", choices=list(PRECISIONS), default="bf16", help="of those models; default bf16")
     parser.add_argument("--kinds", metavar="KIND,KIND", help=f"default all: {', '.join(KINDS)}")
     for row in SETTINGS.values():
-        parser.add_argument(
-            flag(row.name),
-            metavar="{" + ",".join(row.choices) + "}" if row.choices else row.kind.upper(),
-            help=f"{row.help} Default {to_text(row.default)}.",
-        )
+        add_setting(parser, row)
     add_scheduler(parser)
 
 
 def run(given: argparse.Namespace) -> int:
     if given.models:
-        _show_models(given.precision, as_json=given.json)
-        return 0
+        return _show_models(given.precision, as_json=given.json)
     names = ("kinds", *SETTINGS)
     plan = read_plan({name: getattr(given, name) for name in names if getattr(given, name) is not None})
     with warm_pool(given.scheduler, 1) as pool:
@@ -54,10 +44,9 @@ def run(given: argparse.Namespace) -> int:
         raise ValueError(sweep.problem)
     keep(secrets.token_urlsafe(12), sweep.result)
     if given.json:
-        print(json.dumps(to_json(sweep.result), allow_nan=False))
+        print_json(to_json(sweep.result))
     else:
-        Console().print(points_table(sweep.result))
-        Console().print(fits_table(sweep.result))
+        Console().print(points_table(sweep.result), fits_table(sweep.result))
         for skip in sweep.result.skips:
             Console().print(f"{KINDS[skip.kind].label} from {skip.place:,} on was left out: {skip.why}")
     return 0
@@ -67,50 +56,47 @@ def points_table(result: Result) -> Table:
     from engine.sweeps.frames import summaries_frame  # imported here: it imports pandas
 
     axis = {"length": "tokens", "depth": "layers"}[result.plan.axis]
-    device = result.machine.device if result.machine else ""
-    table = Table(
-        "kind", axis, "training step", "highest / lowest", "pass", "next token, past kept", "saved", title=device
-    )
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for row in summaries_frame(result).to_dict("records"):
-        table.add_row(
+    columns = ("kind", axis, "training step", "highest / lowest", "pass", "next token, past kept", "saved")
+    rows = (
+        (
             KINDS[row["kind"]].label, f"{row['place']:,}", in_fine_time(row["train"]), f"{row['train_high'] / row['train_low']:.2f}",
             *("" if isnan(row[name]) else in_fine_time(row[name]) for name in ("inference", "cached")),
             "" if isnan(row["saved"]) else in_bytes(row["saved"]),
-        )  # fmt: skip
-    return table
+        )
+        for row in summaries_frame(result).to_dict("records")
+    )  # fmt: skip
+    return table(result.machine.device if result.machine else "", columns, rows, left=1)
 
 
 def fits_table(result: Result) -> Table:
     from engine.sweeps.frames import fits_frame  # imported here: it imports pandas
 
-    table = Table(
-        "kind", "of", "exponent", "95 % interval", "over", "says", title="Power laws, over the upper part of each range"
-    )
-    for row in fits_frame(result).to_dict("records"):
-        interval, over = f"{row['low']:.2f} to {row['high']:.2f}", f"{row['first']:,.0f} to {row['last']:,.0f}"
-        table.add_row(KINDS[row["kind"]].label, row["quantity"], f"{row['exponent']:.2f}", interval, over, row["says"])
-    return table
+    rows = (
+        (
+            KINDS[row["kind"]].label, row["quantity"], f"{row['exponent']:.2f}", f"{row['low']:.2f} to {row['high']:.2f}",
+            f"{row['first']:,.0f} to {row['last']:,.0f}", row["says"],
+        )
+        for row in fits_frame(result).to_dict("records")
+    )  # fmt: skip
+    columns = ("kind", "of", "exponent", "95 % interval", "over", "says")
+    return table("Power laws, over the upper part of each range", columns, rows)
 
 
-def _show_models(precision: str, *, as_json: bool) -> None:
+def _show_models(precision: str, *, as_json: bool) -> int:
     from engine.estimate.frames import models_frame  # imported here: it imports pandas
 
-    rows = models_frame(WELL_KNOWN.values(), precision).drop(columns=["training", "writing"]).to_dict("records")
+    models = models_frame(WELL_KNOWN.values(), precision).drop(columns=["training", "writing"]).to_dict("records")
     if as_json:
-        for row in rows:
-            print(json.dumps(row))
-        return
-    table = Table(
-        "model", "parameters", "weights", "gradients", "AdamW", "cache a token", "context", "cache", title="Predicted"
-    )
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for row in rows:
-        sizes = (row[name] for name in ("weights", "gradients", "optimizer", "cache_per_token"))
-        table.add_row(
-            WELL_KNOWN[row["model"]].label, f"{row['parameters']:,}", *map(in_bytes, sizes), f"{row['context']:,}",
-            in_bytes(row["cache"]),
-        )  # fmt: skip
-    Console().print(table)
+        print_json(*models)
+        return 0
+    columns = ("model", "parameters", "weights", "gradients", "AdamW", "cache a token", "context", "cache")
+    sizes = ("weights", "gradients", "optimizer", "cache_per_token")
+    rows = (
+        (
+            WELL_KNOWN[row["model"]].label, f"{row['parameters']:,}", *(in_bytes(row[name]) for name in sizes),
+            f"{row['context']:,}", in_bytes(row["cache"]),
+        )
+        for row in models
+    )  # fmt: skip
+    Console().print(table("Predicted", columns, rows, left=1))
+    return 0

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping
 from math import isnan
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from engine.cli.arguments import add_settings, config_from
+from engine.cli.terminal import print_json, table
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
 from engine.experiments.choice import PROPERTIES, evidence_table
-
-HELP = "list the positional encodings"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,32 +29,33 @@ def run(given: argparse.Namespace) -> int:
         return _show_evidence(as_json=given.json)
     rows = encoding_rows(config_from(given))
     if given.json:
-        for row in rows:
-            print(json.dumps(row))
+        print_json(*rows)
         return 0
-    table = Table("name", "label", "acts on", "parameters", "FLOPs", "source", title="Positional encodings")
-    for row in rows:
-        share = row["added_flops"]
-        flops = "" if share is None else f"+{share:.1%}"
-        table.add_row(*(str(row[key]) for key in ("name", "label", "acts_on", "parameters")), flops, str(row["source"]))
-    Console().print(table)
+    lines = (
+        (
+            *(str(row[key]) for key in ("name", "label", "acts_on", "parameters")),
+            "" if row["added_flops"] is None else f"+{row['added_flops']:.1%}",
+            str(row["source"]),
+        )
+        for row in rows
+    )
+    columns = ("name", "label", "acts on", "parameters", "FLOPs", "source")
+    Console().print(table("Positional encodings", columns, lines))
     return 0
 
 
 def _show_evidence(*, as_json: bool) -> int:
     rows = evidence_table()
     if as_json:
-        for row in rows:
-            print(json.dumps(row))
+        print_json(*rows)
         return 0
     from engine.experiments.frames import evidence_frame  # imported here: it imports pandas
 
     frame = evidence_frame({row["encoding"]: row["cells"] for row in rows})
     frame["words"] = [cell_in_words(cell) for cell in frame.to_dict("records")]
-    table = Table("encoding", *(wanted.label for wanted in PROPERTIES), title="Which one should I use?")
-    for encoding, cells in frame.groupby("encoding", sort=False):
-        table.add_row(str(encoding), *cells["words"])
-    Console().print(table)
+    lines = ((str(encoding), *cells["words"]) for encoding, cells in frame.groupby("encoding", sort=False))
+    columns = ("encoding", *(wanted.label for wanted in PROPERTIES))
+    Console().print(table("Which one should I use?", columns, lines))
     print("0 is guessing, 1 all right (for longer sequences: all is kept); 95 % interval. * measured on this machine.")
     return 0
 
@@ -76,13 +74,8 @@ def encoding_rows(config: RunConfig) -> list[dict[str, object]]:
     to a training step, as a share; None where it does not go with the config."""
     return [
         {
-            "name": row.name,
-            "label": row.label,
-            "acts_on": row.acts_on,
-            "parameters": added_parameters(config, row.name),
-            "added_flops": added_flops(config, row.name),
-            "equation": row.equation,
-            "source": row.source,
+            "name": row.name, "label": row.label, "acts_on": row.acts_on, "parameters": added_parameters(config, row.name),
+            "added_flops": added_flops(config, row.name), "equation": row.equation, "source": row.source,
         }
         for row in ENCODINGS.values()
-    ]
+    ]  # fmt: skip

@@ -1,31 +1,46 @@
-"""``issue``: run one documented issue, or all, over the worker pool, and weigh the evidence."""
+"""``issues``: the documented issues. ``issue``: run one, or all, over the worker pool, and weigh the evidence."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
 
 from rich.console import Console
 from rich.progress import TimeRemainingColumn
 from rich.table import Table
 
 from engine.cli.cluster import add_scheduler, warm_pool
-from engine.cli.following import POLL_SECONDS, follow
+from engine.cli.terminal import POLL_SECONDS, follow, print_json, table
 from engine.experiments.evidence.store import save
 from engine.experiments.evidence.table import write_evidence
 from engine.experiments.issues import ISSUES
-from engine.experiments.issues.issue import Issue
+from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.report import Report
+from engine.experiments.running import trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import Finding
 
-HELP = "run a documented issue as a controlled experiment and print what it finds"
-FAILED = 1
+
+def list_issues(given: argparse.Namespace) -> int:
+    if given.json:
+        for issue in ISSUES.values():
+            claims = [claim.sentence for claim in issue.claims]
+            print_json({"slug": issue.slug, "group": issue.group, "title": issue.title, "claims": claims})
+        return 0
+    rows = (
+        (
+            issue.slug,
+            GROUPS[issue.group],
+            "\n".join(f"{claim.sentence} [dim]{claim.condition}[/]" for claim in issue.claims),
+        )
+        for issue in ISSUES.values()
+    )
+    Console().print(table("Documented issues", ("slug", "group", "claims"), rows, lines=True))
+    return 0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +62,8 @@ def run(given: argparse.Namespace) -> int:
     with warm_pool(given.scheduler) as pool:
         began = time.monotonic()
         for issue in issues:
-            task = ExperimentRun(issue, pool, extended=given.extended).start()
+            find, save_trial = partial(trial_cache.find, issue), partial(trial_cache.save, issue)
+            task = ExperimentRun(issue, pool, extended=given.extended, find=find, save=save_trial).start()
             if given.json:
                 _follow_as_json(task)
             else:
@@ -55,11 +71,12 @@ def run(given: argparse.Namespace) -> int:
             if task.state == "failed":
                 raise ValueError(task.problem)
             save(task)
+            trial_cache.delete_oldest()
             reports.append(task.report)
             if given.write:
                 write_evidence([task.report], given.write)
             if given.json:
-                print(json.dumps(task.report.to_json(), allow_nan=False), flush=True)
+                print_json(task.report.to_json())
             else:
                 Console().print(claims_table(task.report))
         seconds = time.monotonic() - began
@@ -84,41 +101,36 @@ def _follow_as_json(run: ExperimentRun) -> None:
         over = run.wait(POLL_SECONDS)
         for trial in run.trials[said:]:
             said += 1
-            row: dict[str, Any] = {
-                "event": "trial",
-                "slug": run.experiment.slug,
-                "arm": trial.arm,
-                "seed": trial.seed,
-            }
-            row |= {"numbers": trial.numbers, "outcome": trial.outcome, "done": said, "total": run.total}
-            print(json.dumps(row, allow_nan=False), flush=True)
+            print_json({
+                "event": "trial", "slug": run.experiment.slug, "arm": trial.arm, "seed": trial.seed,
+                "numbers": trial.numbers, "outcome": trial.outcome, "done": said, "total": run.total,
+            })  # fmt: skip
         if over:
             return
 
 
 def claims_table(found: Report) -> Table:
-    seeds = f"seeds {found.seeds[0]} to {found.seeds[-1]}"
-    title = f"{found.experiment.slug}: {found.claims[0].weighed.words} ({seeds}, {found.seconds:.0f} s)"
-    table = Table(title=title, show_lines=True)
-    for name in ("claim", "finding", "effect", "95 % interval", "p", "smallest"):
-        table.add_column(name, justify="left" if name == "claim" else "right")
-    for claim, row in ((one.claim, one.weighed) for one in found.claims):
-        sentence = claim.sentence + (f" [dim]{claim.condition}[/]" if claim.condition else "")
-        table.add_row(
-            sentence,
+    rows = (
+        (
+            claim.sentence + (f" [dim]{claim.condition}[/]" if claim.condition else ""),
             row.words,
             "" if row.effect is None else f"{row.effect:+.3g} {claim.unit}",
             "" if row.ci is None or row.exact else f"{row.ci[0]:+.3g} to {row.ci[1]:+.3g}",
             "" if row.p is None or row.exact else f"{row.p:.3g}",
             f"{claim.smallest_effect:g}",
         )
-    return table
+        for claim, row in ((one.claim, one.weighed) for one in found.claims)
+    )
+    seeds = f"seeds {found.seeds[0]} to {found.seeds[-1]}"
+    title = f"{found.experiment.slug}: {found.claims[0].weighed.words} ({seeds}, {found.seconds:.0f} s)"
+    return table(title, ("claim", "finding", "effect", "95 % interval", "p", "smallest"), rows, left=1, lines=True)
 
 
 def summary_table(reports: list[Report], seconds: float) -> Table:
-    table = Table("issue", "finding", "claims that hold", "seconds", title=f"All issues, {seconds / 60:.1f} minutes")
-    for found in reports:
-        hold = sum(claim.finding is Finding.HOLDS for claim in found.claims)
-        words = found.claims[0].weighed.words
-        table.add_row(found.experiment.slug, words, f"{hold} of {len(found.claims)}", f"{found.seconds:.0f}")
-    return table
+    def hold(found: Report) -> str:
+        return f"{sum(claim.finding is Finding.HOLDS for claim in found.claims)} of {len(found.claims)}"
+
+    rows = (
+        (found.experiment.slug, found.claims[0].weighed.words, hold(found), f"{found.seconds:.0f}") for found in reports
+    )
+    return table(f"All issues, {seconds / 60:.1f} minutes", ("issue", "finding", "claims that hold", "seconds"), rows)

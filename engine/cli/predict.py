@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import asdict
 
 from rich.console import Console
-from rich.table import Table
 
-from engine.cli.arguments import add_settings, config_from
-from engine.cli.tables import memory_table
+from engine.cli.arguments import config_from
+from engine.cli.terminal import memory_table, print_json, table
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction, predict
 from engine.estimate.speed import fully_measured
 from engine.foundation.formatting import in_bytes
 
-HELP = "say what a run would take"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_settings(parser)
-
 
 def run(given: argparse.Namespace) -> int:
     config = config_from(given)
     if not fully_measured():
-        import torch  # about a second; once a machine
+        import torch  # about a second; once per machine
 
         from engine.training.speed import measure_speed
 
@@ -38,7 +30,7 @@ def run(given: argparse.Namespace) -> int:
 
         choose_device(config, prediction.flops_per_step)  # refuses where train would
     if given.json:
-        print(json.dumps(asdict(prediction)))
+        print_json(asdict(prediction))
     else:
         show(prediction, config)
     return 0
@@ -46,11 +38,8 @@ def run(given: argparse.Namespace) -> int:
 
 def show(prediction: Prediction, config: RunConfig) -> None:
     console, steps = Console(), config.steps
-    table = Table("part", "parameters", title=f"{prediction.parameters:,} parameters")
-    table.columns[1].justify = "right"
-    for part, count in prediction.by_part.items():
-        table.add_row(part, f"{count:,}")
-    console.print(table)
+    rows = ((part, f"{count:,}") for part, count in prediction.by_part.items())
+    console.print(table(f"{prediction.parameters:,} parameters", ("part", "parameters"), rows, left=1))
     console.print(memory_table(prediction.memory, "Predicted memory of a training step"))
     console.print(
         f"At its highest the run takes at most {in_bytes(prediction.peak)} beside the program itself: a bound of its steps, "

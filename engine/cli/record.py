@@ -31,12 +31,12 @@ def record(config: RunConfig, every: int, folder: Path) -> None:
     """Train a config and leave its run in a folder that does not exist yet."""
     import torch  # these are slow to import, and the command line knows this module
 
-    from engine.analysis.attention_asked import ModelAsked, SampleAsked
-    from engine.analysis.attention_changes import each_head_off
-    from engine.analysis.attention_heads import heads
-    from engine.analysis.working_head import save, working_head
+    from engine.analysis.attention.asked import ModelAsked, SampleAsked
+    from engine.analysis.attention.changes import each_head_off
+    from engine.analysis.attention.heads import heads
+    from engine.analysis.attention.working_head import save, working_head
+    from engine.model.build import save_weights
     from engine.training.train import prepare, train
-    from engine.workers.worker import save_weights
 
     torch.set_num_threads(1)  # as in a worker: the same numbers
     run, model = RunFolder(folder), prepare(config)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
+from engine.cli.terminal import print_json
 from engine.runs.folder import RunFolder
-
-HELP = "let a saved run on a text write on from a prompt"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,11 +24,14 @@ def run(given: argparse.Namespace) -> int:
         _, config, _, _ = folder.read_config()
     except (OSError, ValueError):
         raise ValueError(f"{given.folder} is no folder that train --save left.") from None
-    from engine.analysis.text import sample  # imported here, once the run is known to exist: it imports torch
+    from engine.analysis.text.questions import sample  # imported here, once the run is known to exist: it imports torch
 
     told = sample(
         config, str(folder.weights), given.prompt, length=given.length, temperature=given.temperature, top_k=given.top_k,
         seed=given.seed,
     )  # fmt: skip
-    print(json.dumps(told) if given.json else told["prompt"] + told["text"])
+    if given.json:
+        print_json(told)
+    else:
+        print(told["prompt"] + told["text"])
     return 0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from time import time
@@ -18,7 +18,7 @@ from rich.table import Table
 
 from engine.cli.arguments import add_settings, config_from
 from engine.cli.cluster import add_scheduler, events_of, run_on
-from engine.cli.tables import memory_table
+from engine.cli.terminal import memory_table, print_json, table
 from engine.config.run_config import RunConfig
 from engine.runs import events
 from engine.runs.folder import RunFolder
@@ -27,7 +27,6 @@ from engine.runs.run import Run
 from engine.tasks import TASKS
 from engine.text import own
 
-HELP = "train one run"
 INTERRUPTED = 130
 FAILED = 1
 
@@ -50,27 +49,33 @@ def run(given: argparse.Namespace) -> int:
     config = config_from(given)
     # On the terminal nobody sees a snapshot, which takes as long as many steps.
     shown = given.json or given.save is not None
-    code = (_train_there if given.scheduler else _train_here)(given, config, RecordOptions(snapshots=shown))
+    with training(given.scheduler, config, RecordOptions(snapshots=shown)) as (run_events, save_weights):
+        if given.save is not None:
+            run_events = saving(run_events, config, save_weights, given.save)
+        code = (show_as_json if given.json else show_to_person)(config, run_events)
     if code == 0 and TASKS[config.task].corpus:
         show_counting_models(config, as_json=given.json)
     return code
 
 
-def _train_here(given: argparse.Namespace, config: RunConfig, record: RecordOptions) -> int:
+@contextmanager
+def training(
+    scheduler: str, config: RunConfig, record: RecordOptions
+) -> Iterator[tuple[Iterable[events.Event], Callable[[Path], None]]]:
+    """The events of a run, and how its weights are saved after them: trained on the cluster of that scheduler, or on this machine where
+    it is empty. A run that is interrupted here is stopped there."""
+    if scheduler:
+        with run_on(scheduler, config, record) as there:
+            yield events_of(there), partial(_copy_weights, there)
+        return
     import torch  # only once the settings are valid
 
+    from engine.model.build import save_weights
     from engine.training.train import prepare, train
-    from engine.workers.worker import save_weights
 
     torch.set_num_threads(1)  # as in a worker: the same numbers, and faster at these sizes
     model = prepare(config)
-    return _show(given, config, train(config, model, record), partial(save_weights, model))
-
-
-def _train_there(given: argparse.Namespace, config: RunConfig, record: RecordOptions) -> int:
-    """Train on the cluster. A run that is interrupted here is stopped there."""
-    with run_on(given.scheduler, config, record) as there:
-        return _show(given, config, events_of(there), partial(_copy_weights, there))
+    yield train(config, model, record), partial(save_weights, model)
 
 
 def _copy_weights(run: Run, file: Path) -> None:
@@ -78,30 +83,19 @@ def _copy_weights(run: Run, file: Path) -> None:
         shutil.copyfile(run.weights, file)
 
 
-def _show(
-    given: argparse.Namespace,
-    config: RunConfig,
-    run_events: Iterable[events.Event],
-    save_weights: Callable[[Path], None],
-) -> int:
-    """Print the events, and store them where that is asked for. Returns the exit code."""
-    if given.save is not None:
-        run_events = saving(run_events, config, save_weights, given.save)
-    return (show_as_json if given.json else show_to_person)(config, run_events)
-
-
 def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
     """Print the scores of Kneser-Ney models on the same held-out windows, with the same vocabulary."""
-    from engine.analysis.text import counting_models
+    from engine.analysis.text.questions import counting_models
 
     told = counting_models(config)
     if as_json:
-        print(json.dumps({"event": "counting_models", **told}), flush=True)
+        print_json({"event": "counting_models", **told})
     elif told["levels"]:
-        table = Table("model", "loss", "perplexity", title="Counting models on the same held-out windows")
-        for name, nats in told["levels"].items():
-            table.add_row(name if name == "unigram" else f"Kneser-Ney {name}", f"{nats:.3f}", f"{math.exp(nats):.1f}")
-        Console().print(table)
+        rows = (
+            (name if name == "unigram" else f"Kneser-Ney {name}", f"{nats:.3f}", f"{math.exp(nats):.1f}")
+            for name, nats in told["levels"].items()
+        )
+        Console().print(table("Counting models on the same held-out windows", ("model", "loss", "perplexity"), rows))
 
 
 def saving(
@@ -128,24 +122,18 @@ def show_as_json(config: RunConfig, run_events: Iterable[events.Event]) -> int:
             step = getattr(event, "step", step)
             if isinstance(event, events.Measuring):
                 continue
-            print(json.dumps(events.to_json(event)), flush=True)
+            print_json(events.to_json(event))
             code = 0 if isinstance(event, events.Finished) else code
     except KeyboardInterrupt:
-        print(json.dumps(events.to_json(events.Ended(step, "stopped", "Interrupted."))), flush=True)
+        print_json(events.to_json(events.Ended(step, "stopped", "Interrupted.")))
         return INTERRUPTED
     return code
 
 
 def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int:
     console = Console()
-    columns = (
-        TextColumn("step"),
-        MofNCompleteColumn(),
-        BarColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=console) as bar:
+    columns = (MofNCompleteColumn(), BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    with Progress(TextColumn("step"), *columns, console=console) as bar:
         task = bar.add_task("", total=config.steps)
         try:
             for event in run_events:
@@ -185,16 +173,13 @@ def in_words(metrics: dict[str, Any]) -> str:
 
 def result_table(event: events.Finished) -> Table:
     """Held-out metrics: a row for the trained length, then one for each test length."""
-    table = Table(title=f"Held-out sequences after {event.step} steps, {event.seconds:.2f} s of training")
     names = list(event.metrics)
-    for name in ("length", *names, "note"):
-        table.add_column(name.replace("_", " "), justify="right")
-    rows: list[dict[str, Any]] = [{"length": "trained", **event.metrics}, *event.by_length]
-    for row in rows:
-        cells = [
-            str(row["length"]),
-            *(f"{row[name]:.3f}" if name in row else "" for name in names),
-            str(row.get("note", "")),
-        ]
-        table.add_row(*cells)
-    return table
+    found: list[dict[str, Any]] = [{"length": "trained", **event.metrics}, *event.by_length]
+    rows = (
+        (str(row["length"]), *(f"{row[name]:.3f}" if name in row else "" for name in names), str(row.get("note", "")))
+        for row in found
+    )
+    columns = [name.replace("_", " ") for name in ("length", *names, "note")]
+    return table(
+        f"Held-out sequences after {event.step} steps, {event.seconds:.2f} s of training", columns, rows, left=0
+    )

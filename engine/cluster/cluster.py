@@ -20,7 +20,7 @@ from engine.cluster.codec import Unreadable
 from engine.cluster.member import SILENT, Call, Member, OtherVersion
 from engine.cluster.relay import Relay, operation
 from engine.foundation.log import LOG
-from engine.workers.hosting.host import ROOM, SHARED_BYTES, WORKER_BYTES
+from engine.hosting.host import ROOM, SHARED_BYTES, WORKER_BYTES
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at which workers are there."""
@@ -35,16 +35,15 @@ DIRECTLY = 3.0
 LONGEST_CLOSE = 10.0
 """The most seconds that :meth:`DaskCluster.close` takes."""
 UNREACHABLE = (OSError, Unreadable)
-"""What a call of a worker raises where it cannot be reached: its time-outs and lost connections are kinds of OSError."""
+"""The errors of a call where the worker cannot be reached: its time-outs and lost connections are kinds of OSError."""
 
 
 def checked_address(address: str) -> str:
     """The address of a scheduler. Raises ValueError with one sentence where it is not protected: whoever reaches a scheduler can
     run code on its workers."""
     parts = urlsplit(address)
-    if parts.scheme == "tls" and parts.hostname and parts.port:
-        return address
-    if parts.scheme == "tcp" and parts.hostname and parts.port and _is_loopback(parts.hostname):
+    protected = parts.scheme == "tls" or (parts.scheme == "tcp" and _is_loopback(parts.hostname or ""))
+    if protected and parts.hostname and parts.port:
         return address
     raise ValueError(
         f"The scheduler is {address!r}; allowed is tls://host:port, or tcp://127.0.0.1:port on this machine alone."
@@ -93,7 +92,7 @@ class DaskCluster:
             try:
                 await self._connected()
             except Exception as error:
-                self._say_lost(error)
+                self._note_lost(error)
                 await self._wait(AGAIN_AFTER)
 
     async def _wait(self, seconds: float) -> None:
@@ -115,7 +114,7 @@ class DaskCluster:
                     found = await ask(client, self.address, "identity", n_workers=-1)
                     self._look(client, found["workers"])
                     if not found["workers"] and self.connecting:
-                        self._joined()
+                        self._know()
                     await self._wait(LOOK_EVERY)
             finally:
                 await self._leave()
@@ -165,22 +164,22 @@ class DaskCluster:
     async def _with(self, client: Client, member: Member) -> None:
         """Be with one worker until it is gone; after a while it is tried again."""
         try:
-            await member.live(await self._way_to(client, member.name), self._joined)
+            await member.live(await self._way_to(client, member.name), self._know)
         except OtherVersion as error:
             self.refused[member.name] = str(error)
             LOG.warning("%s It is not used.", error)
         except UNREACHABLE as error:
-            member.say_gone(error)
+            LOG.warning("The cluster's worker %s is gone (%s).", member.name, str(error) or type(error).__name__)
         except Exception as error:
             LOG.warning("The cluster's worker %s is not used: %s", member.name, error)
         finally:
             self._members.pop(member.name, None)
-            self.connecting = False
-            self._changed()
+            self._know()
         await asyncio.sleep(AGAIN_AFTER)
         self._tasks.pop(member.name, None)
 
-    def _joined(self) -> None:
+    def _know(self) -> None:
+        """Note that it is known whether there are workers, and tell of a change."""
         self.connecting = False
         self._changed()
 
@@ -191,9 +190,8 @@ class DaskCluster:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _say_lost(self, error: Exception) -> None:
+    def _note_lost(self, error: Exception) -> None:
         """Say once that the cluster is gone."""
-        self.connecting = False
         if not self.problem:
             LOG.warning(
                 "The cluster at %s cannot be reached (%s); runs are trained on this machine until it can.",
@@ -201,7 +199,7 @@ class DaskCluster:
                 "the connection was lost" if isinstance(error, CommClosedError) else str(error) or type(error).__name__,
             )
         self.problem = f"The cluster at {self.address} cannot be reached; runs are trained on this machine."
-        self._changed()
+        self._know()
 
 
 async def ask(client: Client, address: str, op: str, *, seconds: float = SILENT, **message: object) -> Any:

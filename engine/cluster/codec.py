@@ -1,19 +1,25 @@
-"""Reports of other machines as bytes, and back: MessagePack with arrays, tuples and the engine's own dataclasses.
+"""The forms in which reports and files travel between machines.
 
-They are never pickled: whoever has taken over a worker can make the app read wrong numbers, but not run code.
+Reports are MessagePack with arrays, tuples and the engine's own dataclasses. They are never pickled: whoever has taken over a worker can
+make the app read wrong numbers, but not run code. Files go in pieces, and arrive whole or not at all.
 """
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, cast, get_type_hints
+from pathlib import Path
+from typing import Any, NamedTuple, cast, get_type_hints
 
 import msgpack
 import numpy as np
 from pydantic import ConfigDict, TypeAdapter
+
+from engine.config.run_config import RunConfig
+from engine.text import own
 
 ARRAY, NUMBER, TUPLE, OBJECT = 1, 2, 3, 4
 """The extension types: a NumPy array, a NumPy scalar, a tuple, and a dataclass of the engine."""
@@ -21,6 +27,8 @@ KINDS = "biufcSU"
 """The kinds of NumPy types that may travel: plain numbers and text, no Python objects."""
 DEEPEST = 64
 """The most extension types inside of one another."""
+PIECE = 4 * 2**20
+"""Bytes of one piece of a file."""
 
 
 class Unreadable(ValueError):
@@ -109,3 +117,47 @@ def _fields_of(kind: type) -> dict[str, TypeAdapter[tuple[Any]]]:
 
 def _is_ours(module: str) -> bool:
     return module == "engine" or module.startswith("engine.")
+
+
+class Chunk(NamedTuple):
+    """A piece of a file. ``name`` is the file's path in the data folder, or its name alone where the folder is known."""
+
+    name: str
+    content: bytes
+    first: bool
+    last: bool
+
+
+def chunks_of(file: Path, name: str = "") -> Iterator[Chunk]:
+    """The pieces of a file, which are read one by one. Raises OSError."""
+    with file.open("rb") as stream:
+        content, first = stream.read(PIECE), True
+        while True:
+            following = stream.read(PIECE)
+            yield Chunk(name or file.name, content, first, not following)
+            if not following:
+                return
+            content, first = following, False
+
+
+def write_chunk(folder: Path, chunk: Chunk, largest: float = math.inf) -> None:
+    """Write a piece below the folder; the last one puts the file in its place. Raises OSError, or ValueError for a name that leads
+    out of the folder or a file of more than ``largest`` bytes."""
+    file = (folder / chunk.name).resolve()
+    if not file.is_relative_to(folder.resolve()):
+        raise ValueError(f"{chunk.name} is no file of the data folder.")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    half_written = file.with_name(f".{file.name}.part")
+    with half_written.open("wb" if chunk.first else "ab") as stream:
+        if stream.tell() + len(chunk.content) > largest:
+            raise ValueError(f"{chunk.name} has more than {largest:,} bytes.")
+        stream.write(chunk.content)
+    if chunk.last:
+        half_written.replace(file)
+
+
+def needed_by(config: RunConfig, data: Path) -> list[Path]:
+    """The files of the data folder that a run of this config reads, by their paths in it: a text of the reader's own."""
+    name = str(config.flat().get("text", ""))
+    file = Path("texts") / f"{name}.txt"
+    return [file] if own.NAME.fullmatch(name) and (data / file).exists() else []

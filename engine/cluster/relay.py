@@ -1,4 +1,4 @@
-"""The relay on a Dask worker: starts the app's worker processes beside it, and passes on what they are told and what they say.
+"""The relay on a Dask worker: starts the app's worker processes beside it, and passes messages on in both directions.
 
 The training itself goes on in a process of its own, as on the app's machine: Dask's worker only passes messages on, so that
 its event loop and its profiler cost the training nothing, and a run that does not yield can be ended by force.
@@ -16,13 +16,13 @@ from typing import Any
 
 from distributed import Worker, WorkerPlugin
 
-from engine.cluster.codec import encode
-from engine.cluster.files import Chunk, chunks_of, write_chunk
+from engine.cluster.codec import Chunk, chunks_of, encode, write_chunk
 from engine.foundation.child import ChildProcess
 from engine.foundation.code_hash import program_hash
 from engine.foundation.files import keep_private
 from engine.foundation.log import log_error
-from engine.foundation.pace import Pace
+from engine.foundation.messages import read_value, receive, send_body
+from engine.foundation.visitor import Pace
 from engine.runs.folder import RunFolder
 from engine.workers import protocol
 
@@ -32,11 +32,16 @@ ANSWERS = 30
 """Answers in each second, which may also come at once: many runs have much to tell, and each call costs both sides."""
 ABANDONED = 60.0
 """Seconds without a call after which the app is taken to be gone, and its processes are ended."""
-LARGEST_ANSWER = 8 * 2**20
-"""Bytes above which an answer takes no further message along; the next call has it."""
+LARGEST = 8 * 2**20
+"""Bytes above which a call or an answer takes no further message along; the next one has it."""
 
 Item = list[Any]
 """A message between app and relay: what it is, the process that it is about, and more: plain values and bytes only."""
+
+
+def size_of(item: Item) -> int:
+    """The bytes in a message; all else in it is small."""
+    return sum(len(part) for part in item if isinstance(part, bytes))
 
 
 def operation(app: str) -> str:
@@ -72,7 +77,7 @@ class Relay(WorkerPlugin):
         shutil.rmtree(self._data, ignore_errors=True)
 
     async def _called(self, session: str, do: str, items: Sequence[Item] = ()) -> Any:
-        """``begin``: a new session, without processes. ``tell``: take messages. ``take``: give those that there are."""
+        """``begin``: a new session, without processes. ``push``: handle messages from the app. ``pull``: give those that there are."""
         self._called_at = self._loop.time()
         if do == "begin":
             self._end_all()
@@ -80,9 +85,9 @@ class Relay(WorkerPlugin):
             return {"code": program_hash()}
         if session != self._session:
             return None
-        if do == "tell":
+        if do == "push":
             for item in items:
-                self._take(*item)
+                self._handle(*item)
             return True
         if not self._outbox:
             self._something.clear()
@@ -96,14 +101,14 @@ class Relay(WorkerPlugin):
 
     def _answer(self) -> list[Item]:
         given, size = list[Item](), 0
-        while self._outbox and size < LARGEST_ANSWER:
+        while self._outbox and size < LARGEST:
             given.append(self._outbox.popleft())
-            size += sum(len(part) for part in given[-1] if isinstance(part, bytes))
+            size += size_of(given[-1])
         return given
 
-    def _take(self, what: str, name: str, *more: Any) -> None:
+    def _handle(self, what: str, name: str, *more: Any) -> None:
         if what == "start":
-            self._children[name] = Child(name, more[0], self._data, self._say_from_thread)
+            self._children[name] = Child(name, more[0], self._data, self._push_from_thread)
         elif child := self._children.get(name):
             match what:
                 case "send":
@@ -115,10 +120,10 @@ class Relay(WorkerPlugin):
                 case "kill":
                     child.process.kill()
 
-    def _say_from_thread(self, items: Sequence[Item]) -> None:
-        self._loop.call_soon_threadsafe(self._say, items)
+    def _push_from_thread(self, items: Sequence[Item]) -> None:
+        self._loop.call_soon_threadsafe(self._push, items)
 
-    def _say(self, items: Sequence[Item]) -> None:
+    def _push(self, items: Sequence[Item]) -> None:
         for item in items:
             if item[1] in self._children:
                 self._outbox.append(item)
@@ -141,12 +146,12 @@ class Relay(WorkerPlugin):
 class Child:
     """A worker process beside the relay. Its commands are passed on as they are; its reports are read, and encoded anew."""
 
-    def __init__(self, name: str, arguments: Sequence[str], data: Path, say: Any) -> None:
-        """``say`` is called on the process's reader thread with messages for the app."""
-        self._name, self._data, self._say = name, data, say
+    def __init__(self, name: str, arguments: Sequence[str], data: Path, push: Any) -> None:
+        """``push`` is called on the process's reader thread with messages for the app."""
+        self._name, self._data, self._push = name, data, push
         self._sent: dict[Path, tuple[int, int]] = {}  # of each file that the app has: its time and its size
         self.process: ChildProcess[bytes, protocol.Report] = ChildProcess(
-            name, ["-m", "engine.workers.worker", *arguments], write=protocol.send_body, read=protocol.receive,
+            name, ["-m", "engine.workers.worker", *arguments], write=send_body, read=receive,
             on_message=self._pass_on, on_end=self._ended, data=data,
         )  # fmt: skip
         self.process.begin()
@@ -158,10 +163,10 @@ class Child:
         items: list[Item] = [["report", self._name, encode(report)]]
         if isinstance(report, protocol.Ready):
             items = [["pid", self._name, self.process.pid], *items]
-        if isinstance(report, protocol.RunUpdate) and report.state in ("paused", "saved", "over", "put away"):
-            items = [*self._files(report.run_id, with_state=report.state in ("saved", "put away")), *items]
-        self._say(items)
-        if isinstance(report, protocol.RunUpdate) and report.state in ("over", "put away"):
+        if isinstance(report, protocol.RunUpdate) and report.state in ("paused", "saved", "over", "suspended"):
+            items = [*self._files(report.run_id, with_state=report.state in ("saved", "suspended")), *items]
+        self._push(items)
+        if isinstance(report, protocol.RunUpdate) and report.state in ("over", "suspended"):
             shutil.rmtree(self._folder(report.run_id), ignore_errors=True)
             self._sent = {
                 file: known for file, known in self._sent.items() if file.parent != self._folder(report.run_id)
@@ -169,7 +174,7 @@ class Child:
 
     def _readable(self, answer: protocol.Answer) -> protocol.Answer:
         try:
-            return protocol.Answer(answer.job_id, encode(protocol.read_value(answer.value)))
+            return protocol.Answer(answer.job_id, encode(read_value(answer.value)))
         except TypeError as error:
             return protocol.Answer(answer.job_id, error=str(error))
 
@@ -192,4 +197,4 @@ class Child:
         return self._data / "runs" / run_id
 
     def _ended(self) -> None:
-        self._say([["end", self._name, self.process.how_it_ended()]])
+        self._push([["end", self._name, self.process.how_it_ended()]])

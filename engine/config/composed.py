@@ -1,15 +1,13 @@
 """The settings of a run in their three parts: plain, of its task, of its encoding. The rules between settings read them here."""
 
-from __future__ import annotations
-
 from pydantic import SerializeAsAny
 
 from engine.architectures import ARCHITECTURES, Architecture
 from engine.encodings import ENCODINGS
-from engine.encodings.spec import EncodingSettings, EncodingSpec
+from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
 from engine.settings.fields import Value
-from engine.tasks.spec import TaskSettings
+from engine.tasks.base import TaskSettings
 
 
 class ComposedConfig(BaseConfig):

@@ -1,19 +1,18 @@
-"""A config as the query of a link, and back. A link states every setting, so that later defaults change nothing."""
+"""A config as the query of a link, and back; and as options of the command line."""
 
-from __future__ import annotations
-
+import shlex
 from collections.abc import Mapping
 
 from engine.config.run_config import RunConfig, parse_leniently
 from engine.settings.errors import Problem
-from engine.settings.fields import to_text
+from engine.settings.fields import Value, to_text
 
 VERSION = "1"
 """The version written into each link; raise it when a setting changes its meaning."""
 
 
 def to_query(config: RunConfig) -> dict[str, str]:
-    """The query names and values of a config, the version first."""
+    """The query names and values of a config, the version first. A link states every setting, so that later defaults change nothing."""
     return {"v": VERSION, **{name: to_text(value) for name, value in config.flat().items()}}
 
 
@@ -25,3 +24,19 @@ def from_query(query: Mapping[str, str]) -> tuple[RunConfig, list[Problem]]:
         ignored.append(Problem("v", version, f"{VERSION}, the version of links that this app reads"))
     config, problems = parse_leniently(flat)
     return config, ignored + problems
+
+
+def flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def as_options(values: Mapping[str, Value]) -> list[str]:
+    """The options that set these values."""
+    return [part for name, value in values.items() for part in (flag(name), to_text(value))]
+
+
+def train_command(config: RunConfig) -> str:
+    """The command that trains these settings, quoted for a shell; those at their defaults are left out."""
+    usual = RunConfig().flat()
+    own = {name: value for name, value in config.flat().items() if usual.get(name, ...) != value}
+    return shlex.join(["python", "-m", "engine", "train", *as_options(own)])

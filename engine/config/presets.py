@@ -1,7 +1,5 @@
 """Prepared configs, in ``presets.toml``: a handful that learn, a handful that fail, each with one sentence on what to look at."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal

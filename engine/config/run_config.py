@@ -6,20 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from pydantic import (
-    BaseModel,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from engine.architectures import ARCHITECTURES
 from engine.config.composed import ComposedConfig
 from engine.config.validators import broken_rules
 from engine.encodings import ENCODINGS
-from engine.settings.errors import ConfigError, Problem, problems_in, shown
+from engine.settings.errors import ConfigError, Problem, leniently, problems_in
 from engine.settings.fields import Parameters, Setting, Value, from_text, settings_in, to_text
 from engine.tasks import TASKS
 
@@ -131,26 +125,7 @@ def parse(flat: Mapping[str, object]) -> RunConfig:
 
 def parse_leniently(flat: Mapping[str, object]) -> tuple[RunConfig, list[Problem]]:
     """A config of the values that are allowed, and one problem for each setting that is not (it keeps its default)."""
-    kept, ignored = dict(flat), list[Problem]()
-    while True:
-        try:
-            return parse(kept), ignored
-        except ConfigError as error:
-            for problem in error.problems:
-                culprit = problem if problem.setting in kept else _culprit(kept, problem)
-                ignored.append(culprit)
-                del kept[culprit.setting]
-
-
-def _culprit(given: dict[str, object], problem: Problem) -> Problem:
-    """The given setting that conflicts with a default: the last one without which the config parses, else the first."""
-    for name in reversed(given):
-        try:
-            parse({other: value for other, value in given.items() if other != name})
-            break
-        except ConfigError:
-            continue
-    return Problem(name, to_text(given[name]), f"one that goes with {problem.setting} {shown(problem.given)}")
+    return leniently(flat, parse)
 
 
 def changes_between(before: RunConfig, after: RunConfig) -> Iterator[tuple[Setting, Value, Value]]:

@@ -4,8 +4,6 @@ The settings are chosen so that on one core the run passes a Kneser-Ney bigram w
 ``python -m tests.benchmarks.text`` measures the time.
 """
 
-from __future__ import annotations
-
 from engine.config.run_config import RunConfig, parse
 from engine.settings.fields import Value
 
@@ -13,21 +11,10 @@ TASK = "shakespeare_words"
 CHOSEN = ("text", "vocab_size", "pos_encoding", "steps")
 """The settings that the text page lets the reader choose; the recipe fixes all others."""
 RECIPE: dict[str, Value] = {
-    "task": TASK,
-    "vocab_size": 3000,
-    "pos_encoding": "rope",
-    "seq_len": 16,
-    "d_model": 64,
-    "n_layers": 2,
-    "n_heads": 4,
-    "tie_embeddings": True,
-    "token_init_std": 0.1,
-    "batch_size": 32,
-    "learning_rate": 0.006,
-    "schedule": "cosine",
-    "warmup_steps": 100,
-    "steps": 3000,
-}
+    "task": TASK, "vocab_size": 3000, "pos_encoding": "rope", "seq_len": 16,
+    "d_model": 64, "n_layers": 2, "n_heads": 4, "tie_embeddings": True, "token_init_std": 0.1,
+    "batch_size": 32, "learning_rate": 0.006, "schedule": "cosine", "warmup_steps": 100, "steps": 3000,
+}  # fmt: skip
 
 
 def text_config(**chosen: object) -> RunConfig:

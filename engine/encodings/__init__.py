@@ -1,14 +1,12 @@
 """The registry of positional encodings.
 
-To add one, write the folder ``engine/encodings/<name>/`` with ``spec.py`` (:mod:`engine.encodings.spec`) and ``layer.py``
-(:mod:`engine.encodings.layer`), and add one line here.
+To add one, write the folder ``engine/encodings/<name>/`` with its specification in ``__init__.py`` (:mod:`engine.encodings.base`) and
+its torch module in ``layer.py`` (:mod:`engine.encodings.base.layer`), and add one line here.
 """
-
-from __future__ import annotations
 
 from pkgutil import resolve_name
 
-from engine.encodings.spec import EncodingSpec
+from engine.encodings.base import EncodingSpec
 
 NAMES = (
     "nope",
@@ -30,4 +28,4 @@ NAMES = (
 """The folders, in the order of every list."""
 NO_ENCODING = "nope"
 """The row without an encoding, with which others are compared."""
-ENCODINGS: dict[str, EncodingSpec] = {name: resolve_name(f"engine.encodings.{name}.spec:SPEC") for name in NAMES}
+ENCODINGS: dict[str, EncodingSpec] = {name: resolve_name(f"engine.encodings.{name}:SPEC") for name in NAMES}

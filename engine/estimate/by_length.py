@@ -5,8 +5,6 @@ Memory: :mod:`engine.estimate.memory`. Time: the FLOPs of a step divided by the 
 section 2.4).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from engine.config.run_config import RunConfig

@@ -1,7 +1,5 @@
 """FLOPs of a training step: 6 for each weight and token (Kaplan et al. 2020, table 1), the attention matrices, and the encoding."""
 
-from __future__ import annotations
-
 from engine.config.run_config import RunConfig
 from engine.settings.costs import Flops, StackShape
 

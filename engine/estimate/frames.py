@@ -1,14 +1,11 @@
 """Estimates as data frames. This module imports pandas, which workers should not load: import it only where a frame is needed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import asdict
 
 import pandas as pd
 
-from engine.estimate.at_scale import PRECISIONS, takes
-from engine.estimate.published import Published
+from engine.estimate.at_scale import PRECISIONS, Published, takes
 
 
 def models_frame(

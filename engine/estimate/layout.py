@@ -5,8 +5,6 @@ the sequence in place, an encoder-decoder translates it. Labelling tasks (k back
 at each position. A family without attention reads like a decoder.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import TypedDict
@@ -16,6 +14,8 @@ from engine.tasks import TASKS
 
 VALIDATION_SIZE = 256
 """The number of sequences of a validation pass."""
+TESTED = 128
+"""The number of sequences of each test length."""
 LONG = 128
 """The length above which fewer sequences are held out."""
 
@@ -85,14 +85,11 @@ def shapes(config: RunConfig, n: int | None = None) -> Shapes:
 def labelled(config: RunConfig, n: int | None = None) -> Shapes:
     """The sizes of the task itself, without the tokens and classes of pre-training."""
     n = n or config.seq_len
-    translates = config.family == "encoder_decoder"
     return Shapes(
-        n_tokens=embedding_rows(config),
-        n_outputs=config.task_settings.n_answers(config),
-        length=_length_read(config, n),
-        source_length=n if translates else None,
+        n_tokens=embedding_rows(config), n_outputs=config.task_settings.n_answers(config),
+        length=_length_read(config, n), source_length=n if config.family == "encoder_decoder" else None,
         position_range=_position_range(config, n),
-    )
+    )  # fmt: skip
 
 
 def _length_read(config: RunConfig, n: int) -> int:

@@ -1,7 +1,5 @@
 """Matching the number of parameters: the width at which one model has as many as another."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 
 from engine.config.run_config import RunConfig

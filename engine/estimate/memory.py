@@ -8,15 +8,13 @@ For one pre-LN block with N = batch x length T and d_ff = f d_model it comes to 
 GELU, (8 + f) with ReLU; fused attention has T for T^2.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
 from engine.config.run_config import RunConfig
-from engine.encodings.spec import EncodingSettings
+from engine.encodings.base import EncodingSettings
 from engine.settings.costs import BYTES, Memory, Shape, StackShape, dense_shapes
 
 STATISTIC = 4
@@ -107,10 +105,7 @@ def predict_memory(
     saved = scores = None
     if has_formula(config):
         kept = _SavedBytes(config, config.batch_size, padded)
-        kept.stack(length, source_length, causal=config.causal)
-        if source_length is not None:
-            kept.stack(source_length, None, causal=False)
-        kept.add(STATISTIC, config.batch_size, length, n_outputs)  # log-probabilities
+        kept.step(length, source_length, n_outputs)
         if cut_targets:
             kept.add(TARGET, config.batch_size, length)  # a copy of them
         kept.add(STATISTIC)  # the number of answers, over which the loss is a mean
@@ -165,10 +160,7 @@ def saved_if_written_out(
     not tell."""
     written = config.model_copy(update={"attention_impl": "materialised"})
     kept = _SavedBytes(written, config.batch_size, padded)
-    kept.stack(length, source_length, causal=config.causal)
-    if source_length is not None:
-        kept.stack(source_length, None, causal=False)
-    kept.add(STATISTIC, config.batch_size, length, n_outputs)
+    kept.step(length, source_length, n_outputs)
     return kept.bytes
 
 
@@ -191,6 +183,12 @@ class _SavedBytes:
 
     def add(self, *factors: int) -> None:
         self.bytes += prod(factors)
+
+    def step(self, length: int, source_length: int | None, n_outputs: int) -> None:
+        self.stack(length, source_length, causal=self.config.causal)
+        if source_length is not None:
+            self.stack(source_length, None, causal=False)
+        self.add(STATISTIC, self.batch, length, n_outputs)  # log-probabilities
 
     def stack(self, length: int, source_length: int | None, *, causal: bool) -> None:
         c, tokens = self.config, self.batch * length

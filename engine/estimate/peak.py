@@ -3,20 +3,28 @@
 It is an upper bound: what stays all the time (weights, gradients, optimizer, a fixed training set, masks and tables by
 position) and the largest of what comes one after the other: a training step, a validation pass, a snapshot, the test
 lengths, an answer written token by token, sequences being drawn, weights being stored. What an experiment measures on the
-trained model has a bound of its own (:mod:`engine.estimate.measuring`). Where the memory saved for backward has a formula
+trained model has a bound of its own (:func:`measuring_bytes`). Where the memory saved for backward has a formula
 (:mod:`engine.estimate.memory`) the step is that formula and the tensors that live for a moment beside it; else a bound from
-shapes takes its place. Compared with real processes by ``python -m tests.benchmarks.peak``.
+shapes takes its place. Compared with real processes, in float32 and bfloat16, by
+``python -m tests.benchmarks.peak``: buffers of torch's own kernels for float16 are in no bound.
 """
 
-from __future__ import annotations
-
-from math import prod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import ceil, prod
 
 from engine.config.run_config import RunConfig
-from engine.estimate.layout import generation_size, keeps_past, shapes, validation_size, writes_answer
+from engine.estimate.layout import TESTED, generation_size, keeps_past, shapes, validation_size, writes_answer
 from engine.estimate.memory import parameter_shapes, saved_if_written_out
-from engine.estimate.passes import TOKEN, encoding_bound, layer_bytes, pass_bytes, writes_out
-from engine.estimate.pieces import DRAWN_AT_ONCE, rows_at_once
+from engine.estimate.pieces import (
+    DRAWN_AT_ONCE,
+    TOKEN,
+    encoding_bound,
+    layer_bytes,
+    pass_bytes,
+    rows_at_once,
+    writes_out,
+)
 from engine.estimate.recording import PROBE_SIZE, samples_with_patterns
 from engine.settings.costs import BYTES, SINGLE, Memory
 from engine.tasks import TASKS
@@ -31,8 +39,7 @@ TEXT = 56 * MIB
 SCATTERED, SCATTERED_BASELINE = 1.7, 1.2
 """The allocator keeps pieces that are too small for the next tensor: resident memory over the tensors' bytes. Less where
 all tensors are about as large, as those of a baseline are."""
-TESTED = 128
-"""The number of sequences of each test length."""
+DOUBLE = 8
 SNAPSHOT_NUMBERS = 3_000_000
 """The most numbers in a snapshot: patterns of the first sample and of the others, matrices of the encoding."""
 KEPT = {"gru": 10, "lstm": 19, "cnn": 7}
@@ -44,11 +51,10 @@ NODES = 32 * 1024
 def peak_bytes(config: RunConfig, memory: Memory) -> int:
     """The highest memory of a run above that of the process before it. ``memory``: the prediction of a training step."""
     always = always_bytes(config)
-    state = memory.parameters + memory.gradients + memory.optimizer
     scattered = scattered_by(config)
     step = int(scattered * step_bytes(config, memory))
     beside = int(scattered * max(*_passes(config), _drawing(config)))
-    return always + max(state + max(step, beside, memory.parameters), _remedy(config, memory, step))
+    return always + max(memory.state + max(step, beside, memory.parameters), _remedy(config, memory, step))
 
 
 def always_bytes(config: RunConfig) -> int:
@@ -58,8 +64,7 @@ def always_bytes(config: RunConfig) -> int:
 
 def bytes_between_steps(config: RunConfig, memory: Memory) -> int:
     """What a run keeps between two steps: what stays all the time and is its own, and the training state."""
-    state = memory.parameters + memory.gradients + memory.optimizer
-    return OBJECTS + always_bytes(config) - BASE + state
+    return OBJECTS + always_bytes(config) - BASE + memory.state
 
 
 def scattered_by(config: RunConfig) -> float:
@@ -168,3 +173,57 @@ def _drawing(config: RunConfig) -> int:
     piece = min(DRAWN_AT_ONCE, (config.dataset_size or config.batch_size) * config.seq_len)
     tokens = max(1.5 * max(piece, config.batch_size * config.seq_len), *(10 * rows * n for n, rows in tested))
     return int(5 * TOKEN * tokens)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a measurement holds at most at one time, besides the model and its training state."""
+
+    sequences: int = 0
+    """The number of held-out sequences in a pass; 0 for as many as in a training step."""
+    length: int = 0
+    """The least length for which something is made, where that is not the run's own."""
+    gradient: bool = False
+    """Whether a pass keeps what a backward pass needs."""
+    written_out: bool = False
+    """Whether attention writes its patterns out, whatever the run's own does: they are recorded."""
+    kept: bool = False
+    """Whether all that is recorded is kept, in every layer."""
+    streams: Callable[[int], int] = lambda n_layers: 0
+    """The number of arrays [sequence, position, d_model] in double precision that are held besides a pass, given the number of
+    layers. What is computed from them after the pass is less than what the pass needed."""
+    models: int = 0
+    """The number of further models, each with gradients and an optimizer."""
+    data: bool = False
+    """Whether the data of a run are made anew."""
+
+
+def measuring_bytes(config: RunConfig, memory: Memory, work: Work) -> int:
+    """The highest memory while that work is done. ``memory``: the prediction of a training step."""
+    rows = work.sequences or config.batch_size
+    n = max(config.seq_len, work.length)
+    own = config.model_copy(update={"batch_size": rows})
+    passing = pass_bytes(own, rows, n, written_out=work.written_out or writes_out(config))
+    if work.gradient:
+        known = None if work.written_out or memory.saved is None else ceil(memory.saved * rows / config.batch_size)
+        passing = max(passing, step_bytes(own, replace(memory, saved=known)))
+    held = int(scattered_by(config) * passing)
+    if work.kept:
+        held += _kept(config, rows)
+    held += DOUBLE * work.streams(config.n_layers) * rows * shapes(config, n).length * config.d_model
+    data = set_bytes(config) if work.data else 0
+    return always_bytes(config) + data + (1 + work.models) * memory.state + held
+
+
+def _kept(config: RunConfig, rows: int) -> int:
+    """The activations that the model records in every layer (:mod:`engine.model.activations`), on ``rows`` sequences."""
+    sizes, size = shapes(config), BYTES[config.dtype]
+    source = sizes.source_length
+    lengths = [sizes.length]
+    if source is not None:
+        lengths += [source, max(sizes.length, source)]  # the last bounds the attention across
+    numbers = 4 * config.d_model
+    if config.architecture.attends:
+        numbers += 3 * config.n_heads * config.head_width + (config.mlp_width if config.mlp else 0)
+    matrices = 2 * config.n_heads if config.architecture.attends else 0  # scores and weights
+    return size * rows * config.n_layers * sum(length * (numbers + matrices * length) for length in lengths)

@@ -1,21 +1,25 @@
-"""The pieces into which long work is cut, so that other runs on the same core have their turn in between.
+"""The bytes of the tensors that a pass over the model holds at once, and the pieces into which long passes are cut, so that other runs
+on the same core have their turn in between.
+
+The bytes are upper bounds by the shapes, compared with the tensors of real passes in ``tests/engine/estimate/test_pieces.py``.
 
 The cut depends on the config alone, so that a run gives the same numbers wherever it is repeated. A pass over all rows at
 once and one over a part of them sum in another order, which changes the last digits of a mean: passes as small as those
 of every documented experiment that compares what models learn therefore stay whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from math import prod
 
 from engine.config.run_config import RunConfig
 from engine.estimate.flops import flops_per_step
 from engine.estimate.layout import shapes
-from engine.estimate.memory import parameter_shapes
-from engine.estimate.passes import pass_bytes, writes_out
+from engine.estimate.memory import count_parameters, has_formula, runs_fused
+from engine.settings.costs import BYTES, SINGLE, StackShape
 
+TOKEN = 8
+"""Bytes of a token, a position or an index."""
+PASSING = {"gru": 8, "lstm": 6, "cnn": 8}
+"""An upper bound of the numbers of a layer of a baseline that live for a moment, for each position and dimension."""
 WHOLE_FLOPS, WHOLE_PAIRS = 2.5e9, 2**24
 """The FLOPs, and the pairs of query and key over all heads, up to which a pass without gradient is one piece."""
 WHOLE_BYTES = 56 * 2**20
@@ -29,6 +33,49 @@ PIECE_BYTES = 24 * 2**20
 """The bytes of tensors at once in a piece of a longer pass."""
 DRAWN_AT_ONCE = 2**19
 """The tokens of a training set that are drawn at once."""
+
+
+def pass_bytes(config: RunConfig, rows: int, n: int, *, written_out: bool) -> int:
+    """A pass without gradient over ``rows`` sequences of ``n`` symbols: one layer, and after the last layer the loss."""
+    sizes = shapes(config, n)
+    lengths = [sizes.length, sizes.source_length or 0]
+    layers = max(layer_bytes(config, rows, n, written_out=written_out) for n in lengths)
+    # Logits and log-probabilities, and the logits in single precision where they are not.
+    loss = rows * sizes.length * (sizes.n_outputs * (2 * SINGLE + BYTES[config.dtype]) + 4 * TOKEN)
+    return max(layers, loss)
+
+
+def layer_bytes(config: RunConfig, rows: int, length: int, *, written_out: bool) -> int:
+    """The tensors that one layer holds at once on [rows, length], without those kept for backward; among them matrices of
+    queries and keys where attention writes them out."""
+    size, tokens = BYTES[config.dtype], rows * length
+    if not config.architecture.attends:
+        return size * tokens * config.d_model * PASSING[config.family]
+    width = config.n_heads * config.head_width
+    attention = 5 * config.d_model + 6 * width
+    mlp = 5 * config.d_model + (2 * config.mlp_width if config.mlp else 0)
+    held = size * tokens * max(attention, mlp)
+    if written_out:
+        pairs = config.n_heads * length**2 * size
+        matrices = 2 if config.softmax_axis == "key" else 3
+        each = 3 * config.head_width if config.attention_score == "additive" else matrices
+        held += pairs * (rows * each + (2 if config.encoding.acts_on == "scores" else 0))
+    return held + encoding_bound(config, rows, length)
+
+
+def encoding_bound(config: RunConfig, rows: int, length: int) -> int:
+    """The bytes that the encoding holds in one layer on [rows, length], at most."""
+    stack = StackShape(config.model_copy(update={"batch_size": rows}), length, config.causal)
+    own = config.encoding_settings
+    return own.layer_bytes_bound(stack) + own.stack_activation_bytes(stack)
+
+
+def writes_out(config: RunConfig, *, gradient: bool = False) -> bool:
+    """Whether a pass makes matrices of queries and keys. With ``gradient`` a fused call does, too, where no kernel takes what it
+    is given: dropout, or a bias that is learned."""
+    if not config.architecture.attends:
+        return False
+    return not runs_fused(config) or (gradient and not has_formula(config))
 
 
 def rows_at_once(config: RunConfig, n: int, rows: int) -> int:
@@ -48,9 +95,7 @@ def forward_flops(config: RunConfig, n: int) -> float:
     """FLOPs of a pass without gradient over one sequence of ``n`` symbols: a third of a training step's (Kaplan et al. 2020,
     section 2.1: the backward pass computes twice as much as the forward pass)."""
     sizes = shapes(config, n)
-    counts: dict[str, int] = {}
-    for part, shape in parameter_shapes(config, **shapes(config).of_model):
-        counts[part] = counts.get(part, 0) + prod(shape)
+    counts = count_parameters(config, **shapes(config).of_model)
     return flops_per_step(config, counts, sizes.length, sizes.source_length) / (3 * config.batch_size)
 
 

@@ -1,12 +1,18 @@
 """The prediction of a run before it starts: parameters, memory by part, FLOPs, time."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from engine.config.run_config import RunConfig
 from engine.estimate.flops import encoding_flops, flops_per_step
-from engine.estimate.layout import cuts_targets, generation_size, keeps_past, shapes, validation_size, writes_answer
+from engine.estimate.layout import (
+    TESTED,
+    cuts_targets,
+    generation_size,
+    keeps_past,
+    shapes,
+    validation_size,
+    writes_answer,
+)
 from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.peak import bytes_between_steps, peak_bytes
 from engine.estimate.recording import recording_cost
@@ -15,8 +21,6 @@ from engine.settings.costs import Memory
 from engine.settings.errors import ConfigError
 from engine.tasks import TASKS
 
-TESTED = 128
-"""The number of sequences of each test length."""
 SECONDS_PER_TOKEN = 3e-8
 """Seconds of drawing and answering one token of a sequence."""
 HELD_OUT_DRAWS, TRAINING_DRAWS = 10, 1.5
@@ -69,26 +73,17 @@ def predict(config: RunConfig) -> Prediction:
     known = known_speed()
     speed = known if known is not None and known.covers(config) else None
     memory = predict_memory(
-        config,
-        length=sizes.length,
-        source_length=sizes.source_length,
-        padded=config.task_settings.pad_token is not None,
-        cut_targets=cuts_targets(config),
-        **sizes.of_model,
-    )
+        config, length=sizes.length, source_length=sizes.source_length, cut_targets=cuts_targets(config),
+        padded=config.task_settings.pad_token is not None, **sizes.of_model,
+    )  # fmt: skip
     return Prediction(
-        parameters=sum(parts.values()),
-        by_part=parts,
-        memory=memory,
+        parameters=sum(parts.values()), by_part=parts, memory=memory, flops_per_step=flops,
         tokens_per_step=config.batch_size * (sizes.length + (sizes.source_length or 0)),
-        flops_per_step=flops,
         steps_per_second=1 / speed.seconds_on(config, flops, config.batch_size, sizes.length) if speed else None,
         result_seconds=result_seconds(config, speed, parts) if speed else None,
-        recording_steps=recording_cost(config),
-        data_seconds=data_seconds(config),
-        peak=peak_bytes(config, memory),
-        between=bytes_between_steps(config, memory),
-    )
+        recording_steps=recording_cost(config), data_seconds=data_seconds(config),
+        peak=peak_bytes(config, memory), between=bytes_between_steps(config, memory),
+    )  # fmt: skip
 
 
 def result_seconds(config: RunConfig, speed: Speed, parts: dict[str, int]) -> float:

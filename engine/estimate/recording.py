@@ -5,8 +5,6 @@ first, then so rarely that recording takes a small share of the training time. C
 without gradient takes a third of a step on as many sequences (Kaplan et al. 2020, section 2.1).
 """
 
-from __future__ import annotations
-
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import generation_size, shapes, validation_size
 

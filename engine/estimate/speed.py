@@ -4,8 +4,6 @@ A step of a transformer takes a share for each layer and one for its FLOPs. In a
 recurrent layer runs a dozen of them at each position, one after the other.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass
 from functools import lru_cache
@@ -16,8 +14,7 @@ from pydantic import Field, TypeAdapter
 
 from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig
-from engine.foundation.files import write_whole
-from engine.foundation.paths import data_folder
+from engine.foundation.files import data_folder, write_whole
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 BASELINES = tuple(name for name, row in ARCHITECTURES.items() if not row.attends)
@@ -51,7 +48,7 @@ def baseline_work(config: RunConfig, flops: float, rows: int, length: int) -> tu
 @dataclass(frozen=True)
 class Speed:
     """The speed of this machine: a step takes ``overhead`` x (layers + 2) + flops / ``rate`` seconds, where what an encoding looks up
-    and sums counts as FLOPs (:attr:`engine.encodings.spec.EncodingSpec.pair_flops`)."""
+    and sums counts as FLOPs (:attr:`engine.encodings.base.EncodingSpec.pair_flops`)."""
 
     overhead: Seconds
     rate: Annotated[float, Field(gt=0, allow_inf_nan=False)]

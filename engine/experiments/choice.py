@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, TypedDict
 
@@ -24,6 +25,7 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.statistics import t_interval
 from engine.experiments.trial import Trial
+from engine.foundation.tables import read_tables
 from engine.settings.errors import ConfigError
 
 BAR = 0.5
@@ -34,44 +36,19 @@ BAR = 0.5
 class Property:
     """A property of an encoding that a reader may need, and the experiment that tests it."""
 
-    name: str
+    slug: str
     label: str
     need: str
-    """The need in plain words, for readers who do not know the experiment."""
-    slug: str
+    issue: str
     arm: str
-    """An arm of the issue. The arms that differ from it in the encoding alone are compared."""
     metric: str
+    task: str
     before: str = ""
-    """For properties of the form "what is kept": the number to keep."""
-    task: str = ""
-    """The training and test in a few words."""
 
 
-PROPERTIES = (
-    Property(
-        "longer", "Beyond the trained length", "Sequences longer than any trained", "longer-sequences", "sinusoidal",
-        "accuracy@48", "accuracy@12", "3 back, trained to 12, tested at 48",
-    ),
-    Property(
-        "longer_copy", "The same, when copying", "Longer sequences, in a task without exact offsets", "longer-sequences",
-        "copy, sinusoidal", "second_half_accuracy@12", "second_half_accuracy@8", "copying, trained to 8, tested at 12",
-    ),
-    Property(
-        "absolute", "Absolute position", "The place itself matters, not only the distance", "no-encoding", "sinusoidal",
-        "accuracy", task="reversing 12 symbols in one layer, looking both ways",
-    ),
-    Property(
-        "shortcut", "Survives shortcuts", "Positions in my data hint at the answer", "position-shortcut", "learned, ρ .9",
-        "decorrelated_accuracy", task="key and symbol where a shortcut was right nine times of ten, tested without it",
-    ),
-    Property(
-        "seldom", "Seldom visited positions", "Most of my sequences are short, some are long", "learned-needs-data",
-        "learned, mostly short", "accuracy", task="2 back, mostly short sequences, tested at full length",
-    ),
-)  # fmt: skip
-
-NEEDS = {wanted.name: wanted.need for wanted in PROPERTIES} | {
+PROPERTIES = tuple(read_tables(Path(__file__).with_suffix(".toml"), Property).values())
+"""The properties in ``choice.toml``, which says what each field is."""
+NEEDS = {wanted.slug: wanted.need for wanted in PROPERTIES} | {
     "parameters": "Few extra parameters",
     "time": "Little extra time",
 }
@@ -110,21 +87,21 @@ class Evidence(TypedDict):
 
 def evidence_table() -> list[Evidence]:
     """One row for each encoding, in the order of the registry."""
-    here = {slug: latest_trials(slug) for slug in {wanted.slug for wanted in PROPERTIES}}
+    here = {slug: latest_trials(slug) for slug in {wanted.issue for wanted in PROPERTIES}}
     return [
-        Evidence(encoding=name, cells=[cell(name, wanted, here[wanted.slug]) for wanted in PROPERTIES])
+        Evidence(encoding=name, cells=[cell(name, wanted, here[wanted.issue]) for wanted in PROPERTIES])
         for name in ENCODINGS
     ]
 
 
 def cell(encoding: str, wanted: Property, here: Sequence[Trial]) -> Cell:
     """The evidence on one encoding for one property; ``here``: the trials of its issue on this machine."""
-    issue = ISSUES[wanted.slug]
+    issue = ISSUES[wanted.issue]
     condition = issue.config(issue.arm(wanted.arm))
     arm = arm_of(issue, condition, encoding)
     found = _numbers(wanted, arm.name, here) if arm else None
     empty = Cell(
-        quality=wanted.name, state="not measured", value=None, ci=None, seeds=0, number=None, number_before=None,
+        quality=wanted.slug, state="not measured", value=None, ci=None, seeds=0, number=None, number_before=None,
         chance=chance_of(condition), arm=arm.name if arm else "", origin=None, query=_query(issue, arm, condition, encoding),
     )  # fmt: skip
     return {**empty, **_weighed(found, empty["chance"])} if found else empty  # type: ignore[typeddict-item]
@@ -162,7 +139,7 @@ class _Numbers:
 def _numbers(wanted: Property, arm: str, here: Sequence[Trial]) -> _Numbers | None:
     """The numbers measured on this machine if there are any, else those that came with this version."""
     own = [trial for trial in here if trial.arm == arm and not trial.outcome]
-    found = own or [trial for trial in shipped_trials(wanted.slug) if trial.arm == arm]
+    found = own or [trial for trial in shipped_trials(wanted.issue) if trial.arm == arm]
     by_seed = {
         metric: {trial.seed: trial.numbers[metric] for trial in found if metric in trial.numbers}
         for metric in (wanted.metric, wanted.before)

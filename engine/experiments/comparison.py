@@ -80,8 +80,8 @@ def comparison(
     overall = Claim(
         "overall",
         over_the_best(tasks, rivals),
-        "accuracy",
         SMALLEST,
+        unit="accuracy",
         condition="the best is the one with the highest mean over all tasks and seeds",
         sentence="Over the tasks together, your design does better than the best of the others.",
     )
@@ -89,8 +89,8 @@ def comparison(
         Claim(
             f"{task}.{name}",
             difference(arm_name(task, DESIGN), arm_name(task, name), "accuracy"),
-            "accuracy",
             SMALLEST,
+            unit="accuracy",
             about="condition",
             sentence=f"{TASKS[task].label}: your design does better than {ENCODINGS[name].label}.",
         )

@@ -53,19 +53,18 @@ class Claim:
     """The name by which the claim is found: in stored evidence, in texts and figures. It stays when the sentence changes."""
     effect: Callable[[Values], np.ndarray]
     """The effect of each seed, [seed]; NaN where it is not known."""
-    unit: str
     smallest_effect: float
     """The smallest effect worth naming, declared beforehand; above 0."""
     direction: Literal["more", "less"] = "more"
     """The sign of the effect that the claim predicts."""
+    unit: str = ""
+    """The unit of the effect. This and what follows are words, which for an issue stand in its Markdown file."""
+    sentence: str = ""
+    """The statement."""
     condition: str = ""
     """The condition of the test, such as "at 512 sequences"."""
     about: Literal["issue", "condition", "remedy"] = "issue"
     """The subject of the claim: the issue itself, a condition or negative finding beside it, or a remedy."""
-    extended: bool = False
-    """Whether the claim needs extended arms."""
-    sentence: str = ""
-    """The statement in words; those of an issue's claims stand in its Markdown file."""
 
     @property
     def numbers(self) -> list[tuple[str, str]]:
@@ -126,7 +125,9 @@ class Experiment:
         return tuple(arm for arm in self.arms if extended or not arm.extended)
 
     def claims_of(self, extended: bool = False) -> tuple[Claim, ...]:
-        return tuple(claim for claim in self.claims if extended or not claim.extended)
+        """The claims; unless ``extended``, those that need no extended arm."""
+        slow = set() if extended else {arm.name for arm in self.arms if arm.extended}
+        return tuple(claim for claim in self.claims if slow.isdisjoint(arm for arm, _ in claim.numbers))
 
     def claim(self, name: str) -> Claim:
         """The claim of that id. Raises KeyError."""

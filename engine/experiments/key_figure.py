@@ -7,13 +7,14 @@ to the second: it is lower, the same, or higher. Nothing here holds a result.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from engine.experiments.experiment import Values
 from engine.experiments.statistics import Finding
 from engine.foundation.formatting import counted, in_bytes
+from engine.foundation.tables import Text
 
 BYTES = "bytes"
 """The unit of a size, which sentences tell in KiB, MiB, ..."""
@@ -24,8 +25,7 @@ ANSWERS: tuple[Answer, ...] = (-1, 0, 1)
 """The number in the second row is lower, the same, or higher."""
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A row of a key figure: one number of one arm, a dot for each seed."""
 
     label: str
@@ -41,9 +41,9 @@ class KeyFigure:
 
     sample: str
     """One worked sample of the data: what the model reads and what it must write."""
-    question: str
+    question: Text
     """What a reader guesses before the run, in one sentence."""
-    answers: tuple[str, str, str]
+    answers: tuple[str, str, str] = ("It falls", "It stays", "It rises")
     """The three answers in words, for a lower, an equal and a higher number in the second row."""
     quantity: str
     """The title of the axis."""
@@ -51,10 +51,8 @@ class KeyFigure:
     """The number in the sentence, such as "accuracy"."""
     change: str
     """What differs in the second row, as the sentence begins: "Without skip connections"."""
-    before: Row
-    after: Row
-    others: tuple[Row, ...] = ()
-    """Further rows, such as the remedy beside the model that it mends."""
+    rows: tuple[Row, ...]
+    """The rows before and after the change, then further ones, such as the remedy beside the model that it mends."""
     remedy: str
     """What to do about it, in one sentence."""
     scale: Literal["linear", "log"] = "linear"
@@ -66,8 +64,12 @@ class KeyFigure:
     """The ids of the other claims that stand on the first screen, at most two."""
 
     @property
-    def rows(self) -> tuple[Row, ...]:
-        return self.before, self.after, *self.others
+    def before(self) -> Row:
+        return self.rows[0]
+
+    @property
+    def after(self) -> Row:
+        return self.rows[1]
 
     def written(self, value: float) -> str:
         """A number of the figure, without its unit unless it is a size."""

@@ -7,6 +7,8 @@ outlives the server.
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -17,9 +19,9 @@ from typing import BinaryIO, Generic, TypeVar
 
 import psutil
 
+from engine.foundation.files import DATA_VARIABLE, data_folder
+from engine.foundation.fork_server import ROOT, Forked
 from engine.foundation.log import log_error
-from engine.foundation.paths import DATA_VARIABLE, data_folder
-from engine.foundation.start import start
 
 Sent = TypeVar("Sent")
 Received = TypeVar("Received")
@@ -55,6 +57,43 @@ def child_environment(environ: Mapping[str, str], data: Path | None = None) -> d
     return {**KEPT_BLOCKS, **seen, **ONE_THREAD, DATA_VARIABLE: str((data or data_folder()).absolute())}
 
 
+class Spawned(subprocess.Popen[bytes]):
+    """A process that imports for itself all that it needs."""
+
+    stdin: BinaryIO
+    stdout: BinaryIO
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        super().__init__(
+            [sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, env=environment,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )  # fmt: skip
+
+    def begin(self) -> None:
+        """It is there since the constructor."""
+
+
+def can_fork() -> bool:
+    """Whether children are forked: on Linux, where the system hands over descriptors of processes. Elsewhere a process that has
+    imported numerical libraries cannot be forked safely."""
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError):
+        return False
+    return sys.platform == "linux"
+
+
+FORKS = can_fork()
+
+
+def start(command: Sequence[str], environment: Mapping[str, str]) -> Forked | Spawned:
+    """Start Python with these arguments and exactly this environment, in :data:`ROOT`. ``-m MODULE ...`` is forked where that is
+    safe: the module's ``main`` is called. Raises OSError."""
+    if FORKS and command[0] == "-m":
+        return Forked(command[1], command[2:], environment)
+    return Spawned(command, environment)
+
+
 class ChildProcess(Generic[Sent, Received]):
     """One child process. The constructor starts the process, :meth:`begin` the threads that write to it and read from it.
 
@@ -76,7 +115,7 @@ class ChildProcess(Generic[Sent, Received]):
         on_end: Callable[[], None],
         data: Path | None = None,
     ) -> None:
-        """``command``: Python's arguments, see :func:`engine.foundation.start.start`. ``data``: see :func:`child_environment`."""
+        """``command``: Python's arguments, see :func:`start`. ``data``: see :func:`child_environment`."""
         self.last_message_at = time.monotonic()
         self._write_message, self._read_message = write, read
         self._on_message, self._on_end = on_message, on_end

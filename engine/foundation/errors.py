@@ -1,7 +1,36 @@
-"""The base of the errors whose message is meant for the reader."""
+"""The errors whose message is meant for the reader, and any error as one sentence for a reader."""
 
 from __future__ import annotations
 
 
 class Explained(Exception):
     """An error whose message is one sentence for a person: the given and the allowed value, or the failure."""
+
+
+class Refused(Explained, ValueError):
+    """The run was not started; the sentence says which setting to lower and to which value."""
+
+
+class NoRoom(Refused):
+    """The run was not started because the queue is full; later there may be room."""
+
+
+class JobError(Explained, RuntimeError):
+    """A job failed; the sentence says why."""
+
+
+NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
+"""What torch says where there is no memory left: on CUDA, and on a CPU under Linux and Windows."""
+
+
+def error_in_words(error: BaseException) -> str:
+    """The message of an exception as one sentence for a person."""
+    lines = str(error).strip().splitlines()
+    if isinstance(error, MemoryError) or any(words in str(error).lower() for words in NO_MEMORY):
+        return "The machine ran out of memory; a smaller batch_size or seq_len needs less."
+    if isinstance(error, ValueError) and lines:
+        return lines[0]
+    if isinstance(error, OSError):  # its message may name a path of this machine
+        lines = [error.strerror] if error.strerror else []
+    detail = f": {lines[0]}" if lines else ""
+    return f"An error ended it ({type(error).__name__}{detail})."

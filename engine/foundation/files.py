@@ -1,4 +1,4 @@
-"""Writing files atomically, and keeping only the newest files of a folder."""
+"""The folder of this program's data; writing files atomically, and keeping only the newest files of a folder."""
 
 from __future__ import annotations
 
@@ -9,12 +9,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from platformdirs import user_data_path
+
+DATA_VARIABLE = "ATTENTION_LAB_DATA"
 ABANDONED = 3600.0
 """Seconds without a change after which a half-written file counts as abandoned: the process that wrote it was killed."""
-
-
 OWNERS = "owners"
 """The folder beside files that visitors gave. It holds an empty file "<visitor>@<name>" for each visitor and file."""
+
+
+def data_folder() -> Path:
+    """The user's data directory of this program, or the directory named in the environment variable ATTENTION_LAB_DATA."""
+    given = os.environ.get(DATA_VARIABLE)
+    return Path(given) if given else user_data_path("attention-lab", appauthor=False)
 
 
 def keep_private(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Short jobs: questions that the pool's workers answer, each a small frozen dataclass.
+"""Short jobs: questions that the pool's workers answer.
 
 Every job is declared in a module whose name ends in ``jobs``, with the type of its answer and without torch.
 """
@@ -7,22 +7,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pkgutil import resolve_name
-from typing import ClassVar, Generic, TypeVar, cast
+from typing import ClassVar, Generic, TypeVar, cast, dataclass_transform
 
 Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True)
+@dataclass_transform(frozen_default=True)
 class Job(Generic[Answer]):
-    """A job's fields are the arguments of its function. The answer travels pickled: numpy and plain Python, no tensors."""
+    """A job: each subclass is a frozen dataclass, whose fields are the arguments of its function. The answer travels pickled: numpy
+    and plain Python, no tensors."""
 
     function: ClassVar[str]
-    """``module:function``; the module is imported in the process that does the job, so it may import torch."""
+    """``module:function``; one dot in front stands for the package of the job's own module. It is imported in the process that does
+    the job, so it may import torch."""
     noun: ClassVar[str] = "The question"
     """The job in the words of readers, as the subject of a sentence: a class of jobs that pages ask has its own."""
     anywhere: ClassVar[bool] = False
     """Whether the job reads and writes no file, so that a machine of the cluster may do it. Those that measure are such jobs: they
     are all done on the same machine, on which no page is drawn."""
+
+    def __init_subclass__(cls, *, function: str = "", noun: str = "", anywhere: bool = False) -> None:
+        """Keywords of the class statement that are left out stay as in the class above."""
+        if function:
+            package = cls.__module__.rpartition(".")[0]
+            cls.function = package + function if function.startswith(".") else function
+        cls.noun, cls.anywhere = noun or cls.noun, anywhere or cls.anywhere
+        dataclass(frozen=True)(cls)
 
     def do(self) -> Answer:
         """The answer, computed in this process."""

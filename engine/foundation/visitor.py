@@ -1,8 +1,16 @@
-"""A visitor: one browser, with all its tabs."""
+"""A visitor, that is one browser with all its tabs; the pace at which each may ask; and turns, which those who wait get in order."""
 
 from __future__ import annotations
 
+import time
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Event as Signal
+from threading import Lock
+
+MOST = 10_000
+"""The number of visitors above which those whose budget is full are forgotten."""
 
 
 @dataclass(frozen=True)
@@ -18,3 +26,67 @@ class Visitor:
 
 
 PROGRAM = Visitor("")
+
+
+class Pace:
+    """A budget for each visitor, by its id, that fills again with time; who has spent more waits until it is no longer overdrawn. All
+    methods may be called from any thread."""
+
+    def __init__(self, rate: float, most: float, clock: Callable[[], float] = time.monotonic) -> None:
+        """``rate``: what a budget gains in a second; ``most``: what it holds when it is full."""
+        self._rate, self._most, self._clock = rate, most, clock
+        self._full_at: dict[str, float] = {}  # the time at which each budget will be full again
+        self._lock = Lock()
+
+    def spend(self, visitor: str, amount: float) -> float:
+        """Take from the visitor's budget; returns the seconds to wait until it is no longer overdrawn."""
+        with self._lock:
+            now = self._clock()
+            if len(self._full_at) > MOST:
+                self._full_at = {other: full for other, full in self._full_at.items() if full > now}
+            self._full_at[visitor] = max(self._full_at.get(visitor, now), now) + amount / self._rate
+        return self.wait(visitor)
+
+    def wait(self, visitor: str) -> float:
+        """Seconds until the visitor's budget is no longer overdrawn; 0 where it is not."""
+        with self._lock:
+            missing = self._full_at.get(visitor, 0.0) - self._clock() - self._most / self._rate
+        return max(0.0, missing)
+
+
+class Turns:
+    """Like a semaphore of ``threading``, but those who wait are called in the order of coming, and some after all others.
+
+    All methods may be called from any thread.
+    """
+
+    def __init__(self, at_once: int) -> None:
+        self._free = at_once
+        self._first, self._behind = deque[Signal](), deque[Signal]()
+        self._lock = Lock()
+
+    def take(self, timeout: float, *, behind: bool = False) -> bool:
+        """Wait for a turn; False where there was none within ``timeout`` seconds. ``behind``: after all others that wait."""
+        line = self._behind if behind else self._first
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                return True
+            called = Signal()
+            line.append(called)
+        if called.wait(timeout):
+            return True
+        with self._lock:
+            if called.is_set():  # just now
+                return True
+            line.remove(called)
+            return False
+
+    def end(self) -> None:
+        """End a turn that was taken: the next one begins."""
+        with self._lock:
+            line = self._first or self._behind
+            if line:
+                line.popleft().set()
+            else:
+                self._free += 1

@@ -8,10 +8,10 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu, relu
 
 from engine.config.run_config import RunConfig
-from engine.encodings.layer import PositionalEncoding, Positions
+from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.model.activations import ActivationCache, record
 from engine.model.attention import Attention
-from engine.model.dropout import Dropout
+from engine.model.layers import Dropout
 from engine.model.masks import Mask
 
 NOWHERE = PositionalEncoding()

@@ -11,7 +11,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from engine.encodings.layer import PositionalEncoding, Positions
+from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.model.attention import Attention, joined_bias
 from engine.model.block import NOWHERE, Block
 from engine.model.masks import Mask, causal_mask
@@ -42,7 +42,9 @@ class KeyValueCache:
 
 
 @torch.no_grad()
-def next_logits(model: Transformer, tokens: Tensor, cache: KeyValueCache, positions: Positions | None = None) -> Tensor:
+def cached_logits(
+    model: Transformer, tokens: Tensor, cache: KeyValueCache, positions: Positions | None = None
+) -> Tensor:
     """The logits after further tokens, [batch, new] -> [batch, new, n_outputs]; of a decoder in evaluation mode.
 
     The tokens read so far, the new ones among them, stand at ``positions``, else at 0, 1, 2 ... Into an empty cache any
@@ -89,15 +91,10 @@ def _attend(
     positions: Positions,
 ) -> Tensor:
     """The new queries attend to all keys so far, which stand at ``positions``, [batch, new, d_model] -> the same."""
-
-    def split(t: Tensor) -> Tensor:
-        # [batch, new, head * d_head] -> [batch, head, new, d_head]
-        return t.view(*t.shape[:2], attention.n_heads, -1).transpose(1, 2)
-
     here = positions[cache.length :]
-    q, k = encoding.rotate(split(attention.q(x)), here), encoding.rotate_keys(split(attention.k(x)), here)
-    q, k = attention.prepare(q, k)
-    keys, values = cache.extend(layer, k, split(attention.v(x)))
+    q, k, v = (attention.split(part(x)) for part in (attention.q, attention.k, attention.v))
+    q, k = attention.prepare(encoding.rotate(q, here), encoding.rotate_keys(k, here))
+    keys, values = cache.extend(layer, k, v)
     bias = joined_bias(encoding.score_bias(q, keys, here, positions), mask)
     _, _, pattern = attention.pattern(q, keys, bias, mask)
     mixed = pattern @ values

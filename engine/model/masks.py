@@ -9,7 +9,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from engine.encodings.layer import cached_by_positions
+from engine.encodings.base.layer import cached_by_positions
 
 CAUSAL: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "none": lambda query, key: key <= query,

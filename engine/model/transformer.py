@@ -5,11 +5,10 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig
-from engine.encodings.layer import PositionalEncoding, Positions
+from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.model.activations import ActivationCache, record
 from engine.model.block import Block
-from engine.model.dropout import Dropout, PositionDropout
-from engine.model.embedding import positional_encoding, token_embedding
+from engine.model.layers import Dropout, PositionDropout, positional_encoding, token_embedding
 from engine.model.masks import Mask, causal_mask, padding_mask
 
 

@@ -1,20 +1,43 @@
-"""Export of a notebook as a Jupyter notebook (format 4.5), which runs by itself."""
+"""Export of a notebook as a Jupyter notebook (format 4.5), which runs by itself: the plays that it reads are packed into a cell."""
 
 from __future__ import annotations
 
+import bz2
 import json
+from base64 import b64encode
+from functools import cache
+from textwrap import fill
 from typing import Any
 
 from engine.notebooks import Notebook
 from engine.notebooks.cells import Cell
+from engine.text.plays import FOLDER
 
 NEEDS = """# What this notebook needs. Where something is missing, take the sign before the percent away and run this cell.
 # %pip install torch plotly nbformat"""
+UNPACK = '''# Plays by Shakespeare, packed. This cell writes them into a folder named shakespeare beside the notebook.
+import base64
+import bz2
+import json
+from pathlib import Path
+
+PACKED = """
+{packed}
+"""
+for name, text in json.loads(bz2.decompress(base64.b64decode(PACKED))).items():
+    file = Path("shakespeare", name)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")'''
+HIDDEN = {"jupyter": {"source_hidden": True}}
+"""Jupyter shows such a cell folded: it has thousands of lines."""
 
 
+@cache
 def to_ipynb(notebook: Notebook) -> str:
-    """The text of an ``.ipynb`` file: a cell with the requirements, then the notebook's own cells, without outputs."""
-    cells = [_cell("needs", "code", NEEDS), *(_of(cell) for cell in notebook.cells)]
+    """The text of an ``.ipynb`` file: the requirements, the plays where it reads any, then the notebook's own cells, without outputs."""
+    cells = [_cell("needs", "code", NEEDS, {}), *(_of(cell) for cell in notebook.cells)]
+    if notebook.plays:
+        cells.insert(1, _cell("plays", "code", UNPACK.format(packed=_packed(notebook.plays)), HIDDEN))
     metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -23,11 +46,17 @@ def to_ipynb(notebook: Notebook) -> str:
     return json.dumps({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
 
 
+def _packed(groups: tuple[str, ...]) -> str:
+    """All plays of these groups by their path, as lines of base64."""
+    files = [FOLDER / "README.md", *(file for group in groups for file in sorted((FOLDER / group).glob("*.md")))]
+    texts = {file.relative_to(FOLDER).as_posix(): file.read_text("utf-8") for file in files}
+    return fill(b64encode(bz2.compress(json.dumps(texts).encode())).decode(), 160)
+
+
 def _of(cell: Cell) -> dict[str, Any]:
-    return _cell(f"cell-{cell.number}", cell.kind, cell.source, ["test"] if cell.asserts else [])
+    return _cell(f"cell-{cell.number}", cell.kind, cell.source, {"tags": ["test"]} if cell.asserts else {})
 
 
-def _cell(name: str, kind: str, source: str, tags: list[str] | None = None) -> dict[str, Any]:
+def _cell(name: str, kind: str, source: str, metadata: dict[str, Any]) -> dict[str, Any]:
     outputs: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
-    metadata = {"tags": tags} if tags else {}
     return {"cell_type": kind, "id": name, "metadata": metadata, "source": source.splitlines(True)} | outputs

@@ -22,15 +22,14 @@ import json
 import linecache
 import os
 import signal
-import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from queue import SimpleQueue
-from threading import Thread
-from typing import Any
+from typing import Any, BinaryIO
 
+from engine.foundation.messages import listen, take_over_pipes
 from engine.foundation.priority import NOTEBOOK, give_way
 from engine.notebooks import NOTEBOOKS
 from engine.notebooks.cells import Cell
@@ -129,27 +128,28 @@ def _name(cell: Cell) -> str:
     return f"<cell {cell.number}>"
 
 
+def read_number(stream: BinaryIO) -> int:
+    """The number of the cell to run up to. Raises EOFError when the parent is gone."""
+    if not (line := stream.readline()):
+        raise EOFError
+    return int(line)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m engine.notebooks.play", description="Run a notebook's cells.")
     parser.add_argument("slug", choices=NOTEBOOKS)
     notebook = NOTEBOOKS[parser.parse_args().slug]
-    protocol = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries must not mix with the events
+    inward, outward = take_over_pipes()  # output of libraries must not mix with the events
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, whose end closes stdin
     give_way(NOTEBOOK)
     os.environ["SHAKESPEARE"] = str(FOLDER)  # a notebook that runs elsewhere finds the plays beside itself
     asked: SimpleQueue[int] = SimpleQueue()
 
-    def listen() -> None:
-        for line in sys.stdin:
-            asked.put(int(line))
-        os._exit(0)  # the parent is gone: do not wait for a running cell
-
     def say(message: dict[str, Any]) -> None:
-        protocol.write(json.dumps(message) + "\n")
-        protocol.flush()
+        outward.write(json.dumps(message).encode() + b"\n")
+        outward.flush()
 
-    Thread(target=listen, daemon=True).start()
+    listen(inward, read_number, asked.put)
     play(notebook.cells, asked.get, say)
 
 

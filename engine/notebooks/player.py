@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, Literal
 
 from engine.foundation.child import ChildProcess
 from engine.foundation.formatting import in_bytes, in_time
+from engine.hosting.limits import Limits
 from engine.notebooks import Notebook
-from engine.workers.hosting.limits import Limits
 
 TICK = 0.25
 """Seconds between two checks of the process."""

@@ -7,11 +7,11 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from threading import RLock
 
+from engine.foundation.errors import NoRoom
 from engine.foundation.visitor import PROGRAM, Visitor
+from engine.hosting.allowances import Allowances
 from engine.notebooks import Notebook
 from engine.notebooks.player import Play
-from engine.workers.errors import NoRoom
-from engine.workers.hosting.allowances import Allowances
 
 MAX_KEPT = 100
 """The number of ended plays whose outputs are kept, the newest."""
@@ -38,13 +38,13 @@ class Players:
         with self._lock:
             allowances = self._allowances()
             self._make_room(visitor, allowances)
-            lease = allowances.take("notebook", visitor)
+            release = allowances.take("notebook", visitor)
             if not self._by_id:
                 atexit.register(self.close)
             try:
-                play = Play(notebook, allowances.limits, visitor.id, then=lease.release)
+                play = Play(notebook, allowances.limits, visitor.id, then=release)
             except BaseException:
-                lease.release()
+                release()
                 raise
             self._by_id[play.id] = play
             ended = [name for name, one in self._by_id.items() if one.state == "ended"]

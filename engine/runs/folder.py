@@ -136,11 +136,9 @@ class RunFolder:
 
     def server(self) -> str:
         """The name of the server process at which the run goes on or went on; empty where none is known."""
-        try:
-            row = json.loads((self.path / "config.json").read_text("utf-8"))
-            return str(row.get("server", ""))
-        except (OSError, ValueError, AttributeError):
-            return ""
+        with suppress(OSError, ValueError, AttributeError):
+            return str(json.loads((self.path / "config.json").read_text("utf-8")).get("server", ""))
+        return ""
 
     def set_server(self, server: str) -> None:
         """Another server process goes on with the run. Raises OSError or ValueError where that cannot be written."""

@@ -1,4 +1,4 @@
-"""The word of a server process that it is alive, in the data folder: a file that it touches again and again.
+"""The lease of a server process: a file in the data folder that it touches again and again, its heartbeat.
 
 Servers that share a data folder know by it which runs go on at another one and which were left by a process that is gone.
 """
@@ -20,9 +20,9 @@ import psutil
 from engine.foundation.files import write_whole
 
 EVERY = 5.0
-"""Seconds between two touches."""
+"""Seconds between two heartbeats."""
 SILENT = 30.0
-"""Seconds without a touch after which a server on another machine counts as gone."""
+"""Seconds without a heartbeat after which a server on another machine counts as gone."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,6 @@ class Holder:
     """The machine, and the container where there is one: process ids mean something within it only."""
     began: float
     """The time at which the process began (:func:`_began`): process ids are used again."""
-
-    @classmethod
-    def this(cls) -> Holder:
-        return cls(secrets.token_hex(8), os.getpid(), _host(), _began(psutil.Process()))
 
     @property
     def running(self) -> bool | None:
@@ -55,69 +51,59 @@ class Holder:
 
 
 class ServerLease:
-    """This process's word, and those of the others, in one folder."""
+    """The lease of this process, and those of the others, in one folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._holder = Holder.this()
-        self._touched = -EVERY
-
-    @property
-    def id(self) -> str:
+        self._folder, self._touched = folder, -EVERY
+        self._holder = Holder(secrets.token_hex(8), os.getpid(), _host(), _began(psutil.Process()))
+        self.id = self._holder.id
         """The name of this server process, which stands in the folders of its runs."""
-        return self._holder.id
 
     def take(self) -> None:
-        """Say that this server is alive. Raises OSError where the disk does not take it."""
+        """Write the lease. Raises OSError where the disk does not take it."""
         write_whole(self._file(self.id), json.dumps(asdict(self._holder)))
         self._touched = time.monotonic()
 
     def touch(self) -> None:
-        """Say so again if it is time to. A disk that does not take it is tried again the next time."""
-        if time.monotonic() - self._touched < EVERY:
-            return
-        self._touched = time.monotonic()
-        with suppress(OSError):
-            try:
-                os.utime(self._file(self.id))
-            except FileNotFoundError:
-                self.take()
+        """Give a heartbeat if it is time to. A disk that does not take it is tried again the next time."""
+        if time.monotonic() - self._touched >= EVERY:
+            self._touched = time.monotonic()
+            with suppress(OSError):
+                try:
+                    os.utime(self._file(self.id))
+                except FileNotFoundError:
+                    self.take()
 
     def release(self) -> None:
-        """This server ends."""
-        with suppress(OSError):
-            self._file(self.id).unlink(missing_ok=True)
+        """Delete the lease: this server ends."""
+        self._delete(self.id)
 
     def others(self) -> list[Holder]:
         """The other servers that are alive."""
-        return [holder for holder in self._holders() if holder.id != self.id and self._alive(holder)]
+        return [holder for holder, alive in self._read() if alive]
 
     def elsewhere(self, server: str) -> bool:
         """Whether the server of that name is another one, and alive."""
-        return any(holder.id == server for holder in self.others()) if server else False
+        return bool(server) and any(holder.id == server for holder in self.others())
 
     def tidy(self) -> None:
-        """Delete the files of servers that are gone."""
-        for holder in self._holders():
-            if holder.id != self.id and not self._alive(holder):
-                with suppress(OSError):
-                    self._file(holder.id).unlink(missing_ok=True)
+        """Delete the leases of servers that are gone."""
+        for holder, alive in self._read():
+            if not alive:
+                self._delete(holder.id)
 
-    def _alive(self, holder: Holder) -> bool:
-        if (running := holder.running) is not None:  # known whatever the clocks say, which may be set anew
-            return running
-        try:
-            age = time.time() - self._file(holder.id).stat().st_mtime
-        except OSError:
-            return False
-        return abs(age) < SILENT
-
-    def _holders(self) -> Iterator[Holder]:
+    def _read(self) -> Iterator[tuple[Holder, bool]]:
+        """The other servers, and whether each is alive. Where its process can be looked at, no clock counts: it may be set anew."""
         for file in self._folder.glob("*.json"):
             with suppress(OSError, ValueError, TypeError):
                 holder = Holder(**json.loads(file.read_text("utf-8")))
-                if holder.id == file.stem:
-                    yield holder
+                if holder.id == file.stem and holder.id != self.id:
+                    running = holder.running
+                    yield holder, abs(time.time() - file.stat().st_mtime) < SILENT if running is None else running
+
+    def _delete(self, server: str) -> None:
+        with suppress(OSError):
+            self._file(server).unlink(missing_ok=True)
 
     def _file(self, server: str) -> Path:
         return self._folder / f"{server}.json"

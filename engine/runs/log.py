@@ -12,37 +12,31 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import nan
-from typing import Protocol, TypeVar, cast, overload
+from typing import TypeVar, cast, overload
 
 import numpy as np
 
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot, Started
+from engine.runs.folder import RunFolder
 
 PLAIN = ("step", "loss", "grad_norm", "learning_rate", "tokens_per_second")
 """The numbers that every step has, in the order of a row."""
+MEASURED = ("metrics", "validation", "grad_norms")
+"""The measurements that a step may have, each some numbers by name, in the order of a row after the plain ones."""
 OBJECT_BYTES = 2048
 """The bytes counted for an event that is kept as an object."""
 OtherEvent = TypeVar("OtherEvent", bound=Started | Snapshot | Finished | Failed | Ended)
 """An event that is not a step."""
-
-
-Names = tuple[tuple[str, ...], tuple[str, ...] | None, tuple[str, ...] | None]
-"""The fields of a :class:`Layout`."""
+Names = tuple[tuple[str, tuple[str, ...]], ...]
+"""The measurements of a step, each with the names of its numbers."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The names of a row's numbers after the plain ones; None where a step has no such measurement."""
+    """The names of a row's numbers after the plain ones."""
 
-    metrics: tuple[str, ...]
-    validation: tuple[str, ...] | None
-    grad_norms: tuple[str, ...] | None
-
-    @cached_property
-    def groups(self) -> dict[str, tuple[str, ...]]:
-        """The names of the numbers of each measurement that there is, in the order of a row."""
-        given = {"metrics": self.metrics, "validation": self.validation, "grad_norms": self.grad_norms}
-        return {group: names for group, names in given.items() if names is not None}
+    groups: dict[str, tuple[str, ...]]
+    """The names of the numbers of each measurement that there is, in the order of a row."""
 
     @cached_property
     def width(self) -> int:
@@ -58,13 +52,6 @@ class Table:
     """[step, number]: the plain numbers, then those of each measurement."""
 
 
-class Packing(Protocol):
-    """A folder that keeps snapshots' arrays (:class:`engine.runs.folder.RunFolder`)."""
-
-    def pack(self, snapshot: Snapshot) -> bytes | None: ...
-    def unpack(self, packed: bytes) -> Snapshot: ...
-
-
 class EventLog(Sequence[Event]):
     """The events in order; an event's number is its index. Steps are built anew on each access.
 
@@ -72,7 +59,7 @@ class EventLog(Sequence[Event]):
     ``folder``, a snapshot stored there is packed to bytes when the next one comes, and read again on access.
     """
 
-    def __init__(self, events: Iterable[Event] = (), folder: Packing | None = None) -> None:
+    def __init__(self, events: Iterable[Event] = (), folder: RunFolder | None = None) -> None:
         self._folder = folder
         self._values = array("d")
         self._starts = array("q")  # of each step, the place of its row in the values
@@ -113,11 +100,8 @@ class EventLog(Sequence[Event]):
         begin = self._starts[first]  # slices are copies, so the arrays may grow meanwhile
         end = self._starts[last - 1] + self._layouts[self._kinds[last - 1]].width
         values = np.frombuffer(self._values[begin:end])
-        starts, kinds = (
-            np.frombuffer(self._starts[first:last], np.int64) - begin,
-            np.frombuffer(self._kinds[first:last], np.int64),
-        )
-        found = []
+        starts, kinds = (np.frombuffer(one[first:last], np.int64) for one in (self._starts, self._kinds))
+        starts, found = starts - begin, []
         for kind in np.unique(kinds).tolist():
             layout = self._layouts[kind]
             found.append(Table(layout, values[starts[kinds == kind][:, None] + np.arange(layout.width)]))
@@ -136,7 +120,7 @@ class EventLog(Sequence[Event]):
         count = len(self)
         others = self._numbers[: bisect_left(self._numbers, count)]
         kinds = np.frombuffer(self._kinds[: count - len(others)], np.int64)
-        validated = [kind for kind, layout in enumerate(self._layouts) if layout.validation is not None]
+        validated = [kind for kind, layout in enumerate(self._layouts) if "validation" in layout.groups]
         rows = np.flatnonzero(np.isin(kinds, validated) | (np.arange(len(kinds)) == len(kinds) - 1))
         steps_before = np.asarray(others, dtype=int) - np.arange(len(others))  # each of the others
         steps = rows + np.searchsorted(steps_before, rows, "right")
@@ -181,18 +165,14 @@ class EventLog(Sequence[Event]):
         return other
 
     def _add_step(self, event: Progress) -> None:
-        validation, norms = event.validation, event.grad_norms
-        names = (
-            tuple(event.metrics),
-            None if validation is None else tuple(validation),
-            None if norms is None else tuple(norms),
-        )
-        measured = (*event.metrics.values(), *(validation or {}).values(), *(norms or {}).values())
-        row = (event.step, event.loss, event.grad_norm, event.learning_rate, event.tokens_per_second, *measured)
+        given = [(group, numbers) for group in MEASURED if (numbers := getattr(event, group)) is not None]
+        names = tuple((group, tuple(numbers)) for group, numbers in given)
+        measured = [number for _, numbers in given for number in numbers.values()]
+        row = (*(getattr(event, name) for name in PLAIN), *measured)
         # A file has null for what is not finite. The row is made first, so that a wrong one leaves nothing behind.
         numbers = array("d", [nan if number is None else number for number in row] if None in row else row)
         if names not in self._known:
-            self._layouts.append(Layout(*names))
+            self._layouts.append(Layout(dict(names)))
             self._known[names] = len(self._layouts) - 1
         self._starts.append(len(self._values))
         self._values.extend(numbers)

@@ -23,10 +23,8 @@ class NextStep:
 
     def label(self, config: RunConfig) -> str:
         """The changes in words: "Depth 2"."""
-        rows = {
-            row.name: row
-            for row in settings_for(config.task, str(self.changes.get("pos_encoding", config.pos_encoding)))
-        }
+        encoding = str(self.changes.get("pos_encoding", config.pos_encoding))
+        rows = {row.name: row for row in settings_for(config.task, encoding)}
         return ", ".join(f"{rows[name].label} {rows[name].words(value)}" for name, value in self.changes.items())
 
 
@@ -40,12 +38,11 @@ def next_step(config: RunConfig, events: Iterable[Event]) -> NextStep | None:
         return None
     if config.mask_fault != "none":
         return NextStep("With a right mask the score means something again.", {"mask_fault": "none"}, "missing-mask")
-    findings = run_summary(config, rows)
-    if any(finding.overfitting for finding in findings):
-        return NextStep(
-            "Dropout may close the gap.", {"dropout": 0.1} if not config.dropout else {}, "overfitting-depth"
-        )
-    learned = any(finding.kind == "success" for finding in findings)
+    remarks = run_summary(config, rows)
+    if any(remark.overfitting for remark in remarks):
+        changes = {} if config.dropout else {"dropout": 0.1}
+        return NextStep("Dropout may close the gap.", changes, "overfitting-depth")
+    learned = any(remark.kind == "success" for remark in remarks)
     return _after_success(config) if learned else _after_no_success(config)
 
 
@@ -54,35 +51,27 @@ def _after_failure(config: RunConfig, failed: Failed) -> NextStep | None:
     if failed.remedy:
         name, _, value = failed.remedy.partition("=")
         return NextStep("This one change prevented it when it was tried.", {name: value}, issue)
-    return (
-        NextStep("Would normalisation keep the values finite? Put it back and see.", {"norm": "pre"}, issue)
-        if issue
-        else None
-    )
+    reason = "Would normalisation keep the values finite? Put it back and see."
+    return NextStep(reason, {"norm": "pre"}, issue) if issue else None
 
 
 def _after_no_success(config: RunConfig) -> NextStep:
     if not config.architecture.attends:
         return NextStep("More steps may be enough.", {"steps": 3 * config.steps})
     if not config.skips:
-        return NextStep(
-            "Do the skip connections matter here? Put them back and compare.", {"skips": True}, "missing-skips"
-        )
+        reason = "Do the skip connections matter here? Put them back and compare."
+        return NextStep(reason, {"skips": True}, "missing-skips")
     if config.norm == "none":
-        return NextStep(
-            "Does the normalisation matter here? Put it back and compare.", {"norm": "pre"}, "no-normalization"
-        )
+        reason = "Does the normalisation matter here? Put it back and compare."
+        return NextStep(reason, {"norm": "pre"}, "no-normalization")
     if config.pos_encoding == "nope":
-        return NextStep(
-            "Does it need to know the positions? Give it an encoding and compare.",
-            {"pos_encoding": "learned"},
-            "no-encoding",
-        )
-    reason = config.task_settings.beyond_offsets(config)
-    if reason and knows_offsets_only(config):
-        if config.n_layers == 1 and config.task_settings.beyond_offsets(config.replace(n_layers=2)) is None:
-            return NextStep(f"{reason} A second layer gets further, with time.", _deeper(config), "no-encoding")
+        reason = "Does it need to know the positions? Give it an encoding and compare."
         return NextStep(reason, {"pos_encoding": "learned"}, "no-encoding")
+    beyond = config.task_settings.beyond_offsets(config)
+    if beyond and knows_offsets_only(config):
+        if config.n_layers == 1 and config.task_settings.beyond_offsets(config.replace(n_layers=2)) is None:
+            return NextStep(f"{beyond} A second layer gets further, with time.", _deeper(config), "no-encoding")
+        return NextStep(beyond, {"pos_encoding": "learned"}, "no-encoding")
     return NextStep("It may still be learning: give it more steps.", {"steps": 3 * config.steps})
 
 
@@ -98,6 +87,5 @@ def _after_success(config: RunConfig) -> NextStep | None:
         return None
     if config.pos_encoding != "nope":
         return NextStep("Does it need the positions? Take the encoding away.", {"pos_encoding": "nope"}, "no-encoding")
-    return NextStep(
-        "It works without an encoding: does it also in an encoder, which sees all positions alike?", issue="no-encoding"
-    )
+    reason = "It works without an encoding: does it also in an encoder, which sees all positions alike?"
+    return NextStep(reason, issue="no-encoding")

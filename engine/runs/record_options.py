@@ -26,3 +26,5 @@ class RecordOptions:
 
 
 DEFAULT_RECORD = RecordOptions()
+LEAST_RECORD = RecordOptions(snapshots=False, evaluations=1, memory=False, remedy=False)
+"""Records as little as a run can."""

@@ -16,7 +16,7 @@ from engine.runs.folder import RunFolder, StoredArrays
 from engine.runs.log import EventLog
 
 State = Literal["queued", "running", "paused", "finished", "failed", "stopped", "lost"]
-OBJECT_BYTES = 16 * 1024
+BARE_BYTES = 16 * 1024
 """The memory of a run without its events, about: its config, its first and last event, its locks."""
 LIVE: tuple[State, ...] = ("queued", "running", "paused")
 WRITE_AGAIN = 10.0
@@ -82,7 +82,7 @@ class Run:
     @property
     def nbytes(self) -> int:
         """The memory that the run takes, about."""
-        return OBJECT_BYTES + self._events.nbytes
+        return BARE_BYTES + self._events.nbytes
 
     @property
     def weights(self) -> Path | None:
@@ -105,9 +105,7 @@ class Run:
 
     def append(self, events: Sequence[Event], state: Literal["running", "paused"] | None = None) -> None:
         """Write and add events, then change the state. An ending ends the run; later events are dropped."""
-        with (
-            self._writing
-        ):  # one writer at a time: the order on disk is that in memory, and no reader waits for the disk
+        with self._writing:  # one writer: the order on disk is that in memory, and no reader waits for the disk
             events = [event for event in events if not self._has(event)]
             if not self.live:
                 return

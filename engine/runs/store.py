@@ -12,8 +12,7 @@ from pathlib import Path
 from threading import Lock, RLock
 
 from engine.config.run_config import RunConfig
-from engine.foundation.files import is_abandoned, write_whole
-from engine.foundation.paths import data_folder
+from engine.foundation.files import data_folder, is_abandoned, write_whole
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended
 from engine.runs.folder import RunFolder
@@ -134,7 +133,7 @@ class Runs:
 
     def prune(self, allowed: Retention) -> None:
         """Delete the runs that are too many, and folders to which no run was ever written. Another server's runs stay."""
-        known = self._known()
+        known = self._known(anew=True)
         live = {run.id for run in self.live()}
         newest_first = sorted(known, key=lambda run_id: known[run_id], reverse=True)
         folders = [self._kept(run_id, known[run_id][1], live=run_id in live) for run_id in newest_first]
@@ -204,11 +203,13 @@ class Runs:
         while held > HELD_BYTES and len(self._ended) > 1:
             held -= self._ended.popitem(last=False)[1].nbytes
 
-    def _known(self) -> dict[str, tuple[float, str]]:
-        """Time of creation and owner of every run on disk, by id; read once, and without the lock."""
+    def _known(self, *, anew: bool = False) -> dict[str, tuple[float, str]]:
+        """Time of creation and owner of every run on disk, by id; read once, or ``anew``, since other servers on the folder make and
+        delete runs, too. Without the lock."""
         with self._lock:
-            if self._index is not None:
+            if self._index is not None and not anew:
                 return dict(self._index)
+            before = set(self._index or ())
         found: dict[str, tuple[float, str]] = {}
         for entry in self.folder.glob("*/config.json"):
             with suppress(OSError, ValueError):
@@ -216,7 +217,6 @@ class Runs:
                 if entry.parent.name == run_id and RUN_ID.fullmatch(run_id):
                     found[run_id] = created, owner
         with self._lock:
-            if self._index is None:
-                made_meanwhile = (*self._ended.values(), *self._live.values())
-                self._index = found | {run.id: (run.created, run.owner) for run in made_meanwhile}
+            made_meanwhile = (run for run in (*self._ended.values(), *self._live.values()) if run.id not in before)
+            self._index = found | {run.id: (run.created, run.owner) for run in made_meanwhile}
             return dict(self._index)

@@ -1,17 +1,18 @@
-"""The summary of a run in sentences, all computed from its events."""
+"""The summary of a run in sentences, all computed from its events; of a language model also when it passed the counting models."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import exp, inf
 from typing import Literal
 
 from engine.config.run_config import RunConfig
-from engine.estimate.layout import VALIDATION_SIZE, continues, metric_names
+from engine.estimate.layout import VALIDATION_SIZE, continues, metric_names, shapes
 from engine.estimate.recording import interim_size
 from engine.estimate.warnings import mask_shows_answers
-from engine.foundation.formatting import counted
+from engine.foundation.formatting import counted, in_time
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
 
 LEARNED = 0.99
@@ -24,19 +25,19 @@ GAP = 0.2
 
 
 @dataclass(frozen=True)
-class Finding:
+class Remark:
     kind: Literal["success", "alarm", "note"]
     sentence: str
     overfitting: bool = False
     """Whether it says that the validation loss is above the training loss."""
 
 
-def run_summary(config: RunConfig, events: Iterable[Event]) -> list[Finding]:
-    """The findings of a run so far, the most important first."""
+def run_summary(config: RunConfig, events: Iterable[Event]) -> list[Remark]:
+    """The remarks of a run so far, the most important first."""
     rows = list(events)
     failed = next((event for event in rows if isinstance(event, Failed)), None)
     if failed is not None:
-        return [Finding("alarm", failed.reason)]
+        return [Remark("alarm", failed.reason)]
     started = next((event for event in rows if isinstance(event, Started)), None)
     measured = [event for event in rows if isinstance(event, Progress) and event.validation is not None]
     if started is None or not measured:
@@ -59,34 +60,30 @@ def above_chance(chance: float, sequences: int = VALIDATION_SIZE) -> float:
     return chance + 5 * math.sqrt(chance * (1 - chance) / sequences)
 
 
-def _leak(config: RunConfig, started: Started, measured: list[Progress], finished: Finished | None) -> list[Finding]:
-    """The finding that the mask shows the answers: a decoder cannot know the question's symbols before it reads them."""
+def _leak(config: RunConfig, started: Started, measured: list[Progress], finished: Finished | None) -> list[Remark]:
+    """The remark that the mask shows the answers: a decoder cannot know the question's symbols before it reads them."""
     last = measured[-1].validation or {}
     name, label = _main_metric(config)
     if mask_shows_answers(config) and not continues(config):
         if not clearly_above(last.get(name, 0.0), started.chance.get(name, 0.0)):
             return []
-        return [
-            Finding(
-                "alarm",
-                f"False success: held-out {label} is {last[name]:.2f}, but {COPIES} This score says nothing about learning.",
-            )
-        ]
+        sentence = (
+            f"False success: held-out {label} is {last[name]:.2f}, but {COPIES} This score says nothing about learning."
+        )
+        return [Remark("alarm", sentence)]
     value, chance = last.get("first_half_accuracy"), started.chance.get("first_half_accuracy")
     if value is None or chance is None or not clearly_above(value, chance):
         return []
-    found = [
-        Finding(
-            "alarm",
-            f"First-half accuracy is {value:.2f}, chance is {chance:.2f}. The first half is random: no honest model can "
-            "know a symbol before it has read it. The mask lets positions see what they should predict.",
-        )
-    ]
+    sentence = (
+        f"First-half accuracy is {value:.2f}, chance is {chance:.2f}. The first half is random: no honest model can "
+        "know a symbol before it has read it. The mask lets positions see what they should predict."
+    )
     written = (finished.metrics if finished else {}).get("written_accuracy")
-    return found if written is None else [_false_success(last.get(name, math.nan), written), *found]
+    false_success = [] if written is None else [_false_success(last.get(name, math.nan), written)]
+    return [*false_success, Remark("alarm", sentence)]
 
 
-def _false_success(read: float, written: float) -> Finding:
+def _false_success(read: float, written: float) -> Remark:
     """The second-half accuracy while reading the right answer and while writing its own, and what the two mean."""
     both = (
         f"Second-half accuracy is {read:.2f} while the model reads the right answer, and {written:.2f} when it must "
@@ -94,26 +91,23 @@ def _false_success(read: float, written: float) -> Finding:
     )
     why = f"Only the second number counts: in the first, {COPIES}"
     if written < read - WORSE:
-        return Finding("alarm", f"False success. {both} {why}")
-    return Finding(
-        "alarm", f"This success proves nothing. {both} {why} With another seed the second may be much lower."
-    )
+        return Remark("alarm", f"False success. {both} {why}")
+    by_luck = "With another seed the second may be much lower."
+    return Remark("alarm", f"This success proves nothing. {both} {why} {by_luck}")
 
 
-def _until_now(config: RunConfig, started: Started, measured: list[Progress], rows: list[Event]) -> list[Finding]:
+def _until_now(config: RunConfig, started: Started, measured: list[Progress], rows: list[Event]) -> list[Remark]:
     """The last validation of a run that is paused, was stopped or was lost; it may lie many steps back."""
     ended = next((event for event in rows if isinstance(event, Ended)), None)
     what = "is" if ended is None else "was stopped" if ended.state == "stopped" else "was lost"
     at = max(event.step for event in rows if isinstance(event, Progress))
     name, label = _main_metric(config)
     value = (measured[-1].validation or {}).get(name, math.nan)
-    return [
-        Finding(
-            "note",
-            f"This run {what} at step {at:,} of {config.steps:,}. Its last validation was at step {measured[-1].step:,}: "
-            f"held-out {label} was {value:.2f}, chance is {started.chance.get(name, 0.0):.2f}.",
-        )
-    ]
+    sentence = (
+        f"This run {what} at step {at:,} of {config.steps:,}. Its last validation was at step {measured[-1].step:,}: "
+        f"held-out {label} was {value:.2f}, chance is {started.chance.get(name, 0.0):.2f}."
+    )
+    return [Remark("note", sentence)]
 
 
 def _main_metric(config: RunConfig) -> tuple[str, str]:
@@ -122,43 +116,70 @@ def _main_metric(config: RunConfig) -> tuple[str, str]:
     return name, name.replace("_", "-").replace("-accuracy", " accuracy")
 
 
-def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> list[Finding]:
+def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> list[Remark]:
     name, label = _main_metric(config)
     values = [(event.step, (event.validation or {}).get(name, 0.0)) for event in measured]
     step, value = values[-1]
     reached = next((at for at, accuracy in values if accuracy >= LEARNED), None)
     if reached is not None and value >= LEARNED:
-        return [
-            Finding("success", f"Learned: held-out {label} reached {LEARNED:.2f} at step {reached} and is {value:.3f}.")
-        ]
+        sentence = f"Learned: held-out {label} reached {LEARNED:.2f} at step {reached} and is {value:.3f}."
+        return [Remark("success", sentence)]
     chance = started.chance.get(name, 0.0)
     best = max(accuracy for _, accuracy in values)
+    steps = counted(step, "step")
     if reached is not None:
-        return [Finding("note", f"Held-out {label} reached {best:.3f} but fell back to {value:.3f} by step {step}.")]
-    if not clearly_above(best, chance, interim_size(config)):
-        return [
-            Finding(
-                "note",
-                f"Not learned in {counted(step, 'step')}: held-out {label} is {value:.2f}, chance is {chance:.2f}.",
-            )
-        ]
-    return [
-        Finding(
-            "note",
-            f"Learned in part: held-out {label} is {value:.2f} after {counted(step, 'step')}; chance is {chance:.2f}.",
-        )
-    ]
+        sentence = f"Held-out {label} reached {best:.3f} but fell back to {value:.3f} by step {step}."
+    elif not clearly_above(best, chance, interim_size(config)):
+        sentence = f"Not learned in {steps}: held-out {label} is {value:.2f}, chance is {chance:.2f}."
+    else:
+        sentence = f"Learned in part: held-out {label} is {value:.2f} after {steps}; chance is {chance:.2f}."
+    return [Remark("note", sentence)]
 
 
-def _gap(measured: list[Progress]) -> list[Finding]:
+def _gap(measured: list[Progress]) -> list[Remark]:
     recent = measured[-5:]
     gap = sum((event.validation or {}).get("loss", math.nan) - event.loss for event in recent) / len(recent)
-    if not gap > GAP:
+    sentence = f"Validation loss is {gap:.2f} nats above training loss: the model fits what it has seen better."
+    return [Remark("note", sentence, overfitting=True)] if gap > GAP else []
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A run compared with one counting model on the same validation windows."""
+
+    name: str
+    nats: float
+    """The counting model's loss, in nats."""
+    step: int | None
+    """The first validated step at which the run's loss was below the counting model's; None where there is none."""
+    seconds: float | None
+    """Seconds of training up to that step, without the time of validation."""
+    last: float
+    """The run's latest validation loss, in nats."""
+
+    @property
+    def sentence(self) -> str:
+        beside = f"perplexity {exp(min(self.last, 700)):.1f} against {exp(self.nats):.1f}"
+        if self.step is None or self.seconds is None:
+            return f"Has not passed the {self.name} ({beside})."
+        now = "" if self.last < self.nats else f", but is above it again ({beside})"
+        return f"Passed the {self.name} after {in_time(self.seconds)} of training, step {self.step:,}{now}."
+
+
+def passed(config: RunConfig, events: Iterable[Event], levels: Mapping[str, float]) -> list[Passed]:
+    """One row for each counting model, in the given order; an empty list before the first validation."""
+    looks = [event for event in events if isinstance(event, Progress) and event.validation is not None]
+    if not looks:
         return []
-    return [
-        Finding(
-            "note",
-            f"Validation loss is {gap:.2f} nats above training loss: the model fits what it has seen better.",
-            overfitting=True,
-        )
-    ]
+    tokens = config.batch_size * shapes(config).length
+    rows = []
+    for name, nats in levels.items():
+        first = next((look for look in looks if _loss(look) < nats), None)
+        seconds = first.step * tokens / first.tokens_per_second if first else None
+        rows.append(Passed(name, nats, first.step if first else None, seconds, _loss(looks[-1])))
+    return rows
+
+
+def _loss(look: Progress) -> float:
+    loss = (look.validation or {}).get("loss")
+    return inf if loss is None else loss

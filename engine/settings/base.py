@@ -3,20 +3,16 @@ here only. The registries of tasks and encodings build on this; the composed con
 (:mod:`engine.config.run_config`).
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import field_validator
 from pydantic_core import PydanticCustomError
 
-from engine.settings.fields import setting
+from engine.settings.fields import Parameters, setting
 
 
-class BaseConfig(BaseModel):
-    """The settings that every run has, whatever its task and encoding. Frozen."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
+class BaseConfig(Parameters):
+    """The settings that every run has, whatever its task and encoding."""
 
     # fmt: off
     task: str = setting("reverse", label="Task", help="What the model has to learn.", group="Task")

@@ -44,8 +44,13 @@ class Memory:
     """The highest allocation during a step; measured, never predicted."""
 
     @property
+    def state(self) -> int:
+        """The training state, which stays between two steps."""
+        return self.parameters + self.gradients + self.optimizer
+
+    @property
     def total(self) -> int | None:
-        return None if self.saved is None else self.parameters + self.gradients + self.optimizer + self.saved
+        return None if self.saved is None else self.state + self.saved
 
 
 @dataclass(frozen=True)

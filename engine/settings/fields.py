@@ -3,8 +3,6 @@
 Widgets, command line, links and validation all use the same :class:`Setting` rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import NoneType, UnionType
@@ -24,7 +22,7 @@ AUTO = "auto"
 
 
 class Parameters(BaseModel):
-    """The parameters of one registry row (an encoding, a task). Frozen; unknown names are errors."""
+    """A table of settings: of a run, or of one registry row (an encoding, a task). Frozen; unknown names are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
 

@@ -75,5 +75,4 @@ def fit(points: Points) -> Fit | None:
 
 def fit_all(lines: Mapping[str, Points]) -> dict[str, Fit]:
     """The fits by name; lines with too few points are left out."""
-    found = {name: fit(points) for name, points in lines.items()}
-    return {name: one for name, one in found.items() if one is not None}
+    return {name: found for name, points in lines.items() if (found := fit(points)) is not None}

@@ -10,9 +10,9 @@ import pandas as pd
 from engine.estimate.by_length import memory_at
 from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
+from engine.sweeps.jobs import Visit
 from engine.sweeps.plan import Plan
-from engine.sweeps.result import Result
-from engine.sweeps.visit import QUANTITIES, Visit
+from engine.sweeps.result import QUANTITIES, Result
 
 COUNTED = [field.name for field in fields(Memory)]
 BYTES = ["cache_bytes", *COUNTED, "inference_peak", "predicted_saved"]
@@ -27,9 +27,7 @@ FIT_COLUMNS = ["kind", "quantity", *(field.name for field in fields(Fit)), "says
 def visits_frame(result: Result) -> pd.DataFrame:
     """A row for each visit. Times in seconds, memory in bytes; empty cells where a quantity was not measured."""
     rows = [_cells(result.plan, visit) for visit in result.visits]
-    return pd.DataFrame(rows, columns=COLUMNS).astype(
-        dict.fromkeys(BYTES, "Int64")
-    )  # whole numbers that may be missing
+    return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(BYTES, "Int64"))  # that may be missing
 
 
 def _cells(plan: Plan, visit: Visit) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The checks before a point of a sweep: its memory must fit with room to spare, its time must be within the limit."""
+"""The checks before a sweep and before each of its points: what they take must be within the host's limits, with room to spare."""
 
 from __future__ import annotations
 
@@ -6,10 +6,18 @@ import math
 from collections.abc import Sequence
 
 from engine.estimate.by_length import flops_at, memory_at
-from engine.foundation.formatting import in_bytes, in_fine_time
+from engine.foundation.formatting import in_bytes, in_fine_time, in_time
+from engine.hosting.limits import Limits
+from engine.sweeps.jobs import Visit
 from engine.sweeps.plan import Plan
-from engine.sweeps.visit import Visit
 
+GUESS = 0.25
+"""The fewest seconds of a visit: building the model, and repetitions until the times are reliable."""
+FIRST, FURTHER = 6, 3
+"""The seconds of a visit in training steps, in the first round (which also counts bytes) and in later ones."""
+ALL_PLACES = 3
+"""The steps at all places of one kind together, in steps at the slowest one. Lengths and depths double, and no step gets cheaper:
+1 + 1/2 + 1/4 + ... < 2; one more because the last place may be less than twice the one before."""
 SPARE = 2
 """The free memory must hold a point this many times."""
 TRANSIENT = 4
@@ -18,6 +26,19 @@ CAUTIOUS_RATE = 2e9
 """FLOPs per second assumed until a point has been timed: slower than any present machine."""
 STEEPEST = 2.5
 """The highest power with which any cost here grows."""
+
+
+def refusal(plan: Plan, limits: Limits) -> str | None:
+    """The reason why this host refuses a plan, in one sentence with a value that fits; else None."""
+    visits = len(plan.kinds) * len(plan.places) * plan.rounds
+    steps = len(plan.kinds) * ALL_PLACES * (FIRST + FURTHER * (plan.rounds - 1))
+    seconds = visits * GUESS + steps * plan.patience
+    if seconds <= limits.seconds:
+        return None
+    fits = int((limits.seconds - visits * GUESS) / steps * 100) / 100  # rounded down to a hundredth
+    advice = f"set patience to {fits:g} or less" if fits >= 0.01 else "choose fewer rounds or kinds"
+    taken = f"the measurement could take {in_time(seconds)} and this host allows {in_time(limits.seconds)}"
+    return f"patience is {plan.patience:g} and rounds is {plan.rounds}: {taken}; {advice}."
 
 
 def reason_not_to(plan: Plan, kind: str, place: int, before: Sequence[Visit], room: int) -> str | None:
@@ -44,7 +65,7 @@ def needed_bytes(plan: Plan, kind: str, place: int, before: Sequence[Visit]) -> 
     memory = memory_at(config, length)
     peaks = [(v.place, float(v.memory.peak)) for v in before if v.memory is not None and v.memory.peak is not None]
     expected = memory.total
-    if expected is None:  # about forty numbers a token, width and layer
+    if expected is None:  # about forty numbers per token, width and layer
         expected = 4 * memory.parameters + 160 * config.batch_size * length * config.d_model * config.n_layers
     return int(max(expected, onward(peaks, place) if peaks else TRANSIENT * expected))
 

@@ -11,24 +11,21 @@ import psutil
 import torch
 from torch import Tensor
 
-from engine.analysis.measurements.kv_cache import cached_step
-from engine.analysis.measurements.step_time import step_seconds
-from engine.analysis.measurements.timing import shortest
+from engine.analysis.measurements.cost import cached_step, shortest, step_seconds
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
-from engine.model.baseline import Baseline
+from engine.model.baselines import Baseline, Recurrent, RecurrentState
 from engine.model.build import build_model
 from engine.model.masks import forget_masks
-from engine.model.recurrent import Recurrent, State
 from engine.model.transformer import Transformer
 from engine.sweeps import KINDS
-from engine.sweeps.visit import Machine, Visit
+from engine.sweeps.jobs import Machine, Visit
 from engine.training.data import Batch
 from engine.training.measured_memory import measure_memory, peak_bytes
 from engine.training.optimizers import build_optimizers
 
 MAX_SECONDS = 0.2
-"""Seconds after which no further repetition is made in one visit: short work is repeated often, long work once a round."""
+"""Seconds after which no further repetition is made in one visit: short work is repeated often, long work once per round."""
 
 
 def visit(
@@ -57,19 +54,14 @@ def _visit(
     optimizers = build_optimizers(config, model)
     train, inference = step_seconds(model, optimizers, batch, MAX_SECONDS)
     step = next_token(model, batch.inputs) if KINDS[kind].keeps else None
+    parameters = sum(parameter.numel() for parameter in model.parameters())
     return Visit(
-        kind,
-        place,
-        round,
-        width=config.d_model,
-        parameters=sum(parameter.numel() for parameter in model.parameters()),
-        train=train,
-        inference=inference,
+        kind, place, round, config.d_model, parameters, train, inference,
         cached=None if step is None else shortest(step, on, MAX_SECONDS),
         cache_bytes=None if step is None or not count_bytes else step(),
         memory=measure_memory(config, model, batch, optimizers) if count_bytes else None,
         inference_peak=peak_bytes(lambda: model.eval()(batch.inputs), on) if count_bytes else None,
-    )
+    )  # fmt: skip
 
 
 def random_batch(size: int, length: int, n_tokens: int, n_outputs: int) -> Batch:
@@ -90,12 +82,12 @@ def next_token(model: Transformer | Baseline, inputs: Tensor) -> Callable[[], in
 
 def _recurrent_step(model: Baseline, body: Recurrent, token: Tensor) -> Callable[[], int]:
     @torch.no_grad()
-    def step(states: Sequence[State]) -> list[State]:
+    def step(states: Sequence[RecurrentState]) -> list[RecurrentState]:
         x, left = body.resume(model.embedding(token), states)  # [batch, 1, d_model]
         model.head(x)
         return left
 
-    past = step([None] * len(body.layers))  # a past of one token costs what any past costs
+    past = step([None] * len(body.layers))  # the state after one token is as large as after many
     # A GRU's state holds one [batch, d_model], an LSTM's two.
     return lambda: sum(part.nbytes for state in step(past) if state is not None for part in state)
 

@@ -11,8 +11,8 @@ from pydantic_core import PydanticCustomError
 
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.matching import matched_width, n_parameters
+from engine.settings.errors import checked
 from engine.settings.fields import Parameters, setting, settings_in
-from engine.settings.reading import checked
 from engine.sweeps import KINDS
 
 SHORTEST = 64

@@ -7,8 +7,25 @@ from dataclasses import dataclass
 from statistics import median
 
 from engine.sweeps.fit import Fit
+from engine.sweeps.jobs import Machine, Visit
 from engine.sweeps.plan import Plan
-from engine.sweeps.visit import QUANTITIES, Machine, Skip, Visit
+
+QUANTITIES = {
+    "train": "time of a training step",
+    "inference": "time of a pass without gradient",
+    "cached": "time of the next token with the past kept",
+    "saved": "bytes saved for backward",
+}
+"""The quantities that are followed along the axis and fitted; times in seconds."""
+
+
+@dataclass(frozen=True)
+class Skip:
+    """A point that was not started; further points of its kind are not started either."""
+
+    kind: str
+    place: int
+    why: str
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from engine.foundation.files import keep_newest, write_whole
-from engine.foundation.paths import data_folder
+from engine.foundation.files import data_folder, keep_newest, write_whole
 from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
+from engine.sweeps.jobs import Machine, Visit
 from engine.sweeps.plan import read_plan
-from engine.sweeps.result import Result
-from engine.sweeps.visit import Machine, Skip, Visit
+from engine.sweeps.result import Result, Skip
 
 FORMAT = 1
 MAX_KEPT = 200

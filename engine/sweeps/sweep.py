@@ -8,27 +8,26 @@ from __future__ import annotations
 
 import random
 import time
+from collections import Counter
 from dataclasses import replace
-from threading import Lock, RLock
+from threading import Lock
 
 import psutil
 
 from engine.foundation.background import BackgroundTask
+from engine.foundation.errors import JobError, Refused
 from engine.foundation.visitor import PROGRAM, Visitor
-from engine.sweeps.allowed import FIRST, FURTHER, GUESS, refusal
 from engine.sweeps.fit import Fit, fit_all
-from engine.sweeps.guard import needed_seconds, reason_not_to
-from engine.sweeps.jobs import DescribeMachine, MeasurePoint
+from engine.sweeps.guard import FIRST, FURTHER, GUESS, needed_seconds, reason_not_to, refusal
+from engine.sweeps.jobs import DescribeMachine, Machine, MeasurePoint, Visit
 from engine.sweeps.plan import Plan
-from engine.sweeps.result import Result
-from engine.sweeps.visit import Machine, Skip, Visit
-from engine.workers.errors import JobError, Refused
+from engine.sweeps.result import Result, Skip
 from engine.workers.pool import Pool
 from engine.workers.processes.machines import HERE
 
 CLOCK = Lock()
 """Held for one point: two sweeps alternate, so that neither slows the other's point."""
-BREATH = 0.005
+GAP = 0.005
 """Seconds between two points, in which another sweep or a short job gets its turn."""
 
 
@@ -46,96 +45,87 @@ class Sweep(BackgroundTask):
         self._pool = pool
         self._on = HERE
         self._machine: Machine | None = None
-        self._visits: list[Visit] = []
+        self._visits: list[Visit] = []  # only the task's own thread adds to these; others copy them
         self._skips: list[Skip] = []
         self._fits: dict[str, Fit] = {}
-        self._lock = RLock()
         self._order = random.Random(0)
 
     @property
     def result(self) -> Result:
         """The result so far."""
-        with self._lock:
-            return Result(
-                self.plan, self._machine, tuple(self._visits), tuple(self._skips), dict(self._fits), self.state,
-                self.seconds, self.created,
-            )  # fmt: skip
+        return Result(
+            self.plan, self._machine, tuple(self._visits), tuple(self._skips), self._fits, self.state, self.seconds,
+            self.created,
+        )  # fmt: skip
 
     @property
     def seconds_left(self) -> float:
-        """The predicted seconds left, from the visits so far."""
-        with self._lock:
-            return sum(self._expected(kind, place) * rounds for (kind, place), rounds in self._rounds_left().items())
+        """The predicted seconds left, from the visits so far. A point counts until the guard has rejected it."""
+        taken = Counter((visit.kind, visit.place) for visit in self._visits)
+        return sum(
+            self._expected(kind, place) * (self.plan.rounds - taken[kind, place])
+            for kind in self.plan.kinds
+            for place in self.plan.places
+            if (kind, place) in taken or not self._skipped(kind)
+        )
 
     @property
     def done(self) -> float:
         """The share of the time that is done, from 0 to 1, without the time spent waiting for a worker."""
         if self.state != "running":
             return 1.0
-        with self._lock:
-            spent = sum(visit.took for visit in self._visits)
+        spent = sum(visit.took for visit in self._visits)
         return spent / (spent + self.seconds_left) if spent else 0.0
 
     def _work(self) -> None:
         try:
-            self._on = self._pool.measuring
+            self._on = self._pool.machines.measuring
             self._machine = self._pool.ask(DescribeMachine(self.plan.device), timeout=120.0)
-            self._go_along()
-            self._fit()
+            self._measure_along_the_axis()
+            self._fits = fit_all(self.result.lines)
             for further in range(1, self.plan.rounds):
-                self._go_again(further)
-                self._fit()
+                self._repeat(further)
+                self._fits = fit_all(self.result.lines)
         finally:
             self.now = None
 
-    def _go_along(self) -> None:
+    def _measure_along_the_axis(self) -> None:
         """The first round: outwards along the axis, as far as the guard allows each kind."""
         for place in self.plan.places:
             kinds = [kind for kind in self.plan.kinds if not self._skipped(kind)]
             for kind in self._order.sample(kinds, len(kinds)):
                 if self._stop.is_set():
                     return
-                why = reason_not_to(self.plan, kind, place, self._counted(kind), self._room())
+                why = reason_not_to(self.plan, kind, place, self._counted(kind), self._free_bytes())
                 if why is None:
-                    self._look(kind, place, 0)
+                    self._measure(kind, place, 0)
                 else:
-                    self._leave_out(kind, place, f"{why[0].upper()}{why[1:]}.")
+                    self._skips.append(Skip(kind, place, f"{why[0].upper()}{why[1:]}."))
 
-    def _go_again(self, round: int) -> None:
+    def _repeat(self, round: int) -> None:
         points = [(visit.kind, visit.place) for visit in self._visits if visit.round == 0]
         for kind, place in self._order.sample(points, len(points)):
             if self._stop.is_set():
                 return
-            self._look(kind, place, round)
+            self._measure(kind, place, round)
 
-    def _look(self, kind: str, place: int, round: int) -> None:
+    def _measure(self, kind: str, place: int, round: int) -> None:
         config, length = self.plan.config(kind, place), self.plan.length_at(place)
-        began = time.monotonic()
         try:
             with CLOCK:
-                if self._pool.measuring != self._on:
+                if self._pool.machines.measuring != self._on:
                     raise Refused("The machine on which this was measured has left the cluster; please measure again.")
                 self.now = (kind, place)
                 began = time.monotonic()
                 job = MeasurePoint(config, length, kind, place, round, self.plan.device, count_bytes=round == 0)
                 seen = self._pool.ask(job, alone=True, timeout=60.0 + 40 * self.plan.patience)
         except JobError as error:  # the guard was too optimistic: the worker is replaced, the other kinds continue
-            self._leave_out(kind, place, str(error))
+            self._skips.append(Skip(kind, place, str(error)))
             return
-        with self._lock:
-            self._visits.append(replace(seen, took=time.monotonic() - began))
-        time.sleep(BREATH)
+        self._visits.append(replace(seen, took=time.monotonic() - began))
+        time.sleep(GAP)
 
-    def _leave_out(self, kind: str, place: int, why: str) -> None:
-        with self._lock:
-            self._skips.append(Skip(kind, place, why))
-
-    def _fit(self) -> None:
-        fits = fit_all(self.result.lines)
-        with self._lock:
-            self._fits = fits
-
-    def _room(self) -> int:
+    def _free_bytes(self) -> int:
         """Bytes available to a point: free, and at most the host's limit for a step or a worker."""
         limits = self._pool.limits
         if self._machine is not None and self._machine.kind == "cuda":
@@ -149,21 +139,6 @@ class Sweep(BackgroundTask):
 
     def _counted(self, kind: str) -> list[Visit]:
         return [visit for visit in self._visits if visit.kind == kind and visit.round == 0]
-
-    # Time left
-
-    def _rounds_left(self) -> dict[tuple[str, int], int]:
-        """The number of visits left for every point; a point counts until the guard has rejected it."""
-        taken: dict[tuple[str, int], int] = {}
-        for visit in self._visits:
-            taken[visit.kind, visit.place] = taken.get((visit.kind, visit.place), 0) + 1
-        left = {
-            (kind, place): self.plan.rounds - taken.get((kind, place), 0)
-            for kind in self.plan.kinds
-            for place in self.plan.places
-            if (kind, place) in taken or not self._skipped(kind)
-        }
-        return {point: rounds for point, rounds in left.items() if rounds > 0}
 
     def _expected(self, kind: str, place: int) -> float:
         """The predicted seconds of a visit; 0 where the guard will reject it."""

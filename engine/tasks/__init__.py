@@ -1,14 +1,12 @@
 """The registry of tasks.
 
-To add one: write ``engine/tasks/<name>/spec.py`` with its settings and facts, and ``engine/tasks/<name>/data.py`` with its sequences
-and answers, and add one line here.
+To add one: write ``engine/tasks/<name>/__init__.py`` with its settings and facts, and ``engine/tasks/<name>/data.py`` with its
+sequences and answers, and add one line here.
 """
-
-from __future__ import annotations
 
 from pkgutil import resolve_name
 
-from engine.tasks.spec import GROUPS, Group, TaskSpec
+from engine.tasks.base import GROUPS, Group, TaskSpec
 
 NAMES = (
     "reverse",
@@ -32,7 +30,7 @@ NAMES = (
 """The folders; within its group each stands in this order."""
 PLAIN = "own_position"
 """The task whose model reads ``seq_len`` tokens and nothing else: for counting, timing and drawing where the task does not matter."""
-TASKS: dict[str, TaskSpec] = {name: resolve_name(f"engine.tasks.{name}.spec:SPEC") for name in NAMES}
+TASKS: dict[str, TaskSpec] = {name: resolve_name(f"engine.tasks.{name}:SPEC") for name in NAMES}
 BY_GROUP: dict[Group, tuple[TaskSpec, ...]] = {
     group: tuple(spec for spec in TASKS.values() if spec.group == group) for group in GROUPS
 }

@@ -9,8 +9,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from engine.foundation.files import keep_newest, keep_newest_of, write_whole
-from engine.foundation.paths import data_folder
+from engine.foundation.files import data_folder, keep_newest, keep_newest_of, write_whole
 
 LARGEST = 1_000_000
 """The most bytes of a text."""

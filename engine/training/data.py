@@ -1,4 +1,10 @@
-"""Batches: sequences are drawn, answered, held out, and laid out for the architecture that reads them."""
+"""Batches: sequences are drawn, answered, held out, and laid out for the architecture that reads them.
+
+Randomized positions: the tokens of a sequence stand, in order, anywhere in a range that is longer than the sequence. Source: Ruoss
+et al. 2023, Randomized Positional Encodings Boost Length Generalization of Transformers, section 3. As there, each training batch
+gets positions of its own. In evaluation every token stands at its mean position in training, so that the same model always gives
+the same answer.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +15,12 @@ import torch
 from torch import Tensor
 
 from engine.config.run_config import RunConfig
-from engine.encodings.layer import Positions
+from engine.encodings.base.layer import Positions
 from engine.estimate.layout import continues, labelled, length_law, shapes, validation_size
 from engine.estimate.pieces import DRAWN_AT_ONCE, pieces
-from engine.tasks.data import IGNORE, task_data
-from engine.tasks.spec import TaskSettings
-from engine.tasks.text_settings import TextSettings
-from engine.training.positions import drawn, spread
+from engine.tasks.base import TaskSettings
+from engine.tasks.base.data import IGNORE, task_data
+from engine.tasks.text import TextSettings
 
 HELD_OUT_SHARE = 5
 """One of this many distinct sequences is never trained on."""
@@ -74,19 +79,16 @@ class Data:
         self._sets: dict[int, tuple[Tensor, Tensor]] = {}
         self._undrawn = self._drawn_sets()
 
-    def _set_sizes(self) -> dict[int, int]:
-        """The number of sequences of a fixed training set by length, spread evenly; empty for fresh data."""
-        if self.config.dataset_size is None or self.corpus is not None:
-            return {}
-        return {n: max(1, self.config.dataset_size // len(self._lengths)) for n in self._lengths}
-
     def draw_sets(self) -> Iterator[None]:
         """Draws what is not drawn yet of a fixed training set; yields after each piece of a large one, so that a caller can do
         other work in between. The first training batch draws the rest."""
         return self._undrawn
 
     def _drawn_sets(self) -> Iterator[None]:
-        for n, count in self._set_sizes().items():
+        if self.config.dataset_size is None or self.corpus is not None:  # fresh data
+            return
+        count = max(1, self.config.dataset_size // len(self._lengths))  # spread evenly over the lengths
+        for n in self._lengths:
             if count * n <= DRAWN_AT_ONCE:
                 self._sets[n] = self._pairs(count, n)
                 continue
@@ -97,10 +99,7 @@ class Data:
             self._sets[n] = source, answer
 
     def holds_out(self, n: int) -> bool:
-        return self.corpus is not None or self._can_hold_out(n, self.config.task_settings)
-
-    def _can_hold_out(self, n: int, own: TaskSettings) -> bool:
-        return own.distinct(n) >= FEWEST_DISTINCT
+        return self.corpus is not None or self.config.task_settings.distinct(n) >= FEWEST_DISTINCT
 
     def chance(self) -> float:
         """The accuracy of the best constant guess."""
@@ -181,7 +180,7 @@ class Data:
 
     def _draw(self, size: int, n: int, own: TaskSettings, generator: torch.Generator, *, held_out: bool) -> Tensor:
         """Sequences of the training side or of the held-out side, [size, n]. The side depends on the sequence alone."""
-        if not self._can_hold_out(n, own):
+        if own.distinct(n) < FEWEST_DISTINCT:
             return self.task.draw(size, n, own, generator)
         kept: list[Tensor] = []
         surplus = 2 * HELD_OUT_SHARE if held_out else 1.5
@@ -223,3 +222,17 @@ def is_held_out(source: Tensor) -> Tensor:
     for shift in (17, 29, 13):  # multiply and fold, so that every token reaches every bit
         mixed = (mixed ^ (mixed >> shift)) * 0x2545F4914F6CDD1D
     return (mixed >> 33) % HELD_OUT_SHARE == 0
+
+
+def drawn(length: int, limit: int, generator: torch.Generator) -> tuple[int, ...]:
+    """``length`` different positions below ``limit``, ascending."""
+    positions: list[int] = torch.randperm(limit, generator=generator)[:length].sort().values.tolist()
+    return tuple(positions)
+
+
+def spread(length: int, limit: int) -> tuple[int, ...]:
+    """The mean of each of the :func:`drawn` positions, rounded down: (i + 1)(limit + 1) / (length + 1) - 1.
+
+    That is the expected i-th smallest of a sample without replacement (David and Nagaraja 2003, Order Statistics, section 3.7).
+    """
+    return tuple((i + 1) * (limit + 1) // (length + 1) - 1 for i in range(length))

@@ -1,11 +1,17 @@
-"""The choice of a run's device."""
+"""The device of a run and the random state there that belongs to it, so that interleaved runs do not disturb one another; the devices
+that a worker process finds."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
+from torch import Tensor
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import CPU_IS_FASTER_BELOW
+from engine.hosting.host import DeviceFacts
 
 NOT_EXACT = "On {} the same settings and seed give nearly the same numbers: sums run in a changing order there."
 """The note on a device whose kernels are not deterministic: only on a CPU is a run repeated to the last bit."""
@@ -29,3 +35,59 @@ def choose_device(config: RunConfig, flops_per_step: float) -> tuple[torch.devic
         found = "cpu" if accelerator is None else f"cpu, {accelerator.type}"
         raise ValueError(f"device is {config.device}; this machine has {found}.")
     return torch.device(config.device), "" if config.device == "cpu" else NOT_EXACT.format(config.device)
+
+
+class RandomState:
+    """torch's global random state as one run sees it: swapped in while the run computes, out while it waits."""
+
+    def __init__(self, seed: int, device: torch.device) -> None:
+        self._device = device
+        outside = self._read()
+        torch.manual_seed(seed)
+        self.states = self._read()
+        """The state of the CPU's generator, and of the device's where the run is on a GPU (CUDA or Apple's)."""
+        self._write(outside)
+
+    def _read(self) -> tuple[Tensor, Tensor | None]:
+        match self._device.type:
+            case "cuda":
+                return torch.get_rng_state(), torch.cuda.get_rng_state(self._device)
+            case "mps":
+                return torch.get_rng_state(), torch.mps.get_rng_state()
+        return torch.get_rng_state(), None
+
+    def _write(self, states: tuple[Tensor, Tensor | None]) -> None:
+        cpu, own = states
+        torch.set_rng_state(cpu)
+        if own is not None and self._device.type == "cuda":
+            torch.cuda.set_rng_state(own, self._device)
+        elif own is not None:
+            torch.mps.set_rng_state(own)
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        outside = self._read()
+        self._write(self.states)
+        try:
+            yield
+        finally:
+            self.states = self._read()
+            self._write(outside)
+
+
+def describe_device(slot: int) -> DeviceFacts:
+    """Set one thread for this worker and choose its device: worker i owns GPU i. To workers beyond the last GPU the pool gives no
+    run that uses one."""
+    torch.set_num_threads(1)
+    facts = DeviceFacts(
+        torch=str(torch.__version__), accelerator=None, accelerators=0, accelerator_name="", accelerator_memory=0
+    )
+    accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    if accelerator is not None:
+        kind, count = accelerator.type, torch.accelerator.device_count()
+        facts["accelerator"], facts["accelerators"] = kind, count
+        if kind == "cuda" and slot < count:
+            torch.cuda.set_device(slot)
+            facts["accelerator_name"] = torch.cuda.get_device_name(slot)
+            facts["accelerator_memory"] = torch.cuda.mem_get_info(slot)[0]
+    return facts

@@ -12,10 +12,9 @@ from torch import Tensor, nn
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import labelled
 from engine.estimate.pieces import pieces
-from engine.model.activations import ActivationCache
-from engine.model.mode import in_mode
+from engine.model.activations import ActivationCache, in_mode
 from engine.runs.events import Measuring
-from engine.tasks.data import IGNORE
+from engine.tasks.base.data import IGNORE
 from engine.training.data import Batch, Data
 
 LARGEST_EXPONENT = 700.0

@@ -8,7 +8,7 @@ optimizer's own step is not taken, so that measuring changes no weight.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
@@ -18,8 +18,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from engine.config.run_config import RunConfig
-from engine.model.mode import in_mode
-from engine.model.scores import Pattern
+from engine.model.activations import in_mode
+from engine.model.attention import Pattern
 from engine.settings.costs import Memory
 from engine.training.data import Batch
 from engine.training.evaluation import forward, loss_of
@@ -121,14 +121,10 @@ def saved_for_backward(model: nn.Module, loss: Callable[[], Tensor]) -> tuple[Te
                 of_scores.add(key)
         return tensor
 
-    with allocations, allocations.watching_scores(model), _saved_tensors(pack):
+    hooks: AbstractContextManager[None] = torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
+    with allocations, allocations.watching_scores(model), hooks:
         value = loss()
     return value, Saved(sum(kept.values()), sum(kept[key] for key in of_scores)), allocations
-
-
-def _saved_tensors(pack: Callable[[Tensor], Tensor]) -> AbstractContextManager[None]:
-    hooks: AbstractContextManager[None] = torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
-    return hooks
 
 
 def measure_memory(
@@ -157,12 +153,16 @@ def measure_memory(
             with allocations:
                 value.backward()  # type: ignore[no-untyped-call]
             transient = allocations.peak
-    parameters = sum(_bytes(parameter) for parameter in model.parameters())
-    gradients = sum(_bytes(p.grad) for p in model.parameters() if p.grad is not None)
+    parameters, gradients, kept = state_bytes(model, optimizers)
     model.zero_grad()
-    states = [value for o in optimizers for state in o.state.values() for value in state.values()]
-    kept = sum(_bytes(value) for value in states if isinstance(value, Tensor))
     return Memory(parameters, gradients, kept, saved.total, saved.scores, peak=parameters + kept + transient)
+
+
+def state_bytes(model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]) -> tuple[int, int, int]:
+    """The bytes of a model's parameters, of their gradients, and of what its optimizers keep."""
+    gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
+    kept = [value for one in optimizers for state in one.state.values() for value in state.values()]
+    return _bytes(model.parameters()), _bytes(gradients), _bytes(t for t in kept if isinstance(t, Tensor))
 
 
 def peak_bytes(work: Callable[[], object], device: torch.device) -> int:
@@ -179,5 +179,5 @@ def peak_bytes(work: Callable[[], object], device: torch.device) -> int:
         return allocations.peak
 
 
-def _bytes(tensor: Tensor) -> int:
-    return tensor.numel() * tensor.element_size()
+def _bytes(tensors: Iterable[Tensor]) -> int:
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)

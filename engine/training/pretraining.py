@@ -15,7 +15,7 @@ from torch import Tensor
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import labelled
-from engine.tasks.data import IGNORE
+from engine.tasks.base.data import IGNORE
 from engine.training.data import Batch, Data
 
 

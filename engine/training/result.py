@@ -1,22 +1,45 @@
-"""Measurements at the end of training: held-out metrics, other lengths, memory, and the measurements that the run asks for."""
+"""A trained model, and the measurements at the end of training: held-out metrics, other lengths, memory, those that the run asks for."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
 
-from torch import optim
+import torch
+from torch import nn, optim
 
-from engine.encodings.layer import PositionOutOfRange
-from engine.estimate.layout import continues, generation_size, writes_answer
+from engine.config.run_config import RunConfig
+from engine.encodings.base.layer import PositionOutOfRange
+from engine.estimate.layout import TESTED, continues, generation_size, writes_answer
 from engine.estimate.pieces import pieces, rows_at_once
-from engine.estimate.prediction import TESTED, Prediction
+from engine.estimate.prediction import Prediction
 from engine.runs.events import Finished, Measuring
 from engine.runs.record_options import RecordOptions
-from engine.training.data import Batch
+from engine.training.data import Batch, Data
 from engine.training.evaluation import evaluate_in_pieces
-from engine.training.generation import generation_accuracy
 from engine.training.measured_memory import measure_memory
-from engine.training.trained import MeasureByName, Trained
+from engine.training.writing import generation_accuracy
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained model, its config and its data: the input of every measurement."""
+
+    config: RunConfig
+    model: nn.Module
+    data: Data
+    device: torch.device
+
+
+Measure = Callable[[Trained], dict[str, float]]
+"""A measurement: returns numbers by name. It must not change weights, mode or the model's random state."""
+MeasureByName = Callable[[str, Trained], dict[str, float]]
+"""A function that takes the measurement of the given name."""
+
+
+def nothing_to_measure_with(name: str, trained: Trained) -> dict[str, float]:
+    """The ``measure`` of callers that ask for no measurements. Raises ValueError for any name."""
+    raise ValueError(f"measurements is {name}; this training was given nothing to measure with.")
 
 
 def measured_result(

@@ -9,17 +9,16 @@ import torch
 from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig
-from engine.encodings.layer import PositionalEncoding, matrices_of
+from engine.encodings.base.layer import PositionalEncoding, matrices_of
 from engine.estimate.layout import continues, shapes
 from engine.estimate.recording import LARGEST_MORE, samples_with_patterns
-from engine.model.activations import ActivationCache
-from engine.model.mode import in_mode
+from engine.model.activations import ActivationCache, in_mode
 from engine.runs.events import Sample, Snapshot, of_layer
-from engine.tasks.data import IGNORE, task_data
+from engine.tasks.base.data import IGNORE, task_data
 from engine.text.tokens import joined
 from engine.training.data import Batch, text_settings_of
 from engine.training.evaluation import forward
-from engine.training.sampling import continuation, write_on
+from engine.training.writing import continuation, write_on
 
 LARGEST_PATTERNS = 1_000_000
 """The most attention weights in one snapshot; longer sequences are cut at the position that fits."""

@@ -14,7 +14,7 @@ from engine.estimate.layout import shapes
 from engine.estimate.prediction import predict
 from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, baseline_work, remember_speed
 from engine.runs.events import Progress
-from engine.runs.record_options import RecordOptions
+from engine.runs.record_options import LEAST_RECORD
 from engine.training.train import train
 
 SMALL = RunConfig(steps=1000, device="cpu")
@@ -31,7 +31,6 @@ BASELINE_SIZES: tuple[dict[str, int], ...] = (
 TIMED = {SMALL: 60, LARGE: 12}
 BASELINE_TIMED = 10
 """The number of timed steps of each run."""
-UNWATCHED = RecordOptions(snapshots=False, evaluations=1, memory=False, remedy=False)
 
 
 def measure_speed() -> Speed:
@@ -85,7 +84,7 @@ def not_negative(work: np.ndarray, seconds: np.ndarray) -> list[float]:
 def _seconds_per_step(config: RunConfig, timed: int) -> float:
     """Seconds of a step on a core at the fastest tenth of a run's steps without validation: nearly independent of other load."""
     times, last = list[float](), thread_time()
-    for event in train(config, record=UNWATCHED):
+    for event in train(config, record=LEAST_RECORD):
         if isinstance(event, Progress) and event.validation is None:
             times.append(thread_time() - last)
         if len(times) == timed:

@@ -1,6 +1,6 @@
 """The state of a training run: everything on which its next steps depend besides its config.
 
-A run can be put away between two steps and continued later, in another process: on a CPU with the same numbers to the last bit, on
+A run can be suspended between two steps and continued later, in another process: on a CPU with the same numbers to the last bit, on
 a GPU with nearly the same.
 """
 
@@ -15,9 +15,9 @@ from torch import nn
 from engine.config.run_config import RunConfig
 from engine.foundation.files import replacing
 from engine.training.data import Batch, Data
+from engine.training.device import RandomState
 from engine.training.optimizers import build_optimizers
 from engine.training.pretraining import Pretraining
-from engine.training.randomness import RandomState
 
 FORMAT = 1
 UNREADABLE = "What was kept of this run cannot be read, so it cannot continue. The same settings and seed give the same run again."

@@ -21,14 +21,12 @@ from engine.model.build import build_model, parameter_part
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot, Started
 from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
 from engine.training.device import choose_device
-from engine.training.diagnose import Found, first_non_finite, non_finite_at_end
 from engine.training.evaluation import accuracies, chance_of, evaluate_in_pieces, forward, loss_of
+from engine.training.failure import Found, Remedy, find_remedy, first_non_finite, non_finite_at_end
 from engine.training.optimizers import learning_rate_at, set_learning_rate
-from engine.training.remedy import Remedy, find_remedy
-from engine.training.result import measured_result
+from engine.training.result import MeasureByName, Trained, measured_result, nothing_to_measure_with
 from engine.training.snapshot import take_snapshot
 from engine.training.state import TrainingState
-from engine.training.trained import MeasureByName, Trained, nothing_to_measure_with
 
 
 def prepare(config: RunConfig, prediction: Prediction | None = None) -> nn.Module:

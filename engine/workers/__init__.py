@@ -1,4 +1,4 @@
-"""The worker processes: the pool and its supervisor, the protocol, the scheduler in each worker, and what a host allows.
+"""The worker processes: the pool and its supervisor, the protocol, and in each worker the scheduler of its runs.
 
-Only ``worker.py`` imports torch, in its own process.
+Only ``worker.py`` and ``live_run.py`` import torch, in a process of their own.
 """

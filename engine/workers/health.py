@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from engine.hosting.host import DeviceFacts
 from engine.workers.processes.machines import HERE, host_of
 from engine.workers.processes.process import WorkerProcess
-from engine.workers.protocol import DeviceFacts, Role
-
-
-@dataclass(frozen=True)
-class WorkerHealth:
-    pid: int
-    role: Role
-    ready: bool
-    runs: tuple[str, ...]
-    """The ids of the runs on this worker."""
-    answering: bool
-    """Whether the worker computes a job now."""
-    memory: int
-    """Bytes of memory that it does not share with others."""
-    facts: DeviceFacts = field(default_factory=DeviceFacts)
-    machine: str = ""
-    """The name of its machine; empty for the app's own."""
-    accelerator: str = ""
-    """The name of the accelerator that it owns; empty for none."""
+from engine.workers.processes.supervisor import Supervisor
 
 
 @dataclass(frozen=True)
 class Health:
-    workers: list[WorkerHealth]
+    workers: list[WorkerProcess]
     """Those that are there; one that was just asked for is not yet."""
     size: int
     """The number of workers that train runs when all are up."""
@@ -43,12 +25,12 @@ class Health:
     """Whether there is a cluster that cannot be reached."""
 
     @property
-    def training(self) -> list[WorkerHealth]:
+    def training(self) -> list[WorkerProcess]:
         """The workers that take runs."""
         return [worker for worker in self.workers if worker.ready and worker.role == "runs"]
 
     @property
-    def on_cluster(self) -> list[WorkerHealth]:
+    def on_cluster(self) -> list[WorkerProcess]:
         """Those of them that are on the cluster."""
         return [worker for worker in self.training if worker.machine != HERE]
 
@@ -68,33 +50,15 @@ class Health:
         return next((worker.facts for worker in self.training), DeviceFacts())
 
 
-def health_of(
-    workers: Sequence[WorkerProcess], size: int, queued: int, *, failing: bool, cluster_is_gone: bool
-) -> Health:
+def health_of(supervisor: Supervisor, queued: int) -> Health:
+    workers = supervisor.workers
     states = [run.run.state for worker in workers for run in worker.runs.values()]
     return Health(
-        workers=[_of(worker) for worker in workers if worker.process.pid],
-        size=size,
+        workers=[worker for worker in workers if worker.pid],
+        size=supervisor.machines.slots,
         running=len(states) - states.count("paused"),
         paused=states.count("paused"),
         queued=queued,
-        problem="Workers cannot be started; the server's log says why." if failing else "",
-        cluster_is_gone=cluster_is_gone,
-    )
-
-
-def _of(worker: WorkerProcess) -> WorkerHealth:
-    facts, post = worker.facts, worker.post
-    return WorkerHealth(
-        pid=worker.process.pid,
-        role=post.role,
-        ready=worker.ready,
-        runs=tuple(worker.runs),
-        answering=worker.job is not None and worker.job.begun_at is not None,
-        memory=worker.memory,
-        facts=facts,
-        machine=post.machine,
-        accelerator=(facts.get("accelerator_name") or facts.get("accelerator") or "")
-        if worker.owns_accelerator
-        else "",
+        problem="Workers cannot be started; the server's log says why." if supervisor.failing else "",
+        cluster_is_gone=bool(supervisor.machines.cluster.problem),
     )

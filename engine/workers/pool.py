@@ -1,7 +1,7 @@
 """The pool of workers, through which every run is submitted and controlled and every short job is asked.
 
-It puts together what does the work: the queue of runs, their steering, those put away, the questions, and the supervisor of
-the worker processes. It uses threads only, so it works inside any server. Only the reader thread of a run's worker appends
+It puts together what does the work: the queue of runs, those suspended, the questions, and the supervisor of the worker
+processes. It uses threads only, so it works inside any server. Only the reader thread of a run's worker appends
 the run's events, so they are in the worker's order.
 """
 
@@ -11,38 +11,41 @@ import atexit
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from threading import Lock
 
 from engine.analysis.measurements import with_measurements
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction, predict
+from engine.foundation.errors import JobError, NoRoom, Refused
 from engine.foundation.job import Answer, Job
 from engine.foundation.log import LOG
 from engine.foundation.visitor import PROGRAM, Visitor
+from engine.hosting.allowances import Allowances
+from engine.hosting.limits import Limits, refusal
 from engine.runs.events import Ended
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
+from engine.runs.saved_request import delete_saved, set_pace, write_request
 from engine.runs.store import Runs
 from engine.workers import protocol
-from engine.workers.errors import JobError, NoRoom, Refused
 from engine.workers.health import Health, health_of
-from engine.workers.hosting.allowances import Allowances
-from engine.workers.hosting.limits import Limits, refusal
 from engine.workers.processes.machines import Cluster, Machines
 from engine.workers.processes.process import WorkerProcess
 from engine.workers.processes.supervisor import TICK, Supervisor
 from engine.workers.questions import Questions
-from engine.workers.runs.away import CLOSED, Away, keep_until_restart
 from engine.workers.runs.queue import CLOSING, RunQueue
 from engine.workers.runs.queued import QueuedRun
-from engine.workers.runs.saved_request import delete_saved
-from engine.workers.runs.steering import Steering
+from engine.workers.runs.suspended import CLOSED, Suspended, end, keep_until_restart
 
 TRAINING = "engine.training.train"
 """The module whose ``prepare`` and ``train`` the workers use."""
 SECONDS_TO_SAVE = 5.0
 """Seconds for which closing the pool waits for the workers to save their runs: supervisors of servers kill after ten."""
+TIDY_EVERY = 600.0
+NOT_YOURS = (
+    "This run was started by somebody else. You can watch it; Train starts one of your own with the same settings."
+)
+ELSEWHERE = "This run goes on at another server that shares the data folder; it can be steered there only."
 
 
 class Pool:
@@ -69,29 +72,17 @@ class Pool:
         self.limits = limits or Limits()
         self.machines = Machines(self.limits, size or self.limits.workers, cluster)
         self._predict = predict
-        self._closing = Lock()
+        self._closing, self._tidy_after = Lock(), 0.0
         self.allowances = Allowances(self.limits)
         """What each visitor has going."""
         self._supervisor = Supervisor(
             training, self.limits, self.machines,
-            on_report=self._take_report, on_death=self._end_tasks_of,
-            tidy=partial(runs.prune, self.limits.retention), on_round=self._look_around,
+            on_report=self._take_report, on_death=self._end_tasks_of, on_round=self._look_around,
         )  # fmt: skip
         self._lock = self._supervisor.lock
         self._queue = RunQueue(self._supervisor, self.allowances)
-        self._away = Away(self._supervisor, runs, self._queue, predict, here)
-        self._steering = Steering(self._supervisor, runs, self._queue, self._away)
+        self._suspended = Suspended(self._supervisor, runs, self._queue, predict, here)
         self._questions = Questions(self._supervisor)
-
-    @property
-    def size(self) -> int:
-        """The number of worker processes that train, when all are up."""
-        return self.machines.slots
-
-    @property
-    def measuring(self) -> str:
-        """The name of the machine on which times are measured."""
-        return self.machines.measuring
 
     def start(self) -> bool:
         """Start the workers; returns at once. False if already started."""
@@ -103,7 +94,7 @@ class Pool:
         return True
 
     def close(self) -> None:
-        """End every worker and wait for it. Runs that go or wait are put away, as far as there is time, and go on when
+        """End every worker and wait for it. Runs that go or wait are suspended, as far as there is time, and go on when
         :meth:`take_up` is called after the next start; the others are lost, and their events say so. A second caller waits for
         the first."""
         with self._closing:
@@ -116,7 +107,7 @@ class Pool:
             for queued in waiting:
                 keep_until_restart(queued)
             deadline = time.monotonic() + SECONDS_TO_SAVE
-            while self._away.put_all_away() and time.monotonic() < deadline:
+            while self._suspended.suspend_all() and time.monotonic() < deadline:
                 time.sleep(TICK / 2)
             self._supervisor.close()
             self.runs.lease.release()
@@ -124,7 +115,7 @@ class Pool:
 
     def take_up(self) -> None:
         """Go on with the runs that were going when their server ended."""
-        self._away.take_up()
+        self._suspended.take_up()
 
     def __enter__(self) -> Pool:
         self.start()
@@ -150,39 +141,78 @@ class Pool:
         prediction = predict(request.config)
         if sentence := refusal(request.config, prediction, self.limits, predict):
             raise Refused(sentence)
-        lease = self._queue.admit(request)
+        release = self._queue.admit(request)
         try:  # without the lock: a run's folder is written to the disk
             run = self.runs.create(request.config, request.visitor.id)
         except OSError as error:
-            if lease is not None:
-                lease.release()
+            release()
             raise Refused(f"The run cannot be saved: {error.strerror or error}.") from error
-        if not self._queue.add(QueuedRun(run, request, prediction, lease)):
+        if not self._queue.add(QueuedRun(run, request, prediction, release)):
             run.append([Ended(0, "lost", CLOSED)])
             raise Refused(CLOSING)
         return run
 
-    # Steering: only the owner's (``by``) or the program's own. Each raises Refused where the run is not the visitor's.
+    # Steering: only the owner's (``by``) or the program's own. A run is on a worker, in the queue, or suspended. Each raises Refused
+    # where the run is not the visitor's, or where it is suspended and there is no room for it now.
 
     def pause(self, run_id: str, by: Visitor = PROGRAM) -> None:
         """Pause a run after the step in progress, with a snapshot."""
-        self._steering.control(protocol.Pause(run_id), by)
+        self._control(protocol.Control(run_id, "pause"), by)
 
     def step(self, run_id: str, by: Visitor = PROGRAM) -> None:
         """Take exactly one optimizer step and a snapshot; a run that was training is paused by it."""
-        self._steering.control(protocol.Step(run_id), by)
+        self._control(protocol.Control(run_id, "step"), by)
 
     def resume(self, run_id: str, by: Visitor = PROGRAM) -> None:
         """Continue a paused run."""
-        self._steering.control(protocol.Resume(run_id), by)
+        self._control(protocol.Control(run_id, "resume"), by)
 
     def set_pace(self, run_id: str, steps_per_second: float | None, by: Visitor = PROGRAM) -> None:
         """Set the pace of a run; None is full speed."""
-        self._steering.control(protocol.SetPace(run_id, steps_per_second), by)
+        self._control(protocol.Control(run_id, "set pace", steps_per_second), by)
 
     def stop(self, run_id: str, by: Visitor = PROGRAM) -> None:
         """End a run after the step in progress and keep its weights. A run that does not yield is ended by force."""
-        self._steering.stop(run_id, by)
+        run = self._find(run_id, by)
+        with self._lock:
+            worker, queued = self._queue.find(run_id)
+            if queued is not None:
+                queued.stop_asked_at = queued.stop_asked_at or time.monotonic()
+                queued.release()  # who stops a run may start another one in its place at once
+            if worker is not None:
+                worker.send(protocol.Control(run_id, "stop"))
+            else:
+                self._queue.take_out(lambda other: other is queued)
+        if queued is not None and worker is None:
+            end(queued, queued.stopped_early)
+        elif queued is None and run is not None and run.away:
+            self._suspended.give_up(run)
+
+    def _find(self, run_id: str, by: Visitor) -> Run | None:
+        """The run of that id. Raises Refused where the visitor may not steer it from here."""
+        run = self.runs.get(run_id)
+        if run is not None and not by.may_steer(run.owner):
+            raise Refused(NOT_YOURS)
+        if run is not None and run.elsewhere:
+            raise Refused(ELSEWHERE)
+        return run
+
+    def _control(self, control: protocol.Control, by: Visitor) -> None:
+        """Send a control to the run's worker, or keep it until the run has one."""
+        run = self._find(control.run_id, by)
+        with self._lock:
+            worker, queued = self._queue.find(control.run_id)
+            if queued is not None and worker is not None:
+                queued.control_on_worker(control)
+                worker.send(control)
+            elif queued is not None:
+                queued.control_early(control)
+        if queued is not None or run is None or not run.away:
+            return
+        if control.action in ("resume", "step"):
+            self._suspended.bring_back(run, [control], by)
+        elif control.action == "set pace":
+            set_pace(run, control.pace)
 
     # Jobs
 
@@ -206,15 +236,12 @@ class Pool:
     def health(self) -> Health:
         """Facts about the pool for a page: workers, runs, and the device that was found."""
         with self._lock:
-            return health_of(
-                self._supervisor.workers, self.size, len(self._queue), failing=self._supervisor.failing,
-                cluster_is_gone=bool(self.machines.problem),
-            )  # fmt: skip
+            return health_of(self._supervisor, len(self._queue.waiting))
 
     def wait_until_ready(self, timeout: float, workers: int | None = None) -> bool:
         """Wait until ``workers`` of them (by default all) are warm; False when the time (s) was too short."""
         deadline = time.monotonic() + timeout
-        while self.health().ready < (workers or self.size):
+        while self.health().ready < (workers or self.machines.slots):
             if time.monotonic() > deadline:
                 return False
             time.sleep(0.01)
@@ -224,9 +251,12 @@ class Pool:
 
     def _look_around(self, now: float) -> None:
         self.runs.lease.touch()
-        self._away.look_around(now)
+        self._suspended.look_around(now)
         self._questions.dispatch()  # of visitors who had to wait a while
         self._queue.retry()
+        if now > self._tidy_after:
+            self._tidy_after = now + TIDY_EVERY
+            self.runs.prune(self.limits.retention)
 
     def _take_report(self, worker: WorkerProcess, report: protocol.Report) -> None:
         """Handle a report. Runs on the reader thread of the worker."""
@@ -238,9 +268,8 @@ class Pool:
             case protocol.Busy(task_id):
                 worker.begin_task(task_id)
             case protocol.Ready(facts):
-                with self._lock:
-                    self._supervisor.take_ready(worker, facts)
-                    self._dispatch()
+                self._supervisor.take_ready(worker, facts)
+                self._dispatch()
 
     def _take_update(self, worker: WorkerProcess, queued: QueuedRun, update: protocol.RunUpdate) -> None:
         moves = update.state if update.state in ("running", "paused") else None
@@ -249,11 +278,13 @@ class Pool:
         match update.state:
             case "over":
                 delete_saved(queued.run)
-                self._queue.free_place(worker, queued)
+                self._queue.free_slot(worker, queued)
             case "saved":
-                self._away.note_saved(queued)
-            case "put away":
-                self._away.keep(worker, queued)
+                queued.saved, queued.returned = True, 0
+                with suppress(OSError):
+                    write_request(queued.run, queued.request)
+            case "suspended":
+                self._suspended.keep(worker, queued)
             case "kept":
                 queued.try_later()
             case "running" | "paused" as state:
@@ -265,7 +296,7 @@ class Pool:
         with self._lock:
             self._questions.end_job_of(worker)
             closing = self._supervisor.closing.is_set()
-            settle = self._away.move_runs_of(worker, closing=closing)
+            settle = self._suspended.move_runs_of(worker, closing=closing)
 
         def finish() -> None:
             settle()

@@ -1,35 +1,85 @@
 """``python -m engine.workers.worker``: one worker process, which trains runs or answers short jobs.
 
 Commands arrive on stdin and reports leave on stdout (see :mod:`engine.workers.protocol`). Between two slices of training
-the worker takes commands, so that a click never waits for a run. It ends when its parent does.
+the worker takes commands, so that a click never waits for a run. Its runs take turns in short slices, each at its own pace, and
+all get the same time. It ends when its parent does.
 """
 
 from __future__ import annotations
 
-import argparse
-import ctypes
 import gc
 import os
 import signal
 import sys
+import time
 from collections import deque
 from collections.abc import Callable
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Thread
-from typing import Any, BinaryIO, Literal, cast, get_args
+from typing import Literal, cast
 
-from engine.foundation.files import replacing
+from engine.foundation.errors import error_in_words
+from engine.foundation.files import data_folder
 from engine.foundation.log import LOG, log_error, log_failure, log_to_stderr
-from engine.foundation.paths import data_folder
+from engine.foundation.messages import listen, receive, send, take_over_pipes, write_value
 from engine.foundation.priority import JOBS, OWN_PROCESS, TRAINING, give_way
+from engine.hosting.host import DeviceFacts, free_memory, limit_memory
 from engine.runs.folder import RunFolder
 from engine.workers import protocol
-from engine.workers.hosting.host import limit_memory
-from engine.workers.training.live_run import LiveRun, Training, in_words
-from engine.workers.training.scheduler import FairShare
+from engine.workers.live_run import SLICE, LiveRun, Training
+
+ROUND = 0.25
+"""Seconds within which every run has its turn; with many runs the slices get shorter."""
+
+
+class FairShare:
+    """The runs of one worker, of which the one that has used the least time is next. Where a step takes longer than a slice, its
+    run so has fewer turns. (Start-time fair queueing: Goyal, Vin and Cheng, 1996, section 2.)"""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.runs: list[LiveRun] = []
+        self._clock = clock
+        self._least = 0.0
+        """The time that the run of the last turn had used before it: a run that comes, or that has waited, begins with so much,
+        and has nothing to make up for."""
+
+    def add(self, run: LiveRun) -> None:
+        # In front: of those that have used as little, the last one that came is next.
+        self.runs.insert(0, run)
+
+    def find(self, run_id: str) -> LiveRun | None:
+        return next((run for run in self.runs if run.run_id == run_id), None)
+
+    def next(self) -> LiveRun | None:
+        """The run whose turn it is, or None while every run waits for its pace or is paused."""
+        now = self._clock()
+        due = [run for run in self._moving() if run.due <= now]
+        if not due:
+            return None
+        run = min(due, key=lambda run: max(run.used, self._least))
+        run.used = self._least = max(run.used, self._least)
+        self.runs.remove(run)
+        self.runs.append(run)
+        return run
+
+    def slice(self) -> float:
+        """The seconds of one turn with the present number of runs."""
+        return min(SLICE, ROUND / max(1, len(self._moving())))
+
+    def seconds_to_next(self) -> float | None:
+        """Seconds until there is something to do; None when only a command can change that."""
+        moments = [run.due for run in self._moving()]
+        moments += [run.delivery_due for run in self.runs if run.unsent]
+        return max(0.0, min(moments) - self._clock()) if moments else None
+
+    def _moving(self) -> list[LiveRun]:
+        moving = [run for run in self.runs if not run.waiting]
+        alone = [run for run in moving if run.request.alone]
+        # A run goes first until its first point: somebody has just pressed Train. New ones wait for each other in their
+        # order; those begun stand at the end, behind those added later.
+        new = [run for run in moving if run.is_new]
+        return alone[:1] or new[-1:] or moving
 
 
 class Worker:
@@ -39,7 +89,7 @@ class Worker:
         self, training: Training, commands: SimpleQueue[protocol.Command], report: Callable[[protocol.Report], None]
     ) -> None:
         self._training, self._commands, self._report = training, commands, report
-        self._runs = FairShare()
+        self._turns = FairShare()
         self._jobs: deque[protocol.Ask] = deque()
         self._busy_with: str | None = None
 
@@ -48,18 +98,18 @@ class Worker:
             self._take_commands()
             for _ in range(len(self._jobs)):  # jobs that arrive meanwhile wait for one slice
                 self._answer(self._jobs.popleft())
-            run = self._runs.next()
+            run = self._turns.next()
             self._set_busy(run.run_id if run else None)
             if run is not None:
-                run.advance(self._runs.slice(), hurry=lambda: not self._commands.empty())
+                run.advance(self._turns.slice(), hurry=lambda: not self._commands.empty())
                 if run.save_due:
                     self._save(run)
-            for other in list(self._runs):
+            for other in list(self._turns.runs):
                 self._deliver(other)
 
     def _take_commands(self) -> None:
         """Take every command that has arrived; wait for one if there is nothing else to do."""
-        timeout = 0.0 if self._jobs else self._runs.seconds_to_next()
+        timeout = 0.0 if self._jobs else self._turns.seconds_to_next()
         try:
             if timeout != 0.0:
                 self._set_busy(None)
@@ -79,43 +129,45 @@ class Worker:
             case protocol.Ask():
                 self._jobs.append(command)
             case protocol.Ping():
-                self._report(protocol.Pong())
+                self._report(protocol.Busy(self._busy_with))
             case protocol.Start(run_id, request, prediction, folder):
                 path = data_folder() / folder  # an absolute one stays as it is, and is there
                 if not Path(folder).is_absolute():
                     path.mkdir(parents=True, exist_ok=True)
                 RunFolder(path).delete_half_written()  # by a worker before
                 run = LiveRun(run_id, request, prediction, self._training, RunFolder(path), command.saved_step)
-                self._runs.add(run)
+                self._turns.add(run)
                 if not request.paused:
                     self._report(protocol.RunUpdate(run_id, state="running"))
             case _:
-                if (found := self._runs.find(command.run_id)) is not None:
+                if (found := self._turns.find(command.run_id)) is not None:
                     self._control(found, command)
 
     def _control(self, run: LiveRun, command: protocol.Control) -> None:
         self._set_busy(run.run_id)
-        match command:
-            case protocol.PutAway():
-                self._put_away(run)
+        match command.action:
+            case "suspend":
+                self._suspend(run)
                 return
-            case protocol.Pause():
+            case "pause":
                 run.pause()
-            case protocol.Step():
+            case "step":
                 run.allow_step()
-            case protocol.Resume():
+            case "resume":
                 run.resume()
                 self._report(protocol.RunUpdate(run.run_id, state="running"))
-            case protocol.SetPace(_, steps_per_second):
-                run.set_pace(steps_per_second)
-            case protocol.Stop():
+            case "set pace":
+                run.set_pace(command.pace)
+            case "stop":
                 run.stop()
         self._deliver(run)
 
     def _deliver(self, run: LiveRun) -> None:
         """Send a run's events if they are due, and finish the run when it is over."""
         if run.over:
-            self._finish(run)
+            if not run.failed:
+                self._save_weights(run)
+            self._release(run, "over")
             return
         if run.deliverable:
             self._report(protocol.RunUpdate(run.run_id, run.deliver()))
@@ -124,28 +176,23 @@ class Worker:
             self._report(protocol.RunUpdate(run.run_id, state="paused"))
         run.announced_pause = run.waiting
 
-    def _finish(self, run: LiveRun) -> None:
-        if not run.failed:
-            self._save_weights(run)
-        self._let_go(run, "over")
-
-    def _put_away(self, run: LiveRun) -> None:
+    def _suspend(self, run: LiveRun) -> None:
         try:
-            run.put_away()
+            run.suspend()
         except Exception as error:
             if not isinstance(error, BlockingIOError):  # it is only not the moment
-                log_error(f"Run {run.run_id} cannot be put away", error)
+                log_error(f"Run {run.run_id} cannot be suspended", error)
             self._report(protocol.RunUpdate(run.run_id, state="kept"))
             return
         self._save_weights(run)
-        self._let_go(run, "put away")
+        self._release(run, "suspended")
 
-    def _let_go(self, run: LiveRun, state: Literal["over", "put away"]) -> None:
+    def _release(self, run: LiveRun, state: Literal["over", "suspended"]) -> None:
         """Send a run's last events; code that reads them finds its files, which are saved before."""
-        self._runs.remove(run)
+        self._turns.runs.remove(run)
+        self._set_busy(None)  # before, since the run may come back at once
         self._report(protocol.RunUpdate(run.run_id, run.deliver(), state))
-        self._busy_with = None  # as the pool concludes; the run may come back at once
-        run.let_go()
+        run.free()
         free_memory()
 
     def _save(self, run: LiveRun) -> None:
@@ -162,6 +209,8 @@ class Worker:
         """Save the weights in the run's folder, if there is a model; not those of a step that is repeated."""
         if run.model is None or run.repeating:
             return
+        from engine.model.build import save_weights  # with a stand-in for the training there is no model, and no torch
+
         try:
             save_weights(run.model, run.folder.weights)
         except OSError as error:
@@ -172,109 +221,43 @@ class Worker:
     def _answer(self, asked: protocol.Ask) -> None:
         self._set_busy(asked.job_id)
         try:
-            answer = protocol.Answer(asked.job_id, protocol.write_value(asked.job.do()))
+            answer = protocol.Answer(asked.job_id, write_value(asked.job.do()))
         except Exception as error:
             log_failure(f"Job {asked.job.function}", error)
-            answer = protocol.Answer(asked.job_id, error=in_words(error))
+            answer = protocol.Answer(asked.job_id, error=error_in_words(error))
         self._report(answer)
 
 
-def save_weights(model: Any, path: Path) -> None:
-    """Save a model's parameters and buffers, those of shared layers once; the file appears whole or not at all. Raises OSError
-    where the disk does not take it."""
-    from safetensors import SafetensorError
-    from safetensors.torch import save_model
-
-    with replacing(path) as half_written:
-        try:
-            save_model(model, str(half_written))
-        except SafetensorError as error:
-            raise OSError(str(error)) from error
-
-
-def free_memory() -> None:
-    """Give the memory of a run that is over back to the system, also what the allocator kept for its next step."""
-    gc.collect()
-    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
-        libc.malloc_trim(0)
-    torch = sys.modules.get("torch")  # with a stand-in for the training, torch is not loaded
-    if torch is not None and torch.cuda.is_initialized():
-        torch.cuda.empty_cache()
-
-
-def describe_device(slot: int) -> protocol.DeviceFacts:
-    """Set one thread for this worker and choose its device: worker i owns GPU i. To workers beyond the last GPU the pool gives no
-    run that uses one."""
-    torch = sys.modules.get("torch")
-    if torch is None:
-        return {}
-    torch.set_num_threads(1)
-    facts = protocol.DeviceFacts(
-        torch=str(torch.__version__), accelerator=None, accelerators=0, accelerator_name="", accelerator_memory=0
-    )
-    if torch.accelerator.is_available():
-        kind, count = torch.accelerator.current_accelerator().type, torch.accelerator.device_count()
-        facts["accelerator"], facts["accelerators"] = kind, count
-        if kind == "cuda" and slot < count:
-            torch.cuda.set_device(slot)
-            facts["accelerator_name"] = torch.cuda.get_device_name(slot)
-            facts["accelerator_memory"] = torch.cuda.mem_get_info(slot)[0]
-    return facts
-
-
-def take_over_pipes() -> tuple[BinaryIO, BinaryIO]:
-    """Keep stdin and stdout for the protocol; other code reads an empty stdin and prints to stderr."""
-    inward, outward = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    return inward, outward
-
-
-def listen(inward: BinaryIO, commands: SimpleQueue[protocol.Command]) -> None:
-    """Queue the commands; exit when the parent is gone, even in the middle of a step."""
-    try:
-        while True:
-            commands.put(protocol.receive(inward))
-    except EOFError:
-        os._exit(0)
-
-
-def report_to(outward: BinaryIO, message: protocol.Report) -> None:
-    try:
-        protocol.send(outward, message)
-    except OSError:  # the parent is gone
-        os._exit(0)
-
-
 def main() -> None:
+    """The arguments: the module with ``begin`` and ``train``, the role, the worker's number, and the bytes that it may take."""
     # Ctrl-C in a terminal reaches children too; the parent decides when they end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     log_to_stderr()
-    parser = argparse.ArgumentParser(
-        prog="python -m engine.workers.worker", description="A child of the pool; not for people."
-    )
-    parser.add_argument("--training", required=True, help="module with begin and train")
-    parser.add_argument("--slot", type=int, default=0, help="number of this worker, from 0")
-    parser.add_argument("--role", choices=get_args(protocol.Role), default="runs")
-    parser.add_argument("--memory", type=int, default=0, help="bytes that this process may take")
-    options = parser.parse_args()
+    training, role, slot, memory = sys.argv[1:]
     give_way(JOBS)  # also while it starts: somebody may wait for it
     inward, outward = take_over_pipes()
     commands: SimpleQueue[protocol.Command] = SimpleQueue()
-    Thread(target=listen, args=(inward, commands), daemon=True).start()
-    training = cast(Training, import_module(options.training))
-    report = partial(report_to, outward)
-    facts = describe_device(options.slot)
+    listen(inward, receive, commands.put)
+
+    def report(message: protocol.Report) -> None:
+        try:
+            send(outward, message)
+        except OSError:  # the parent is gone
+            os._exit(0)
+
+    module = cast(Training, import_module(training))
+    facts = DeviceFacts()
+    if "torch" in sys.modules:  # with a stand-in for the training, torch may not be loaded
+        from engine.training.device import describe_device
+
+        facts = describe_device(int(slot))
     gc.freeze()
-    if options.memory and facts.get("accelerator") != "cuda":  # CUDA reserves far more than it takes
-        limit_memory(options.memory)
-    if options.role != "jobs":
-        give_way(OWN_PROCESS if options.role == "own" else TRAINING)
+    if facts.get("accelerator") != "cuda":  # CUDA reserves far more than it takes
+        limit_memory(int(memory))
+    if role != "jobs":
+        give_way(OWN_PROCESS if role == "own" else TRAINING)
     report(protocol.Ready(facts))
-    Worker(training, commands, report).work()
+    Worker(module, commands, report).work()
 
 
 if __name__ == "__main__":

@@ -84,11 +84,8 @@ def _show_link(lesson: Lesson, base: str) -> None:
         st.caption("This address works on this machine only. Open the app by the name that your class can reach.")
     code, qr = st.columns([2, 1])
     code.code(link, language=None, wrap_lines=True)
-    qr.image(_qr(link), width=QR_WIDTH)
-
-
-def _qr(link: str) -> str:
-    return segno.make(link, micro=False).svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2)
+    drawn = segno.make(link, micro=False).svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2)
+    qr.image(drawn, width=QR_WIDTH)
 
 
 def show_own(base: str) -> None:

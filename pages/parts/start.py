@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-from engine.analysis.working_head import WorkingHead
+from engine.analysis.attention.working_head import WorkingHead
 from engine.foundation.formatting import counted
 from engine.runs.events import Sample
 from engine.runs.run import Run
 from engine.tasks import TASKS
 from engine.workers.health import Health
 from engine.workers.processes.machines import HERE
-from pages.parts.app import server
 
 WATCH = (
     "“Second half” is what it must write; the first half is random. Each row of the square is a place that reads, and a strong colour "
@@ -56,11 +55,6 @@ def recording_in_words(run: Run) -> str:
         f"{counted(config.n_heads, 'head')}{parameters}, {counted(config.steps, 'step')}, seed {config.seed}: one with which a single "
         "head does nearly all of the work. With other seeds two heads may share it."
     )
-
-
-def device_in_words() -> str:
-    """The workers that train, or a note that they are still starting."""
-    return workers_in_words(server.pool().health())
 
 
 def workers_in_words(health: Health) -> str:

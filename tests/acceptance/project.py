@@ -8,7 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.serving import ROOT
+
 GIT = ("git", "-c", "user.name=Tests", "-c", "user.email=tests@localhost", "-c", "core.excludesFile=/dev/null")
 
 

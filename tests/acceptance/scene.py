@@ -1,4 +1,4 @@
-"""What scenes on the real server share: waiting, pressing Train, and looking at its processes and at its data folder."""
+"""A scene on the real server, as a visitor's tabs see it: waiting, pressing Train, and looking at its processes and its data folder."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import asyncio
 import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
@@ -15,44 +17,71 @@ import psutil
 from engine.runs.events import Progress
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from tests.load.board import Board
+from tests.load.page import Board
 from tests.load.session import Session, opened
+from tests.serving import running
 
-PATIENCE = 90.0
 LONG = "steps=50000"
+ENDED = "The app ended while this run was going; what it had written is here."
 PAGES = (
     "", "lab", "text", "attention", "encodings", "issues", "issues?issue=heads", "design", "memory-and-time", "notebooks",
 )  # fmt: skip
 
 
-def play(scene: Coroutine[None, None, None]) -> None:
-    asyncio.run(scene)
+@dataclass
+class Site:
+    """A server as one visitor sees it."""
+
+    server: subprocess.Popen[bytes]
+    address: str
+    http: aiohttp.ClientSession
+
+    def tab(self, page: str, query: str = "") -> AbstractAsyncContextManager[Session]:
+        return opened(self.http, self.address, page, query)
+
+    async def train(self, tab: Session, state: str = "running") -> Board:
+        """Press Train once a worker is ready; the board of the new run, once it is in this state."""
+        await until(self.is_ready)
+        before = tab.board
+        await tab.press("Train")
+        await until(lambda: tab.board is not before or tab.alerts or tab.errors)
+        board = tab.board
+        assert board is not None, tab.alerts
+        await until(lambda: board.state == state and (state != "running" or board.step > 0))
+        return board
+
+    async def open_every_page(self) -> None:
+        """None of them shows an exception."""
+        for page in PAGES:
+            name, _, query = page.partition("?")
+            async with self.tab(name, query) as tab:
+                assert tab.errors == 0, page
+
+    def is_ready(self) -> bool:
+        """Whether a worker is."""
+        return healthz(self.address) == 200
+
+    def workers(self) -> list[psutil.Process]:
+        children = psutil.Process(self.server.pid).children(recursive=True)
+        return [child for child in children if child.cmdline()[2:3] == ["engine.workers.worker"]]
+
+    def kill(self) -> None:
+        self.server.kill()
+        self.server.wait()
+
+
+@asynccontextmanager
+async def site(visitor: aiohttp.ClientSession, folder: Path, **environment: str) -> AsyncIterator[Site]:
+    """A server with its data in this folder, beside which its log is; at its end no traceback may stand there."""
+    with running("app.py", folder, **environment) as (server, address):
+        yield Site(server, address, visitor)
+    assert "Traceback" not in (folder / "log.txt").read_text()
 
 
 async def until(holds: Callable[[], object]) -> None:
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(240):
         while not holds():
             await asyncio.sleep(0.05)
-
-
-async def train(address: str, tab: Session, state: str = "running") -> Board:
-    """Press Train once a worker is ready; the board of the new run, once it is in this state."""
-    await until(lambda: healthz(address) == 200)
-    before = tab.board
-    await tab.press("Train")
-    await until(lambda: tab.board is not before or tab.alerts or tab.errors)
-    board = tab.board
-    assert board is not None, tab.alerts
-    await until(lambda: board.state == state and (state != "running" or board.step > 0))
-    return board
-
-
-async def open_every_page(http: aiohttp.ClientSession, address: str) -> None:
-    """None of them shows an exception."""
-    for page in PAGES:
-        name, _, query = page.partition("?")
-        async with opened(http, address, name, query) as tab:
-            assert tab.errors == 0, page
 
 
 async def shown(tab: Session) -> Board:
@@ -71,24 +100,13 @@ def healthz(address: str) -> int:
         return error.code
 
 
-def folder_of(folder: Path, run_id: str) -> Path:
-    return folder / "data" / "runs" / run_id
-
-
 def on_disk(folder: Path, run_id: str) -> Run:
-    """What a later server finds."""
+    """The run as a later server finds it, without a gap in its steps."""
     run = Runs(folder / "data" / "runs").get(run_id)
     assert run is not None
+    steps = [event.step for event in run.events if isinstance(event, Progress)]
+    assert steps == list(range(1, run.step + 1))
     return run
-
-
-def steps_of(run: Run) -> list[int]:
-    return [event.step for event in run.events if isinstance(event, Progress)]
-
-
-def workers_of(server: subprocess.Popen[bytes]) -> list[psutil.Process]:
-    children = psutil.Process(server.pid).children(recursive=True)
-    return [child for child in children if child.cmdline()[2:3] == ["engine.workers.worker"]]
 
 
 def are_gone(processes: list[psutil.Process]) -> bool:

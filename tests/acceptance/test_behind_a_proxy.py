@@ -21,10 +21,11 @@ import pytest
 
 from pages.parts.app.visitor import COOKIE
 from tests.acceptance.scene import healthz
-from tests.browser.conftest import FLAGS, WIDE, button
-from tests.pages.web.test_deploy import deploy_line
+from tests.browser.conftest import WIDE, button, chromium
+from tests.pages.web.test_server import deploy_line
 from tests.serving import ROOT, free_port, running
 
+__all__ = ["chromium"]
 NGINX_FILE = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") or ""
 pytestmark = [
     pytest.mark.acceptance,
@@ -92,7 +93,7 @@ def nginx_lines() -> str:
 
 @contextmanager
 def asked(address: str, visitor: str = "203.0.113.5") -> Iterator[HTTPResponse]:
-    """What the proxy answers to a visitor from this network address, who has just got a cookie."""
+    """The answer of the proxy to a visitor from this network address, who has just got a cookie."""
     parts = urlsplit(address)
     tls = ssl.create_default_context()
     tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
@@ -117,31 +118,18 @@ def cookie_of(address: str) -> set[str]:
     return set(mine.split("; ")[1:])
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """A browser for which every host is this machine."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="NO BROWSER TESTS: playwright is not installed")
-    with sync_api.sync_playwright() as playwright:
-        path = shutil.which("chromium")
-        browser = playwright.chromium.launch(
-            executable_path=path, args=[*FLAGS, "--host-resolver-rules=MAP * 127.0.0.1"]
-        )
-        yield browser
-        browser.close()
-
-
 @contextmanager
 def page_of(chromium: Any) -> Iterator[tuple[Any, list[tuple[str, int]]]]:
     """A page in a new profile, and the event streams that it opens: their addresses and statuses."""
     context = chromium.new_context(viewport=WIDE, ignore_https_errors=True)
     page, streams = context.new_page(), list[tuple[str, int]]()
     page.set_default_timeout(PATIENCE)
-    page.on(
-        "response",
-        lambda answer: (
-            "/live/" in answer.url and "after=" in answer.url and streams.append((answer.url, answer.status))
-        ),
-    )
+
+    def note(answer: Any) -> None:
+        if re.search("/live/.*after=", answer.url):
+            streams.append((answer.url, answer.status))
+
+    page.on("response", note)
     yield page, streams
     context.close()
 
@@ -170,9 +158,7 @@ def test_the_cookie_is_secure(proxy: str, environment: dict[str, str], tmp_path:
         assert {"HttpOnly", "Secure", "SameSite=Lax"} <= cookie_of(address)
 
 
-def test_under_a_path_that_the_proxy_removes_the_lab_trains_and_streams_and_addresses_have_shares(
-    chromium: Any, tmp_path: Path
-) -> None:
+def test_under_a_path_that_the_proxy_removes_it_trains_and_addresses_have_shares(chromium: Any, tmp_path: Path) -> None:
     few = {"ATTENTION_LAB_STREAMS": "6"}
     with deployed(tmp_path, path="/~/+/", **few) as address, page_of(chromium) as (page, streams):
         assert {"HttpOnly", "Secure", "SameSite=Lax"} <= cookie_of(address)
@@ -190,9 +176,7 @@ def test_under_a_path_that_the_proxy_removes_the_lab_trains_and_streams_and_addr
         page.locator(".badge").get_by_text("Stopped").wait_for()
 
 
-def test_in_a_frame_of_another_site_a_browser_keeps_its_cookie_and_steers_its_run(
-    chromium: Any, tmp_path: Path
-) -> None:
+def test_in_a_frame_of_another_site_a_browser_keeps_its_cookie(chromium: Any, tmp_path: Path) -> None:
     framing = {"ATTENTION_LAB_FRAME_ANCESTORS": f"'self' https://{COURSE}:*"}
     with deployed(tmp_path, **framing) as address, page_of(chromium) as (page, streams):
         assert {"HttpOnly", "Secure", "SameSite=None", "Partitioned"} <= cookie_of(address)

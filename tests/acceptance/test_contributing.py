@@ -1,4 +1,4 @@
-"""What CONTRIBUTING says is enough: an encoding, a task, an issue and a chart are added to a copy by its steps alone.
+"""The steps of CONTRIBUTING are enough: an encoding, a task, an issue and a chart are added to a copy by them alone.
 
 What is added lies in ``additions``, a folder for each section, laid out as in the project.
 """
@@ -13,12 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.project import ROOT, Project
+from tests.acceptance.project import Project
+from tests.serving import ROOT
 
 pytestmark = pytest.mark.acceptance
 ADDITIONS = Path(__file__).parent / "additions"
 REGISTRIES = re.compile(r"\b(ENCODINGS|TASKS|ISSUES)\b|at_scale|memory_and_time")
-"""What a test names that walks over a registry, or looks at the page with the new panel."""
+"""The names in a test that walks over a registry, or looks at the page with the new panel."""
+WHICH = '    "encoding.which_neighbour",\n'
+IMPORTED = "from pages.parts.charts.cache import cache_figure\n"
+TRAINING = '    small_table("Training, predicted"'
 CACHE = """\
     cache = {str(label): int(size) for label, size in predicted["cache_per_token"].items()}
     said = "; ".join(f"{label} {in_bytes(size)}" for label, size in cache.items())
@@ -29,10 +33,9 @@ CACHE = """\
 
 @dataclass(frozen=True)
 class Addition:
-    """What one section of CONTRIBUTING adds: files of its own, and lines put after lines of files that are there."""
+    """The addition of one section of CONTRIBUTING: files of its own, and lines put after lines of files that are there."""
 
     section: str
-    name: str
     lines: tuple[tuple[str, str, str], ...]
     """For each: the file, the beginning of the line after which it is put, and what is put there."""
 
@@ -61,32 +64,12 @@ class Addition:
             path.write_text(path.read_text().replace(line, ""))
 
 
+AT_SCALE = "pages/parts/memory_and_time/tables.py"
 ADDED = (
-    Addition("encoding", "sandwich", (("engine/encodings/__init__.py", '    "kerple",', '    "sandwich",\n'),)),
-    Addition("task", "neighbour_sum", (("engine/tasks/__init__.py", '    "k_back",', '    "neighbour_sum",\n'),)),
-    Addition(
-        "issue",
-        "which_neighbour",
-        (
-            (
-                "engine/experiments/issues/__init__.py",
-                '    "encoding.no_encoding",',
-                '    "encoding.which_neighbour",\n',
-            ),
-        ),
-    ),
-    Addition(
-        "chart",
-        "cache",
-        (
-            (
-                "pages/parts/memory_and_time/at_scale.py",
-                "from pages.parts.boards.panels import",
-                "from pages.parts.charts.cache import cache_figure\n",
-            ),
-            ("pages/parts/memory_and_time/at_scale.py", '    small_table("Training, predicted"', CACHE),
-        ),
-    ),
+    Addition("encoding", (("engine/encodings/__init__.py", '    "kerple",', '    "sandwich",\n'),)),
+    Addition("task", (("engine/tasks/__init__.py", '    "k_back",', '    "neighbour_sum",\n'),)),
+    Addition("issue", (("engine/experiments/issues/__init__.py", '    "encoding.no_encoding",', WHICH),)),
+    Addition("chart", ((AT_SCALE, "from pages.parts.boards.panels import", IMPORTED), (AT_SCALE, TRAINING, CACHE))),
 )
 
 
@@ -113,7 +96,7 @@ def named(section: str) -> tuple[set[str], set[str]]:
 
 
 def pattern(path: str) -> str:
-    """What a path of the guide stands for: ``<word>`` is any name, a folder is all that is in it."""
+    """The pattern of a path of the guide: ``<word>`` is any name, a folder is all that is in it."""
     return re.sub(r"<\w+>", r"\\w+", path) + (".*" if path.endswith("/") else "")
 
 
@@ -132,9 +115,7 @@ def with_all(project: Project) -> Iterator[Project]:
 
 
 @pytest.mark.parametrize("addition", ADDED, ids=lambda addition: addition.section)
-def test_the_files_that_are_named_are_those_that_change_and_taken_out_nothing_is_left(
-    addition: Addition, project: Project
-) -> None:
+def test_the_named_files_change_and_taken_out_nothing_is_left(addition: Addition, project: Project) -> None:
     written, edited = named(addition.section)
     addition.put_into(project)
     changed = project.changed()

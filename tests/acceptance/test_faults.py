@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from engine.foundation.visitor import Visitor
+from engine.hosting.limits import Limits
 from engine.runs.events import Ended, Failed, Finished
 from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from engine.workers.hosting.limits import Limits
 from engine.workers.pool import Pool
-from engine.workers.runs import away
+from engine.workers.runs import suspended
 from tests.acceptance.dying_training import MIDDLE, seed_of
 from tests.engine import fake_training
 from tests.engine.fake_training import config
@@ -48,7 +48,7 @@ def pool(tmp_path: Path) -> Iterator[Pool]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(away, "PAUSED_FOR", 0.05)
+    monkeypatch.setattr(suspended, "PAUSED_FOR", 0.05)
 
 
 def same_on_disk(pool: Pool, run: Run) -> None:
@@ -70,19 +70,18 @@ def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize(
-    ("point", "least", "most"),
-    [
-        ("before it begins", 0, 0), ("before the first step", 0, 0), ("in a step", 0, MIDDLE),
-        ("in a validation", 0, MIDDLE - 1), ("writing the result", 0, 60), ("saving the weights", 0, 60),
-    ],
-)  # fmt: skip
-def test_killed_by_itself_the_run_is_lost_with_what_was_seen_of_it(
-    pool: Pool, point: str, least: int, most: int
-) -> None:
+MOST = {
+    "before it begins": 0, "before the first step": 0, "in a step": MIDDLE, "in a validation": MIDDLE - 1,
+    "writing the result": 60, "saving the weights": 60,
+}  # fmt: skip
+"""By the point at which a worker kills itself: the last step that may have been seen by then."""
+
+
+@pytest.mark.parametrize("point", MOST)
+def test_killed_by_itself_the_run_is_lost_with_what_was_seen_of_it(pool: Pool, point: str) -> None:
     run = wait_end(pool.submit(RunRequest(config(60, 0.005, seed_of(point)))))
     assert run.ending == Ended(run.step, "lost", KILLED)
-    assert least <= run.step <= most
+    assert run.step <= MOST[point]
     same_on_disk(pool, run)
     trains_again(pool)
 
@@ -97,12 +96,9 @@ def test_killed_while_it_starts_the_run_waits_for_the_next_worker(tmp_path: Path
         same_on_disk(pool, run)
 
 
-def test_killed_idle_nobody_notices(pool: Pool) -> None:
+def test_killed_idle_nobody_notices_and_while_the_run_is_paused_the_run_is_lost(pool: Pool) -> None:
     kill(pool.health().workers[0].pid)
     trains_again(pool)
-
-
-def test_killed_while_the_run_is_paused_the_run_is_lost(pool: Pool) -> None:
     run = long_run(pool)
     pool.pause(run.id)
     until(lambda: run.state == "paused")
@@ -169,9 +165,7 @@ def test_killed_while_it_stops_a_run_the_run_counts_as_stopped(pool: Pool) -> No
 
 
 def test_all_killed_at_once_each_run_says_so_and_what_waited_goes_on(tmp_path: Path) -> None:
-    with (
-        pool_at(tmp_path / "runs", runs_per_worker=2) as pool,
-    ):
+    with pool_at(tmp_path / "runs", runs_per_worker=2) as pool:
         assert pool.wait_until_ready(PATIENCE)
         going = [long_run(pool), long_run(pool)]
         waiting = pool.submit(RunRequest(config(20)))

@@ -1,22 +1,29 @@
-"""A full and a read-only disk under the real server: it starts, its pages open, and what could not be stored is said."""
+"""The real server on a disk that is full, read-only, or holds damaged, newer and foreign files: it starts, its pages open, and what
+could not be stored or read is a sentence at most."""
 
 from __future__ import annotations
 
 import errno
+import json
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from engine.config.run_config import RunConfig
 from engine.runs.events import Ended
-from tests.acceptance.scene import LONG, healthz, on_disk, open_every_page, play, steps_of, train, until
-from tests.load.session import opened, visitor
-from tests.serving import running
+from engine.runs.store import Runs
+from tests.acceptance.scene import LONG, on_disk, shown, site, until
+from tests.load.page import messages
+from tests.load.session import visitor
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.skipif(sys.platform != "linux", reason="mounts a small disk")]
+pytestmark = pytest.mark.acceptance
+small_disk = pytest.mark.skipif(sys.platform != "linux", reason="mounts a small disk")
 
 FULL, READ_ONLY = "No space left on device", "Read-only file system"
 UNSAVED = "This run cannot be saved: {}. It goes on, but it is gone when the app is started anew: download what you want to keep."
@@ -39,25 +46,24 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "--lazy", data], check=True)
 
 
-def fill(disk: Path) -> None:
-    """Take what is left of the disk, to the last byte."""
+def refuse(disk: Path, problem: str) -> None:
+    """From now on the disk takes nothing."""
+    if problem == READ_ONLY:
+        subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        return
     with (disk / "filler").open("ab", buffering=0) as file:
-        for size in (2**16, 1):
+        for size in (2**16, 1):  # what is left, to the last byte
             with suppress(OSError):
                 while True:
                     file.write(b"x" * size)
 
 
-def set_writable(disk: Path, *, writable: bool) -> None:
-    subprocess.run(["mount", "-o", f"remount,{'rw' if writable else 'ro'}", disk], check=True)
-
-
-def refuse(disk: Path, problem: str) -> None:
-    """From now on the disk takes nothing."""
-    if problem == FULL:
-        fill(disk)
+def accept(disk: Path, problem: str) -> None:
+    """From now on the disk takes files again."""
+    if problem == READ_ONLY:
+        subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
     else:
-        set_writable(disk, writable=False)
+        (disk / "filler").unlink()
 
 
 def refuses(disk: Path) -> int:
@@ -70,84 +76,145 @@ def refuses(disk: Path) -> int:
     return 0
 
 
+@small_disk
 @pytest.mark.parametrize(("problem", "number"), [(FULL, errno.ENOSPC), (READ_ONLY, errno.EROFS)])
-def test_the_server_starts_on_it_and_its_pages_open(tmp_path: Path, disk: Path, problem: str, number: int) -> None:
+async def test_the_server_starts_and_pages_open(tmp_path: Path, disk: Path, problem: str, number: int) -> None:
     refuse(disk, problem)
     assert refuses(disk) == number
-
-    async def scene() -> None:
-        async with visitor() as http:
-            with running("app.py", tmp_path) as (server, address):
-                await open_every_page(http, address)
-                async with opened(http, address, "lab") as tab:
-                    await until(lambda: healthz(address) == 200)
-                    for _ in range(2):
-                        await tab.press("Train")
-                        assert REFUSED.format(problem) in tab.alerts
-                        assert tab.board is None
-                    assert tab.errors == 0
-                async with opened(http, address, "text") as tab:
-                    await tab.move("Text")
-                    await tab.write("Or paste it here", "To be, or not to be. " * 500)
-                    await tab.press("Use this text")
-                    assert f"The disk does not take it: {problem}." in tab.alerts
-                async with opened(http, address, "issues", "issue=heads") as tab:
-                    await tab.press("Run")
-                    await until(lambda: REFUSED.format(problem) in tab.figures or tab.errors)
-                    assert tab.errors == 0
-                async with opened(http, address, "memory-and-time", "longest=128&rounds=1") as tab:
-                    await tab.press("Measure")
-                    await until(lambda: NO_RESULT.format(problem) in tab.alerts or tab.errors)
-                    assert tab.errors == 0
-                assert server.poll() is None
-        assert "Traceback" not in (tmp_path / "log.txt").read_text()
-        assert not list(disk.glob("runs/*")), "nothing half-made is left of the refused runs"
-
-    play(scene())
+    async with visitor() as me, site(me, tmp_path) as one:
+        await one.open_every_page()
+        async with one.tab("lab") as tab:
+            await until(one.is_ready)
+            for _ in range(2):
+                await tab.press("Train")
+                assert REFUSED.format(problem) in tab.alerts
+                assert tab.board is None
+            assert tab.errors == 0
+        async with one.tab("text") as tab:
+            await tab.move("Text")
+            await tab.write("Or paste it here", "To be, or not to be. " * 500)
+            await tab.press("Use this text")
+            assert f"The disk does not take it: {problem}." in tab.alerts
+        async with one.tab("issues", "issue=heads") as tab:
+            await tab.press("Run")
+            await until(lambda: REFUSED.format(problem) in tab.figures or tab.errors)
+            assert tab.errors == 0
+        async with one.tab("memory-and-time", "longest=128&rounds=1") as tab:
+            await tab.press("Measure")
+            await until(lambda: NO_RESULT.format(problem) in tab.alerts or tab.errors)
+            assert tab.errors == 0
+        assert one.server.poll() is None
+    assert not list(disk.glob("runs/*")), "nothing half-made is left of the refused runs"
 
 
+@small_disk
 @pytest.mark.parametrize("problem", [FULL, READ_ONLY])
 @pytest.mark.parametrize("mended", [True, False])
-def test_it_stops_taking_anything_while_a_run_trains(tmp_path: Path, disk: Path, problem: str, mended: bool) -> None:
-    def take() -> None:
-        if problem == FULL:
-            (disk / "filler").unlink()
-        else:
-            set_writable(disk, writable=True)
-
-    async def scene() -> None:
-        async with visitor() as http:
-            with running("app.py", tmp_path) as (_, address):
-                async with opened(http, address, "lab", LONG) as tab, opened(http, address, "lab") as other:
-                    board = await train(address, tab)
-                    refuse(disk, problem)
-                    step = board.step
-                    await until(lambda: board.step > step + 20)
-                    await other.press("Train")
-                    assert REFUSED.format(problem) in other.alerts
-                    await tab.press("Pause")
-                    await until(lambda: board.state == "paused" and tab.has("Resume"))
-                    await tab.press("Resume")
-                    await until(lambda: board.state == "running")
-                    assert UNSAVED.format(problem) in tab.alerts
-                    if mended:
-                        take()
-                    await tab.press("Stop")
-                    await until(lambda: board.state == "stopped")
-                    await tab.rerun("again")
-                    assert (UNSAVED.format(problem) in tab.alerts) is not mended
-                    if mended:
-                        await train(address, other)
-                    assert tab.errors == other.errors == 0
-        assert "Traceback" not in (tmp_path / "log.txt").read_text()
-        found = on_disk(tmp_path, board.run)
-        assert steps_of(found) == list(range(1, found.step + 1))
-        assert not list(found.folder.rglob("*.part"))
+async def test_it_refuses_while_a_run_trains(tmp_path: Path, disk: Path, problem: str, mended: bool) -> None:
+    async with (
+        visitor() as me, site(me, tmp_path) as one, one.tab("lab", LONG) as tab, one.tab("lab") as other,
+    ):  # fmt: skip
+        board = await one.train(tab)
+        refuse(disk, problem)
+        step = board.step
+        await until(lambda: board.step > step + 20)
+        await other.press("Train")
+        assert REFUSED.format(problem) in other.alerts
+        await tab.press("Pause")
+        await until(lambda: board.state == "paused" and tab.has("Resume"))
+        await tab.press("Resume")
+        await until(lambda: board.state == "running")
+        assert UNSAVED.format(problem) in tab.alerts
         if mended:
-            assert found.ending == Ended(board.step, "stopped")
-            assert found.weights is not None
-        else:
-            assert 0 < found.step < board.step
-            assert (found.state, found.weights) == ("lost", None)
+            accept(disk, problem)
+        await tab.press("Stop")
+        await until(lambda: board.state == "stopped")
+        await tab.rerun("again")
+        assert (UNSAVED.format(problem) in tab.alerts) is not mended
+        if mended:
+            await one.train(other)
+        assert tab.errors == other.errors == 0
+    found = on_disk(tmp_path, board.run)
+    assert not list(found.folder.rglob("*.part"))
+    if mended:
+        assert found.ending == Ended(board.step, "stopped")
+        assert found.weights is not None
+    else:
+        assert 0 < found.step < board.step
+        assert (found.state, found.weights) == ("lost", None)
 
-    play(scene())
+
+FOREIGN = {
+    "speed.json": '{"overhead": "a", "rate": 0}',
+    "servers/0123456789abcdef.json": "[1, 2]",
+    "costs/cut-short-sweep.json": '{"format": 1, "plan"',
+    "costs/newer-sweep-01.json": '{"format": 99}',
+    "evidence/heads/1-aa.json": '{"format": 1, "trials": [{}], "verdict": "yes"}',
+    "evidence/heads/2-bb.json": '{"format": 99}',
+    "evidence/heads/3-cc.json": "\0\1",
+    "evidence/trials/0.json": "[]",
+    "texts/" + "0" * 32 + ".txt": "something else",
+    "runs/notes.txt": "not a run",
+    "runs/lost+found/x": "not a run",
+}
+
+
+async def test_the_server_starts_on_damaged_newer_and_foreign_files(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    for name, content in FOREIGN.items():
+        (data / name).parent.mkdir(parents=True, exist_ok=True)
+        (data / name).write_text(content)
+    runs = Runs(data / "runs")
+    cut, newer, tomorrow, nobody = (runs.create(RunConfig().replace(steps=5)) for _ in range(4))
+    (cut.folder / "events.jsonl").write_text('{"event": "prog')
+    (newer.folder / "events.jsonl").write_text('{"event": "telepathy", "step": 3}\n')
+    settings = json.loads((newer.folder / "config.json").read_text())["config"]
+    rewrite(newer.folder / "config.json", config=settings | {"telepathy": True})
+    rewrite(tomorrow.folder / "config.json", created=time.time() + 86_400)
+    tomorrow.append([Ended(0, "stopped")])
+    (nobody.folder / "config.json").write_text('{"id": ')
+
+    async with visitor() as me, site(me, tmp_path) as one:
+        await one.open_every_page()
+        for run, state in ((cut, "lost"), (newer, "lost"), (tomorrow, "stopped")):
+            async with one.tab("lab", f"run={run.id}") as tab:
+                assert tab.errors == 0
+            news = await anext(messages(me, one.address, run.id, 0))
+            assert news["status"]["state"] == state
+        async with one.tab("lab", f"run={nobody.id}") as tab:
+            assert any("no run of that name is kept here" in alert for alert in tab.alerts)
+    for name in ("runs/notes.txt", "runs/lost+found/x", "evidence/heads/2-bb.json"):
+        assert (data / name).exists(), "what is not ours stays"
+
+
+async def test_after_the_clock_was_set_back_everything_in_the_folder_is_from_tomorrow(tmp_path: Path) -> None:
+    data, now = tmp_path / "data", time.time()
+    runs = Runs(data / "runs")
+    old, newer, tomorrow, elsewhere = (runs.create(RunConfig().replace(steps=5)) for _ in range(4))
+    for run, created in ((old, now - 7200), (newer, now - 3600), (tomorrow, now + 86_400)):
+        rewrite(run.folder / "config.json", created=created)
+        run.append([Ended(0, "stopped")])
+    rewrite(elsewhere.folder / "config.json", server="0" * 16, created=now - 1800)
+    lease = data / "servers" / f"{'0' * 16}.json"
+    lease.parent.mkdir()
+    lease.write_text(json.dumps({"id": "0" * 16, "pid": 1, "host": "another machine", "began": now}))
+    for file in data.rglob("*"):
+        os.utime(file, (now + 86_400, now + 86_400))
+
+    # The newest three of four are kept; what is from tomorrow is the newest.
+    async with (
+        visitor() as me, site(me, tmp_path, ATTENTION_LAB_KEPT_RUNS="3") as one, one.tab("lab", "steps=100") as tab,
+    ):  # fmt: skip
+        await until(lambda: not old.folder.exists() and not lease.exists())
+        board = await one.train(tab, "finished")
+        assert (board.step, tab.errors) == (100, 0)
+        for run, state in ((newer, "stopped"), (tomorrow, "stopped"), (elsewhere, "lost")):
+            async with one.tab("lab", f"run={run.id}") as other:
+                assert (await shown(other)).state == state
+                assert other.errors == 0
+    assert on_disk(tmp_path, board.run).state == "finished"
+    assert tomorrow.folder.exists()
+
+
+def rewrite(file: Path, **values: object) -> None:
+    file.write_text(json.dumps(json.loads(file.read_text()) | values))

@@ -1,4 +1,4 @@
-"""The page process is killed: no process is left, and after a restart each run says what became of it or goes on."""
+"""The page process is killed: no process is left, and after a restart, or at another server, each run says what became of it."""
 
 from __future__ import annotations
 
@@ -8,97 +8,116 @@ import psutil
 import pytest
 
 from engine.runs.events import Failed, Finished
-from tests.acceptance.scene import LONG, are_gone, folder_of, healthz, on_disk, play, shown, steps_of, train, until
-from tests.load.session import opened, visitor
-from tests.serving import running
+from tests.acceptance.scene import ENDED, LONG, are_gone, on_disk, shown, site, until
+from tests.load.session import visitor
 
 pytestmark = pytest.mark.acceptance
 
 ONE_PLACE = {"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_RUNS_PER_WORKER": "1"}
-ENDED = "The app ended while this run was going; what it had written is here."
 NOT_BEGUN = "The app ended before this run had begun."
 UNREADABLE = "What was kept of this run cannot be read, so it cannot continue. The same settings and seed give the same run again."
+ELSEWHERE = "This run goes on at another server that shares the data folder; it can be steered there only."
 
 
-def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_put_away(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with visitor() as http:
-            with running("app.py", tmp_path, **ONE_PLACE) as (server, address):
-                async with (
-                    opened(http, address, "lab", "steps=3000") as first,
-                    opened(http, address, "lab", LONG) as second,
-                    opened(http, address, "lab", LONG) as third,
-                ):
-                    away = await train(address, first)
-                    await first.press("Pause")
-                    await until(lambda: away.state == "paused")
-                    going = await train(address, second)  # the paused run is put away for it
-                    waiting = await train(address, third, "queued")
-                    assert (folder_of(tmp_path, away.run) / "put_away.json").exists()
-                    children = psutil.Process(server.pid).children(recursive=True)
-                    assert children
-                    server.kill()
-                    server.wait()
-                    await until(lambda: are_gone(children))
+async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_put_away(tmp_path: Path) -> None:
+    async with visitor() as me:
+        async with (
+            site(me, tmp_path, **ONE_PLACE) as one,
+            one.tab("lab", "steps=3000") as first, one.tab("lab", LONG) as second, one.tab("lab", LONG) as third,
+        ):  # fmt: skip
+            away = await one.train(first)
+            await first.press("Pause")
+            await until(lambda: away.state == "paused")
+            going = await one.train(second)  # the paused run is put away for it
+            waiting = await one.train(third, "queued")
+            assert (on_disk(tmp_path, away.run).folder / "put_away.json").exists()
+            children = psutil.Process(one.server.pid).children(recursive=True)
+            assert children
+            one.kill()
+            await until(lambda: are_gone(children))
 
-            lost, never, kept = (on_disk(tmp_path, one.run) for one in (going, waiting, away))
-            assert (lost.state, never.state, kept.state, kept.away) == ("lost", "lost", "paused", True)
-            assert lost.step >= going.step > 0, "what the reader saw is on disk"
-            assert steps_of(lost) == list(range(1, lost.step + 1))
+        lost, never, kept = (on_disk(tmp_path, board.run) for board in (going, waiting, away))
+        assert (lost.state, never.state, kept.state, kept.away) == ("lost", "lost", "paused", True)
+        assert lost.step >= going.step > 0, "what the reader saw is on disk"
 
-            with running("app.py", tmp_path, **ONE_PLACE) as (_, address):
-                for run, sentence in ((lost, ENDED), (never, NOT_BEGUN)):
-                    async with opened(http, address, "lab", f"run={run.id}") as tab:
-                        board = await shown(tab)
-                        assert (board.state, board.step, board.problem) == ("lost", run.step, sentence)
-                        assert board.last == len(run.events), "the whole curve"
-                        assert tab.errors == 0
-                async with opened(http, address, "lab", f"run={kept.id}") as tab:
+        async with site(me, tmp_path, **ONE_PLACE) as one:
+            for run, sentence in ((lost, ENDED), (never, NOT_BEGUN)):
+                async with one.tab("lab", f"run={run.id}") as tab:
                     board = await shown(tab)
-                    assert (board.state, board.step) == ("paused", kept.step)
-                    await until(lambda: healthz(address) == 200)
-                    await tab.press("Resume")
-                    await until(lambda: board.ended)
-                    assert (board.state, board.step) == ("finished", 3000)
+                    assert (board.state, board.step, board.problem) == ("lost", run.step, sentence)
+                    assert board.last == len(run.events), "the whole curve"
                     assert tab.errors == 0
-            found = on_disk(tmp_path, kept.id)
-            assert isinstance(found.ending, Finished)
-            assert steps_of(found) == list(range(1, 3001))
-            assert found.weights is not None
-            assert not (found.folder / "state.pt").exists()
-
-    play(scene())
+            async with one.tab("lab", f"run={kept.id}") as tab:
+                board = await shown(tab)
+                assert (board.state, board.step) == ("paused", kept.step)
+                await until(one.is_ready)
+                await tab.press("Resume")
+                await until(lambda: board.ended)
+                assert (board.state, board.step) == ("finished", 3000)
+                assert tab.errors == 0
+        found = on_disk(tmp_path, kept.id)
+        assert isinstance(found.ending, Finished)
+        assert found.step == 3000
+        assert found.weights is not None
+        assert not (found.folder / "state.pt").exists()
 
 
 @pytest.mark.parametrize("damage", ["empty", "foreign", "cut"])
-def test_a_damaged_state_that_was_put_away_is_one_sentence(tmp_path: Path, damage: str) -> None:
-    async def scene() -> None:
-        async with visitor() as http:
-            with running("app.py", tmp_path, **ONE_PLACE) as (server, address):
-                async with opened(http, address, "lab", LONG) as tab, opened(http, address, "lab", LONG) as other:
-                    board = await train(address, tab)
-                    await tab.press("Pause")
-                    await until(lambda: board.state == "paused")
-                    await train(address, other)  # the paused run is put away for it
-                    step = board.step
-                    server.kill()
-                    server.wait()
-            state = folder_of(tmp_path, board.run) / "state.pt"
-            content = state.read_bytes()
-            state.write_bytes({"empty": b"", "foreign": b"not a state", "cut": content[: len(content) // 2]}[damage])
-            with running("app.py", tmp_path, **ONE_PLACE) as (_, address):
-                async with opened(http, address, "lab", f"run={board.run}") as tab:
-                    again = await shown(tab)
-                    assert (again.state, again.step) == ("paused", step)
-                    await until(lambda: healthz(address) == 200)
-                    await tab.press("Resume")
-                    await until(lambda: again.ended)
-                    assert (again.state, again.step, again.problem) == ("failed", step, UNREADABLE)
-                    assert tab.errors == 0
-                    await train(address, tab)  # the worker is well
-            found = on_disk(tmp_path, board.run)
-            assert isinstance(found.ending, Failed)
-            assert found.ending.reason == UNREADABLE
-            assert steps_of(found) == list(range(1, step + 1))
+async def test_a_damaged_state_that_was_put_away_is_one_sentence(tmp_path: Path, damage: str) -> None:
+    async with visitor() as me:
+        async with site(me, tmp_path, **ONE_PLACE) as one, one.tab("lab", LONG) as tab, one.tab("lab", LONG) as other:
+            board = await one.train(tab)
+            await tab.press("Pause")
+            await until(lambda: board.state == "paused")
+            await one.train(other)  # the paused run is put away for it
+            step = board.step
+            one.kill()
+        state = on_disk(tmp_path, board.run).folder / "state.pt"
+        content = state.read_bytes()
+        state.write_bytes({"empty": b"", "foreign": b"not a state", "cut": content[: len(content) // 2]}[damage])
+        async with site(me, tmp_path, **ONE_PLACE) as one, one.tab("lab", f"run={board.run}") as tab:
+            again = await shown(tab)
+            assert (again.state, again.step) == ("paused", step)
+            await until(one.is_ready)
+            await tab.press("Resume")
+            await until(lambda: again.ended)
+            assert (again.state, again.step, again.problem) == ("failed", step, UNREADABLE)
+            assert tab.errors == 0
+            await one.train(tab)  # the worker is well
+        found = on_disk(tmp_path, board.run)
+        assert isinstance(found.ending, Failed)
+        assert (found.ending.reason, found.step) == (UNREADABLE, step)
 
-    play(scene())
+
+async def test_a_second_server_shows_the_run_of_the_first_and_leaves_it_alone(
+    tmp_path: Path,
+) -> None:
+    (beside := tmp_path / "beside").mkdir()
+    async with (
+        visitor() as me, site(me, tmp_path) as there, site(me, beside, ATTENTION_LAB_DATA=str(tmp_path / "data")) as here,
+        there.tab("lab", LONG) as owner,
+    ):  # fmt: skip
+        board = await there.train(owner)
+        await until(here.is_ready)
+        async with here.tab("lab", f"run={board.run}") as tab:
+            seen = await shown(tab)
+            assert (seen.state, seen.run) == ("running", board.run)
+            step = seen.step
+            await until(lambda: seen.step > step)
+            assert ELSEWHERE in tab.alerts
+            assert tab.disabled >= {"Pause", "Step", "Stop"}
+            step = board.step
+            await until(lambda: board.step > step)
+            assert board.state == "running", "the first goes on"
+            assert len(list((tmp_path / "data" / "servers").iterdir())) == 2
+
+            workers = there.workers()
+            there.kill()
+            await until(lambda: seen.ended)
+            assert (seen.state, seen.problem) == ("lost", ENDED)
+            assert seen.step >= board.step
+            await until(lambda: are_gone(workers))
+            await here.train(tab)  # the second goes on, too
+            assert tab.errors == 0
+    found = on_disk(tmp_path, board.run)
+    assert (found.state, found.step) == ("lost", seen.step)

@@ -6,98 +6,94 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.acceptance.scene import LONG, PATIENCE, healthz, on_disk, play, shown, steps_of, train, until, workers_of
-from tests.load.session import opened, visitor
+from tests.acceptance.scene import LONG, Site, are_gone, on_disk, shown, site, until
+from tests.load.session import visitor
 from tests.serving import ROOT, free_port, running
 
 pytestmark = pytest.mark.acceptance
 
 TOLD = "It was told to stop and did not, so its worker was ended."
+KILLED = "Its worker process ended unexpectedly (signal 9). The same settings and seed give the same run again."
 
 
-def test_all_workers_killed_the_run_says_so_and_the_next_one_trains(tmp_path: Path) -> None:
-    async def scene() -> None:
-        with running("app.py", tmp_path) as (server, address):
-            async with visitor() as http, opened(http, address, "lab", LONG) as tab:
-                board = await train(address, tab)
-                for worker in workers_of(server):
-                    worker.kill()
-                await until(lambda: board.ended)
-                assert (board.state, board.problem) == (
-                    "lost",
-                    "Its worker process ended unexpectedly (signal 9). The same settings and seed give the same run again.",
-                )
-                found = on_disk(tmp_path, board.run)
-                assert (found.state, found.step) == ("lost", board.step)
-                again = await train(address, tab)
-                await tab.press("Stop")
-                await until(lambda: again.state == "stopped")
-                assert healthz(address) == 200
-                assert tab.errors == 0
-
-    play(scene())
+async def test_all_workers_killed_the_run_says_so_and_the_next_one_trains(tmp_path: Path) -> None:
+    async with visitor() as me, site(me, tmp_path) as one, one.tab("lab", LONG) as tab:
+        board = await one.train(tab)
+        for worker in one.workers():
+            worker.kill()
+        await until(lambda: board.ended)
+        assert (board.state, board.problem) == ("lost", KILLED)
+        found = on_disk(tmp_path, board.run)
+        assert (found.state, found.step) == ("lost", board.step)
+        again = await one.train(tab)
+        await tab.press("Stop")
+        await until(lambda: again.state == "stopped")
+        assert one.is_ready()
+        assert tab.errors == 0
 
 
-def test_asked_to_stop_the_server_puts_its_runs_away_leaves_no_process_and_goes_on_with_them(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with visitor() as http:
-            with running("app.py", tmp_path) as (server, address):
-                async with opened(http, address, "lab", LONG) as tab:
-                    board = await train(address, tab)
-                    workers = workers_of(server)
-                    server.terminate()
-                    await until(lambda: server.poll() is not None)
-            assert not any(worker.is_running() for worker in workers)
-            found = on_disk(tmp_path, board.run)
-            assert (found.state, found.away) == ("paused", True)
-            assert found.step >= board.step > 0
-            assert not list((tmp_path / "data" / "servers").iterdir()), "no lease is left"
-            with running("app.py", tmp_path) as (server, address):
-                async with opened(http, address, "lab", f"run={board.run}") as tab:
-                    again = await shown(tab)
-                    await until(lambda: again.state == "running" and again.step > found.step)
-                    await tab.press("Stop")
-                    await until(lambda: again.ended)
-            ended = on_disk(tmp_path, board.run)
-            assert ended.state == "stopped"
-            assert steps_of(ended) == list(range(1, ended.step + 1))
-
-    play(scene())
+async def test_asked_to_stop_the_server_puts_its_runs_away_and_goes_on_with_them(
+    tmp_path: Path,
+) -> None:
+    async with visitor() as me:
+        async with site(me, tmp_path) as one, one.tab("lab", LONG) as tab:
+            board = await one.train(tab)
+            workers = one.workers()
+            one.server.terminate()
+            one.server.wait()
+        assert not any(worker.is_running() for worker in workers)
+        found = on_disk(tmp_path, board.run)
+        assert (found.state, found.away) == ("paused", True)
+        assert found.step >= board.step > 0
+        assert not list((tmp_path / "data" / "servers").iterdir()), "no lease is left"
+        async with site(me, tmp_path) as one, one.tab("lab", f"run={board.run}") as tab:
+            again = await shown(tab)
+            await until(lambda: again.state == "running" and again.step > found.step)
+            await tab.press("Stop")
+            await until(lambda: again.ended)
+        assert on_disk(tmp_path, board.run).state == "stopped"
 
 
-def test_asked_to_stop_the_server_answers_a_question_that_waits_for_a_process_that_hangs(tmp_path: Path) -> None:
+async def test_asked_to_stop_the_server_answers_a_question_that_waits_for_a_process_that_hangs(tmp_path: Path) -> None:
     limits = {"ATTENTION_LAB_WORKERS": "2", "ATTENTION_LAB_JOBS_PER_VISITOR": "1"}
-    with running("app.py", tmp_path, **limits) as (server, address), ThreadPoolExecutor(2) as threads:
-
-        def answering() -> list[psutil.Process]:
-            return [worker for worker in workers_of(server) if "jobs" in worker.cmdline()]
+    async with visitor() as me, site(me, tmp_path, **limits) as one:
 
         def ask(steps: int) -> str:
-            with urllib.request.urlopen(f"{address}untrained?steps={steps}", timeout=PATIENCE) as answer:
+            with urllib.request.urlopen(f"{one.address}untrained?steps={steps}") as answer:
                 return str(json.loads(answer.read()).get("problem", ""))
 
         assert ask(6) == ""
-        [process] = answering()
+        [process] = (worker for worker in one.workers() if "jobs" in worker.cmdline())
         process.suspend()
-        asked = [threads.submit(ask, steps) for steps in (7, 8)]
-        play(until(lambda: any(one.done() for one in asked)))  # it was refused: the other is under way
-        server.terminate()
-        server.wait(PATIENCE)
-        assert "The app is closing." in [one.result() for one in asked]
+        with ThreadPoolExecutor(2) as threads:
+            asked = [threads.submit(ask, steps) for steps in (7, 8)]
+            await until(lambda: any(one.done() for one in asked))  # it was refused: the other is under way
+            one.server.terminate()
+            one.server.wait()
+            assert "The app is closing." in [one.result() for one in asked]
 
 
-@pytest.mark.parametrize("seconds", [0.5, 1.5, 3.0])
-def test_asked_to_stop_while_it_starts_the_server_goes_and_starts_again(tmp_path: Path, seconds: float) -> None:
+def listens(server: psutil.Process) -> bool:
+    with closing(socket.socket()) as client:
+        return client.connect_ex(("127.0.0.1", int(server.environ()["STREAMLIT_SERVER_PORT"]))) == 0
+
+
+MOMENTS = {"at once": psutil.Process.is_running, "it listens": listens, "it has a process": psutil.Process.children}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+async def test_asked_to_stop_while_it_starts_the_server_goes_and_starts_again(tmp_path: Path, moment: str) -> None:
     own = {
         "STREAMLIT_SERVER_PORT": str(free_port()), "STREAMLIT_SERVER_HEADLESS": "true",
         "ATTENTION_LAB_DATA": str(tmp_path / "data"),
@@ -105,95 +101,77 @@ def test_asked_to_stop_while_it_starts_the_server_goes_and_starts_again(tmp_path
     server = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", "app.py"], cwd=ROOT, env=os.environ | own, start_new_session=True
     )
-    time.sleep(seconds)
+    process = psutil.Process(server.pid)
+    await until(lambda: MOMENTS[moment](process))
     server.terminate()
-    assert server.wait(30) in (0, -signal.SIGTERM)
-    left = [one for one in psutil.process_iter(["pid"]) if _session(one.pid) == server.pid]
-    assert not [one for one in left if one.status() != psutil.STATUS_ZOMBIE]
-    with running("app.py", tmp_path) as (_, address), urllib.request.urlopen(address, timeout=10) as page:
+    assert server.wait() in (0, -signal.SIGTERM)
+    await until(lambda: are_gone([one for one in psutil.process_iter() if session_of(one) == server.pid]))
+    with running("app.py", tmp_path) as (_, address), urllib.request.urlopen(address) as page:
         assert page.status == 200
 
 
-def _session(pid: int) -> int:
+def session_of(process: psutil.Process) -> int:
     try:
-        return os.getsid(pid)
+        return os.getsid(process.pid)
     except OSError:
         return 0
 
 
-def test_a_suspended_worker_costs_its_run_only_and_stop_ends_it_sooner(tmp_path: Path) -> None:
+async def test_a_suspended_worker_costs_its_run_only_and_stop_ends_it_sooner(tmp_path: Path) -> None:
     limits = {
         "ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_RUNS_PER_WORKER": "1",
         "ATTENTION_LAB_SILENT_SECONDS": "6", "ATTENTION_LAB_GRACE_SECONDS": "2",
     }  # fmt: skip
+    async with visitor() as me:
+        async with (
+            site(me, tmp_path, **limits) as one, one.tab("lab", LONG) as tab, one.tab("lab", "steps=100") as other,
+        ):  # fmt: skip
+            hung = await one.train(tab)
+            waiting = await one.train(other, "queued")
+            suspend_what_trains(one)
+            await until(lambda: hung.ended)
+            assert hung.state == "lost"
+            assert re.fullmatch(r"It did not come back for \d+ s and was ended\.", hung.problem), hung.problem
+            await until(lambda: waiting.ended)
+            assert (waiting.state, waiting.step) == ("finished", 100)
 
-    async def scene() -> None:
-        async with visitor() as http:
-            with running("app.py", tmp_path, **limits) as (server, address):
-                async with (
-                    opened(http, address, "lab", LONG) as tab,
-                    opened(http, address, "lab", "steps=100") as other,
-                ):
-                    hung = await train(address, tab)
-                    waiting = await train(address, other, "queued")
-                    suspend(server)
-                    await until(lambda: hung.ended)
-                    assert hung.state == "lost"
-                    assert re.fullmatch(r"It did not come back for \d+ s and was ended\.", hung.problem), hung.problem
-                    await until(lambda: waiting.ended)
-                    assert (waiting.state, waiting.step) == ("finished", 100)
-
-                    stopped = await train(address, tab)
-                    suspend(server)
-                    await tab.press("Stop")
-                    await until(lambda: stopped.ended)
-                    assert (stopped.state, stopped.problem) == ("stopped", TOLD)
-                    assert tab.errors == other.errors == 0
-                for board, state in ((hung, "lost"), (waiting, "finished"), (stopped, "stopped")):
-                    found = on_disk(tmp_path, board.run)
-                    assert (found.state, found.step) == (state, board.step)
-                    assert steps_of(found) == list(range(1, found.step + 1))
-
-    play(scene())
+            stopped = await one.train(tab)
+            suspend_what_trains(one)
+            await tab.press("Stop")
+            await until(lambda: stopped.ended)
+            assert (stopped.state, stopped.problem) == ("stopped", TOLD)
+            assert tab.errors == other.errors == 0
+        for board, state in ((hung, "lost"), (waiting, "finished"), (stopped, "stopped")):
+            found = on_disk(tmp_path, board.run)
+            assert (found.state, found.step) == (state, board.step)
 
 
-def suspend(server: subprocess.Popen[bytes]) -> None:
-    """Suspend the worker that trains."""
-    for worker in workers_of(server):
+def suspend_what_trains(one: Site) -> None:
+    for worker in one.workers():
         if "runs" in worker.cmdline():
             worker.suspend()
 
 
-def test_stopped_before_its_worker_is_there_and_in_its_first_moment(tmp_path: Path) -> None:
-    async def scene() -> None:
-        async with visitor() as http:
-            with running("app.py", tmp_path) as (server, address):
-                async with opened(http, address, "lab", LONG) as tab:
-                    assert healthz(address) != 200, "no worker is there yet"
-                    await tab.press("Train")
-                    early = await shown(tab)
-                    await tab.press("Stop")
-                    await until(lambda: early.ended)
-                    assert (early.state, early.step, early.problem) == (
-                        "stopped",
-                        0,
-                        "It was stopped before it started.",
-                    )
-                    await until(lambda: healthz(address) == 200)
-                    await tab.press("Train")
-                    await tab.press("Stop")
-                    await until(lambda: tab.board is not early and tab.board is not None and tab.board.ended)
-                    assert tab.board is not None
-                    again = tab.board
-                    assert again.state == "stopped"
-                    workers = workers_of(server)
-                    await train(address, tab)
-                    await tab.press("Stop")
-                    assert workers_of(server) == workers, "no worker was ended for it"
-                    assert tab.errors == 0
-                for board in (early, again):
-                    found = on_disk(tmp_path, board.run)
-                    assert (found.state, found.step) == ("stopped", board.step)
-                    assert not list(found.folder.rglob("*.part"))
-
-    play(scene())
+async def test_stopped_before_its_worker_is_there_and_in_its_first_moment(tmp_path: Path) -> None:
+    async with visitor() as me, site(me, tmp_path) as one, one.tab("lab", LONG) as tab:
+        assert not one.is_ready(), "no worker is there yet"
+        await tab.press("Train")
+        early = await shown(tab)
+        await tab.press("Stop")
+        await until(lambda: early.ended)
+        assert (early.state, early.step, early.problem) == ("stopped", 0, "It was stopped before it started.")
+        await until(one.is_ready)
+        await tab.press("Train")
+        await tab.press("Stop")
+        await until(lambda: tab.board is not early and tab.board is not None and tab.board.ended)
+        again = await shown(tab)
+        assert again.state == "stopped"
+        workers = one.workers()
+        await one.train(tab)
+        await tab.press("Stop")
+        assert one.workers() == workers, "no worker was ended for it"
+        assert tab.errors == 0
+    for board in (early, again):
+        found = on_disk(tmp_path, board.run)
+        assert (found.state, found.step) == ("stopped", board.step)
+        assert not list(found.folder.rglob("*.part"))

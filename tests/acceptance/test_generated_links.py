@@ -4,41 +4,26 @@ wrong with it."""
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import pages.parts.attention.state
-import pages.parts.design.state
-import pages.parts.encodings.state
-import pages.parts.issues.state
-import pages.parts.lab.state
-import pages.parts.memory_and_time.state
-import pages.parts.notebooks.state
-import pages.parts.text.state
 from engine.config.run_config import settings_for
+from engine.settings.fields import to_text
 from pages.parts.app.address import NAMES, read_hidden
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.page_state import PageSettings
 from tests.pages.test_hostile_links import HOSTILE, assert_harmless
 
 pytestmark = pytest.mark.acceptance
-PAGES: dict[str, PageSettings] = {
-    page.__name__.split(".")[2]: page.SETTINGS
-    for page in (
-        pages.parts.attention.state,
-        pages.parts.design.state,
-        pages.parts.encodings.state,
-        pages.parts.issues.state,
-        pages.parts.lab.state,
-        pages.parts.memory_and_time.state,
-        pages.parts.notebooks.state,
-        pages.parts.text.state,
-    )
-}
+NAMES_OF_PAGES = (
+    "attention", "design", "encodings", "issues", "lab", "memory_and_time", "notebooks", "text",
+)  # fmt: skip
+PAGES: dict[str, PageSettings] = {name: import_module(f"pages.parts.{name}.state").SETTINGS for name in NAMES_OF_PAGES}
 LINKS = 10_000
 ODD = (
     "", "0", "-1", "1e309", "nan", "-inf", "9" * 60, "9" * 5000, "1,2,3", ",,", "true", "false", "auto", "None", "null", "٣", "４",
@@ -48,18 +33,8 @@ ODD = (
 
 def names_of(page: PageSettings) -> list[str]:
     """The names that the page knows, those of every task and encoding, and those of other pages."""
-    return sorted(
-        {
-            *page.defaults(),
-            *(row.name for row in settings_for()),
-            *page.controls(),
-            *NAMES,
-            "run",
-            "preset",
-            "v",
-            "nobody",
-        }
-    )
+    own = {*page.defaults(), *page.controls(), *(row.name for row in settings_for())}
+    return sorted(own | {*NAMES, "run", "preset", "v", "nobody"})
 
 
 def texts(page: PageSettings, name: str) -> st.SearchStrategy[str]:
@@ -79,9 +54,8 @@ def links(draw: st.DrawFn, page: PageSettings) -> dict[str, str]:
 
 
 @pytest.fixture(autouse=True)
-def _own_data(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path_factory.mktemp("data")))
-    return
+def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -113,7 +87,5 @@ def test_every_link_is_read_into_values_and_sentences(name: str) -> None:
 
 def to_link(page: PageSettings, values: dict[str, Any]) -> dict[str, str]:
     """The link to these values, as the page itself would write it."""
-    from engine.settings.fields import to_text
-
     usual = page.defaults()
     return {name: to_text(value) for name, value in values.items() if usual.get(name, ...) != value}

@@ -17,12 +17,11 @@ import pytest
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS
 from pages.parts.stage.presenting import BEATS
-from tests.browser.conftest import chromium, console_watched
+from tests.browser.conftest import PROJECTOR, chromium, console_watched
 from tests.serving import running
 
 __all__ = ["chromium"]
 pytestmark = pytest.mark.acceptance
-PROJECTOR = {"width": 1280, "height": 720}
 LONGEST = 600_000
 """Milliseconds for one experiment on a busy machine."""
 
@@ -34,9 +33,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(("name", "theme"), [(name, theme) for name in LESSONS for theme in ("light", "dark")])
-def test_a_lesson_is_played_through_in_its_time(
-    chromium: Any, address: str, name: str, theme: str, tmp_path: Path
-) -> None:
+def test_a_lesson_is_played_in_its_time(chromium: Any, address: str, name: str, theme: str, tmp_path: Path) -> None:
     """In the dark theme what was trained in the light one is not trained again."""
     lesson, pictures = LESSONS[name], Path(os.environ.get("LESSON_PICTURES", tmp_path))
     began = time.monotonic()

@@ -1,4 +1,5 @@
-"""Every line of the README's section on the command line runs as it stands there, in a folder of its own."""
+"""Written commands run: every line of the README's section on the command line, in a folder of its own, and the files that start a
+cluster on one machine, which trains with TLS."""
 
 from __future__ import annotations
 
@@ -9,9 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
-from tests.acceptance.project import ROOT
+from tests.serving import ROOT, free_port
 
 pytestmark = pytest.mark.acceptance
 (BLOCK,) = re.findall(r"^## Command line\n.*?```sh\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.M | re.S)
@@ -28,13 +30,41 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_line_runs_as_written(line: str, folder: Path) -> None:
     program, *arguments = shlex.split(line)
     assert program == ".venv/bin/python"
+    own = {"PYTHONPATH": str(ROOT), "ATTENTION_LAB_DATA": str(folder / "data")}
     done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "ATTENTION_LAB_DATA": str(folder / "data")},
-        capture_output=True,
-        text=True,
+        [sys.executable, *arguments], cwd=folder, env=os.environ | own, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout[-5_000:] + done.stderr[-5_000:]
     assert done.stdout.strip()
     assert done.stderr.count("Traceback") == 0
+
+
+def sourced(file: Path) -> dict[str, str]:
+    """The variables that a file of ``export NAME='value'`` lines sets."""
+    words = [shlex.split(line)[1] for line in file.read_text().splitlines()]
+    return dict(word.split("=", 1) for word in words)
+
+
+def test_one_machine_trains_through_tls_with_the_certificates_made_here(tmp_path: Path) -> None:
+    subprocess.run(["sh", "deploy/certificates.sh", str(tmp_path / "tls")], cwd=ROOT, check=True)
+    tls, port = sourced(tmp_path / "tls" / "tls.env"), str(free_port())
+    assert not any(file.stat().st_mode & 0o077 for file in (tmp_path / "tls").iterdir()), "readable for the owner only"
+    own = {"PYTHON": sys.executable, "PORT": port, "ATTENTION_LAB_DATA": str(tmp_path / "data")}
+    environment = os.environ | tls | own
+    cluster = subprocess.Popen(["sh", "deploy/local.sh", "1"], cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
+    train = f"-m engine train --steps 5 --json --scheduler tls://127.0.0.1:{port}".split()
+    try:
+        there = subprocess.run([sys.executable, *train], cwd=ROOT, env=environment, capture_output=True, text=True)
+        assert there.returncode == 0, there.stderr
+        assert '"finished"' in there.stdout
+        listening = [
+            one.laddr.ip
+            for process in psutil.Process(cluster.pid).children(recursive=True)
+            for one in process.net_connections()
+            if one.status == psutil.CONN_LISTEN
+        ]
+        assert listening
+        assert set(listening) == {"127.0.0.1"}, "Dask serves plain HTTP without dashboards, too"
+    finally:
+        cluster.terminate()
+        cluster.wait()

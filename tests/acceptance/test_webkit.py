@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from tests.browser.conftest import app
 from tests.browser.test_axe import PAGES
-from tests.serving import running
 
+__all__ = ["app"]
 pytestmark = pytest.mark.acceptance
 
 PATIENCE = 240
@@ -47,11 +48,8 @@ def driver() -> Iterator[Any]:
         pytest.skip("NO BROWSER TESTS of WebKit: on Debian, apt-get install webkit2gtk-driver xvfb")
     with ExitStack() as stack:
         ours, theirs = os.pipe()
-        screen = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(theirs), "-screen", "0", "1600x1200x24"],
-            pass_fds=[theirs],
-            stderr=subprocess.DEVNULL,
-        )
+        command = ["Xvfb", "-displayfd", str(theirs), "-screen", "0", "1600x1200x24"]
+        screen = subprocess.Popen(command, pass_fds=[theirs], stderr=subprocess.DEVNULL)
         stack.callback(screen.wait)
         stack.callback(screen.terminate)
         os.close(theirs)
@@ -63,12 +61,6 @@ def driver() -> Iterator[Any]:
         driver = webdriver.WebKitGTK(options=options, service=service)
         stack.callback(driver.quit)
         yield driver
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with running("app.py", tmp_path_factory.mktemp("webkit"), ATTENTION_LAB_WORKERS="1") as (_, address):
-        yield address
 
 
 def until(driver: Any, condition: Any) -> Any:
@@ -101,12 +93,12 @@ def opened(driver: Any, address: str, heading: str) -> None:
 
 
 @pytest.mark.parametrize("path", [*PAGES, "lab", "issues?issue=heads"])
-def test_a_page_opens_and_fits(driver: Any, address: str, path: str) -> None:
-    opened(driver, address + path, PAGES.get(path, ""))
+def test_a_page_opens_and_fits(driver: Any, app: str, path: str) -> None:
+    opened(driver, app + path, PAGES.get(path, ""))
 
 
-def test_a_run_trains_its_curve_grows_while_it_does_and_its_figure_has_a_menu(driver: Any, address: str) -> None:
-    opened(driver, f"{address}lab?steps=2000", "")
+def test_a_run_trains_its_curve_grows_while_it_does_and_its_figure_has_a_menu(driver: Any, app: str) -> None:
+    opened(driver, f"{app}lab?steps=2000", "")
     seen(driver, "button", "Train").click()
     loss = seen(driver, "article.loss .plot")
     steps = {0}
@@ -123,8 +115,8 @@ def test_a_run_trains_its_curve_grows_while_it_does_and_its_figure_has_a_menu(dr
     assert driver.execute_script("return window.wrong") == []
 
 
-def test_an_issue_runs_live_to_its_sentence(driver: Any, address: str) -> None:
-    opened(driver, f"{address}issues?issue=missing-mask&seeds=1&first_seed=70", "The mask is missing")
+def test_an_issue_runs_live_to_its_sentence(driver: Any, app: str) -> None:
+    opened(driver, f"{app}issues?issue=missing-mask&seeds=1&first_seed=70", "The mask is missing")
     seen(driver, "button", "Run").click()
     seen(driver, ".badge", "Running")
     seen(driver, ".badge", "Finished")

@@ -8,10 +8,9 @@ time from a step in the worker to the app, of the latest step of each delivery.
 from __future__ import annotations
 
 import argparse
-import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -19,12 +18,16 @@ import numpy as np
 
 from engine.cluster.cluster import DaskCluster
 from engine.config.run_config import RunConfig
+from engine.hosting.limits import Limits
+from engine.runs.events import Event, Finished, Progress, Started
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from engine.workers.hosting.limits import Limits
 from engine.workers.pool import TRAINING, Pool
-from tests.clustering import LoopbackCluster, loopback_cluster
+from tests.clustering import loopback_cluster
+from tests.engine.fake_training import MEMORY, State, begin
+
+__all__ = ["begin", "train"]
 
 WORKERS = 2
 PATIENCE = 600.0
@@ -35,37 +38,39 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--steps", type=int, default=1500)
     given = parser.parse_args()
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        cluster = stack.enter_context(loopback_cluster(folder, WORKERS))
-        there, here = (stack.enter_context(pool_in(folder, one)) for one in (cluster, None))
+    with both_pools(TRAINING) as (here, there):
         rates = [[steps_a_second(pool, given.steps) for pool in (here, there)] for _ in range(given.rounds)]
         clicks = [[first_point(pool) for pool in (here, there)] for _ in range(3 * given.rounds)]
         stops = [[stop_seconds(pool) for pool in (here, there)] for _ in range(given.rounds)]
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        cluster = stack.enter_context(loopback_cluster(folder, WORKERS))
-        clocked = [
-            stack.enter_context(pool_in(folder, one, "tests.benchmarks.clock_training")) for one in (None, cluster)
-        ]
-        ways = [event_ways(pool) for pool in clocked]
+    with both_pools("tests.benchmarks.cluster") as pools:
+        ways = [event_ways(pool) for pool in pools]
     print("| | this machine's workers | the cluster's | ratio |\n|---|--:|--:|--:|")
-    row("steps a second, two runs at once", rates, lambda ours, theirs: theirs / ours)
-    row("click to first point (ms)", 1000 * np.array(clicks), lambda ours, theirs: theirs / ours)
-    row("stop to its end in the app (ms)", 1000 * np.array(stops), lambda ours, theirs: theirs / ours)
+    row("steps a second, two runs at once", np.array(rates))
+    row("click to first point (ms)", 1000 * np.array(clicks))
+    row("stop to its end in the app (ms)", 1000 * np.array(stops))
     for name, share in (("median", 50), ("p95", 95)):
         ours, theirs = (1000 * float(np.percentile(way, share)) for way in ways)
         print(f"| an event's way, {name} (ms) | {ours:.1f} | {theirs:.1f} | |")
 
 
 @contextmanager
-def pool_in(folder: Path, cluster: LoopbackCluster | None, training: str = TRAINING) -> Iterator[Pool]:
-    there = DaskCluster(cluster.address, cluster.security) if cluster else None
-    name = "there" if cluster else "here"
-    with Pool(Runs(folder / name), Limits(), WORKERS, training=training, cluster=there) as pool:
-        while sum(worker.ready and bool(worker.machine) == bool(cluster) for worker in pool.health().workers) < WORKERS:
-            time.sleep(0.05)
-        yield pool
+def both_pools(training: str) -> Iterator[list[Pool]]:
+    """A pool of this machine's workers, and one of the cluster's."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        cluster = stack.enter_context(loopback_cluster(folder, WORKERS))
+        machines = {"here": None, "there": DaskCluster(cluster.address, cluster.security)}
+        pools = [
+            stack.enter_context(Pool(Runs(folder / name), Limits(), WORKERS, training=training, cluster=one))
+            for name, one in machines.items()
+        ]
+        for pool, one in zip(pools, machines.values(), strict=True):
+            until(lambda pool=pool, one=one: ready_workers(pool, elsewhere=one is not None) >= WORKERS)
+        yield pools
+
+
+def ready_workers(pool: Pool, *, elsewhere: bool) -> int:
+    return sum(worker.ready and bool(worker.machine) == elsewhere for worker in pool.health().workers)
 
 
 def steps_a_second(pool: Pool, steps: int) -> float:
@@ -104,6 +109,15 @@ def event_ways(pool: Pool) -> list[float]:
     return ways
 
 
+def train(config: RunConfig, *given: object, state: State | None = None) -> Generator[Event, str | None, None]:
+    """A stand-in for the training, of a hundred steps per second, whose loss is the time at which a step was made."""
+    yield Started(10, MEMORY, 100.0, {"loss": 2.3}, 1.0, "cpu")
+    for step in range(1, config.steps + 1):
+        time.sleep(0.01)
+        yield Progress(step, time.time(), 1.0, 0.01, 1000.0)
+    yield Finished(config.steps, {"loss": 0.0}, [], MEMORY, 0.1)
+
+
 def ended(runs: Sequence[Run]) -> None:
     for run in runs:
         assert run.wait_for(10**9, PATIENCE)
@@ -115,10 +129,10 @@ def until(holds: Callable[[], bool]) -> None:
         time.sleep(0.0005)
 
 
-def row(name: str, pairs: Sequence[Sequence[float]] | np.ndarray, ratio: Callable[[float, float], float]) -> None:
-    ours, theirs = (statistics.median(pair[at] for pair in pairs) for at in (0, 1))
-    paired = statistics.median(ratio(*pair) for pair in pairs)
-    print(f"| {name} | {ours:.4g} | {theirs:.4g} | {paired:.2f} |")
+def row(name: str, pairs: np.ndarray) -> None:
+    """Print the medians of both columns, and that of the pairs' ratios."""
+    ours, theirs = np.median(pairs, axis=0)
+    print(f"| {name} | {ours:.4g} | {theirs:.4g} | {np.median(pairs[:, 1] / pairs[:, 0]):.2f} |")
 
 
 if __name__ == "__main__":

@@ -64,8 +64,8 @@ def grid() -> Iterator[tuple[str, dict[str, Any]]]:
 def train_all(flat: dict[str, Any], *measurements: str) -> None:
     """Train a config, measure the model, and store its weights as a worker does."""
     from engine.analysis.measurements.take import take_measurement
+    from engine.model.build import save_weights
     from engine.training.train import prepare, train
-    from engine.workers.worker import save_weights
 
     config = parse({"device": "cpu", **flat})
     model = prepare(config)

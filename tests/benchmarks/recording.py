@@ -1,4 +1,4 @@
-"""What recording costs: ``python -m tests.benchmarks.recording``. About three minutes; prints the table of ``docs/load.md``.
+"""The cost of recording: ``python -m tests.benchmarks.recording``. About three minutes; prints the table of ``docs/load.md``.
 
 Each run is trained in a worker with everything that the lab shows and, beside it, with nothing recorded but the last
 validation; the ratio is of their wall times from the first step to the end, the median of the pairs.
@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from engine.config.run_config import RunConfig, parse
-from engine.foundation.paths import DATA_VARIABLE
+from engine.foundation.files import DATA_VARIABLE
 from engine.runs.events import Progress
 from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
 from engine.runs.request import RunRequest

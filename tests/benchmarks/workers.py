@@ -1,8 +1,8 @@
 """What worker processes cost: ``python -m tests.benchmarks.workers [--json] [--issue]``.
 
 first             seconds from the first start in a program, whose fork server imports torch, until the worker is ready
-start             seconds from a start to ready, of 50: median and 95th percentile
-replacement       seconds from a worker's death to its replacement being ready, and from a click just after it to a run's first point
+start             seconds from a worker's death until its replacement is ready, of 50: median and 95th percentile; and from a click just
+                  after the death to a run's first point
 memory            bytes of two workers and two question processes after use: private (of each its own), and all with what they share
 public            the same with profile ``public``, after three visitors have trained and asked; the app's page process comes on top
 issue             seconds of ``issue missing-mask --seeds 2`` (with ``--issue``)
@@ -28,13 +28,13 @@ from typing import Any
 import psutil
 
 from engine.config.run_config import RunConfig
+from engine.foundation.files import DATA_VARIABLE
 from engine.foundation.log import LOG
-from engine.foundation.paths import DATA_VARIABLE
 from engine.foundation.visitor import Visitor
+from engine.hosting.limits import PROFILES, Limits
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from engine.workers.hosting.limits import PROFILES, Limits
 from engine.workers.pool import TRAINING, Pool
 from tests.engine.fake_training import Nap
 
@@ -60,11 +60,11 @@ def starts(pool: Pool) -> dict[str, float]:
     its first point."""
     ready, points = list[float](), list[float]()
     for number in range(STARTS):
-        before = pool.health().workers[0].pid
+        before = pool.health().training[0].pid
         psutil.Process(before).kill()
         began = time.perf_counter()
         run = pool.submit(RunRequest(SHORT)) if number % 10 == 0 else None
-        seconds_until(lambda before=before: any(one.ready and one.pid != before for one in pool.health().workers))
+        seconds_until(lambda before=before: any(one.pid != before for one in pool.health().training))
         ready.append(time.perf_counter() - began)
         if run is not None:
             seconds_until(lambda run=run: run.step > 0 or not run.live)

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import shutil
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.serving import running
 
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * 127.0.0.1",
 )  # fmt: skip
+"""Every host is this machine: whatever a page asks for, nothing is asked of the internet."""
 STREAMLITS_OWN = ("/_stcore/health", "/_stcore/host-config")
 """A deep link makes Streamlit's own script ask for these beside the page first, and miss."""
 
 WIDE = {"width": 1366, "height": 768}
+PROJECTOR = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 844}
 
 PATIENCE = 240_000
@@ -53,7 +57,6 @@ STANDS = """async () => {
 BROWSERS: list[Any] = []
 """The Chromium of this process, as long as it runs."""
 
-Serve = Callable[..., str]
 Open = Callable[..., Any]
 
 
@@ -74,9 +77,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
-@pytest.fixture(
-    scope="package"
-)  # not longer: while Playwright is on, no other test of the process can run an event loop
+@pytest.fixture(scope="package")  # not longer: while it is on, no other test of the process can run an event loop
 def chromium() -> Iterator[object]:
     sync_api = pytest.importorskip("playwright.sync_api", reason="NO BROWSER TESTS: playwright is not installed")
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -94,18 +95,6 @@ def chromium() -> Iterator[object]:
         browser.close()
 
 
-@pytest.fixture(scope="module")  # not longer: what these servers still train would slow down all that follows
-def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
-    """Start ``streamlit run`` on an app of the repository with extra environment; gives its address."""
-    with ExitStack() as servers:
-
-        def start(app: str = "app.py", **environment: str) -> str:
-            _, address = servers.enter_context(running(app, tmp_path_factory.mktemp("server"), **environment))
-            return address
-
-        yield start
-
-
 @pytest.fixture(scope="session")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the whole app with one worker: real server, real training."""
@@ -117,17 +106,17 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def open_page(chromium: Any, app: str) -> Iterator[Open]:
     """Open an address of the app in a new browser profile; at the end no console error may have been logged.
 
-    ``open_page("issues?issue=heads", "Heads", PHONE)`` waits for the heading, if one is given. ``clock``: the page's timers can be
-    run ahead (``page.clock.run_for``), so that nobody waits to see that nothing happens.
+    ``open_page("issues?issue=heads", "Heads", PHONE)`` waits for the heading, if one is given. ``before``: called with the page before
+    it goes there.
     """
     with console_watched(chromium) as new_page:
 
         def open_it(
-            path: str = "", heading: str = "", viewport: dict[str, int] = WIDE, clock: bool = False, **context: Any
-        ) -> Any:
+            path: str = "", heading: str = "", viewport: dict[str, int] = WIDE,
+            before: Callable[[Any], object] = lambda page: None, **context: Any,
+        ) -> Any:  # fmt: skip
             page = new_page(viewport=viewport, **context)
-            if clock:
-                page.clock.install()
+            before(page)
             page.goto(app + path)
             if heading:
                 page.get_by_role("heading", name=heading, exact=True).wait_for()
@@ -139,6 +128,38 @@ def open_page(chromium: Any, app: str) -> Iterator[Open]:
 def button(page: Any, name: str) -> Any:
     """A button of the page: Streamlit's header has a Stop of its own while a script runs."""
     return page.get_by_test_id("stMainBlockContainer").get_by_role("button", name=name, exact=True)
+
+
+def figure(page: Any, panel: str) -> Any:
+    return page.locator(f'article[data-id="{panel}"]')
+
+
+def drawn(page: Any, panel: str, least: int = 1) -> Any:
+    """The plot of a panel, which is drawn when it comes into sight, once it was drawn so many times."""
+    plot = figure(page, panel).locator(".plot")
+    plot.scroll_into_view_if_needed()
+    page.wait_for_function(
+        "([plot, least]) => Number(plot.dataset.draws ?? 0) >= least", arg=[plot.element_handle(), least]
+    )
+    plot.locator(".main-svg").first.wait_for()
+    return plot
+
+
+def saved(figure: Any, item: str, folder: Path) -> Path:
+    """The file that an item of a figure's menu downloads."""
+    figure.locator("summary").click()
+    with figure.page.expect_download() as download:
+        figure.get_by_role("menuitem", name=item).click()
+    file = folder / download.value.suggested_filename
+    download.value.save_as(file)
+    return file
+
+
+def columns(file: Path) -> dict[str, np.ndarray]:
+    """The columns of a figure's saved numbers, without the series."""
+    _, *names = next(csv.reader(file.open()))
+    rows = np.loadtxt(file, delimiter=",", skiprows=1, usecols=range(1, len(names) + 1))
+    return dict(zip(names, rows.T, strict=True))
 
 
 def go(page: Any, path: str) -> None:
@@ -171,6 +192,13 @@ def console_watched(chromium: Any) -> Iterator[Open]:
     assert wrong == []
 
 
+def expect(found: Any) -> Any:
+    """Playwright's assertions on what a locator finds, which wait until they hold."""
+    from playwright.sync_api import expect
+
+    return expect(found)
+
+
 def settled(page: Any) -> None:
     """Wait until the script has ended and the page neither waits for anything, nor changes colours, nor grows."""
     while not page.evaluate(STANDS):  # a promise is true for ``wait_for_function``
@@ -191,8 +219,6 @@ def eventually(page: Any, check: Callable[[], None]) -> None:
 
 def in_view(*nodes: Any) -> None:
     """Wait until all of each is in the window, as it is scrolled."""
-    from playwright.sync_api import expect
-
     for node in nodes:
         expect(node).to_be_in_viewport(ratio=0.98)  # not 1: edges stand between pixels
 
@@ -203,20 +229,6 @@ def no_wider_than_the_window(page: Any) -> None:
         """() => [...document.querySelectorAll(':root, [data-testid=stMain]')]
           .every((node) => node.scrollWidth <= window.innerWidth)"""
     )
-
-
-def has_value(field: Any, value: str) -> None:
-    """Wait until a field holds this value: it is on the page a moment before its value."""
-    from playwright.sync_api import expect
-
-    expect(field).to_have_value(value)
-
-
-def has_count(found: Any, number: int) -> None:
-    """Wait until so many are found: a board may be drawn anew between two looks."""
-    from playwright.sync_api import expect
-
-    expect(found).to_have_count(number)
 
 
 def nothing_is_cut_off(page: Any) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from engine.config.presets import PRESETS
 from engine.tasks import TASKS
-from tests.browser.conftest import Open, button, eventually, go, has_count, no_wider_than_the_window
+from tests.browser.conftest import PHONE, PROJECTOR, Open, button, eventually, expect, go, no_wider_than_the_window
 
-SIZES = {"projector": {"width": 1280, "height": 720}, "phone": {"width": 390, "height": 844}}
+SIZES = {"projector": PROJECTOR, "phone": PHONE}
 
 
 def arrived(open_page: Open, size: str, path: str = "lab") -> Any:
@@ -37,14 +37,12 @@ def in_sight(page: Any, *places: Any) -> None:
 
 
 def written(page: Any) -> list[str]:
-    texts: list[str] = page.locator("article.strip td[data-writes]").all_inner_texts()
-    return texts
+    return list(page.locator("article.strip td[data-writes]").all_inner_texts())
 
 
 def pictures(page: Any) -> list[str]:
-    """What stands in the model's thumbnails."""
-    drawn: list[str] = page.locator("article.model canvas").evaluate_all("(all) => all.map((one) => one.toDataURL())")
-    return drawn
+    """The pictures in the model's thumbnails."""
+    return list(page.locator("article.model canvas").evaluate_all("(all) => all.map((one) => one.toDataURL())"))
 
 
 def chosen_by_keyboard(page: Any, task: str, name: str) -> None:
@@ -66,18 +64,14 @@ def chosen_by_keyboard(page: Any, task: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_all_is_there_on_arrival_the_first_change_needs_no_scrolling_and_a_second_run_moves_no_figure(
-    open_page: Open, size: str
-) -> None:
-    from playwright.sync_api import expect
-
+def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Open, size: str) -> None:
     page = arrived(open_page, size, "lab?steps=2000")
     train, stop = (button(page, name) for name in ("Train", "Stop"))
     strip, curve = page.locator("article.strip"), page.locator("article.loss")
     chips, heads = page.locator(".st-key-lab-shelf").get_by_role("button"), page.get_by_role("spinbutton", name="Heads")
 
     def place() -> float:
-        """How far below the page's beginning the loss stands, wherever the page is scrolled to."""
+        """The distance of the loss from the page's beginning, wherever the page is scrolled to."""
         return float(curve.bounding_box()["y"] - strip.bounding_box()["y"])
 
     in_sight(page, strip, page.locator("article.model"), page.get_by_role("spinbutton", name="Depth"), train)
@@ -102,7 +96,7 @@ def test_all_is_there_on_arrival_the_first_change_needs_no_scrolling_and_a_secon
             heads.press("Enter")
             page.wait_for_url(re.compile("n_heads=2"))
             train.click()
-        has_count(chips, run)
+        expect(chips).to_have_count(run)
         chips.first.get_by_text("this run").wait_for()
         page.locator(".moments button").nth(1).wait_for()
         if run == 1 and size == "phone":
@@ -112,9 +106,7 @@ def test_all_is_there_on_arrival_the_first_change_needs_no_scrolling_and_a_secon
             strip.locator("td.right").nth(len(before) // 2).wait_for()  # it has learned something
             assert written(page) != before
         stop.click()
-        expect(
-            stop
-        ).to_be_disabled()  # the page is drawn anew when a run has ended, and a dialog that is open then closes
+        expect(stop).to_be_disabled()  # the page is drawn anew when a run has ended; a dialog that is open then closes
     if size == "phone":
         chosen_by_keyboard(page, "copy", "Copy")
         return
@@ -133,8 +125,8 @@ def test_all_is_there_on_arrival_the_first_change_needs_no_scrolling_and_a_secon
         arg=[curve.locator(".plot").element_handle(), drawn],
     )
     page.get_by_role("button", name="Take it off").click()
-    has_count(chips, 1)
-    has_count(page.get_by_role("heading", name="Two runs side by side"), 0)
+    expect(chips).to_have_count(1)
+    expect(page.get_by_role("heading", name="Two runs side by side")).to_have_count(0)
 
 
 def test_the_untrained_model_answers_and_is_changed_in_its_controls_and_in_its_picture(open_page: Open) -> None:
@@ -196,7 +188,7 @@ def test_each_preset_opens_on_what_its_sentence_speaks_of_and_what_to_try_next_i
         in_sight(page, page.locator(beside).first)
 
     page = arrived(open_page, "projector", "lab?pos_encoding=rope")
-    page.get_by_role("button", name="Train", exact=True).click()
+    button(page, "Train").click()
     again = page.get_by_role("button", name=re.compile("Try Depth 2"))
     again.wait_for()
     in_sight(page, again, page.get_by_role("link", name="See the issue"))

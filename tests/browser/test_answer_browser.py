@@ -6,10 +6,9 @@ from typing import Any
 
 from engine.experiments.answer import ANSWER, statements
 from engine.experiments.issues import ISSUES
-from tests.browser.conftest import PHONE, Open, has_count, in_view, settled
+from tests.browser.conftest import PHONE, PROJECTOR, Open, expect, in_view, settled
 
 TITLE = "The question, answered"
-PROJECTOR = {"width": 1280, "height": 720}
 
 
 def links_of(page: Any, slug: str) -> Any:
@@ -22,7 +21,7 @@ def arrives(page: Any, title: str) -> None:
 
 def short_answer_is_in_sight_and_leads_on(page: Any) -> None:
     short = page.locator(".st-key-answer ul").first.get_by_role("listitem")
-    has_count(short, len(ANSWER))
+    expect(short).to_have_count(len(ANSWER))
     last = ANSWER.index(next(section for section in reversed(ANSWER) if section.lead is not None))
     shown = short.last if page.viewport_size["width"] > 1000 else short.nth(last - 1)
     in_view(shown)

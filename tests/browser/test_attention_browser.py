@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from pages.parts.app.frame import PLACES
-from tests.browser.conftest import PHONE, Open, has_value, no_wider_than_the_window
+from tests.browser.conftest import PHONE, Open, drawn, expect, figure, no_wider_than_the_window
 
 MOST_HEIGHT = 40
 """Pixels that the row of tabs may take."""
@@ -23,29 +23,22 @@ def tabs(page: Any) -> Any:
     return page.get_by_role("navigation", name="Lab")
 
 
-def plot(page: Any, panel: str) -> Any:
-    return page.locator(f"article[data-id='{panel}'] .plot")
-
-
 def bands(page: Any, panel: str) -> int:
-    return int(page.locator(f"article[data-id='{panel}'] .band:visible").count())
+    return int(figure(page, panel).locator(".band:visible").count())
 
 
 def test_keys_move_the_query_pictures_are_linked_a_fault_is_caught_and_a_phone_holds_it(open_page: Open) -> None:
     page = open_page("attention", "Attention")
     tabs(page).wait_for()
     links = page.get_by_test_id("stTopNavLink")
-    assert [link.strip() for link in links.locator("span[label]").all_inner_texts()] == [
-        place.title for place in PLACES
-    ]
+    titles = [link.strip() for link in links.locator("span[label]").all_inner_texts()]
+    assert titles == [place.title for place in PLACES]
     # The color fades in, and the element with its rule comes after the tabs: both are waited for.
     page.wait_for_function(PAINTED, arg=[False, True, False, False, False])
     assert tabs(page).locator("[aria-current=page]").all_inner_texts() == ["Attention"]
 
     page.get_by_text(re.compile(r"Query 7 .* reads most from key")).wait_for()
-    pattern = plot(page, "pattern.one")
-    for panel in ("pattern.one", "strips"):
-        plot(page, panel).locator(".main-svg").first.wait_for()
+    strips, pattern = (drawn(page, panel) for panel in ("strips", "pattern.one"))
     pattern.evaluate("(node) => { node.marked = true }")
     pattern.focus()
     for _ in range(3):
@@ -53,23 +46,21 @@ def test_keys_move_the_query_pictures_are_linked_a_fault_is_caught_and_a_phone_h
     page.keyboard.press("ArrowRight")
     assert bands(page, "pattern.one") == 2
     assert bands(page, "strips") == 1, "the key, without a query"
-    plot(page, "strips").focus()
+    strips.focus()
     page.keyboard.press("ArrowRight")
     assert bands(page, "pattern.one") == 1, "a bar has a key and no query"
     pattern.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     page.get_by_text(re.compile(r"Query 3 .* reads most from key")).wait_for()
-    has_value(page.get_by_role("spinbutton", name="Query"), "3")
+    expect(page.get_by_role("spinbutton", name="Query")).to_have_value("3")
     assert pattern.evaluate("(node) => node.marked"), "the same node, brought up to date"
     page.wait_for_url(re.compile("query=3"))
 
     page.get_by_role("radio", name="Heads").click()
-    first = plot(page, "head.0.0")
-    first.locator(".main-svg").first.wait_for()
-    plot(page, "head.0.1").locator(".main-svg").first.wait_for()
+    _, first = (drawn(page, panel) for panel in ("head.0.1", "head.0.0"))
     first.locator(".nsewdrag").hover()
-    page.locator("article[data-id='head.0.1'] .band:visible").first.wait_for()
+    figure(page, "head.0.1").locator(".band:visible").first.wait_for()
     assert bands(page, "head.0.0") == bands(page, "head.0.1") == 2
 
     page.get_by_role("radio", name="Faults").click()
@@ -79,8 +70,7 @@ def test_keys_move_the_query_pictures_are_linked_a_fault_is_caught_and_a_phone_h
     page.get_by_text("def future_leak(").first.wait_for()
 
     page.set_viewport_size(PHONE)
-    plot(page, "fault.pattern").scroll_into_view_if_needed()
-    plot(page, "fault.pattern").locator(".main-svg").first.wait_for()
+    drawn(page, "fault.pattern")
     no_wider_than_the_window(page)
     page.get_by_role("radio", name="Steps").click()
     page.get_by_test_id("stDataFrame").scroll_into_view_if_needed()  # it is drawn where it is seen

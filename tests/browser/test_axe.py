@@ -8,7 +8,7 @@ from typing import Any
 from axe_playwright_python.sync_playwright import Axe
 
 from engine.notebooks import NOTEBOOKS
-from tests.browser.conftest import WIDE, Open, go, settled
+from tests.browser.conftest import WIDE, Open, button, go, settled
 
 PAGES = {
     "": "Attention Lab",
@@ -33,7 +33,7 @@ GROUND = {"light": "rgb(246, 247, 249)", "dark": "rgb(15, 19, 27)"}
 
 
 def violations(page: Any, part: str = "html") -> list[str]:
-    """What axe finds in a part of the page, in both themes, with the window as high as the page.
+    """The findings of axe in a part of the page, in both themes, with the window as high as the page.
 
     It does not judge letters that are out of sight.
     In the theme that the page is in, all rules; in the other one, in which the page stays, contrast: all that a theme changes.
@@ -55,7 +55,7 @@ def violations(page: Any, part: str = "html") -> list[str]:
 
 
 def judged(page: Any, part: str, rules: dict[str, Any]) -> list[str]:
-    """What axe finds by these rules while nothing of the page changes: if the script ran meanwhile, axe looks once more."""
+    """The findings of axe by these rules while nothing of the page changes: if the script ran meanwhile, axe looks once more."""
     while True:
         settled(page)
         violations, still = page.evaluate(
@@ -95,7 +95,7 @@ def test_the_lab_has_none_with_the_list_of_all_tasks_or_after_a_run(open_page: O
     found = violations(page)
     page.keyboard.press("Escape")
     tasks.wait_for(state="detached")
-    page.get_by_role("button", name="Train", exact=True).click()
+    button(page, "Train").click()
     page.locator(".board .badge").get_by_text("Finished").wait_for()
     page.get_by_role("button", name="Download", exact=True).wait_for()
     assert found + violations(page) == []

@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from engine.analysis.encodings.portraits import first_weights
 from engine.experiments.choice import NEEDS
 from engine.experiments.issues import ISSUES
 from pages.parts.encodings.state import VIEWS, config_of
-from tests.browser.conftest import PHONE, no_wider_than_the_window
-
-Open = Callable[..., Any]
+from tests.browser.conftest import PHONE, Open, button, columns, drawn, figure, no_wider_than_the_window, saved
 
 
-def drawn(page: Any, panel: str, least: int = 1) -> Any:
-    """The plot of a panel once it was drawn so many times."""
-    plot = page.locator(f'[data-id="{panel}"] .plot')
-    plot.scroll_into_view_if_needed()
-    page.locator(f'[data-id="{panel}"] .plot[data-draws]').wait_for()
-    handle = plot.element_handle()
-    page.wait_for_function("([plot, least]) => Number(plot.dataset.draws) >= least", arg=[handle, least])
-    return plot
-
-
-def test_a_control_redraws_what_it_changes_training_is_looked_at_and_the_evidence_fits_a_phone(
-    open_page: Open, app: str
-) -> None:
+def test_a_control_redraws_what_it_changes_and_training_is_looked_at(open_page: Open, app: str) -> None:
     page = open_page("encodings?a=learned&b=rope&seq_len=16", "Encodings")
     kept, changed = drawn(page, "matrix.a"), drawn(page, "matrix.b")
     assert "added value for each position and dimension" in kept.get_attribute("aria-label")
@@ -47,11 +32,9 @@ def test_a_control_redraws_what_it_changes_training_is_looked_at_and_the_evidenc
 
     # A layer's own encoding is chosen in the lab and looked at along its training.
     page.goto(f"{app}lab?pos_encoding=cope&n_layers=2&steps=10")
-    page.get_by_role("button", name="Train", exact=True).click()
+    button(page, "Train").click()
     layer = page.get_by_label("Layer of the encoding")
-    page.get_by_role(
-        "img", name=re.compile("^The encoding")
-    ).scroll_into_view_if_needed()  # out of sight it is not drawn
+    page.get_by_role("img", name=re.compile("^The encoding")).scroll_into_view_if_needed()  # else it is not drawn
     page.get_by_role("img", name=re.compile("^The encoding, layer 1")).wait_for()
     layer.select_option("Layer 2")
     for title in ("The encoding", "How alike positions are"):
@@ -73,24 +56,14 @@ def test_a_control_redraws_what_it_changes_training_is_looked_at_and_the_evidenc
     no_wider_than_the_window(page)
 
 
-def saved(page: Any, panel: str, folder: Path) -> dict[str, np.ndarray]:
-    """The columns of a panel's data as they are downloaded, without the series."""
-    article = page.locator(f'[data-id="{panel}"]')
-    article.locator("summary").click()
-    with page.expect_download() as download:
-        article.get_by_role("menuitem", name="Data (CSV)").click()
-    file = folder / download.value.suggested_filename
-    download.value.save_as(file)
-    _, *names = next(csv.reader(file.open()))
-    columns = np.loadtxt(file, delimiter=",", skiprows=1, usecols=range(1, len(names) + 1)).T
-    return dict(zip(names, columns, strict=True))
-
-
 def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open_page: Open, tmp_path: Path) -> None:
-    page = open_page("encodings?a=sinusoidal&b=alibi&seq_len=512", "Encodings", accept_downloads=True)
-    drawn(page, "matrix.a")
-    drawn(page, "matrix.b")
-    sinusoid = saved(page, "matrix.a", tmp_path)
+    page = open_page("encodings?a=sinusoidal&b=alibi&seq_len=512", "Encodings")
+
+    def numbers(panel: str) -> dict[str, np.ndarray]:
+        drawn(page, panel)
+        return columns(saved(figure(page, panel), "Data (CSV)", tmp_path))
+
+    sinusoid = numbers("matrix.a")
     position, dimension = sinusoid["position"], sinusoid["dimension"]
     angle = position * 10_000.0 ** -(2 * (dimension // 2) / 64)
     right = np.where(dimension % 2 == 0, np.sin(angle), np.cos(angle))
@@ -98,15 +71,14 @@ def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open
     assert (position.min(), dimension.max()) == (0, 63)
     assert position.max() > 1000, "twice the trained length"
 
-    alibi = saved(page, "matrix.b", tmp_path)
+    alibi = numbers("matrix.b")
     slope = 2.0 ** (-8 * alibi["head"] / 4)
     distance = alibi["query position"] - alibi["key position"]
     np.testing.assert_allclose(alibi["value"], -slope * distance, rtol=0, atol=1e-5)
     assert set(alibi["head"]) == {1, 2, 3, 4}
     assert distance.min() == 0, "no query looks at what comes after it"
 
-    drawn(page, "similarity.b")
-    mean = saved(page, "similarity.b", tmp_path)
+    mean = numbers("similarity.b")
     slopes = 2.0 ** (-8 * np.arange(1, 5) / 4)
     right = -slopes.mean() * (mean["position"] - mean["other position"])
     np.testing.assert_allclose(mean["value"], right, rtol=0, atol=1e-5)
@@ -121,27 +93,17 @@ def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open
         "({ _fullLayout: { xaxis, yaxis } }) => [xaxis._offset + xaxis.l2p(40), yaxis._offset + yaxis.l2p(40 * 17)]"
     )
     box = plot.bounding_box()
-    page.mouse.move(
-        round(box["x"] + left), round(box["y"] + top)
-    )  # a pointer stands at whole pixels, a cell is 1.6 wide
+    page.mouse.move(round(box["x"] + left), round(box["y"] + top))  # at whole pixels; a cell is 1.6 wide
     label = page.locator('[data-id="matrix.b"] .hoverlayer')
     label.get_by_text("query position 680, head 1, key position 680: 0.00", exact=True).wait_for()
 
     page.goto(page.url.replace("b=alibi", "b=t5_bias"))
-    drawn(page, "matrix.b")
-    t5 = saved(page, "matrix.b", tmp_path)
+    t5 = numbers("matrix.b")
     distance = t5["query position"] - t5["key position"]
     with np.errstate(divide="ignore"):
         far = 16 + np.floor(np.float32(np.log(distance / 16) / np.log(128 / 16)) * 16)
     bucket = np.where(distance < 16, distance, np.minimum(far, 31)).astype(int)
-    table = first_table("t5_bias")  # [bucket, head]
+    before: Any = first_weights(config_of({"a": "sinusoidal", "b": "t5_bias", "seq_len": 512}, "b"))
+    table = before.biases.detach().numpy()  # [bucket, head], as they are drawn before training
     np.testing.assert_allclose(t5["value"], table[bucket, t5["head"].astype(int) - 1], rtol=0, atol=1e-5)
     assert len(np.unique(t5["value"])) == 4 * len(np.unique(bucket)), "one number a head and bucket"
-
-
-def first_table(name: str) -> np.ndarray:
-    """The biases that this encoding learns, as they are drawn before training with the page's own settings."""
-    from engine.analysis.encodings import first_weights
-
-    table: Any = first_weights(config_of({"a": "sinusoidal", "b": name, "seq_len": 512}, "b"))
-    return np.asarray(table.biases.detach().numpy())

@@ -1,27 +1,27 @@
-"""An issue in a real browser: predict, run to the verdict, watch the panels fill, open an arm in the lab."""
+"""An issue in a real browser: predict, run to the verdict, watch the panels fill, open an arm in the lab, save a slide."""
 
 from __future__ import annotations
 
 import random
 import re
-from typing import Any
+import struct
+from pathlib import Path
 
 from engine.config.link import from_query
 from engine.experiments.issues import ISSUES
 from engine.foundation.glossary import TERMS
-from tests.browser.conftest import PHONE, WIDE, Open, button, has_count, nothing_is_cut_off
+from tests.browser.conftest import PHONE, WIDE, Open, button, drawn, expect, figure, nothing_is_cut_off, saved
 
 MASK, LONGER, SKIPS = (ISSUES[slug] for slug in ("missing-mask", "longer-sequences", "missing-skips"))
-CLAIMS = [claim for claim in MASK.claims if not claim.extended]
-
-
-def plot(page: Any, panel: str) -> Any:
-    return page.locator(f'article[data-id="{panel}"] .plot')
-
-
-def until_drawn(page: Any, panel: str) -> None:
-    plot(page, panel).scroll_into_view_if_needed()
-    page.locator(f'article[data-id="{panel}"] .plot .main-svg').first.wait_for()
+SLIDE = ISSUES["quadratic-cost"]
+CLAIMS = list(MASK.claims_of())
+CUT_OFF = """(svg) => {
+  document.body.style.margin = 0
+  document.body.innerHTML = svg
+  const boxes = [...document.querySelectorAll("text")].map((node) => [node.textContent, node.getBoundingClientRect()])
+  return boxes.filter(([_, box]) => box.left < 0 || box.top < 0 || box.right > 1600 || box.bottom > 900).map(([text]) => text)
+}"""
+"""JavaScript: the words of a drawing that are cut off, once it is the page."""
 
 
 def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_lab(open_page: Open, app: str) -> None:
@@ -31,7 +31,7 @@ def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_la
     page.get_by_role("heading", name=MASK.title, exact=True).wait_for()
     page.wait_for_url(re.compile("issue=missing-mask"))
     nothing_is_cut_off(page)
-    page.get_by_role("button", name="Run", exact=True).click()
+    button(page, "Run").click()
     page.wait_for_url(re.compile("experiment="))
     page.reload()
     page.locator(".badge").get_by_text("Running").wait_for()
@@ -60,26 +60,49 @@ def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_la
     page.get_by_role("heading", name=MASK.title, exact=True).wait_for()
     nothing_is_cut_off(page)
     page.get_by_role("radio", name="It rises", exact=True).click()
-    page.get_by_role("button", name="Run", exact=True).click()
+    button(page, "Run").click()
     page.locator(".badge").get_by_text("Running").wait_for()
     page.get_by_role("radio", name="Numbers").click()
     first = f"curves.{MASK.arms[0].name}"
-    until_drawn(page, first)
-    plot(page, first).evaluate("(plot) => { plot.marked = true }")
+    drawn(page, first)
     page.wait_for_url(re.compile("experiment="))
     page.get_by_text("You said").wait_for()
     page.get_by_text("What helps:").wait_for()
     page.get_by_role("radio", name="All claims").click()
     chips = page.locator('section[data-id="claims"] .chip')
-    has_count(chips, len(CLAIMS))
-    has_count(chips.get_by_text("Undecided (needs at least six seeds)"), len(CLAIMS))
+    expect(chips).to_have_count(len(CLAIMS))
+    expect(chips.get_by_text("Undecided (needs at least six seeds)")).to_have_count(len(CLAIMS))
     page.get_by_role("radio", name="Numbers").click()
     page.get_by_role("button", name="Evidence (JSON)").wait_for()
     page.get_by_role("radio", name="Arms").click()
     page.get_by_role("link", name="Open in the lab").first.click()
     page.get_by_role("button", name="Train").wait_for()
-    page.get_by_role("button", name="Share", exact=True).click()
+    button(page, "Share").click()
     link = page.get_by_test_id("stCode").first.inner_text().strip()
     pairs = (pair.split("=", 1) for pair in link.split("?")[1].replace("%2C", ",").split("&"))
     settings = {name: value for name, value in pairs if name != "run"}
     assert from_query(settings) == (MASK.config(MASK.arms[0]).replace(seed=first_seed), [])
+
+
+def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
+    page = open_page("issues?issue=quadratic-cost", SLIDE.title, color_scheme="dark")
+    result = figure(page, "key.figure")
+    menu = result.locator("summary")
+    menu.click()
+    page.get_by_role("menuitem", name="Picture (PNG)").wait_for()
+    assert page.get_by_role("menuitem", name="Slide (PNG)").count() == 0, "nothing was found yet"
+    menu.click()
+    page.get_by_role("radio", name="Seeds 0-7").click()
+    page.get_by_text("MiB, in 8 of 8 seeds.").first.wait_for()
+    picture, drawing = (saved(result, f"Slide ({kind})", tmp_path) for kind in ("PNG", "SVG"))
+    assert picture.name.startswith("quadratic-cost-slide.")
+    assert struct.unpack(">II", picture.read_bytes()[16:24]) == (1600, 900)
+    blank = page.context.new_page()
+    assert blank.evaluate(CUT_OFF, drawing.read_text("utf-8")) == []
+    words = blank.evaluate("[...document.querySelectorAll('text')].map((node) => node.textContent).join(' ')")
+    assert SLIDE.title in words
+    assert "8 seeds (0 to 7), Attention Lab, http" in words
+    assert "issues?issue=quadratic-cost" in words
+    box = blank.locator("svg").bounding_box()
+    assert (box["width"], box["height"]) == (1600, 900)
+    assert blank.evaluate("getComputedStyle(document.querySelector('rect')).fill") == "rgb(255, 255, 255)"

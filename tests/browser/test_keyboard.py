@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import Open, in_view, nothing_is_cut_off, settled
+from tests.browser.conftest import Open, button, drawn, in_view, nothing_is_cut_off, settled
 
-ZOOM = {"150 %": {"width": 853, "height": 480}, "200 %": {"width": 640, "height": 360}}
-"""A window of 1280 by 720 as the page sees it when the browser enlarges everything."""
+ZOOM = ({"width": 853, "height": 480}, {"width": 640, "height": 360})
+"""A window of 1280 by 720 as the page sees it when the browser enlarges everything to 150 and to 200 %."""
 STAGE = "issues?issue=missing-mask&seeds=2&first_seed=40"
 MOST_KEYS = 60
 FOCUSED = """() => {
@@ -37,6 +37,13 @@ SPOKEN = """() => {
 }"""
 """Begin to note what is put into the live regions of the boards."""
 
+LISTENS = """const add = document.addEventListener
+document.addEventListener = function (kind, act, ...how) {
+  window.listens ||= kind === 'keydown' && act?.name === 'press'
+  return add.call(this, kind, act, ...how)
+}"""
+"""JavaScript: note from here on whether the keys of a lesson are listened to."""
+
 
 def tab_to(page: Any, name: str, kind: str, key: str = "Tab") -> None:
     """Press Tab until what has this name and role has the focus."""
@@ -49,7 +56,7 @@ def tab_to(page: Any, name: str, kind: str, key: str = "Tab") -> None:
 
 
 def focus_is_visible(page: Any) -> None:
-    """What has the focus looks different once it has lost it. Both pictures are of a page at rest: it may move while it loads."""
+    """The element with the focus looks different once it has lost it. Both pictures are of a page at rest: it may move while it loads."""
     settled(page)
     box = page.evaluate(FOCUSED)["box"]
     focused = page.screenshot(clip=box, animations="disabled")  # the ring has come
@@ -61,7 +68,7 @@ def focus_is_visible(page: Any) -> None:
 
 def test_in_the_lab_keys_alone_change_a_setting_train_and_pause(open_page: Open) -> None:
     page = open_page("lab?steps=20000&seq_len=8", "Lab")
-    page.get_by_role("button", name="Train", exact=True).wait_for()
+    button(page, "Train").wait_for()
     tab_to(page, "Depth", "input")
     focus_is_visible(page)
     page.keyboard.press("ControlOrMeta+a")
@@ -82,7 +89,7 @@ def test_in_the_lab_keys_alone_change_a_setting_train_and_pause(open_page: Open)
 
 def test_on_a_stage_keys_alone_guess_and_run_and_the_result_is_spoken(open_page: Open) -> None:
     page = open_page(STAGE, "The mask is missing")
-    page.get_by_role("button", name="Run", exact=True).wait_for()
+    button(page, "Run").wait_for()
     tab_to(page, "It falls", "radio")
     focus_is_visible(page)
     page.keyboard.press("ArrowRight")
@@ -101,11 +108,12 @@ def test_on_a_stage_keys_alone_guess_and_run_and_the_result_is_spoken(open_page:
 
 
 def test_a_stage_is_presented_from_the_keyboard(open_page: Open) -> None:
-    page = open_page("issues?issue=missing-mask&seeds=2", "The mask is missing")
+    page = open_page(
+        "issues?issue=missing-mask&seeds=2", "The mask is missing", before=lambda page: page.add_init_script(LISTENS)
+    )
     bar, sentence = page.get_by_test_id("stHeader"), page.locator('article[data-id="key.figure"] .words')
-    page.get_by_role("button", name="Run", exact=True).wait_for()
-    page.locator('article[data-id="key.figure"] .main-svg').first.wait_for()
-    page.wait_for_timeout(1000)  # the script that listens to keys comes with the page, and shows nothing
+    button(page, "Run").wait_for()
+    page.wait_for_function("() => window.listens")  # the script that does comes with the page, and shows nothing
     page.keyboard.press("p")
     bar.wait_for(state="hidden")
     page.get_by_role("radiogroup", name="Your guess").wait_for(state="detached")
@@ -119,8 +127,11 @@ def test_a_stage_is_presented_from_the_keyboard(open_page: Open) -> None:
     page.keyboard.press("ArrowRight")  # it leads on, although a click has left the focus on the guess
     page.locator(".badge").get_by_text("Finished").wait_for()
     assert sentence.inner_text() == ""
+    settled(page)
+    draws = int(drawn(page, "key.figure").get_attribute("data-draws"))
     page.keyboard.press("PageDown")
-    page.wait_for_timeout(2000)  # one beat after the other: two at once are one
+    drawn(page, "key.figure", draws + 1)  # one beat after the other: two at once are one
+    settled(page)
     page.keyboard.press("PageDown")
     page.wait_for_function(
         """() => [...document.querySelectorAll('*')].some((node) =>
@@ -137,37 +148,34 @@ def test_a_stage_is_presented_from_the_keyboard(open_page: Open) -> None:
 
 
 def test_nothing_moves_by_itself_where_motion_is_not_wanted(open_page: Open) -> None:
-    page = open_page("", "Attention Lab", clock=True, reduced_motion="reduce")
+    page = open_page("", "Attention Lab", before=lambda page: page.clock.install(), reduced_motion="reduce")
     page.locator("article.accuracy .main-svg").first.wait_for()
     shown = page.locator("article.accuracy .plot").get_attribute("data-step")
     page.clock.run_for(5000)  # a recording moves after two seconds
     assert page.locator("article.accuracy .plot").get_attribute("data-step") == shown
-    assert (
-        page.evaluate("document.getAnimations().filter((one) => one.effect.getComputedTiming().duration > 1).length")
-        == 0
-    )
+    assert page.evaluate("document.getAnimations().every((one) => one.effect.getComputedTiming().duration <= 1)")
+
+
+def nothing_is_cut_off_enlarged(page: Any, *seen: Any) -> None:
+    """In both windows, in which these are in sight, too."""
+    for window in ZOOM:
+        page.set_viewport_size(window)
+        nothing_is_cut_off(page)
+        in_view(*seen)
 
 
 def test_enlarged_the_lab_trains_and_nothing_is_cut_off(open_page: Open) -> None:
-    page = open_page("lab?steps=60", "Lab", ZOOM["150 %"])
+    page = open_page("lab?steps=60", "Lab", ZOOM[0])
     settled(page)  # in a small window the button moves while what stands above it comes
-    page.get_by_role("button", name="Train", exact=True).click()
+    button(page, "Train").click()
     page.locator(".live .badge").get_by_text("Finished").wait_for()
-    for window in ZOOM.values():
-        page.set_viewport_size(window)
-        nothing_is_cut_off(page)
+    nothing_is_cut_off_enlarged(page)
 
 
 def test_enlarged_a_stage_asks_on_its_first_screen_and_nothing_is_cut_off(open_page: Open) -> None:
-    page = open_page("issues?issue=missing-mask", "The mask is missing", ZOOM["150 %"])
-    run = page.get_by_role("button", name="Run", exact=True)
-    run.wait_for()
-    for window in ZOOM.values():
-        page.set_viewport_size(window)
-        nothing_is_cut_off(page)
-        in_view(run)
+    page = open_page("issues?issue=missing-mask", "The mask is missing", ZOOM[0])
+    button(page, "Run").wait_for()
+    nothing_is_cut_off_enlarged(page, button(page, "Run"))
     page.get_by_role("radio", name=re.compile("Seeds 0-7")).click()
     page.get_by_text("What helps:").wait_for()
-    for window in ZOOM.values():
-        page.set_viewport_size(window)
-        nothing_is_cut_off(page)
+    nothing_is_cut_off_enlarged(page)

@@ -9,25 +9,10 @@ from urllib.parse import parse_qsl, urlsplit
 from engine.config.link import from_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
-from tests.browser.conftest import (
-    PHONE,
-    WIDE,
-    Open,
-    button,
-    go,
-    has_count,
-    has_value,
-    in_view,
-    no_wider_than_the_window,
-)
+from tests.browser.conftest import PHONE, PROJECTOR, WIDE, Open, button, expect, go, in_view, no_wider_than_the_window
 
-PROJECTOR = {"width": 1280, "height": 720}
 LONG = {"steps": 20_000, "seq_len": 8, "dropout": 0.2}
 """Over the preset three-back: a run that is still going when the test looks at it."""
-
-
-def press(page: Any, name: str) -> None:
-    button(page, name).click()
 
 
 def loss(page: Any) -> Any:
@@ -47,8 +32,7 @@ def drawn_step(page: Any) -> int:
 
 
 def x_range(page: Any) -> list[float]:
-    shown: list[float] = loss(page).evaluate("(plot) => plot._fullLayout.xaxis.range")
-    return shown
+    return list(loss(page).evaluate("(plot) => plot._fullLayout.xaxis.range"))
 
 
 def until(page: Any, condition: str, argument: Any = None) -> None:
@@ -74,9 +58,7 @@ def controls_in_sight(page: Any) -> None:
 
 
 def shows_step(page: Any, number: str) -> None:
-    from playwright.sync_api import expect
-
-    expect(page.locator(".board .facts")).to_have_text(re.compile(rf"^step {number} of"))
+    page.locator(".board .facts").filter(has_text=re.compile(rf"^step {number} of")).wait_for()
 
 
 def example_in_sight(page: Any, *panels: str) -> None:
@@ -84,12 +66,12 @@ def example_in_sight(page: Any, *panels: str) -> None:
     in_view(page.get_by_text("must write").first, *(page.locator(f"article.{name}") for name in panels))
 
 
-def test_from_the_example_of_the_start_page_to_an_empty_link_that_keys_alone_train_to_a_finding(
+def test_from_the_example_of_the_start_page_to_an_empty_link_that_trains_to_a_finding(
     open_page: Open,
 ) -> None:
     page = open_page("", "Attention Lab", PROJECTOR)
     shows_step(page, r"\d+")
-    has_count(page.get_by_role("link", name="Lab", exact=True), 1)
+    expect(page.get_by_role("link", name="Lab", exact=True)).to_have_count(1)
     example_in_sight(page, "accuracy", "pattern")
     shows_step(page, r"[1-9]\d+")
     slider = page.get_by_role("slider", name="Look back at a step")
@@ -101,8 +83,8 @@ def test_from_the_example_of_the_start_page_to_an_empty_link_that_keys_alone_tra
     page.get_by_role("button", name="Try").click()
     page.get_by_text(re.compile(r"yours: \d of 6 right")).wait_for()
     page.get_by_role("button", name="Play again").click()
-    has_count(page.get_by_role("textbox", name="Your own sequence"), 0)
-    has_count(page.get_by_text("does the work"), 0)
+    expect(page.get_by_role("textbox", name="Your own sequence")).to_have_count(0)
+    expect(page.get_by_text("does the work")).to_have_count(0)
     page.set_viewport_size(PHONE)
     page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, 0)")
     example_in_sight(page, "accuracy")
@@ -110,7 +92,7 @@ def test_from_the_example_of_the_start_page_to_an_empty_link_that_keys_alone_tra
     # An empty link is the default; on a phone too the controls are in sight, and a refusal is one sentence.
     go(page, "lab")
     page.get_by_text("Press Train").first.wait_for()
-    has_value(page.get_by_role("spinbutton", name="Sequence length"), str(RunConfig().seq_len))
+    expect(page.get_by_role("spinbutton", name="Sequence length")).to_have_value(str(RunConfig().seq_len))
     assert "?" not in page.url
     controls_in_sight(page)
     heads = page.get_by_role("spinbutton", name="Heads")
@@ -118,22 +100,16 @@ def test_from_the_example_of_the_start_page_to_an_empty_link_that_keys_alone_tra
     for number, disabled in (("5", True), (before, False)):
         heads.fill(number)
         page.keyboard.press("Enter")
-        has_count(page.get_by_text("n_heads is 5; allowed is a divisor of d_model 32"), int(disabled))
-        has_count(page.get_by_role("button", name="Train", disabled=disabled), 1)
+        expect(page.get_by_text("n_heads is 5; allowed is a divisor of d_model 32")).to_have_count(int(disabled))
+        expect(page.get_by_role("button", name="Train", disabled=disabled)).to_have_count(1)
     page.set_viewport_size(WIDE)
-    has_count(page.get_by_role("link", name="Lab", exact=True), 1)
+    expect(page.get_by_role("link", name="Lab", exact=True)).to_have_count(1)
     controls_in_sight(page)
 
-    page.get_by_role("spinbutton", name="Steps").focus()
-    page.keyboard.press("ControlOrMeta+a")
-    page.keyboard.type("120")
+    page.get_by_role("spinbutton", name="Steps").fill("120")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("steps=120"))
-    for _ in range(24):
-        page.keyboard.press("Shift+Tab")  # Train stands above the settings
-        if page.evaluate("document.activeElement.innerText").strip().endswith("Train"):
-            break
-    page.keyboard.press("Enter")
+    button(page, "Train").click()
     until_step(page, 1)
     page.get_by_text("Learned: held-out second-half accuracy").wait_for()
     until_step(page, 120)
@@ -142,20 +118,18 @@ def test_from_the_example_of_the_start_page_to_an_empty_link_that_keys_alone_tra
     page.get_by_text(re.compile(r"\d+ of \d+ right")).wait_for()
 
 
-def test_a_bad_link_then_a_run_that_is_zoomed_into_paused_stepped_shared_stopped_and_reset(
-    open_page: Open, app: str
-) -> None:
+def test_a_bad_link_then_a_run_that_is_zoomed_into_paused_shared_and_reset(open_page: Open, app: str) -> None:
     page = open_page("lab?preset=no-norm&batch_size=0&pos_encoding=zork&steps=44", "Lab")
     page.get_by_text("batch_size is 0").wait_for()
     page.get_by_text("pos_encoding is zork").wait_for()
-    has_value(page.get_by_role("spinbutton", name="Steps"), "44")
-    has_count(page.get_by_text("Press Train"), 1)
-    press(page, "Train")
+    expect(page.get_by_role("spinbutton", name="Steps")).to_have_value("44")
+    expect(page.get_by_text("Press Train")).to_have_count(1)
+    button(page, "Train").click()
     page.get_by_text(re.compile(r"Step \d+: .* is no longer finite\. With .* stay finite")).first.wait_for()
 
     go(page, "lab?preset=three-back&" + "&".join(f"{name}={value}" for name, value in LONG.items()))
-    has_value(page.get_by_role("spinbutton", name="Heads"), "4")
-    press(page, "Train")
+    expect(page.get_by_role("spinbutton", name="Heads")).to_have_value("4")
+    button(page, "Train").click()
     until_step(page, 50)  # more than the run before had
     page.wait_for_url(re.compile("run="))
 
@@ -175,15 +149,15 @@ def test_a_bad_link_then_a_run_that_is_zoomed_into_paused_stepped_shared_stopped
     assert loss(page).evaluate("(plot) => plot.marked")
     assert x_range(page) == zoomed
 
-    press(page, "Pause")
+    button(page, "Pause").click()
     page.get_by_role("button", name="Resume", exact=True).wait_for()
     paused = drawn_step(page)
-    press(page, "Step")
+    button(page, "Step").click()
     until_step(page, paused + 1)
     assert drawn_step(page) == paused + 1, "it stood still, and this was one step"
 
     # What is shared holds the settings and the run, as the address does.
-    press(page, "Share")
+    button(page, "Share").click()
     link = page.get_by_test_id("stCode").first.inner_text().strip()
     assert link.startswith(app + "lab?")
     shared, own = (dict(parse_qsl(urlsplit(address).query)) for address in (link, page.url))
@@ -194,17 +168,17 @@ def test_a_bad_link_then_a_run_that_is_zoomed_into_paused_stepped_shared_stopped
     # The link finds the run again, in a second tab as after a reload, and both follow it.
     second = open_page(link.removeprefix(app), "Lab")
     until_step(second, paused + 1)
-    has_value(second.get_by_role("spinbutton", name="Heads"), "4")
-    press(page, "Resume")
+    expect(second.get_by_role("spinbutton", name="Heads")).to_have_value("4")
+    button(page, "Resume").click()
     second.locator(".board .badge").get_by_text("Training").wait_for()
     for tab in (page, second):
         until_step(tab, paused + 20)
-    press(page, "Stop")
+    button(page, "Stop").click()
     for tab in (page, second):
         tab.get_by_text("Stopped").first.wait_for()
     second.close()
-    press(page, "Reset")
+    button(page, "Reset").click()
     page.locator(".board .badge").get_by_text("Paused").wait_for()
     until(page, "Number(plot.dataset.step ?? 0) === 0")
-    press(page, "Stop")
+    button(page, "Stop").click()
     page.get_by_text("Stopped").first.wait_for()

@@ -15,7 +15,9 @@ import pytest
 
 from engine.config.run_config import parse
 from engine.runs.events import Progress
-from tests.browser.conftest import PATIENCE, Open, console_watched, has_value
+from pages.parts.boards.live.board import LIVE
+from pages.parts.boards.live.columns import kept_points
+from tests.browser.conftest import PATIENCE, Open, columns, console_watched, expect, saved
 from tests.browser.prefix_proxy import proxied
 from tests.scripted import ScriptedRun, similarity
 from tests.serving import running
@@ -90,13 +92,11 @@ def marked(page: Any) -> bool:
 
 
 def steps_drawn(page: Any) -> list[int]:
-    drawn: list[int] = plot(page, "loss").evaluate("node => Array.from(node.data[0].x)")
-    return drawn
+    return list(plot(page, "loss").evaluate("node => Array.from(node.data[0].x)"))
 
 
 def scripts_run(page: Any) -> str:
-    text: str = page.get_by_text("script runs:").inner_text()
-    return text
+    return str(page.get_by_text("script runs:").inner_text())
 
 
 def test_a_run_is_watched_zoomed_into_looked_back_at_and_left(open_board: Open) -> None:
@@ -198,53 +198,40 @@ def test_a_board_before_its_run_in_the_queue_at_the_end_and_with_another_run(ope
 
     begins = {"Picture (PNG)": b"\x89PNG", "Drawing (SVG)": b"<svg", "Data (CSV)": b"series,x,y,value"}
     for item, first_bytes in begins.items():
-        page.get_by_label("Download Loss").click()
-        with page.expect_download() as download:
-            page.get_by_role("menuitem", name=item).click()
-        target = tmp_path / download.value.suggested_filename
-        download.value.save_as(target)
-        assert target.read_bytes().startswith(first_bytes)
-        assert target.stem == "a-scripted-run-loss"
-        told = ScriptedRun()
+        file = saved(page.locator("article.loss"), item, tmp_path)
+        assert file.read_bytes().startswith(first_bytes)
+        assert file.stem == "a-scripted-run-loss"
+    told = ScriptedRun()
     told.advance(1000)
     trained = [(event.step, event.loss) for event in told.events if isinstance(event, Progress)]
-    saved = [
-        row.split(",")[1:3]
-        for row in (tmp_path / "a-scripted-run-loss.csv").read_text().splitlines()
-        if row.startswith("training,")
-    ]
-    assert [(int(step), float(loss)) for step, loss in saved] == trained  # every step, every digit
+    rows = [row.split(",")[1:3] for row in file.read_text().splitlines() if row.startswith("training,")]
+    assert [(int(step), float(loss)) for step, loss in rows] == trained  # every step, every digit
 
     settings = {"n_layers": 1, "n_heads": 4, "seq_len": 120}
     run = ScriptedRun(config=parse(settings), step=300)
     patterns, similar = run.pattern(1, 4, 239, 239), similarity(239)
 
-    def saved(title: str) -> tuple[list[str], np.ndarray]:
-        page.get_by_label(f"Download {title}", exact=True).click()
-        with page.expect_download() as download:
-            page.get_by_role("menuitem", name="Data (CSV)").locator("visible=true").click()
-        target = tmp_path / download.value.suggested_filename
-        download.value.save_as(target)
-        names = target.read_text().partition("\n")[0].strip().split(",")[1:]
-        return names, np.loadtxt(target, delimiter=",", skiprows=1, usecols=range(1, len(names) + 1))
-
     until(plot(page, "pattern"), "node.data")
-    names, rows = saved("Attention, every head")
-    assert names == ["layer", "head", "query", "key", "value"]
-    where = rows[:, :4].astype(int) - [1, 1, 0, 0]
-    assert len(np.unique(where, axis=0)) == patterns.size, "every weight, although blocks of 2 × 2 are drawn"
-    np.testing.assert_array_equal(rows[:, 4].astype(np.float32), patterns[tuple(where.T)])
-    written = (tmp_path / "a-scripted-run-attention-every-head-step-300.csv").read_text().splitlines()[1:]
+    file = saved(page.locator("article.attention"), "Data (CSV)", tmp_path)
+    found = columns(file)
+    assert [*found] == ["layer", "head", "query", "key", "value"]
+    layer, head, query, key, weights = found.values()
+    where = np.array([layer - 1, head - 1, query, key], dtype=int)
+    assert len(np.unique(where, axis=1).T) == patterns.size, "every weight, although blocks of 2 × 2 are drawn"
+    np.testing.assert_array_equal(weights.astype(np.float32), patterns[tuple(where)])
+    assert file.stem == "a-scripted-run-attention-every-head-step-300"
+    written = file.read_text().splitlines()[1:]
     digits = {len(line.rpartition(",")[2].partition("e")[0].lstrip("0.").replace(".", "")) for line in written}
     assert max(digits) == 9, "as many as tell one number of 32 bits from the next"
     page.get_by_label("Head", exact=True).select_option("2")
     page.locator('article.pattern .plot[aria-label^="Layer 1, head 3"]').wait_for()
-    names, rows = saved("One head")
-    assert names == ["query", "key", "value"]
-    np.testing.assert_array_equal(rows[:, 2].astype(np.float32), patterns[0, 2].ravel())
-    names, rows = saved("How alike positions are")
-    assert names == ["position", "other position", "value"]
-    np.testing.assert_array_equal(rows[:, 2].astype(np.float32), similar.astype(np.float32).ravel())
+    for panel, names, values in (
+        ("pattern", ["query", "key", "value"], patterns[0, 2]),
+        ("similarity", ["position", "other position", "value"], similar.astype(np.float32)),
+    ):
+        found = columns(saved(page.locator(f"article.{panel}"), "Data (CSV)", tmp_path))
+        assert [*found] == names
+        np.testing.assert_array_equal(found["value"].astype(np.float32), values.ravel())
 
     box = page.locator("article.pattern .nsewdrag").first.bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.3, box["y"] + box["height"] * 0.6)
@@ -357,8 +344,8 @@ def positions(page: Any) -> tuple[int, int, int]:
 def test_a_recording_plays_once_is_led_by_hand_and_waits_for_who_sees_it(open_board: Open) -> None:
     page = open_board(recorded=60)
     page.get_by_text("Watch the curve.").wait_for()
-    has_value(page.get_by_role("combobox", name="Layer", exact=True), "1")
-    has_value(page.get_by_role("combobox", name="Head", exact=True), "2")
+    expect(page.get_by_role("combobox", name="Layer", exact=True)).to_have_value("1")
+    expect(page.get_by_role("combobox", name="Head", exact=True)).to_have_value("2")
     seen = set()
     for _ in range(4):
         page.clock.run_for(3000)
@@ -423,14 +410,11 @@ def test_where_the_boards_own_script_cannot_be_loaded_the_place_says_so(troubled
 
 
 def test_thinning_in_the_browser_is_the_same_rule(chromium: Any) -> None:
-    from pages.parts.boards.live.board import LIVE
-    from pages.parts.boards.live.columns import thin
-
     values = np.random.default_rng(5).normal(size=3000).round(6).tolist()
     steps = list(range(7, 3007))
     page = chromium.new_page()
     script = (LIVE.folder / "script" / "columns.js").read_text()
     there = page.evaluate(f"([x, y]) => {{ {script}; return thin([x, y], 400) }}", [steps, values])
     page.close()
-    here = thin(steps, values, 400)
-    assert json.loads(json.dumps(there)) == [list(here[0]), list(here[1])]
+    kept = kept_points(np.array(steps), np.array(values), 400)
+    assert json.loads(json.dumps(there)) == [[line[place] for place in kept] for line in (steps, values)]

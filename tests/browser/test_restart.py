@@ -1,4 +1,5 @@
-"""A page that stays open while the server is started anew: it says what became of its run, and offers nothing that would be refused."""
+"""A page whose server ends says so in the app's own words, and continues by itself once one is there again: with its run, or with a
+sentence that it is lost, and with nothing on offer that would be refused."""
 
 from __future__ import annotations
 
@@ -7,29 +8,41 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import PATIENCE, button
+from tests.browser.conftest import PATIENCE, PHONE, WIDE, button
 from tests.serving import free_port, running
+
+ENOUGH = 7
+"""Requests without an answer. At the sixth Streamlit opens its own dialog."""
 
 
 @pytest.mark.parametrize(("how", "state"), [("terminate", "running"), ("kill", "lost")])
-def test_a_page_that_stays_open_over_a_restart_goes_on_or_says_that_its_run_is_lost(
+def test_a_page_that_stays_open_goes_on_or_says_that_its_run_is_lost(
     chromium: Any, tmp_path: Path, how: str, state: str
 ) -> None:
     same = {"STREAMLIT_SERVER_PORT": str(free_port()), "ATTENTION_LAB_WORKERS": "1"}
-    page = chromium.new_page()
+    page, unanswered = chromium.new_page(viewport=WIDE), list[str]()
     page.set_default_timeout(PATIENCE)
+    page.on("requestfailed", lambda request: unanswered.append(request.url))
     badge = page.locator(".board .badge").first
     it_trains = page.get_by_text("It trains: in the row")
-    pause, stop = (button(page, name) for name in ("Pause", "Stop"))
+    train, pause, stop = (button(page, name) for name in ("Train", "Pause", "Stop"))
     cut_off = page.get_by_role("alert").get_by_text("This page cannot reach the server.")
     with running("app.py", tmp_path, **same) as (server, address):
-        page.goto(f"{address}lab?steps=50000")
-        page.get_by_role("button", name="Train", exact=True).click()
+        # Streamlit speaks of a terminal to a page of this host.
+        page.goto(f"{address.replace('127.0.0.1', 'localhost')}lab?steps=50000")
+        train.click()
         badge.and_(page.locator("[data-state=running]")).wait_for()
         it_trains.wait_for()
         getattr(server, how)()
         server.wait()
         cut_off.wait_for()
+    while sum(url.endswith("_stcore/health") for url in unanswered) < ENOUGH:
+        page.wait_for_event("requestfailed")
+    assert page.get_by_text("streamlit run").count() == page.get_by_role("dialog").count() == 0
+    for viewport in (PHONE, WIDE):
+        page.set_viewport_size(viewport)
+        box = cut_off.bounding_box()
+        assert (box["x"] >= 0, box["x"] + box["width"] <= viewport["width"]) == (True, True)
     with running("app.py", tmp_path, **same):
         cut_off.wait_for(state="detached")  # until then the page shows what it knew before
         badge.and_(page.locator(f"[data-state={state}]")).wait_for()
@@ -38,8 +51,9 @@ def test_a_page_that_stays_open_over_a_restart_goes_on_or_says_that_its_run_is_l
             page.wait_for_function(
                 "([...all]) => all.every((one) => one.disabled)", arg=[pause.element_handle(), stop.element_handle()]
             )
-        else:
-            it_trains.wait_for()
-            stop.click()
-            badge.and_(page.locator("[data-state=stopped]")).wait_for()
+            train.click()
+            badge.and_(page.locator("[data-state=running]")).wait_for()
+        it_trains.wait_for()
+        stop.click()
+        badge.and_(page.locator("[data-state=stopped]")).wait_for()
     page.close()

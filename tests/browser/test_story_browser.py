@@ -7,9 +7,8 @@ from typing import Any
 
 from engine.experiments.story import STEPS
 from engine.settings.fields import to_text
-from tests.browser.conftest import PHONE, Open, in_view, no_wider_than_the_window
+from tests.browser.conftest import PHONE, PROJECTOR, Open, expect, in_view, no_wider_than_the_window
 
-PROJECTOR = {"width": 1280, "height": 720}
 ON_A_PHONE, OF_PICTURES = 3, 4
 """The step that is also looked at on a phone, and the one whose answers are pictures, which is also reloaded."""
 FIGURES = ".board article:not([hidden])"
@@ -20,8 +19,6 @@ def button(page: Any, name: str) -> Any:
 
 
 def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_page: Open) -> None:
-    from playwright.sync_api import expect
-
     page = open_page("story", STEPS[0].title, PROJECTOR)
     for number, step in enumerate(STEPS, 1):
         page.get_by_role("heading", name=step.title, exact=True).wait_for()

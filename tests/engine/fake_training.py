@@ -7,15 +7,14 @@ import os
 import sys
 import time
 from collections.abc import Generator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from engine.config.run_config import RunConfig
+from engine.foundation.files import data_folder
 from engine.foundation.job import Job
-from engine.foundation.paths import data_folder
 from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Started
 from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
 from engine.settings.costs import Memory
@@ -164,69 +163,45 @@ def read_stdin() -> str:
     return sys.stdin.read()
 
 
-@dataclass(frozen=True)
-class Add(Job[int]):
-    function = f"{__name__}:add"
+class Add(Job[int], function=f"{__name__}:add"):
     a: int
     b: int = 0
 
 
-@dataclass(frozen=True)
-class Zeros(Job[np.ndarray]):
-    function = f"{__name__}:zeros"
+class Zeros(Job[np.ndarray], function=f"{__name__}:zeros"):
     side: int
 
 
-@dataclass(frozen=True)
-class WorkerPid(Job[int]):
-    function = f"{__name__}:worker_pid"
+class WorkerPid(Job[int], function=f"{__name__}:worker_pid"): ...
 
 
-@dataclass(frozen=True)
-class PidAnywhere(WorkerPid):
-    anywhere = True
+class PidAnywhere(WorkerPid, anywhere=True): ...
 
 
-@dataclass(frozen=True)
-class NumberOfStepsTaken(Job[int]):
-    function = f"{__name__}:number_of_steps_taken"
+class NumberOfStepsTaken(Job[int], function=f"{__name__}:number_of_steps_taken"): ...
 
 
-@dataclass(frozen=True)
-class Fail(Job[None]):
-    function = f"{__name__}:fail"
+class Fail(Job[None], function=f"{__name__}:fail"): ...
 
 
-@dataclass(frozen=True)
-class Nap(Job[float]):
-    function = f"{__name__}:nap"
+class Nap(Job[float], function=f"{__name__}:nap"):
     seconds: float
 
 
-@dataclass(frozen=True)
-class Echo(Job[str]):
-    function = f"{__name__}:echo"
+class Echo(Job[str], function=f"{__name__}:echo"):
     text: str
 
 
-@dataclass(frozen=True)
-class Note(Job[str]):
-    function = f"{__name__}:note"
+class Note(Job[str], function=f"{__name__}:note"):
     file: str
     text: str
     seconds: float
 
 
-@dataclass(frozen=True)
-class ReadStdin(Job[str]):
-    function = f"{__name__}:read_stdin"
+class ReadStdin(Job[str], function=f"{__name__}:read_stdin"): ...
 
 
-@dataclass(frozen=True)
-class NoSuchFunction(Job[None]):
-    function = f"{__name__}:no_such_function"
+class NoSuchFunction(Job[None], function=f"{__name__}:no_such_function"): ...
 
 
-@dataclass(frozen=True)
-class NoSuchModule(Job[None]):
-    function = "no_such_module:f"
+class NoSuchModule(Job[None], function="no_such_module:f"): ...

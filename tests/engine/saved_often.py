@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.workers.training import live_run
+from engine.workers import live_run
 from tests.engine.fake_training import begin, train
 
 __all__ = ["begin", "train"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.training.train import begin, train
-from engine.workers.training import live_run
+from engine.workers import live_run
 
 __all__ = ["begin", "train"]
 live_run.SAVE_EVERY, live_run.SAVE_SHARE = 0.1, 0.0

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from pkgutil import resolve_name
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig, parse
-from engine.encodings.layer import PositionalEncoding
 from engine.model.build import build_model
 from engine.model.transformer import Transformer
+from engine.training.data import Data
+from engine.training.result import Trained
+from engine.training.train import prepare
 
-Layer = TypeVar("Layer", bound=PositionalEncoding)
 N_TOKENS, N_OUTPUTS, LENGTH, SOURCE_LENGTH = 11, 7, 10, 6
 
 
@@ -26,9 +28,11 @@ def tiny_model(max_positions: int = 64, **settings: Any) -> Transformer:
     return build_model(config, n_tokens=N_TOKENS, n_outputs=N_OUTPUTS, max_positions=max_positions).double()
 
 
-def tiny_encoding(layer: type[Layer], config: RunConfig, *, max_positions: int, causal: bool | None = None) -> Layer:
-    """A layer module of the config's encoding, by default as causal as the config's architecture."""
+def tiny_encoding(name: str, *, max_positions: int, causal: bool | None = None, **settings: Any) -> Any:
+    """The layer module of an encoding, by default as causal as the config's architecture."""
+    config = tiny_config(pos_encoding=name, **settings)
     causal = config.causal if causal is None else causal
+    layer = resolve_name(config.encoding.layer)
     return layer(config, config.encoding_settings, max_positions=max_positions, causal=causal)
 
 
@@ -41,3 +45,9 @@ def given_to(model: Transformer) -> dict[str, Tensor]:
     """Inputs of the model's family: ``inputs``, and for an encoder-decoder ``source``."""
     source = {"source": tokens(SOURCE_LENGTH, seed=1)} if model.source_stack is not None else {}
     return {"inputs": tokens(), **source}
+
+
+def as_trained(model: nn.Module | None = None, **settings: Any) -> Trained:
+    """What a measurement is given: a model, by default the config's with its first weights, as if it were trained."""
+    config = parse({"device": "cpu", **settings})
+    return Trained(config, model or prepare(config), Data(config), torch.device("cpu"))

@@ -1,17 +1,12 @@
-"""What the golden record covers: configs that together name every encoding, task and family, and links of all kinds."""
+"""The configs that the golden record covers: together they name every encoding, task and family."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterator
 from itertools import cycle
 from typing import Any
-from urllib.parse import urlencode
 
 from engine.architectures import ARCHITECTURES
-from engine.config.link import to_query
-from engine.config.presets import PRESETS
-from engine.config.run_config import parse_leniently, settings_for
+from engine.config.run_config import parse_leniently
 from engine.encodings import ENCODINGS
 from engine.settings.fields import to_text
 from engine.tasks import TASKS
@@ -51,35 +46,3 @@ def configs() -> dict[str, dict[str, Any]]:
     for number, variation in enumerate(VARIATIONS):
         add(f"variation {number}", {"task": "k_back" if "label_noise" in variation else "reverse", **variation})
     return {name: {key: to_text(value) for key, value in flat.items()} for name, flat in cases.items()}
-
-
-def links() -> list[str]:
-    """A hundred queries: full ones, short ones, wrong ones; always the same."""
-    draw = random.Random(0)
-    made = [urlencode(to_query(preset.config)) for preset in PRESETS.values()]
-    made += [urlencode({"v": "1", **flat}) for flat in configs().values()]
-    made += ["", "v=2", "v=1&seq_len=banana", "nobody=1", "seq_len=-1&n_heads=3", "task=nobody&pos_encoding=nobody"]
-    made += ["test_lengths=1,2", "test_lengths=8,,16", "d_head=auto&d_ff=auto&grad_clip=auto", "task=lookup&n_keys=2"]
-    fresh = _random_links(draw)
-    while len(made) < 100:
-        made.append(next(fresh))
-    return made[:100]
-
-
-def _random_links(draw: random.Random) -> Iterator[str]:
-    while True:
-        rows = settings_for(draw.choice(list(TASKS)), draw.choice(list(ENCODINGS)))
-        given = {row.name: _value(row, draw) for row in draw.sample(rows, 5)}
-        yield urlencode(given)
-
-
-def _value(row: Any, draw: random.Random) -> str:
-    if row.choices:
-        return str(draw.choice(row.choices))
-    if row.kind == "bool":
-        return draw.choice(("true", "false", "maybe"))
-    if row.kind in ("int", "float"):
-        low, high = float(row.minimum or 0), float(row.maximum or 0)
-        value = draw.choice((low, high, high + 1, (low + high) / 2))
-        return str(int(value)) if row.kind == "int" else repr(value)
-    return draw.choice(("", "auto", "2,4", "x"))

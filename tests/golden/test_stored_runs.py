@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from engine.model.load import trained_model
+from engine.model.build import trained_model
 from engine.runs.events import ARRAYS, Finished, Snapshot, to_json
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
@@ -21,29 +21,20 @@ from engine.runs.store import Runs
 from pages.parts.boards.recorded import FOLDER, recorded_run
 
 STORED = Path(__file__).parent / "stored_run" / "before_rearrange"
-FOLDERS = pytest.mark.parametrize("folder", [STORED, FOLDER], ids=["stored", "recorded"])
 
 
-@FOLDERS
-def test_the_config_is_the_one_that_was_written(folder: Path) -> None:
+@pytest.mark.parametrize("folder", [STORED, FOLDER], ids=["stored", "recorded"])
+def test_config_events_and_arrays_are_those_that_were_written(folder: Path) -> None:
+    run = Run.from_disk(RunFolder(folder))
     written = json.loads((folder / "config.json").read_text())["config"]
-    now = json.loads(json.dumps(Run.from_disk(RunFolder(folder)).config.flat()))
+    now = json.loads(json.dumps(run.config.flat()))
     assert {name: now[name] for name in written} == written
-
-
-@FOLDERS
-def test_the_events_are_those_that_were_written(folder: Path) -> None:
     lines = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
-    events = Run.from_disk(RunFolder(folder)).events
-    assert len(events) == len(lines)
-    for line, event in zip(lines, events, strict=True):
+    assert len(run.events) == len(lines)
+    for line, event in zip(lines, run.events, strict=True):
         now = to_json(event)
         assert {name: now[name] for name in line} == line
-
-
-@FOLDERS
-def test_every_snapshot_has_the_arrays_of_its_file(folder: Path) -> None:
-    snapshots = [event for event in Run.from_disk(RunFolder(folder)).events if isinstance(event, Snapshot)]
+    snapshots = [event for event in run.events if isinstance(event, Snapshot)]
     assert snapshots
     for event in snapshots:
         found = {f"{group}/{name}": array for group in ARRAYS for name, array in getattr(event, group).items()}
@@ -53,21 +44,15 @@ def test_every_snapshot_has_the_arrays_of_its_file(folder: Path) -> None:
                 np.testing.assert_array_equal(array, file[name])
 
 
-def test_the_store_finds_it_and_says_how_it_ended() -> None:
+def test_the_store_finds_it_and_its_weights_predict_what_they_predicted() -> None:
     run = Runs(STORED.parent).get(STORED.name)
     assert run is not None
     assert (run.state, run.step, run.weights) == ("finished", 8, STORED / "weights.safetensors")
     assert isinstance(run.ending, Finished)
     assert run.ending.metrics == {
-        "loss": 1.1073085069656372,
-        "second_half_accuracy": 0.3310546875,
-        "first_half_accuracy": 0.33203125,
+        "loss": 1.1073085069656372, "second_half_accuracy": 0.3310546875, "first_half_accuracy": 0.33203125,
         "written_accuracy": 0.33984375,
-    }
-
-
-def test_its_weights_predict_what_they_predicted() -> None:
-    run = Run.from_disk(RunFolder(STORED))
+    }  # fmt: skip
     assert run.weights is not None
     assert run.snapshot is not None
     model = trained_model(run.config, run.weights)

@@ -20,11 +20,12 @@ import signal
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 import psutil
 
-from tests.load.attacks import ATTACKS, Attack, attacked
+from tests.load.attacks import ATTACKS, attacked
 from tests.load.scenarios import lab, mixed, warm_up
 from tests.load.table import Figures, medians, put, table
 from tests.load.use import use
@@ -33,6 +34,23 @@ from tests.serving import running
 
 Scenario = Callable[[psutil.Process, str, Path], Awaitable[dict[str, Figures]]]
 """From the server's process, address and data folder to figures by the name of their column."""
+
+
+def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
+    """Those of one round, each on a server of its own."""
+    sessions, seconds, together = given.sessions, given.minutes * 60, f"{given.sessions} sessions"
+
+    async def play(attack: str, server: psutil.Process, address: str, data: Path) -> dict[str, Figures]:
+        if given.scenario == "mixed":
+            return {together: await mixed(server, address, sessions, seconds)}
+        if given.scenario == "use":
+            return await use(server, data, address, sessions, seconds)
+        columns = {attack: sessions} if attack else {"one session": 1, together: sessions}
+        async with attacked({"": None, "nobody": None, **ATTACKS}[attack], address):
+            return {name: await lab(server, address, number, given.steps, seconds) for name, number in columns.items()}
+
+    attacks = ["nobody", *(given.attacks or ATTACKS)] if given.scenario == "attack" else [""]
+    return [partial(play, attack) for attack in attacks]
 
 
 def served(scenario: Scenario, log: Path | None = None) -> dict[str, Figures]:
@@ -52,33 +70,6 @@ def served(scenario: Scenario, log: Path | None = None) -> dict[str, Figures]:
                 shutil.copy(Path(folder) / "log.txt", log)
 
 
-def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
-    """Those of one round, each on a server of its own."""
-    sessions, seconds, together = given.sessions, given.minutes * 60, f"{given.sessions} sessions"
-
-    async def lab_beside_one(server: psutil.Process, address: str, data: Path) -> dict[str, Figures]:
-        numbers = {"one session": 1, together: sessions}
-        return {name: await lab(server, address, number, given.steps, seconds) for name, number in numbers.items()}
-
-    async def mixed_pages(server: psutil.Process, address: str, data: Path) -> dict[str, Figures]:
-        return {together: await mixed(server, address, sessions, seconds)}
-
-    async def ordinary_use(server: psutil.Process, address: str, data: Path) -> dict[str, Figures]:
-        return await use(server, data, address, sessions, seconds)
-
-    def beside(name: str, attack: Attack | None) -> Scenario:
-        async def lab_under_attack(server: psutil.Process, address: str, data: Path) -> dict[str, Figures]:
-            async with attacked(attack, address):
-                return {name: await lab(server, address, sessions, given.steps, seconds)}
-
-        return lab_under_attack
-
-    if given.scenario == "attack":
-        attacks = {"nobody": None, **{name: ATTACKS[name] for name in given.attacks or ATTACKS}}
-        return [beside(name, attack) for name, attack in attacks.items()]
-    return [{"lab": lab_beside_one, "mixed": mixed_pages, "use": ordinary_use}[given.scenario]]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scenario", choices=("lab", "mixed", "attack", "use"))
@@ -90,9 +81,7 @@ def main() -> None:
     parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table into this page")
     parser.add_argument("--log", type=Path, metavar="FILE", help="keep the log of the last server")
     given = parser.parse_args()
-    signal.signal(
-        signal.SIGTERM, lambda number, frame: sys.exit(128 + number)
-    )  # so that the server is stopped then, too
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # so that the server is stopped then, too
     rounds: dict[str, list[Figures]] = {}
     for number in range(1, given.rounds + 1):
         for scenario in scenarios_of(given):
@@ -100,10 +89,8 @@ def main() -> None:
                 rounds.setdefault(column, []).append(figures)
                 print(f"Round {number}, {column}:", table({column: figures}), sep="\n\n", end="\n\n", flush=True)
     result = table({column: medians(found) for column, found in rounds.items()})
-    about = (
-        f"{given.rounds} round{'s' * (given.rounds > 1)}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    )
-    text = f"{result}\n\nMedians of {about}."
+    rounded = f"{given.rounds} round{'s' * (given.rounds > 1)}"
+    text = f"{result}\n\nMedians of {rounded}, {os.cpu_count()} cores, Python {platform.python_version()}."
     print(text)
     if given.write:
         put(given.write, given.scenario, text)

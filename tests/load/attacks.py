@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import aiohttp
 
-from tests.load.board import messages
+from tests.load.page import messages
 from tests.load.session import Session, opened, visitor
 
 STREAMS = 200

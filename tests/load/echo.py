@@ -18,8 +18,8 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import dask
@@ -30,16 +30,17 @@ from engine.cluster.cluster import ask
 from engine.cluster.codec import decode, encode
 from engine.runs.events import Progress
 from engine.workers.protocol import RunUpdate
-from tests.load.seats import BATCHES, Costs, figures_of, first_full, group_figures_of, in_groups, plan
+from tests.clustering import loopback_cluster
+from tests.load.seats import BATCHES, Costs, first_full, in_groups, plan
 from tests.load.table import Figures, percentile, put, table
 from tests.load.watch import processor_seconds
-from tests.serving import ROOT, free_port
+from tests.serving import ROOT
 
 OPERATION = "attention_lab_echo"
 LONGEST = 1.0
 """Seconds that a call waits for something to tell, as at a real worker."""
 STEPS = 40
-"""The steps in one message: the default run takes about four hundred a second, and sends ten messages."""
+"""The steps in one message: the default run takes about four hundred per second, and sends ten messages."""
 HEARD = 0.9
 """The share of the messages from which on they count as all heard."""
 SETTLE = 2.0
@@ -65,7 +66,7 @@ class Echo(WorkerPlugin):
         self._task.cancel()
 
     async def _called(self, rate: float | None = None) -> list[list[Any]]:
-        """With a rate: tell so many messages a second from now on. Without: give those that there are."""
+        """With a rate: tell so many messages per second from now on. Without: give those that there are."""
         if rate is not None:
             self._rate = rate
             return []
@@ -90,24 +91,18 @@ def events_of_a_batch() -> list[Progress]:
     return [Progress(step, 1.234567, 0.5, 0.01, 40_000.0, {} if step % 4 else metrics) for step in range(STEPS)]
 
 
-@dataclass
-class Heard:
-    """What the client has heard since the last :meth:`reset`."""
-
-    messages: int = 0
-    latencies: list[float] = field(default_factory=list)
-
-    def reset(self) -> None:
-        self.messages, self.latencies = 0, []
-
-
 async def measured(
     address: str, scheduler: psutil.Process, simulating: Sequence[psutil.Process], workers: int, rates: Sequence[float],
     seconds: float, *, directly: bool,
 ) -> list[Figures]:  # fmt: skip
-    """A row of figures for each rate, in messages a second of each worker; the first is without any message. ``directly``: without
+    """A row of figures for each rate, in messages per second of each worker; the first is without any message. ``directly``: without
     the scheduler between, as the app does where it reaches the workers."""
-    heard = Heard()
+    latencies: list[float] = []  # of the messages that were heard at this rate
+    own = psutil.Process()
+
+    def cores() -> list[float]:
+        return [processor_seconds(scheduler), processor_seconds(own), sum(map(processor_seconds, simulating))]
+
     async with Client(address, asynchronous=True, set_as_default=False) as client:
         await client.wait_for_workers(workers)
         addresses = list((await client.scheduler.identity(n_workers=-1))["workers"])
@@ -121,8 +116,7 @@ async def measured(
             while True:
                 for sent, body in await call(worker):
                     decode(body)
-                    heard.messages += 1
-                    heard.latencies.append(time.monotonic() - sent)
+                    latencies.append(time.monotonic() - sent)
 
         async def look() -> None:
             while True:
@@ -134,24 +128,19 @@ async def measured(
         for rate in (0.0, *rates):
             await asyncio.gather(*(call(worker, rate=rate) for worker in addresses))
             await asyncio.sleep(SETTLE)
-            heard.reset()
-            own = psutil.Process()
-            began, at_scheduler, here, there = (
-                time.monotonic(),
-                processor_seconds(scheduler),
-                processor_seconds(own),
-                sum(map(processor_seconds, simulating)),
-            )
+            latencies.clear()
+            began, before = time.monotonic(), cores()
             await asyncio.sleep(seconds)
             taken = time.monotonic() - began
+            at_scheduler, here, there = ((now - then) / taken for now, then in zip(cores(), before, strict=True))
             rows.append({
                 "asked for (messages/s)": rate * workers,
-                "heard (messages/s)": heard.messages / taken,
-                "scheduler (cores)": (processor_seconds(scheduler) - at_scheduler) / taken,
-                "client (cores)": (processor_seconds(own) - here) / taken,
-                "simulated workers together (cores)": (sum(map(processor_seconds, simulating)) - there) / taken,
-                "from worker to client, p50 (ms)": 1000 * percentile(heard.latencies, 0.5),
-                "from worker to client, p95 (ms)": 1000 * percentile(heard.latencies, 0.95),
+                "heard (messages/s)": len(latencies) / taken,
+                "scheduler (cores)": at_scheduler,
+                "client (cores)": here,
+                "simulated workers together (cores)": there,
+                "from worker to client, p50 (ms)": 1000 * percentile(latencies, 0.5),
+                "from worker to client, p95 (ms)": 1000 * percentile(latencies, 0.95),
             })  # fmt: skip
             print(table({f"{rate:g}": rows[-1]}), flush=True)
         for task in tasks:
@@ -178,42 +167,32 @@ def costs_of(rows: Sequence[Figures]) -> Costs:
 
 
 async def be_workers(address: str, count: int) -> None:
-    async with asyncio.TaskGroup() as group:
-        for number in range(count):
-            worker = Worker(address, nthreads=1, name=f"echo-{os.getpid()}-{number}", plugins=[Echo()], dashboard=False)
-            group.create_task(_until_closed(worker))
+    async def be_one(number: int) -> None:
+        name = f"echo-{os.getpid()}-{number}"
+        async with Worker(address, nthreads=1, name=name, plugins=[Echo()], dashboard=False) as worker:
+            await worker.finished()
 
-
-async def _until_closed(worker: Worker) -> None:
-    async with worker:
-        await worker.finished()
+    await asyncio.gather(*map(be_one, range(count)))
 
 
 @contextmanager
 def simulated(workers: int) -> Iterator[tuple[str, psutil.Process, list[psutil.Process]]]:
     """A scheduler with so many simulated workers: its address, its process, and theirs."""
-    port = free_port()
-    address = f"tcp://127.0.0.1:{port}"
+    python = [sys.executable, "-m", "tests.load.echo", "--address"]
     shares = [len(range(number, workers, PROCESSES)) for number in range(min(PROCESSES, workers))]
-    python = [sys.executable, "-m"]
-    commands = [
-        [*python, "dask", "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
-        *([*python, "tests.load.echo", "--address", address, "--workers", str(share)] for share in shares),
-    ]
-    started = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) for command in commands]
-    try:
-        yield address, psutil.Process(started[0].pid), [psutil.Process(process.pid) for process in started[1:]]
-    finally:
-        for process in reversed(started):
-            process.terminate()
-        for process in started:
-            process.wait()
+    with TemporaryDirectory() as folder, loopback_cluster(Path(folder), 0, tls=False) as cluster:
+        for share in shares:
+            command = [*python, cluster.address, "--workers", str(share)]
+            cluster.workers.append(subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL))
+        each = [psutil.Process(process.pid) for process in (cluster.scheduler, *cluster.workers)]
+        yield cluster.address, each[0], each[1:]
 
 
 def told(rows: Sequence[Figures], workers: int, seats: Sequence[int]) -> str:
     """The tables, and the sentence about what is full first."""
     costs = costs_of(rows)
     name, most = first_full(costs)
+    grouped = {number: in_groups(number, costs) for number in seats}
     size = len(encode(RunUpdate("a" * 16, events_of_a_batch())))
     columns = {f"{row['asked for (messages/s)'] / workers:g} a worker": row for row in rows}
     return "\n\n".join([
@@ -224,11 +203,11 @@ def told(rows: Sequence[Figures], workers: int, seats: Sequence[int]) -> str:
         f"So a message takes {1000 * costs.scheduler:.2f} ms of the scheduler and {1000 * costs.app:.2f} ms of the app's process. With "
         f"that, {costs.run} s for a run and {costs.viewer:.4f} cores for a page that is used ([load.md](load.md)), where each seat trains "
         "once a minute and all share one scheduler:",
-        table(figures_of([plan(number, costs) for number in seats])),
+        table({f"{number:,} seats": plan(number, costs).figures for number in seats}),
         f"{name.capitalize()} is full first: one serves {most:,} seats. Each app process has processes of its own on every worker, so that "
         "many of them fill the workers' memory next, and their looks at all workers the scheduler. Where each app process has a scheduler "
         "and workers of its own, neither grows:",
-        table(group_figures_of({number: in_groups(number, costs) for number in seats})),
+        table({f"{number:,} seats": of_each.figures_of_each(groups) for number, (groups, of_each) in grouped.items()}),
         f"{os.cpu_count()} cores, Python {platform.python_version()}; scheduler, client and simulated workers shared them with other work.",
     ])  # fmt: skip
 
@@ -237,7 +216,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=100)
     parser.add_argument(
-        "--rates", type=float, nargs="+", default=[1.0, 2.0, 5.0, 10.0, 20.0], help="messages a second of each worker"
+        "--rates", type=float, nargs="+", default=[1.0, 2.0, 5.0, 10.0, 20.0], help="messages per second of each worker"
     )
     parser.add_argument("--seconds", type=float, default=10.0, help="for each rate")
     parser.add_argument("--seats", type=int, nargs="+", default=[30, 300, 3000])
@@ -245,9 +224,8 @@ def main() -> None:
     parser.add_argument("--write", type=Path, metavar="PAGE", help="put the tables into this page")
     parser.add_argument("--address", help=argparse.SUPPRESS)  # of the scheduler: this process is workers only
     given = parser.parse_args()
-    dask.config.set(
-        {"distributed.worker.profile.enabled": False}
-    )  # its thread would run once for each simulated worker
+    # The profile's thread would run once for each simulated worker.
+    dask.config.set({"distributed.worker.profile.enabled": False})
     if given.address:
         asyncio.run(be_workers(given.address, given.workers))
         return

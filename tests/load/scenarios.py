@@ -1,4 +1,4 @@
-"""What the simulated sessions do at once, and the figures of it.
+"""The things that simulated sessions do at once, and the figures of them.
 
 lab      every session trains the default task at the same moment, follows its run and moves a control every 3 s
 mixed    five sessions run an issue each; the others move controls on the lab, Attention, Encodings and Text
@@ -11,14 +11,14 @@ import math
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from itertools import cycle
+from itertools import cycle, repeat
 
 import psutil
 
-from tests.load.board import Board
+from tests.load.page import Board
 from tests.load.session import Session, opened, visitor
 from tests.load.table import Figures, percentile
-from tests.load.watch import Watch, watching
+from tests.load.watch import watching
 
 EVERY = 3.0
 """Seconds from one move of a control to the next; a late answer delays none of the following."""
@@ -45,12 +45,8 @@ async def lab(server: psutil.Process, address: str, sessions: int, steps: int, s
     queries = [("lab", f"steps={steps}&seed={seed}") for seed in range(sessions)]
     async with open_tabs(address, queries) as tabs, watching(server) as watch:
         began = time.perf_counter()
-        deadline = began + seconds
-        runs = await asyncio.gather(
-            *(train_and_move(tab, place / len(tabs), deadline) for place, tab in enumerate(tabs))
-        )
-        watch.look()
-        return moves_of(tabs) | settled_moves_of(tabs, began + SETTLED) | runs_of(runs) | taken(watch)
+        runs = await asyncio.gather(*map(train_and_move, tabs, phases_of(tabs), repeat(began + seconds)))
+        return moves_of(tabs) | settled_moves_of(tabs, began + SETTLED) | runs_of(runs) | watch.look()
 
 
 async def mixed(server: psutil.Process, address: str, sessions: int, seconds: float) -> Figures:
@@ -59,18 +55,15 @@ async def mixed(server: psutil.Process, address: str, sessions: int, seconds: fl
     others = [page for page, _ in zip(cycle(MOVED), range(sessions - len(issues)), strict=False)]
     async with open_tabs(address, [*issues, *((page, "") for page, _ in others)]) as tabs, watching(server) as watch:
         deadline = time.perf_counter() + seconds
-        begun, moving = tabs[: len(issues)], tabs[len(issues) :]
-        await asyncio.gather(*(tab.press("Run") for tab in begun))
-        follow = [
-            move_until(tab, ("More on this issue",), place / sessions, deadline) for place, tab in enumerate(begun)
-        ]
-        move = [
-            move_until(tab, labels, (place + len(begun)) / sessions, deadline)
-            for place, (tab, (_, labels)) in enumerate(zip(moving, others, strict=True))
-        ]
-        await asyncio.gather(*follow, *move)
-        watch.look()
-        return moves_of(tabs) | taken(watch)
+        await asyncio.gather(*(tab.press("Run") for tab in tabs[: len(issues)]))
+        labels = [*(("More on this issue",) for _ in issues), *(labels for _, labels in others)]
+        await asyncio.gather(*map(move_until, tabs, labels, phases_of(tabs), repeat(deadline)))
+        return moves_of(tabs) | watch.look()
+
+
+def phases_of(tabs: Sequence[Session]) -> list[float]:
+    """The share of the time between two moves after which each begins, so that they do not move all at once."""
+    return [place / len(tabs) for place in range(len(tabs))]
 
 
 @asynccontextmanager
@@ -129,15 +122,11 @@ def moves_of(tabs: Sequence[Session]) -> Figures:
 
 
 def settled_moves_of(tabs: Sequence[Session], after: float) -> Figures:
-    moves = [
-        seconds
-        for tab in tabs
-        for wanted, seconds in zip(tab.began["move"], tab.took["move"], strict=True)
-        if wanted > after
-    ]
+    moves = [move for tab in tabs for move in zip(tab.began["move"], tab.took["move"], strict=True)]
+    settled = [seconds for began, seconds in moves if began > after]
     return {
-        f"interactions after {SETTLED:.0f} seconds": len(moves),
-        f"interaction after {SETTLED:.0f} seconds, p95 (s)": percentile(moves, 0.95),
+        f"interactions after {SETTLED:.0f} seconds": len(settled),
+        f"interaction after {SETTLED:.0f} seconds, p95 (s)": percentile(settled, 0.95),
     }
 
 
@@ -160,18 +149,6 @@ def runs_of(runs: Sequence[tuple[float, Board | None]]) -> Figures:
     }
 
 
-def taken(watch: Watch) -> Figures:
-    return {
-        "seconds": watch.seconds,
-        "page process (cores)": watch.page_share,
-        "page process (MiB)": watch.page_memory,
-        "workers": watch.workers,
-        "workers (cores)": watch.worker_share,
-        "workers (MiB)": watch.worker_memory,
-        "the sessions' own process (cores)": watch.load_share,
-    }
-
-
 async def warm_up(address: str) -> None:
     """Each page once and a short run: everything is imported, the workers are awake and the machine's speed is known."""
     for page, _ in (*MOVED, ("issues", ())):
@@ -179,6 +156,4 @@ async def warm_up(address: str) -> None:
             if page == "lab":
                 await tab.press("Train")
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(120):
-                        while tab.board is None or not tab.board.ended:
-                            await asyncio.sleep(0.1)
+                    await asyncio.wait_for(tab.until_ended(), 120)

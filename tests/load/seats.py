@@ -1,27 +1,28 @@
-"""How many workers and app processes a number of seats needs, from measured costs, and which part is full first."""
+"""The number of workers and app processes for a number of seats, from measured costs, and the part that is full first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
 
-from engine.workers.hosting.host import SHARED_BYTES, WORKER_BYTES
+from engine.hosting.host import SHARED_BYTES, WORKER_BYTES
 from tests.load.table import Figures
 
 BATCHES = 10.0
-"""The messages a second of a run that trains: its events are sent every tenth of a second."""
+"""The messages per second of a run that trains: its events are sent every tenth of a second."""
 AROUND = 4.0
 """The messages of a run beside those: its start, its first point, its files and its end."""
 LOOKS = 1.0
-"""The messages a second of a worker that has nothing to tell."""
+"""The messages per second of a worker that has nothing to tell."""
 FULL = 0.7
 """The share of a core above which waiting times grow fast."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What one of each takes, in seconds of a core."""
+    """The cost of one of each, in seconds of a core."""
 
     run: float
     """A run, on its worker."""
@@ -35,18 +36,16 @@ class Costs:
 
 @dataclass(frozen=True)
 class Plan:
-    """What the seats need, and how full each part then is, as a share of one core."""
+    """The needs of so many seats, and how full each part then is, as a share of one core."""
 
     seats: int
     workers: int
     app_processes: int
     messages: float
-    """Through the scheduler, a second."""
+    """Through the scheduler, per second."""
     scheduler: float
     app: float
     """Of each app process."""
-    memory: int
-    """Bytes of each worker: every app process starts a process of its own there."""
     together: float
     """Seconds until all runs have ended where everybody presses Train at the same moment."""
 
@@ -54,6 +53,37 @@ class Plan:
     def fits(self) -> bool:
         """Whether one scheduler is enough."""
         return self.scheduler <= FULL
+
+    @property
+    def memory(self) -> float:
+        """MiB of each worker: every app process starts a process of its own there."""
+        return self.app_processes * (SHARED_BYTES + WORKER_BYTES) / 2**20
+
+    @property
+    def figures(self) -> Figures:
+        """A column of the table in which all share one scheduler."""
+        return {
+            "workers (one core each)": self.workers,
+            "app processes": self.app_processes,
+            "messages a second": self.messages,
+            "scheduler (cores)": self.scheduler,
+            "each app process (cores)": self.app,
+            "each worker (MiB)": self.memory,
+            "all press Train at once: the last has ended after (s)": self.together,
+        }
+
+    def figures_of_each(self, groups: int) -> Figures:
+        """A column of the table in which it is the plan of each of so many groups."""
+        return {
+            "app processes, each with a scheduler": groups,
+            "seats of each": self.seats,
+            "workers of each": self.workers,
+            "workers in all": groups * self.workers,
+            "messages a second through each scheduler": self.messages,
+            "each scheduler (cores)": self.scheduler,
+            "each app process (cores)": self.app,
+            "each worker (MiB)": self.memory,
+        }
 
 
 def plan(seats: int, costs: Costs, runs_a_minute: float = 1.0) -> Plan:
@@ -69,76 +99,29 @@ def plan(seats: int, costs: Costs, runs_a_minute: float = 1.0) -> Plan:
     messages = told + looks * processes
     return Plan(
         seats, workers, processes, messages, messages * costs.scheduler,
-        shared / processes + looks * costs.app if processes else float("inf"),
-        processes * (SHARED_BYTES + WORKER_BYTES), seats * costs.run / workers,
+        shared / processes + looks * costs.app if processes else float("inf"), seats * costs.run / workers,
     )  # fmt: skip
 
 
 def first_full(costs: Costs, runs_a_minute: float = 1.0) -> tuple[str, int]:
     """The first part of which one is not enough as the seats grow, workers apart (one takes no more than a core's runs), and the
     largest number of seats that it serves."""
+
+    def most_with(holds: Callable[[Plan], bool]) -> int:
+        """The largest number of seats up to which it holds; 0 where it holds for none."""
+        return bisect_left(range(1, 2**24), True, key=lambda seats: not holds(plan(seats, costs, runs_a_minute)))
+
     most = {
-        "the app's process": _largest(lambda seats: plan(seats, costs, runs_a_minute).app_processes == 1),
-        "the scheduler": _largest(lambda seats: plan(seats, costs, runs_a_minute).fits),
+        "the app's process": most_with(lambda found: found.app_processes == 1),
+        "the scheduler": most_with(lambda found: found.fits),
     }
     name = min(most, key=lambda part: most[part])
     return name, most[name]
 
 
-def _largest(holds: Callable[[int], bool]) -> int:
-    """The largest number, a power of two at most, up to which it holds; 0 where it holds for none."""
-    low, high = 0, 1
-    while high < 2**24 and holds(high):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
-
-
-@dataclass(frozen=True)
-class Groups:
-    """So many app processes, each with a scheduler and workers of its own, so that no worker holds processes of several apps."""
-
-    number: int
-    of_each: Plan
-
-
-def in_groups(seats: int, costs: Costs, runs_a_minute: float = 1.0) -> Groups:
-    """The fewest groups for these seats."""
+def in_groups(seats: int, costs: Costs, runs_a_minute: float = 1.0) -> tuple[int, Plan]:
+    """The fewest groups for these seats, and the plan of each: app processes with a scheduler and workers of their own, so that no
+    worker holds processes of several apps."""
     _, most = first_full(costs, runs_a_minute)
     number = ceil(seats / max(1, most))
-    return Groups(number, plan(ceil(seats / number), costs, runs_a_minute))
-
-
-def figures_of(plans: Iterable[Plan]) -> dict[str, Figures]:
-    """A column for each number of seats."""
-    return {
-        f"{one.seats:,} seats": {
-            "workers (one core each)": one.workers,
-            "app processes": one.app_processes,
-            "messages a second": one.messages,
-            "scheduler (cores)": one.scheduler,
-            "each app process (cores)": one.app,
-            "each worker (MiB)": one.memory / 2**20,
-            "all press Train at once: the last has ended after (s)": one.together,
-        }
-        for one in plans
-    }
-
-
-def group_figures_of(groups: Mapping[int, Groups]) -> dict[str, Figures]:
-    """A column for each number of seats."""
-    return {
-        f"{seats:,} seats": {
-            "app processes, each with a scheduler": one.number,
-            "seats of each": one.of_each.seats,
-            "workers of each": one.of_each.workers,
-            "workers in all": one.number * one.of_each.workers,
-            "messages a second through each scheduler": one.of_each.messages,
-            "each scheduler (cores)": one.of_each.scheduler,
-            "each app process (cores)": one.of_each.app,
-            "each worker (MiB)": one.of_each.memory / 2**20,
-        }
-        for seats, one in groups.items()
-    }
+    return number, plan(ceil(seats / number), costs, runs_a_minute)

@@ -20,8 +20,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from tests.load.board import Board, messages
-from tests.load.widgets import KINDS, drawn, move
+from tests.load.page import KINDS, Board, drawn, messages, move
 
 PATIENCE = 60.0
 """Seconds to wait for a complete page; one that takes longer counts as never answered."""
@@ -34,7 +33,7 @@ COMPLETE = (
     ForwardMsg.FINISHED_WITH_COMPILE_ERROR,
     ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
 )
-"""How a run of the script ends when no other follows at once."""
+"""The ends of a run of the script when no other follows at once."""
 BOARD = "attention_lab_live"
 
 
@@ -82,8 +81,10 @@ class Session:
         """When each of these reruns was wanted, by ``time.perf_counter``."""
         self.alerts: list[str] = []
         """The messages in coloured boxes of the page as it is now."""
+        self.disabled: set[str] = set()
+        """The labels of the buttons that cannot be pressed now."""
         self.figures = ""
-        """What the board of an experiment was given last, as JSON."""
+        """The last data of the board of an experiment, as JSON."""
         self.missing = 0
         """Controls that were to be moved and were not there."""
         self.errors = 0
@@ -127,6 +128,12 @@ class Session:
 
     def has(self, label: str) -> bool:
         return label in self._ids
+
+    async def until_ended(self) -> Board:
+        """Wait for the end of the run that the page shows; returns what was seen of it."""
+        while self.board is None or not self.board.ended:
+            await asyncio.sleep(0.05)
+        return self.board
 
     async def rerun(
         self, cause: str, *, pressed: WidgetState | None = None, fragment: str = "", auto: bool = False
@@ -213,13 +220,14 @@ class Session:
             self.errors += 1
         elif kind == "button":
             self._ids[element.label] = element.id
+            (self.disabled.add if element.disabled else self.disabled.discard)(element.label)
         elif kind == "bidi_component" and element.component_name == BOARD:
             self._hear(element, delta.fragment_id)
         elif kind == "bidi_component":
             self.figures = element.json or element.mixed.json
         elif kind in KINDS:
             self._ids[element.label] = element.id
-            self._widgets[element.id] = element
+            self._widgets.setdefault(element.id, element)  # as it was before it was moved
             state = drawn(kind, element)
             if state is not None and (element.set_value or element.id not in self._states):
                 self._states[element.id] = state

@@ -6,15 +6,12 @@ import argparse
 import asyncio
 import math
 from collections.abc import Iterator
-from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.load.__main__ import scenarios_of, served
-from tests.load.attacks import ATTACKS
 from tests.load.session import opened, visitor
-from tests.load.table import Figures
 from tests.serving import running
 
 pytestmark = pytest.mark.acceptance
@@ -26,48 +23,37 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-def test_a_session_trains_a_run_sees_its_end_and_the_page_hears_of_it(address: str) -> None:
-    async def play() -> None:
-        async with visitor() as http, opened(http, address, "lab", "steps=100&seed=3") as tab:
-            await tab.press("Train")
-            while tab.board is None or not (tab.board.ended and tab.took["board"]):
-                await asyncio.sleep(0.05)
-            assert (tab.board.state, tab.board.step) == ("finished", 100)
-            assert f"run={tab.board.run}" in tab.query
-            assert tab.board.points
-            assert not tab.board.polled
-            assert tab.errors == 0
-
-    asyncio.run(play())
+async def test_a_session_trains_a_run_sees_its_end_and_the_page_hears_of_it(address: str) -> None:
+    async with visitor() as http, opened(http, address, "lab", "steps=100&seed=3") as tab:
+        await tab.press("Train")
+        shown = await tab.until_ended()
+        while not tab.took["board"]:
+            await asyncio.sleep(0.05)
+        assert (shown.state, shown.step) == ("finished", 100)
+        assert f"run={shown.run}" in tab.query
+        assert shown.points
+        assert not shown.polled
+        assert tab.errors == 0
 
 
-def test_a_moved_control_is_moved_on_the_page_and_the_run_stays(address: str) -> None:
-    async def play() -> None:
-        async with visitor() as http, opened(http, address, "lab", "steps=20") as tab:
-            await tab.press("Train")
-            shown = tab.board
-            await tab.move("Depth")
-            assert "n_layers=2" in tab.query
-            assert tab.board is shown
-            await tab.move("Depth")
-            assert "n_layers" not in tab.query
-            assert len(tab.took["move"]) == 2
-
-    asyncio.run(play())
+async def test_a_moved_control_is_moved_on_the_page_and_the_run_stays(address: str) -> None:
+    async with visitor() as http, opened(http, address, "lab", "steps=20") as tab:
+        await tab.press("Train")
+        shown = tab.board
+        await tab.move("Depth")
+        assert "n_layers=2" in tab.query
+        assert tab.board is shown
+        await tab.move("Depth")
+        assert "n_layers" not in tab.query
+        assert len(tab.took["move"]) == 2
 
 
-def test_a_page_is_polled_where_the_stream_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_page_is_polled_where_the_stream_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.load.session.messages", refused)
-
-    async def play() -> None:
-        async with visitor() as http, opened(http, address, "lab", "steps=100") as tab:
-            await tab.press("Train")
-            while tab.board is None or not tab.board.ended:
-                await asyncio.sleep(0.05)
-            assert tab.board.polled
-            assert tab.board.state == "finished"
-
-    asyncio.run(play())
+    async with visitor() as http, opened(http, address, "lab", "steps=100") as tab:
+        await tab.press("Train")
+        board = await tab.until_ended()
+        assert (board.polled, board.state) == (True, "finished")
 
 
 def test_ordinary_use_tells_the_size_of_the_host_by_time() -> None:
@@ -86,22 +72,16 @@ async def refused(http, address, run, after):  # type: ignore[no-untyped-def]
     yield
 
 
-@pytest.mark.parametrize("scenario", ["lab", "mixed", "attack"])
-def test_a_small_scenario_comes_back_with_its_figures_and_leaves_no_process(scenario: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("scenario", "sessions", "minutes"), [("lab", 2, 3.0), ("mixed", 9, 0.3), ("attack", 2, 3.0)])
+def test_a_small_scenario_has_its_figures_and_leaves_no_process(scenario: str, sessions: int, minutes: float) -> None:
     before = {process.pid for process in psutil.Process().children(recursive=True)}
-    for figures in small(scenario).values():
+    given = argparse.Namespace(
+        scenario=scenario, sessions=sessions, steps=100, minutes=minutes, attacks=["16 paused runs"]
+    )
+    for figures in [figures for one in scenarios_of(given) for figures in served(one).values()]:
         assert figures["interactions"] > 0
         assert figures["interactions without an answer"] == 0
         assert math.isfinite(figures["interaction, p95 (s)"])
         assert figures.get("runs without an end", 0) == 0
         assert figures["elements with an exception"] == 0
     assert {process.pid for process in psutil.Process().children(recursive=True)} <= before
-
-
-def small(scenario: str) -> dict[str, Figures]:
-    given = argparse.Namespace(
-        scenario=scenario, sessions=2 if scenario != "mixed" else 9, steps=100, minutes=0.3 if scenario == "mixed" else 3.0,
-        attacks=["16 paused runs"],
-    )  # fmt: skip
-    assert set(given.attacks) <= set(ATTACKS)
-    return {name: figures for one in scenarios_of(given) for name, figures in served(one).items()}

@@ -10,6 +10,7 @@ import asyncio
 import random
 import statistics
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import cycle
@@ -33,14 +34,15 @@ PARTS = 6
 """Equal parts of the time, one column each."""
 PAGES = ("", "issues", "memory_and_time", "design", "notebooks", "glossary", "issues?issue=heads")
 """Pages that are only looked at."""
+THINGS, TRAINED = "things done by all readers", "runs trained"
+UNANSWERED, ERRORS = "reruns without an answer", "elements with an exception"
 
 
 async def use(
     server: psutil.Process, data: Path, address: str, sessions: int, seconds: float, seed: int = 0
 ) -> dict[str, Figures]:
     """``sessions`` readers at once for so long; the figures by part of the time."""
-    deadline = time.perf_counter() + seconds
-    readers = [Reader(random.Random(seed + number)) for number in range(sessions)]
+    deadline, done = time.perf_counter() + seconds, Counter[str]()
     looks: list[Figures] = []
 
     async def look() -> None:
@@ -48,14 +50,10 @@ async def use(
             looks.append(await asyncio.to_thread(size_of, server, data))
             await asyncio.sleep(LOOK_EVERY)
 
-    await asyncio.gather(look(), *(reader.read_until(address, deadline) for reader in readers))
-    done: Figures = {
-        "things done by all readers": sum(reader.done for reader in readers),
-        "runs trained": sum(reader.runs for reader in readers),
-        "reruns without an answer": sum(reader.unanswered for reader in readers),
-        "elements with an exception": sum(reader.errors for reader in readers),
-    }
-    return parts(looks, seconds) | {"in all": done}
+    await asyncio.gather(
+        look(), *(read(address, deadline, random.Random(seed + number), done) for number in range(sessions))
+    )
+    return parts(looks, seconds) | {"in all": {name: done[name] for name in (THINGS, TRAINED, UNANSWERED, ERRORS)}}
 
 
 def size_of(server: psutil.Process, data: Path) -> Figures:
@@ -93,48 +91,44 @@ def parts(looks: Sequence[Figures], seconds: float) -> dict[str, Figures]:
     return found
 
 
-class Reader:
+async def read(address: str, deadline: float, chance: random.Random, done: Counter[str]) -> None:
     """One reader after another at one seat: each comes with new cookies, visits a few pages and goes."""
+    while time.perf_counter() < deadline:
+        async with visitor() as http:
+            for _ in range(chance.randint(1, 4)):
+                if time.perf_counter() < deadline:
+                    await visit(http, address, deadline, chance, done)
 
-    def __init__(self, chance: random.Random) -> None:
-        self.done = self.runs = self.unanswered = self.errors = 0
-        self._chance = chance
 
-    async def read_until(self, address: str, deadline: float) -> None:
-        while time.perf_counter() < deadline:
-            async with visitor() as http:
-                for _ in range(self._chance.randint(1, 4)):
-                    if time.perf_counter() < deadline:
-                        await self._visit(http, address, deadline)
+async def visit(
+    http: aiohttp.ClientSession, address: str, deadline: float, chance: random.Random, done: Counter[str]
+) -> None:
+    page, labels = chance.choice([*MOVED, ("lab", LAB), ("", ())])
+    query = f"steps={chance.choice((100, 300, 1000))}&seed={chance.randrange(1000)}" if page == "lab" else ""
+    if not labels:
+        page, _, query = chance.choice(PAGES).partition("?")
+    async with opened(http, address, page, query) as tab:
+        done[THINGS] += 1
+        if page == "lab":
+            await train(tab, chance)
+            done[TRAINED] += 1
+        for _, label in zip(range(chance.randint(*STAY)), cycle(labels or (None,)), strict=False):
+            await asyncio.sleep(chance.uniform(*PAUSE))
+            if time.perf_counter() > deadline:
+                break
+            if label is not None:
+                await tab.move(label)
+            done[THINGS] += 1
+        done[UNANSWERED] += sum(seconds == float("inf") for took in tab.took.values() for seconds in took)
+        done[ERRORS] += tab.errors
 
-    async def _visit(self, http: aiohttp.ClientSession, address: str, deadline: float) -> None:
-        page, labels = self._chance.choice([*MOVED, ("lab", LAB), ("", ())])
-        if not labels:
-            page, _, query = self._chance.choice(PAGES).partition("?")
-        else:
-            query = f"steps={self._chance.choice((100, 300, 1000))}&seed={self._chance.randrange(1000)}"
-            query = query if page == "lab" else ""
-        async with opened(http, address, page, query) as tab:
-            self.done += 1
-            if page == "lab":
-                await self._train(tab)
-            for _, label in zip(range(self._chance.randint(*STAY)), cycle(labels or (None,)), strict=False):
-                await asyncio.sleep(self._chance.uniform(*PAUSE))
-                if time.perf_counter() > deadline:
-                    break
-                if label is not None:
-                    await tab.move(label)
-                self.done += 1
-            self.unanswered += sum(seconds == float("inf") for took in tab.took.values() for seconds in took)
-            self.errors += tab.errors
 
-    async def _train(self, tab: Session) -> None:
-        """Train, and sometimes leave the run paused or going."""
-        await tab.press("Train")
-        self.runs += 1
-        if self._chance.random() < 0.2 and tab.has("Pause"):
-            with suppress(TimeoutError):
-                async with asyncio.timeout(5):
-                    while tab.board is None or not tab.board.points:
-                        await asyncio.sleep(0.1)
-            await tab.press("Pause")
+async def train(tab: Session, chance: random.Random) -> None:
+    """Train, and sometimes leave the run paused or going."""
+    await tab.press("Train")
+    if chance.random() < 0.2 and tab.has("Pause"):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(5):
+                while tab.board is None or not tab.board.points:
+                    await asyncio.sleep(0.1)
+        await tab.press("Pause")

@@ -1,4 +1,4 @@
-"""What the server and the load itself take while a scenario goes: processor time and memory, from the operating system."""
+"""Processor time and memory of the server and of the load itself while a scenario goes, from the operating system."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
 
 import psutil
+
+from tests.load.table import Figures
 
 MIB = 2**20
 EVERY = 0.5
@@ -17,70 +18,60 @@ QUIET, RESTS = 2.0, 0.1
 """Seconds in which the server's processes rest, and the share of a core that they may take meanwhile."""
 
 
-@dataclass
 class Watch:
-    """Shares are parts of one core, from the beginning to the last look; memory is the largest seen, in MiB."""
+    """Of processor time, the share of a core from the beginning to the last look; of memory and workers, the most that was seen."""
 
-    server: psutil.Process
-    seconds: float = 0.0
-    page_share: float = 0.0
-    page_memory: float = 0.0
-    workers: int = 0
-    worker_share: float = 0.0
-    worker_memory: float = 0.0
-    """Of all workers together."""
-    load_share: float = 0.0
-    """Of the simulated sessions' own process."""
-    _began: float = field(default_factory=time.perf_counter)
-    _first: dict[int, float] = field(default_factory=dict)
-    _last: dict[int, float] = field(default_factory=dict)
+    def __init__(self, server: psutil.Process) -> None:
+        self._server, self._own, self._began = server, psutil.Process(), time.perf_counter()
+        self._taken: dict[int, tuple[float, float]] = {}
+        """The processor seconds of each process before the first look and at its last, with which one that has ended counts."""
+        self._most: Figures = {}
+        self.look()
 
-    def look(self) -> None:
-        own = psutil.Process()
-        self.seconds = max(time.perf_counter() - self._began, 1e-9)
-        self.page_share, page = self._share(self.server), self.server.memory_info().rss / MIB
-        self.page_memory = max(self.page_memory, page)
-        self.load_share = self._share(own)
-        memory = 0.0
-        workers = self.server.children(recursive=True)
-        for worker in workers:
+    def look(self) -> Figures:
+        """The figures up to now."""
+        workers = self._server.children(recursive=True)
+        held = dict[int, float]()
+        for process in (self._server, self._own, *workers):
             with suppress(psutil.NoSuchProcess):
-                self._share(worker)
-                memory += worker.memory_info().rss / MIB
-        self.workers, self.worker_memory = max(self.workers, len(workers)), max(self.worker_memory, memory)
-        others = (self.server.pid, own.pid)  # ended workers count with what they had taken when last seen
-        self.worker_share = (
-            sum(self._last[pid] - self._first[pid] for pid in self._last if pid not in others) / self.seconds
-        )
-
-    def _share(self, process: psutil.Process) -> float:
-        taken = processor_seconds(process)
-        self._last[process.pid] = taken
-        return float((taken - self._first.setdefault(process.pid, taken)) / self.seconds)
+                now = processor_seconds(process)
+                before = 0.0 if self._most else now  # a process that comes later began later
+                self._taken[process.pid] = self._taken.get(process.pid, (before, now))[0], now
+                held[process.pid] = process.memory_info().rss / MIB
+        seconds = max(time.perf_counter() - self._began, 1e-9)
+        cores = {pid: (last - first) / seconds for pid, (first, last) in self._taken.items()}
+        page, own = cores.pop(self._server.pid), cores.pop(self._own.pid)
+        sizes = {
+            "page process (MiB)": held.pop(self._server.pid),
+            "workers": len(workers),
+            "workers (MiB)": sum(held.values()) - held[self._own.pid],
+        }
+        self._most = {name: max(size, self._most.get(name, 0.0)) for name, size in sizes.items()}
+        return {
+            "seconds": seconds,
+            "page process (cores)": page,
+            "page process (MiB)": self._most["page process (MiB)"],
+            "workers": self._most["workers"],
+            "workers (cores)": sum(cores.values()),
+            "workers (MiB)": self._most["workers (MiB)"],
+            "the sessions' own process (cores)": own,
+        }
 
 
 async def at_rest(server: psutil.Process) -> None:
     """Wait until the server's processes compute nothing: all workers are there, and the machine's speed has been measured."""
-    while True:
-        before = _taken_by(server)
+    cores = 1.0
+    while cores > RESTS:
+        watch = Watch(server)
         await asyncio.sleep(QUIET)
-        if _taken_by(server) - before < QUIET * RESTS:
-            return
+        seen = watch.look()
+        cores = seen["page process (cores)"] + seen["workers (cores)"]
 
 
 def processor_seconds(process: psutil.Process) -> float:
     """The processor time that a process has taken since it began."""
     times = process.cpu_times()
     return float(times.user + times.system)
-
-
-def _taken_by(server: psutil.Process) -> float:
-    """The processor seconds that the server and its children have taken."""
-    seconds = 0.0
-    for process in (server, *server.children(recursive=True)):
-        with suppress(psutil.NoSuchProcess):
-            seconds += processor_seconds(process)
-    return seconds
 
 
 @asynccontextmanager
@@ -93,10 +84,8 @@ async def watching(server: psutil.Process) -> AsyncIterator[Watch]:
             watch.look()
             await asyncio.sleep(EVERY)
 
-    watch.look()
     looking = asyncio.create_task(go_on())
     try:
         yield watch
     finally:
         looking.cancel()
-        watch.look()

@@ -6,6 +6,11 @@ from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
+from engine.config.run_config import RunConfig
+from engine.runs.request import RunRequest
+from engine.runs.run import Run
+from pages.parts.app import server
+
 Open = Callable[..., AppTest]
 """The fixture ``open_page``: a page by its file name, with the query of a link."""
 WORDS = ("title", "header", "markdown", "latex", "caption", "success", "info", "warning", "error")
@@ -30,3 +35,26 @@ def disabled(app: AppTest, label: str) -> bool:
 
 def said(app: AppTest) -> str:
     return " ".join(str(box.value) for kind in WORDS for box in app.get(kind))
+
+
+def ended(config: RunConfig) -> Run:
+    """A run of this config that has ended."""
+    server.wake()
+    run = server.pool().submit(RunRequest(config))
+    assert run.wait_for(10**9, 600)
+    return run
+
+
+def run_of(app: AppTest) -> Run:
+    """The run that the page shows: the story's is in its address, the lab's in the session too."""
+    run = server.find(app.query_params["run"])
+    assert run is not None
+    return run
+
+
+def trained(app: AppTest) -> AppTest:
+    """Press Train, wait for the end, and show it."""
+    assert run_of(press(app, "Train")).wait_for(10**9, 600)
+    app.run()
+    assert not app.exception, app.exception
+    return app

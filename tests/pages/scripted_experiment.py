@@ -14,13 +14,11 @@ from engine.experiments.experiment import Arm, Claim, Role, difference
 from engine.experiments.issues.issue import Issue, Published, Source
 from engine.experiments.key_figure import KeyFigure, Row
 from engine.experiments.trial import Trial, read_trial
-from engine.foundation.job import Answer, Job
-from engine.foundation.visitor import PROGRAM, Visitor
+from engine.hosting.allowances import Allowances
+from engine.hosting.limits import Limits
 from engine.runs.events import Event, Finished, Progress, Started
 from engine.runs.request import RunRequest
 from engine.settings.costs import Memory
-from engine.workers.hosting.allowances import Allowances
-from engine.workers.hosting.limits import Limits
 
 MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)
 LONG = (
@@ -56,8 +54,8 @@ def issue_of(arms: int, claims: int = 1, slug: str = "scripted", *, lines: bool 
             Claim(
                 f"claim-{n}",
                 difference(first, second, "accuracy") if arms > 1 else lambda values: values(first, "accuracy"),
-                "accuracy",
                 0.2 * (n + 1),
+                unit="accuracy",
                 direction="less" if n % 3 == 2 else "more",
                 condition="at 512 sequences" if n % 4 == 1 else "",
                 about=("issue", "condition", "remedy")[n % 3],
@@ -69,12 +67,10 @@ def issue_of(arms: int, claims: int = 1, slug: str = "scripted", *, lines: bool 
             claim="claim-0",
             sample="reads 3 1 4, must write · 3 1",
             question="Change one thing: what happens to the accuracy?",
-            answers=("It falls", "It stays", "It rises"),
             quantity="Accuracy",
             subject="the accuracy",
             change="With a change",
-            before=Row("before", second, "accuracy"),
-            after=Row("after", first, "accuracy"),
+            rows=(Row("before", second, "accuracy"), Row("after", first, "accuracy")),
             remedy="Do not change it.",
         ),
         remedies=("Use it.", "Test it.", "Read it."),
@@ -126,7 +122,7 @@ class ScriptedRun:
 
     def __init__(self, config: RunConfig, value: float) -> None:
         self.id, self.config, self.value = f"run-{id(self)}", config, value
-        self.live, self.queue_place, self.step, self.machine = True, None, 0, ""
+        self.live, self.queue_place, self.step, self.machine, self.owner = True, None, 0, "", ""
 
     @property
     def state(self) -> str:
@@ -147,12 +143,11 @@ class ScriptedRun:
 class ScriptedPool:
     """A pool of one worker whose runs wait for the test, or end at once."""
 
-    size = 1
+    machines = SimpleNamespace(slots=1)
 
     def __init__(self, value: Callable[[RunConfig], float], *, at_once: bool = True) -> None:
         self.value, self.at_once = value, at_once
         self.submitted: list[ScriptedRun] = []
-        self.owners: list[str] = []
         self.allowances = Allowances(Limits())
         self.runs = self
 
@@ -162,7 +157,7 @@ class ScriptedPool:
     def submit(self, request: RunRequest) -> ScriptedRun:
         run = ScriptedRun(request.config, self.value(request.config))
         self.submitted.append(run)
-        self.owners.append(request.visitor.id)
+        run.owner = request.visitor.id
         if self.at_once:
             run.advance(request.config.steps)
         return run
@@ -171,9 +166,6 @@ class ScriptedPool:
         for run in self.submitted:
             if run.id == run_id:
                 run.live = False
-
-    def ask(self, job: Job[Answer], visitor: Visitor = PROGRAM) -> Answer:
-        return job.do()
 
     def health(self) -> SimpleNamespace:
         return SimpleNamespace(ready=0, cluster_is_gone=False)

@@ -12,8 +12,7 @@ from engine.experiments.evidence.shipped import shipped_claims
 from engine.experiments.issues import ISSUES
 from engine.experiments.statistics import Finding
 from pages.parts.answer import prose
-from pages.parts.answer.prose import mark, numbers
-from pages.parts.answer.summary import as_found, lead_of, opening
+from pages.parts.answer.prose import as_found, lead_of, mark, numbers, opening
 from tests.pages.looking import Open
 from tests.weighed_again import findings
 

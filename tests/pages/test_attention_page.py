@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.analysis.attention_asked import ModelAsked, file_of
+from engine.analysis.attention.asked import ModelAsked, file_of
 from engine.config.run_config import parse
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Snapshot
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from pages.parts.app import server
-from pages.parts.app.in_markdown import escaped
-from pages.parts.attention.runs import LONGEST, seconds_to, steps_to_show, why_not
+from pages.parts.attention.runs import seconds_to, steps_to_show, why_not
 from pages.parts.attention.state import SETTINGS, VIEWS, AttentionState, fitted
 from pages.parts.boards.recorded import recorded_run
-from pages.parts.charts.attention import (
-    Line,
-    difference_picture,
-    influence_picture,
-    lines_picture,
-    numbers_picture,
-    pattern_picture,
-    strips_picture,
-)
-from tests.pages.looking import Open, said
+from pages.parts.charts import attention as charts
+from tests.pages.looking import Open, labels, press, said
 
 key = SETTINGS.widget_key
 
@@ -89,20 +78,17 @@ def test_the_readers_newest_run_is_looked_at_first(open_page: Open, trained: Run
 
 def test_own_tokens_are_checked_and_nothing_is_lost(open_page: Open) -> None:
     app = open_page("attention.py", text="3 1 77", layer="1")
-    assert [box.value for box in app.error] == [
-        "Your token `77` is not known; allowed are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9."
-    ]
+    (error,) = app.error
+    assert error.value == "Your token `77` is not known; allowed are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9."
     app.text_input(key=key("text")).set_value("3 1 4").run()
     assert not app.error
     assert app.session_state["attention"]["layer"] == 1
 
 
 def test_a_run_on_words_reads_a_plain_sentence(open_page: Open) -> None:
-    config = parse({
-        "task": "shakespeare_words", "plays": 1, "vocab_size": 500, "seq_len": 12, "n_heads": 2, "d_model": 16, "steps": 2,
-    })  # fmt: skip
-    open_page("attention.py")
-    run = server.pool().submit(RunRequest(config))
+    small = {"vocab_size": 500, "seq_len": 12, "n_heads": 2, "d_model": 16, "steps": 2}
+    server.wake()
+    run = server.pool().submit(RunRequest(parse({"task": "shakespeare_words", "plays": 1, **small})))
     assert run.wait_for(10**6, 60)
     app = open_page("attention.py", run=run.id, text="To be, or not to be")
     assert not app.error
@@ -115,15 +101,12 @@ def test_a_run_on_words_reads_a_plain_sentence(open_page: Open) -> None:
 
 def test_a_bad_link_says_what_is_ignored(open_page: Open) -> None:
     app = open_page("attention.py", view="zork", layer="99", faults="mask_missing,x", run="nobody", sample="3", q="1")
-    words = said(app)
     for sentence in (
-        "`view` is `zork`; allowed is one of steps, heads",
-        "`layer` is `99`; allowed is a whole number from 1 to 48",
-        "`faults` is `mask_missing,x`; allowed is some of mask_missing",
+        "`view` is `zork`; allowed is one of steps, heads", "`layer` is `99`; allowed is a whole number from 1 to 48",
+        "`faults` is `mask_missing,x`; allowed is some of mask_missing", "`q` is `1`; allowed is a name this page knows",
         "`run` is `nobody`; allowed is the id of a run that is kept here",
-        "`q` is `1`; allowed is a name this page knows",
-    ):
-        assert sentence in words
+    ):  # fmt: skip
+        assert sentence in said(app)
     assert app.number_input(key=key("sample")).value == 3
 
 
@@ -131,27 +114,25 @@ def test_faults_are_switched_one_mask_at_a_time_and_the_tests_say_so(open_page: 
     app = open_page("attention.py", view="faults")
     assert "**6 of 6 tests pass.**" in said(app)
     app.toggle(key=key("fault.mask_missing")).set_value(True).run()
-    assert "**5 of 6 tests pass.** :red-badge[:material/cancel: No output moves when a later token changes]" in said(
-        app
-    )
+    failed = ":red-badge[:material/cancel: No output moves when a later token changes]"
+    assert f"**5 of 6 tests pass.** {failed}" in said(app)
     app.toggle(key=key("fault.mask_transposed")).set_value(True).run()
     assert app.session_state["attention"]["faults"] == ("mask_transposed",)
     assert app.toggle(key=key("fault.mask_missing")).value is False
     assert "def future_leak(" in " ".join(code.value for code in app.code)
 
 
-def test_the_recorded_run_is_there_at_every_snapshot(open_page: Open) -> None:
+def test_the_recorded_run_is_there_at_every_snapshot_and_an_earlier_step_of_others_waits_for_the_reader(
+    open_page: Open, trained: Run
+) -> None:
+    again = "Train again up to step"
     for event in recorded_run().events.of(Snapshot)[:3]:
         app = open_page("attention.py", step=str(event.step), run="recorded")
         assert "Query 7" in said(app)
-        assert not [button for button in app.button if button.label.startswith("Train again")]
-
-
-def test_an_earlier_step_waits_for_the_reader(open_page: Open, trained: Run) -> None:
+        assert not any(label.startswith(again) for label in labels(app))
     app = open_page("attention.py", run=trained.id, step="4")
-    button = next(button for button in app.button if button.label.startswith("Train again up to step 4"))
     assert not file_of(ModelAsked(trained.config, step=4)).exists(), "a link never starts training"
-    button.click().run()
+    press(app, f"{again} 4")
     assert file_of(ModelAsked(trained.config, step=4)).exists()
     assert "Query 3" in said(app)
 
@@ -163,8 +144,7 @@ def test_two_steps_are_compared_on_the_sequence_that_is_chosen(open_page: Open) 
     assert "kept while the run trained" in said(app)
     app.number_input(key=key("sample")).set_value(7).run()
     assert not app.error
-    offered = app.select_slider(key=key("before")).options
-    assert offered == [str(step) for step in kept], "weights are there for each of them"
+    assert app.select_slider(key=key("before")).options == [str(step) for step in kept], "their weights are there"
     assert "this run kept the patterns of sequences 0 to 3" in said(app)
 
 
@@ -180,13 +160,8 @@ def test_links_are_read_to_the_letter_and_what_a_run_does_not_have_is_left_to_it
     usual = SETTINGS.defaults()
     choices, ignored = SETTINGS.read({"off": "self.1.2", "temperature": "0.5", "query": "7"})
     assert (choices, ignored) == (usual | {"off": ("self.1.2",), "temperature": 0.5, "query": 7}, [])
-    for name, text in (
-        ("off", "self.1"),
-        ("temperature", "0.55"),
-        ("query", "-1"),
-        ("sample", "256"),
-        ("text", "x" * 2001),
-    ):
+    bad = {"off": "self.1", "temperature": "0.55", "query": "-1", "sample": "256", "text": "x" * 2001}
+    for name, text in bad.items():
         choices, ignored = SETTINGS.read({name: text})
         assert (choices, [problem.setting for problem in ignored]) == (usual, [name])
 
@@ -195,41 +170,33 @@ def test_links_are_read_to_the_letter_and_what_a_run_does_not_have_is_left_to_it
     assert (now.which, now.layer, now.head) == ("self", 1, 1)
 
 
-def test_runs_that_cannot_be_shown_say_why(trained: Run) -> None:
+def test_runs_that_can_be_shown_have_steps_up_to_their_end(trained: Run) -> None:
     run = recorded_run()
     assert why_not(trained) == why_not(run) == ""
     assert steps_to_show(run)[-1] == run.config.steps
     assert 0 < seconds_to(run, 20) < seconds_to(run, run.config.steps)
-    assert LONGEST == 5.0
 
 
-def test_tokens_are_text_in_markdown_and_in_figures() -> None:
-    assert escaped("*|<b>") == "\\*\\|\\<b\\>"
-    figure = pattern_picture(np.eye(2), ["<b>", "x"], ["<b>", "x"], "#2F7FD6", query=1)
+def test_tokens_are_text_in_figures() -> None:
+    figure = charts.pattern_picture(np.eye(2), ["<b>", "x"], ["<b>", "x"], "#2F7FD6", query=1)
     assert list(figure.layout.xaxis.ticktext) == ["&lt;b>", "x"]
     assert (figure.layout.shapes[0].y0, figure.layout.shapes[0].y1) == (0.5, 1.5)
 
 
 def test_pictures_say_their_units_on_fixed_or_even_scales() -> None:
-    names: Any = ["a", "b", "c"]
+    names, color = ["a", "b", "c"], "#2F7FD6"
     matrix = np.array([[1.0, -2.0, 0.0]] * 3)
-    weight, change, values = (
-        figure.data[0]
-        for figure in (
-            pattern_picture(np.eye(3), names, names, "#2F7FD6"), difference_picture(matrix, names, names),
-            numbers_picture(matrix, "value", x="d", y="key"),
-        )
-    )  # fmt: skip
+    weight = charts.pattern_picture(np.eye(3), names, names, color).data[0]
     assert (weight.zmin, weight.zmax, weight.colorbar.title.text) == (0.0, 1.0, "weight")
+    change = charts.difference_picture(matrix, names, names).data[0]
     assert (change.zmin, change.zmax) == (-1.0, 1.0)
+    values = charts.numbers_picture(matrix, "value", x="d", y="key").data[0]
     assert (values.zmin, values.zmax) == (-2.0, 2.0)
-    moved = influence_picture(np.triu(np.ones((3, 3))), names, 1.0).data[0].z
+    moved = charts.influence_picture(np.triu(np.ones((3, 3))), names, 1.0).data[0].z
     assert np.array(moved)[0, 1] == 0.0, "rows are outputs: the first does not move when the second token changes"
-    strips = strips_picture(
-        [("q · k", matrix[0]), ("weight", np.array([0.2, 0.8, 0.0]))], names, np.array([0, 0, 1]) > 0, "#2F7FD6"
-    )
+    rows = [("q · k", matrix[0]), ("weight", np.array([0.2, 0.8, 0.0]))]
+    strips = charts.strips_picture(rows, names, np.array([0, 0, 1]) > 0, color)
     assert [list(trace.x) for trace in strips.data] == [[0, 1], [2], [0, 1], [2]]
-    lines = lines_picture(
-        [Line("L1 H1", [0], [1]), Line("L1 H2", [0], [2], strong=False)], x="step", y="keys", color="#2F7FD6"
-    )
-    assert [trace.name for trace in lines.data] == ["L1 H2", "L1 H1"], "the strong one lies on top"
+    lines = [charts.Line("L1 H1", [0], [1]), charts.Line("L1 H2", [0], [2], strong=False)]
+    drawn = charts.lines_picture(lines, x="step", y="keys", color=color)
+    assert [trace.name for trace in drawn.data] == ["L1 H2", "L1 H1"], "the strong one lies on top"

@@ -10,12 +10,13 @@ from streamlit.testing.v1 import AppTest
 
 from engine.config.link import from_query as lab_config
 from engine.config.link import to_query as lab_query
+from engine.encodings.designed import DesignedSettings
 from engine.encodings.designed.code import written
-from engine.encodings.designed.spec import DesignedSettings
 from engine.experiments.comparison import BASE, Comparison, comparison, design_config
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.settings.fields import to_text
-from pages.parts.charts.encoding import distance_figure, offsets_figure, similarity_picture, table_picture
+from pages.parts.charts.encoding import similarity_picture, table_picture
+from pages.parts.charts.spectra import distance_figure, offsets_figure
 from pages.parts.design.form import numbers_of
 from pages.parts.design.state import SETTINGS, fitting
 from pages.parts.stage.experiments import EXPERIMENTS
@@ -48,15 +49,15 @@ def test_a_part_changes_words_numbers_code_and_ways(open_page: Open) -> None:
 
 
 def test_a_link_restores_the_choice_names_what_does_not_fit_and_has_its_rivals_in_one_order(open_page: Open) -> None:
-    app = open_page(
-        "design.py", design_features="table", design_width="9999", against="rope,alibi", tasks="permutation", seeds="6", zork="1"
-    )  # fmt: skip
+    link = {"design_features": "table", "against": "rope,alibi", "tasks": "permutation", "seeds": "6"}
+    app = open_page("design.py", **link, design_width="9999", zork="1")
     assert select(app, "Features").value == "table"
     assert app.multiselect[0].value == ["rope", "alibi"]
-    assert [warning.value for warning in app.warning] == [
-        "From the link, `design_width` is `9999`; allowed is a whole number from 1 to 256. Ignored.",
-        "From the link, `zork` is `1`; allowed is a name this page knows. Ignored.",
-    ]
+    ignored = (
+        "`design_width` is `9999`; allowed is a whole number from 1 to 256",
+        "`zork` is `1`; allowed is a name this page knows",
+    )
+    assert [warning.value for warning in app.warning] == [f"From the link, {words}. Ignored." for words in ignored]
     assert "3 arms × 6 seeds = 18 trials" in said(app)
 
     app.multiselect[0].set_value(["alibi", "rope"]).run()
@@ -66,22 +67,13 @@ def test_a_link_restores_the_choice_names_what_does_not_fit_and_has_its_rivals_i
 
 
 @pytest.mark.parametrize(
-    ("query", "named"),
-    [
-        ({"against": "designed"}, "against"),
-        ({"against": ""}, "against"),
-        ({"tasks": "sort"}, "tasks"),
-        ({"seeds": "99"}, "seeds"),
-        ({"seeds": "²"}, "seeds"),
-        ({"experiment": "nowhere"}, "experiment"),
-        ({"design_features": "convolution", "design_place": "scores"}, "design_place"),
-    ],
-)
-def test_bad_links_cost_what_is_bad_only(query: dict[str, str], named: str) -> None:
-    values, ignored = SETTINGS.read({**query, "design_base": "100.0"})
-    assert [problem.setting for problem in ignored] == [named]
-    assert values["design_base"] == 100.0
-    assert values["experiment"] is None
+    "bad", ["against=designed", "against=", "tasks=sort", "seeds=99", "seeds=²", "experiment=nowhere", "design_place=scores"]
+)  # fmt: skip
+def test_bad_links_cost_what_is_bad_only(bad: str) -> None:
+    name, text = bad.split("=")
+    values, ignored = SETTINGS.read({"design_features": "convolution", "design_base": "100.0", name: text})
+    assert [problem.setting for problem in ignored] == [name]
+    assert (values["design_base"], values["experiment"]) == (100.0, None)
 
 
 def test_every_choice_survives_its_link() -> None:
@@ -92,17 +84,20 @@ def test_every_choice_survives_its_link() -> None:
     assert SETTINGS.read(query) == (chosen, [])
     assert SETTINGS.read({}) == (usual, [])
 
+    config, issue = design_config({"design_features": "table"}), comparison({"design_features": "table"})
+    assert lab_config(lab_query(config)) == (config, []), "so does the link to the lab"
+    assert issue.config(issue.arms[0]).encoding_settings == config.encoding_settings
+
 
 def test_controls_that_a_link_hides_or_locks(open_page: Open) -> None:
-    app = open_page("design.py", hide="design_width,tasks", lock="seeds,design_features", against="rope")
+    link = {"hide": "design_width,tasks", "lock": "seeds,design_features", "against": "rope"}
+    app = open_page("design.py", **link)
     assert [box.label for box in app.number_input] == ["Length scale γ", "Init scale", "Seeds"]
     assert next(box for box in app.number_input if box.label == "Seeds").disabled
     assert select(app, "Features").disabled
     assert not app.get("button_group")
     assert not app.warning
-    assert dict(app.query_params) == {
-        "against": "rope", "hide": "design_width,tasks", "lock": "seeds,design_features",
-    }  # fmt: skip
+    assert dict(app.query_params) == link
     shared = next(block.value for block in app.code if "against=rope" in block.value)
     assert "hide=design_width%2Ctasks" in shared
 
@@ -158,12 +153,6 @@ def test_numbers_in_sight_are_those_that_matter_and_nothing_to_compare_with_is_s
     assert list(numbers_of(DesignedSettings())) == ["design_width", "design_length_scale", "design_init_std"]
     convolution = DesignedSettings(design_features="convolution", design_readout="network")
     assert list(numbers_of(convolution)) == ["design_hidden", "design_reach", "design_init_std"]
-
-
-def test_the_lab_link_is_the_design() -> None:
-    config, issue = design_config({"design_features": "table"}), comparison({"design_features": "table"})
-    assert lab_config(lab_query(config)) == (config, [])
-    assert issue.config(issue.arms[0]).encoding_settings == config.encoding_settings
 
 
 def test_figures_show_the_numbers_and_where_training_ended() -> None:

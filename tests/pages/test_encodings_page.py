@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.experiments.choice import PROPERTIES
@@ -14,10 +12,11 @@ from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from pages.parts.app import server
 from pages.parts.encodings.evidence import Row, evidence_styled, grouped, row_in_words
-from pages.parts.encodings.state import SETTINGS, config_of, read, settings_now, widget_key
+from pages.parts.encodings.state import SETTINGS, config_of, settings_now
 from tests.pages.looking import Open, said
 
 PAGE = "encodings.py"
+widget_key = SETTINGS.widget_key
 
 
 def test_any_two_stand_side_by_side_with_their_numbers(open_page: Open) -> None:
@@ -40,34 +39,20 @@ def test_settings_survive_leaving_the_page_and_a_link_restores_them(open_page: O
     app.switch_page("start.py").run()
     app.switch_page(PAGE).run()
     assert not app.exception
-    assert app.number_input(key=widget_key("b.rope_base")).value == 100
-    assert app.number_input(key=widget_key("a.rope_base")).value == 10_000
+    assert [app.number_input(key=widget_key(f"{side}.rope_base")).value for side in "ab"] == [10_000, 100]
 
 
 def test_a_link_is_checked_name_by_name() -> None:
-    found, ignored = read(
-        {
-            "a": "zork",
-            "b": "alibi",
-            "reach": "9",
-            "b.alibi_slope_scale": "2",
-            "run": "../etc",
-            "layer": "49",
-            "needs": "longer,fame",
-            "zork": "1",
-        }
-    )
+    bad = {"a": "zork", "reach": "9", "run": "../etc", "layer": "49", "needs": "longer,fame", "zork": "1"}
+    found, ignored = SETTINGS.read({**bad, "b": "alibi", "b.alibi_slope_scale": "2"})
     assert found == SETTINGS.defaults() | {"b": "alibi", "b.alibi_slope_scale": 2.0}
-    assert {problem.setting for problem in ignored} == {"a", "reach", "run", "layer", "needs", "zork"}
+    assert {problem.setting for problem in ignored} == bad.keys()
     assert "reach is 9; allowed is a whole number from 1 to 4." in [str(problem) for problem in ignored]
 
 
 def test_two_different_encodings_share_a_base_and_two_of_a_kind_do_not() -> None:
     values = {"a": "sinusoidal", "b": "rope", "base": 500.0}
-    assert [config_of(values, side).value(name) for side, name in (("a", "sinusoid_base"), ("b", "rope_base"))] == [
-        500,
-        500,
-    ]
+    assert config_of(values, "a").value("sinusoid_base") == config_of(values, "b").value("rope_base") == 500
     assert not any(name.endswith("_base") for name in settings_now(values))
     alike = {"a": "rope", "b": "rope", "b.rope_base": 500.0, "base": 7.0}
     assert [config_of(alike, side).value("rope_base") for side in "ab"] == [10_000, 500]
@@ -84,26 +69,24 @@ def test_the_recorded_run_is_looked_at_along_its_snapshots(open_page: Open) -> N
     assert app.query_params["step"] in ("300", ["300"])
 
 
-def test_a_run_of_this_visitor_is_listed_with_its_final_scales(open_page: Open) -> None:
-    app = open_page(PAGE, view="training")
-    run = server.pool().submit(RunRequest(RunConfig(steps=5), visitor=Visitor(app.session_state["visitor"])))
-    assert run.wait_for(10**9, 600)
+def test_own_runs_are_listed_with_their_final_scales_and_layers_with_encodings_of_their_own_are_chosen_among(
+    open_page: Open,
+) -> None:
+    app = open_page(PAGE, view="training", layer="2")
+    assert widget_key("layer") not in {group.key for group in app.button_group}, "all layers of that run share one"
+    own = {"visitor": Visitor(app.session_state["visitor"])}
+    configs = (RunConfig(steps=5), RunConfig(steps=3, n_layers=2, pos_encoding="shaw"))
+    plain, layers = (server.pool().submit(RunRequest(config, **own)) for config in configs)
+    assert plain.wait_for(10**9, 600)
+    assert layers.wait_for(10**9, 600)
     app = app.run()
-    assert len(app.selectbox(key=widget_key("run")).options) == 2
-    app.selectbox(key=widget_key("run")).select_index(1).run()
+    assert len(app.selectbox(key=widget_key("run")).options) == 3
+    app.selectbox(key=widget_key("run")).set_value(plain.id).run()
     assert not app.exception
     assert app.select_slider(key=widget_key("step")).value == 5
     assert "At the end the tokens' scale is" in said(app)
 
-
-def test_layers_with_encodings_of_their_own_are_chosen_among_and_linked(open_page: Open) -> None:
-    app = open_page(PAGE, view="training", layer="2")
-    assert widget_key("layer") not in {group.key for group in app.button_group}, "all layers of that run share one"
-    run = server.pool().submit(
-        RunRequest(RunConfig(steps=3, n_layers=2, pos_encoding="shaw"), visitor=Visitor(app.session_state["visitor"]))
-    )
-    assert run.wait_for(10**9, 600)
-    app = open_page(PAGE, view="training", layer="2", run=run.id)
+    app = open_page(PAGE, view="training", layer="2", run=layers.id)
     assert "shown is that of layer 2" in said(app)
     app.button_group(key=widget_key("layer")).select(1).run()
     assert not app.exception
@@ -116,7 +99,6 @@ def test_the_evidence_is_sorted_by_what_is_needed(open_page: Open) -> None:
     words = said(app)
     assert "The evidence supports" in words
     assert "**Learned table**: beyond the trained length cannot be run there (16 seeds)" in words
-    assert "16 seeds" in words
     (table,) = app.table
     assert len(table.value) == len(ENCODINGS)
     assert "Every number (CSV)" in [button.proto.label for button in app.get("download_button")]
@@ -130,9 +112,8 @@ def cell(quality: str, state: str, value: float | None = None) -> dict[str, Any]
 
 
 def row(encoding: str, longer: dict[str, Any], parameters: int) -> Row:
-    return Row(
-        encoding, (longer, *(cell(wanted.name, "not measured") for wanted in PROPERTIES[1:])), parameters, 0.05, None
-    )
+    others = (cell(wanted.slug, "not measured") for wanted in PROPERTIES[1:])
+    return Row(encoding, (longer, *others), parameters, 0.05, None)
 
 
 ROWS = [
@@ -143,18 +124,14 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("needs", "first"), [(["longer"], ["shaw", "rope"]), (["longer", "parameters"], ["rope", "shaw"])]
-)
-def test_what_is_known_comes_first_and_what_speaks_against_it_last(needs: list[str], first: list[str]) -> None:
-    found = grouped(ROWS, needs)
-    assert [row.encoding for row in found["supported"]] == first
-    assert [row.encoding for row in found["open"]] == ["nope"]
-    assert [row.encoding for row in found["against"]] == ["learned"]
-    assert "0.80 (0.70 to 0.90, 8 seeds)" in row_in_words(ROWS[3], needs)
+def test_what_is_known_comes_first_and_what_speaks_against_it_last() -> None:
+    for needs, first in ((["longer"], ["shaw", "rope"]), (["longer", "parameters"], ["rope", "shaw"])):
+        found = {group: [row.encoding for row in rows] for group, rows in grouped(ROWS, needs).items()}
+        assert found == {"supported": first, "open": ["nope"], "against": ["learned"]}
+        assert "0.80 (0.70 to 0.90, 8 seeds)" in row_in_words(ROWS[3], needs)
 
 
-def test_the_table_links_every_cell_and_escapes_its_words() -> None:
+def test_the_table_links_every_cell_escapes_its_words_and_has_measured_times_with_their_interval() -> None:
     styled = evidence_styled([row("rope", cell("longer", "supported", 0.8) | {"arm": '<b> "b"'}, 7)])
     frame = styled.data  # type: ignore[attr-defined]
     assert list(frame) == [*(wanted.label for wanted in PROPERTIES), "Extra parameters", "Extra FLOPs", "Forward time"]
@@ -166,8 +143,6 @@ def test_the_table_links_every_cell_and_escapes_its_words() -> None:
     assert cells[len(PROPERTIES) :] == ["7", "5.0 %", "–"]
     assert "#1A7F4B" in styled.to_html(), "the colour of what is supported"
 
-
-def test_a_measured_time_stands_with_its_interval() -> None:
     timed = replace(ROWS[3], timing={"ratio": 1.5, "low": 1.25, "high": 1.75, "seconds": 0.004})
     told = evidence_styled([timed]).data["Forward time"].iloc[0]  # type: ignore[attr-defined]
     assert told.split("  \n") == ["1.50 × ◆", ":small[1.25 to 1.75, 4 ms]"]

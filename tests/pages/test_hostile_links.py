@@ -29,20 +29,9 @@ HOSTILE = (
     "`",
     "# " * 10_000,
 )
+LAB = "run preset task pos_encoding n_layers dropout test_lengths v text hide lock"
 PAGES = {
-    "lab.py": (
-        "run",
-        "preset",
-        "task",
-        "pos_encoding",
-        "n_layers",
-        "dropout",
-        "test_lengths",
-        "v",
-        "text",
-        "hide",
-        "lock",
-    ),
+    "lab.py": tuple(LAB.split()),
     "story.py": ("step", "choice", "seed", "run", "hide", "lock"),
     "issues.py": ("issue", "experiment", "seeds", "first_seed", "extended"),
     "encodings.py": ("a", "b", "view", "reach", "run", "step", "needs", "seed", "hide", "lock"),
@@ -104,12 +93,9 @@ def test_no_link_writes_onto_a_page(open_page: Open, page: str, first: int) -> N
     said = [box.value for kind in ("warning", "error", "info", "toast") for box in app.get(kind)]
     ignored = [sentence for sentence in said if sentence.startswith("From the link")]
     assert len(ignored) >= (1 if page == "glossary.py" else len(HOSTILE) - 1)
+    if page == "glossary.py":  # what is searched for is repeated
+        app.text_input[0].set_value("https://evil.example [a](https://evil.example)").run()
+        said.append(app.info[0].value)
     for sentence in said:
         assert_harmless(sentence)
         assert len(sentence) < 4000
-
-
-def test_what_is_searched_for_is_repeated_as_code(open_page: Open) -> None:
-    app = open_page("glossary.py")
-    app.text_input[0].set_value("https://evil.example [a](https://evil.example)").run()
-    assert_harmless(app.info[0].value)

@@ -8,7 +8,6 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -19,16 +18,19 @@ from engine.config.link import from_query, to_query
 from engine.experiments.evidence.store import has_evidence
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
+from engine.experiments.report import report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import Finding
-from engine.workers.errors import Refused
+from engine.foundation.errors import Refused
 from pages.parts.app import server
+from pages.parts.issues.guess import compared
+from pages.parts.issues.words import with_formulas_apart
+from pages.parts.stage.board import as_csv, as_json
 from pages.parts.stage.experiments import EXPERIMENTS
 from pages.parts.stage.issue_list import RAN, in_groups
 from pages.parts.stage.shown import of_run
-from pages.parts.stage.take_away import as_csv, as_json
 from tests.pages.looking import Open, labels, press, said
-from tests.pages.scripted_experiment import PUBLISHED, ScriptedPool, issue_of, value_of
+from tests.pages.scripted_experiment import PUBLISHED, ScriptedPool, issue_of, trials_of, value_of
 
 MASK = ISSUES["missing-mask"]
 
@@ -119,19 +121,15 @@ def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_p
 
 
 @pytest.mark.parametrize("slug", ISSUES)
-def test_every_issue_has_its_page(open_page: Open, slug: str) -> None:
-    app = open_page("issues.py", issue=slug, extended="true")
-    assert app.title[0].value == ISSUES[slug].title
+def test_every_issue_has_its_page_and_each_arm_opens_in_the_lab_with_every_setting(open_page: Open, slug: str) -> None:
+    issue = ISSUES[slug]
+    app = open_page("issues.py", issue=slug, extended="true", first_seed="5")
+    assert app.title[0].value == issue.title
     open_tab(app, "Arms", slug)
-    assert [link.proto.label for link in app.get("page_link")].count("Open in the lab") == len(ISSUES[slug].arms)
-
-
-def test_each_arm_opens_in_the_lab_with_every_setting(open_page: Open) -> None:
-    app = open_tab(open_page("issues.py", issue="missing-mask", first_seed="5"), "Arms")
     queries = [link.proto.query_string for link in app.get("page_link") if link.proto.label == "Open in the lab"]
     links = [dict(parse_qsl(query)) for query in queries]
-    assert [(link.pop("of"), link.pop("arm")) for link in links] == [(MASK.slug, arm.name) for arm in MASK.arms_of()]
-    assert [from_query(link) for link in links] == [(MASK.config(arm, 5), []) for arm in MASK.arms_of()]
+    assert [(link.pop("of"), link.pop("arm")) for link in links] == [(slug, arm.name) for arm in issue.arms]
+    assert [from_query(link) for link in links] == [(issue.config(arm, 5), []) for arm in issue.arms]
 
 
 def test_the_lab_says_from_which_issue_it_was_opened_and_takes_a_second_link_of_the_same_session(
@@ -175,16 +173,17 @@ def test_settings_in_the_link_are_validated_too_few_seeds_are_said_and_nothing_s
     assert "With 5 seeds nothing can be decided: it takes at least six." in said(app)
 
 
-def test_an_experiment_runs_to_its_verdict_and_is_kept(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
+def test_an_experiment_runs_to_its_verdict_is_kept_and_taken_away_and_a_link_finds_it_in_a_new_session(
+    open_page: Open, scripted: tuple[Issue, ScriptedPool]
+) -> None:
     issue, pool = scripted
-    app = open_page("issues.py", issue="scripted", seeds="6", first_seed="3")
-    ran(app)
-    experiment = run_of(app)
+    app = ran(open_page("issues.py", issue="scripted", seeds="6", first_seed="3"))
+    experiment, name = run_of(app), app.session_state[RAN]["scripted"]
     assert experiment.state == "finished"
     assert experiment.report.seeds == [3, 4, 5, 6, 7, 8]
     assert len(pool.submitted) == 24
-    assert len(set(pool.owners)) == 1
-    assert app.query_params["experiment"] == app.session_state[RAN]["scripted"]
+    assert len({run.owner for run in pool.submitted}) == 1
+    assert app.query_params["experiment"] == name
     assert has_evidence(issue.slug)
     assert experiment.report.claims[0].finding == "holds"
     open_tab(app, "Sources", issue.slug)
@@ -193,6 +192,22 @@ def test_an_experiment_runs_to_its_verdict_and_is_kept(open_page: Open, scripted
     open_tab(app, "Numbers", issue.slug)
     claims = next(table.value for table in app.dataframe if "claim" in table.value)
     assert list(claims["finding"]) == [claim.finding.words for claim in experiment.report.claims]
+
+    shown = of_run(experiment)
+    row = json.loads(as_json(shown))
+    assert (row["slug"], len(row["trials"]), len(row["claims"])) == ("scripted", 24, 3)
+    rows = list(csv.DictReader(io.StringIO(as_csv(shown))))
+    accuracy = {(r["arm"], r["seed"]): float(r["value"]) for r in rows if r["number"] == "accuracy"}
+    assert accuracy == {(t.arm, str(t.seed)): t.numbers["accuracy"] for t in experiment.trials}
+
+    again = open_page("issues.py", issue="scripted", experiment=name)
+    assert "Guess again" in labels(again)
+    assert len(pool.submitted) == 24, "a link starts nothing"
+    app = open_page("issues.py", issue="scripted")
+    assert "What helps:" not in said(app)
+    app.button_group(key="issues.kept.scripted").set_value("Last run here").run()
+    assert "What helps:" in said(app), "earlier evidence shows when it is asked for"
+    assert open_tab(app, "Numbers", "scripted").get("download_button")
 
 
 def test_a_guess_is_set_beside_what_happened(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
@@ -206,13 +221,8 @@ def test_a_guess_is_set_beside_what_happened(open_page: Open, scripted: tuple[Is
     press(app, "Guess again")
     assert "scripted" not in app.session_state[RAN]
     assert "You said" not in said(app)
-
-
-def test_a_wrong_guess_is_told_what_came_out(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
-    app = open_page("issues.py", issue="scripted", seeds="6")
     app.button_group(key="guess.scripted").set_value(-1).run()
-    ran(app)
-    assert "You said: *It falls*. Measured: **it rises**" in said(app)
+    assert "You said: *It falls*, to .50. Measured: **it rises**" in said(ran(app))
 
 
 def test_guesses_on_single_claims_are_those_made_before_the_start(
@@ -292,24 +302,6 @@ def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open)
     assert app.query_params["extended"] == "true"
 
 
-def test_a_link_to_an_experiment_finds_it_in_a_new_session_and_earlier_evidence_shows_only_when_asked(
-    open_page: Open, scripted: tuple[Issue, ScriptedPool]
-) -> None:
-    _, pool = scripted
-    first = open_page("issues.py", issue="scripted", seeds="6")
-    ran(first)
-    before = len(pool.submitted)
-    again = open_page("issues.py", issue="scripted", experiment=first.session_state[RAN]["scripted"])
-    assert "Guess again" in labels(again)
-    assert len(pool.submitted) == before, "a link starts nothing"
-
-    app = open_page("issues.py", issue="scripted")
-    assert "What helps:" not in said(app)
-    app.button_group(key="issues.kept.scripted").set_value("Last run here").run()
-    assert "What helps:" in said(app)
-    assert open_tab(app, "Numbers", "scripted").get("download_button")
-
-
 def test_what_this_version_was_measured_with_shows_only_when_asked_and_nothing_of_it_at_the_next_issue(
     open_page: Open,
 ) -> None:
@@ -335,19 +327,14 @@ def test_a_refused_experiment_says_why(open_page: Open, scripted: tuple[Issue, S
     monkeypatch.setattr(pool, "submit", refuse)
     app = open_page("issues.py", issue="scripted", seeds="2")
     ran(app)
-    assert (run_of(app).state, run_of(app).problem) == (
-        "failed",
-        "steps is 40; this host allows at most 10.",
-    )
+    assert (run_of(app).state, run_of(app).problem) == ("failed", "steps is 40; this host allows at most 10.")
 
 
-def test_evidence_is_taken_away_as_json_and_csv(scripted: tuple[Issue, ScriptedPool]) -> None:
-    issue, pool = scripted
-    run = ExperimentRun(replace(issue, seeds=2), pool).start()  # type: ignore[arg-type]
-    assert run.wait(600)
-    shown = of_run(run)
-    row = json.loads(as_json(shown))
-    assert (row["slug"], len(row["trials"]), len(row["claims"])) == ("scripted", 8, 3)
-    rows = list(csv.DictReader(io.StringIO(as_csv(shown))))
-    accuracy = {(r["arm"], r["seed"]): float(r["value"]) for r in rows if r["number"] == "accuracy"}
-    assert accuracy == {(t.arm, str(t.seed)): t.numbers["accuracy"] for t in run.trials}
+def test_a_guess_on_a_claim_is_right_by_what_was_measured_and_displayed_formulas_stand_apart() -> None:
+    issue = issue_of(4, 3)
+    found = report(issue, trials_of(issue, range(8)), range(8))
+    rows = compared({0: Finding.HOLDS, 2: Finding.HOLDS}, found)
+    assert [row.finding for row, _ in rows] == [Finding.HOLDS, Finding.NONE]
+    assert [guess for _, guess in rows] == [Finding.HOLDS] * 2
+    assert compared({}, found) == []
+    assert with_formulas_apart("a $x$,\n$$b$$ c") == "a $x$,\n\n$$\nb\n$$\n\nc"

@@ -67,28 +67,22 @@ def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) 
     assert app.title[0].value == ISSUES["heads"].title
     assert "lesson" not in app.query_params
 
-
-def test_a_lesson_leads_into_the_lab_with_its_settings(open_page: Open) -> None:
-    app = open_page("issues.py", issue="heads", lesson="heads.5~~lab~pos_encoding~rope.5", at="1")
-    press(app, "Next step")
-    assert app.selectbox(key="set.pos_encoding").value == "rope"
+    app = press(open_page("issues.py", issue="heads", lesson="heads.5~~lab~pos_encoding~rope.5", at="1"), "Next step")
+    assert app.selectbox(key="set.pos_encoding").value == "rope", "it leads into the lab with its settings"
     assert "step 2 of 2" in said(app)
-    press(app, "Step back")
-    assert app.title[0].value == ISSUES["heads"].title
+    assert press(app, "Step back").title[0].value == ISSUES["heads"].title
 
 
-def test_a_presented_stage_shows_its_question_alone_and_starts_nothing(open_page: Open) -> None:
+def test_a_presented_stage_shows_its_question_alone_and_starts_nothing_and_each_beat_adds_to_those_before(
+    open_page: Open,
+) -> None:
     app = open_page("issues.py", issue="missing-mask", lesson="what-can-go-wrong", at="1", present="true")
     assert ISSUES["missing-mask"].key_figure.question in said(app)
     assert "Run" not in labels(app)
     assert not any(box.label == "Your guess" for box in app.get("button_group"))
-
-
-def test_each_beat_adds_to_those_before() -> None:
     now = Presenting(LESSONS["depth"])
-    assert [sum(Presenting(now.lesson, beat=beat).shows(part) for part in BEATS) for beat in range(len(BEATS))] == [
-        1, 2, 3, 4, 5, 6,
-    ]  # fmt: skip
+    shown = [sum(Presenting(now.lesson, beat=beat).shows(part) for part in BEATS) for beat in range(len(BEATS))]
+    assert shown == [1, 2, 3, 4, 5, 6]
     assert all(Presenting(now.lesson, on=False).shows(part) for part in BEATS)
     assert Presenting(from_code("lab.5")).last_beat
     assert not now.last_beat

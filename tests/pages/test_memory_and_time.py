@@ -14,7 +14,8 @@ from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result, line_name
 from pages.parts.memory_and_time import tables
 from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, CostView
-from tests.pages.looking import Open
+from tests.pages.looking import Open, disabled, press
+from tests.pages.looking import said as words_of
 
 PAGE = "memory_and_time.py"
 SMALL = {"longest": "256", "kinds": "fused,cnn", "rounds": "1", "d_model": "8", "n_heads": "2"}
@@ -24,16 +25,10 @@ LARGEST = {"written": "true", "context": "10000000", "sequences": "4096", "model
 
 
 def said(app: AppTest) -> str:
-    boxes = (app.error, app.warning, app.info, app.caption, app.markdown, app.get("html"))
-    words = [str(getattr(box, "value", None) or getattr(box.proto, "body", "")) for kind in boxes for box in kind]
-    return " ".join([*words, *(table.value.to_csv() for table in app.table)])
+    return " ".join([words_of(app), *(table.value.to_csv() for table in app.table)])
 
 
-def button(app: AppTest, label: str) -> object:
-    return next(one for one in app.button if one.label == label)
-
-
-def test_it_opens_alive_with_predictions(open_page: Open) -> None:
+def test_it_opens_alive_with_predictions_and_a_link_restores_the_settings_and_starts_nothing(open_page: Open) -> None:
     app = open_page(PAGE)
     assert app.title[0].value == "Memory and time"
     assert "Press Measure" in said(app)
@@ -42,49 +37,37 @@ def test_it_opens_alive_with_predictions(open_page: Open) -> None:
     assert dict(app.query_params) == {}
     assert app.get_by_key(SETTINGS.widget_key("longest")).value == 4096
 
-
-def test_a_link_restores_the_settings_and_starts_nothing(open_page: Open) -> None:
-    app = open_page(PAGE, **SMALL, memory="2.5", models="llama3-70b", context="100000")
+    link = {**SMALL, "memory": "2.5", "models": "llama3-70b", "context": "100000"}
+    app = open_page(PAGE, **link)
     assert app.get_by_key(SETTINGS.widget_key("longest")).value == 256
     assert app.get_by_key(SETTINGS.widget_key("memory")).value == 2.5
     assert "Llama 3 70B" in said(app)
     assert "100,000" in said(app)
     assert app.session_state[SETTINGS.key]["sweep"] is None
-    assert dict(app.query_params) == {
-        **SMALL, "memory": "2.5", "models": "llama3-70b", "context": "100000",
-    }  # fmt: skip
+    assert dict(app.query_params) == link
 
 
-def test_what_is_wrong_in_a_link_is_named_and_settings_that_do_not_go_together_cannot_be_measured(
-    open_page: Open,
-) -> None:
-    app = open_page(PAGE, longest="7", memory="-1", models="gpt9", zork="1", sweep="../../etc/passwd", d_model="48")
-    for words in (
-        "`longest` is `7`",
-        "`memory` is `-1`",
-        "`models` is `gpt9`",
-        "`zork` is `1`",
-        "`sweep` is `../../etc/passwd`",
-    ):
-        assert words in said(app)
+def test_what_is_wrong_is_named_and_settings_that_do_not_go_together_cannot_be_measured(open_page: Open) -> None:
+    wrong = {"longest": "7", "memory": "-1", "models": "gpt9", "zork": "1", "sweep": "../../etc/passwd"}
+    app = open_page(PAGE, **wrong, d_model="48")
+    for name, text in wrong.items():
+        assert f"`{name}` is `{text}`" in said(app)
     assert app.get_by_key(SETTINGS.widget_key("d_model")).value == 48
 
     app.get_by_key(SETTINGS.widget_key("n_heads")).set_value(5).run()
     assert "`n_heads` is `5`" in app.error[0].value
-    assert button(app, "Measure").disabled  # type: ignore[attr-defined]
+    assert disabled(app, "Measure")
 
 
 def test_a_measurement_from_the_button_to_the_disk(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page(PAGE, **SMALL)
-    button(app, "Measure").click()  # type: ignore[attr-defined]
-    app.run()
+    press(app, "Measure")
     name = app.session_state[SETTINGS.key]["sweep"]
     sweep = SWEEPS.find(name)
     assert sweep is not None
     assert sweep.wait(120)
     assert sweep.state == "finished", sweep.problem
     app.run()
-    assert not app.exception, app.exception
     assert {visit.place for visit in sweep.result.visits} == {64, 128, 256}
     assert "the exponent and its 95 % interval" in said(app)
     assert "Measured on" in said(app)
@@ -92,20 +75,17 @@ def test_a_measurement_from_the_button_to_the_disk(open_page: Open, monkeypatch:
     assert again.get_by_key(SETTINGS.widget_key("longest")).value == 256
     assert "Measured on" in said(again)
     monkeypatch.setattr(SWEEPS, "find", lambda name: None)  # as after a restart of the server
-    kept = open_page(PAGE, sweep=name)
-    assert "Measured on" in said(kept)
+    assert "Measured on" in said(open_page(PAGE, sweep=name))
 
 
 def test_stop_keeps_what_was_measured(open_page: Open) -> None:
     app = open_page(PAGE, **SMALL | {"rounds": "15"})
-    button(app, "Measure").click()  # type: ignore[attr-defined]
-    app.run()
+    press(app, "Measure")
     sweep = SWEEPS.find(app.session_state[SETTINGS.key]["sweep"])
     assert sweep is not None
     while not sweep.result.visits:
         time.sleep(0.01)
-    button(app, "Stop").click()  # type: ignore[attr-defined]
-    app.run()
+    press(app, "Stop")
     assert sweep.wait(120)
     assert (sweep.state, sweep.problem) == ("stopped", "")
     app.run()

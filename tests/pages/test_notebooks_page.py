@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.foundation.visitor import Visitor
+from engine.hosting.allowances import Allowances
+from engine.hosting.limits import Limits
 from engine.notebooks import NOTEBOOKS
 from engine.notebooks import players as players_module
 from engine.notebooks.player import Outcome, Play
 from engine.notebooks.players import Players
-from engine.workers.hosting.allowances import Allowances
-from engine.workers.hosting.limits import Limits
-from pages.parts.notebooks import controls, state, steps
-from pages.parts.notebooks.controls import within
+from pages.parts.notebooks import state
+from pages.parts.notebooks.reading import within
 from tests.pages.looking import WORDS, Open
 
 NOTEBOOK = NOTEBOOKS["mean-pooling"]
-SHOWN = (state, controls, steps)
-"""The modules of the page that ask for the plays."""
 SCRIPT = """
 import json, sys
 from engine.notebooks import NOTEBOOKS
@@ -35,24 +33,23 @@ for line in sys.stdin:
             print(json.dumps({"cell": cell} | message), flush=True)
     print(json.dumps({"event": "waiting", "until": int(line)}), flush=True)
 """
+"""A process that passes every cell but one, without running any."""
 FAILED = {"event": "failed", "seconds": 0.1, "error": "AssertionError: assert 1 == 2", "line": 3}
 
 
-def script(failing: int) -> str:
-    """A process that passes every cell but one, without running any."""
-    return f"FAILING, FAILED = {failing}, {FAILED!r}\n{SCRIPT}"
+def plays(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    """Let notebooks be played by a process of this code."""
+    monkeypatch.setattr(players_module, "Play", partial(Play, command=["-c", code]))
 
 
 @pytest.fixture
 def played(monkeypatch: pytest.MonkeyPatch) -> Iterator[Players]:
     """Players whose processes pass every cell at once; the last test fails."""
-    last = NOTEBOOK.steps[7].code[-1].number
-    command = ["-c", script(last)]
-    monkeypatch.setattr(players_module, "Play", partial(Play, command=command))
+    known = f"FAILING, FAILED = {NOTEBOOK.steps[7].code[-1].number}, {FAILED!r}\n"
+    plays(monkeypatch, known + SCRIPT)
     allowances = Allowances(Limits(notebooks=1))
     found = Players(lambda: allowances)
-    for module in SHOWN:
-        monkeypatch.setattr(module, "PLAYERS", found)
+    monkeypatch.setattr(state, "PLAYERS", found)
     yield found
     found.close()
 
@@ -69,21 +66,29 @@ def press(app: AppTest, key: str) -> AppTest:
 
 def arrived(app: AppTest, players: Players) -> AppTest:
     """As the page is once the process has done what it was asked."""
-    play = players.find(app.session_state[state.PLAYS][NOTEBOOK.slug])
-    assert play is not None
-    deadline = time.monotonic() + 240
-    while play.state == "running":
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: own_play(app, players).state != "running")
     app.run()
     assert not app.exception, app.exception
     return app
 
 
+def own_play(app: AppTest, players: Players) -> Play:
+    play = players.find(app.session_state[state.PLAYS][NOTEBOOK.slug])
+    assert play is not None
+    return play
+
+
+def until(there: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 240
+    while not there():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def badges(app: AppTest) -> list[str]:
     """The state of each step, in order."""
     lines = next(box.value for box in app.markdown if "(#step-1)" in box.value).split("  \n")
-    words = {icon: name for name, icon in state.ICONS.items()}
+    words = {icon: name for name, (icon, _) in state.STATES.items()}
     return [next((state for icon, state in words.items() if icon in line), "text") for line in lines]
 
 
@@ -96,9 +101,16 @@ def test_the_overview_leads_to_every_notebook_and_so_do_links_that_name_one(open
 
     app = open_page("notebooks.py", notebook=NOTEBOOK.slug)
     assert app.title[0].value == NOTEBOOK.title
-    bad = open_page("notebooks.py", notebook="zork")
-    assert "`notebook` is `zork`" in said(bad)
-    assert bad.title[0].value == "Notebooks"
+
+
+def test_a_bad_link_is_named_and_opens(open_page: Open) -> None:
+    for page in ("notebooks.py", "notebook.py"):
+        bad = open_page(page, notebook="zork")
+        assert "`notebook` is `zork`; allowed is one of mean-pooling, " in said(bad)
+        assert bad.title[0].value == "Notebooks"
+    app = open_page("notebook.py", notebook="mean-pooling", play="x", colour="red")
+    assert "`play` is `x`; allowed is one of this notebook that this server still holds." in said(app)
+    assert "`colour` is `red`; allowed is a name this page knows." in said(app)
 
 
 def test_run_to_here_then_the_rest_and_back_again(open_page: Open, played: Players) -> None:
@@ -108,7 +120,7 @@ def test_run_to_here_then_the_rest_and_back_again(open_page: Open, played: Playe
     assert [code.value for code in app.code] == [cell.source for cell in NOTEBOOK.cells if cell.kind == "code"]
     arrived(press(app, f"notebooks.run.{NOTEBOOK.slug}.2"), played)
     assert badges(app)[:3] == ["passed", "passed", "not run"]
-    assert "|A number|0.5|**0.4**|" in said(app)
+    assert "||given|here|\n|---|---:|---:|\n|A number|0.5|**0.4**|" in said(app)
     assert "Both outputs and both means are the given ones to four digits." in said(app)
     app.switch_page("glossary.py").run()
     app.query_params.clear()
@@ -131,14 +143,10 @@ def test_stop_keeps_what_the_cell_had_printed(
     first = next(cell.number for cell in NOTEBOOK.cells if cell.kind == "code")
     said_before = ({"cell": first, "event": "started"}, {"cell": first, "event": "text", "text": "seed 1 of 10: 3\n"})
     code = f"import json, time\nfor said in {said_before!r}: print(json.dumps(said), flush=True)\ntime.sleep(600)"
-    monkeypatch.setattr(players_module, "Play", partial(Play, command=["-c", code]))
+    plays(monkeypatch, code)
     app = press(open_page("notebook.py", notebook=NOTEBOOK.slug), "notebooks.all")
-    play = played.find(app.session_state[state.PLAYS][NOTEBOOK.slug])
-    assert play is not None
-    deadline = time.monotonic() + 240
-    while first not in play.outcomes or not play.outcomes[first].text:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    play = own_play(app, played)
+    until(lambda: first in play.outcomes and play.outcomes[first].text)
     arrived(press(app.run(), "notebooks.stop"), played)
     assert badges(app)[0] == "stopped"
     assert "seed 1 of 10: 3" in said(app)
@@ -147,7 +155,7 @@ def test_stop_keeps_what_the_cell_had_printed(
 def test_who_sees_a_play_by_a_link_can_neither_stop_nor_clear_it(
     open_page: Open, played: Players, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(players_module, "Play", partial(Play, command=["-c", "import time; time.sleep(600)"]))
+    plays(monkeypatch, "import time; time.sleep(600)")
     play = played.begin(NOTEBOOK, Visitor("somebody"))
     play.go(NOTEBOOK.steps[7].code[-1].number)
     app = open_page("notebook.py", notebook=NOTEBOOK.slug, play=play.id)
@@ -168,27 +176,11 @@ def test_a_full_host_says_so_in_one_sentence(open_page: Open, played: Players) -
 def test_a_host_that_plays_none_says_so_on_arrival(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     allowances = Allowances(Limits.from_environment({"ATTENTION_LAB_PROFILE": "public"}))
     assert not allowances.limits.notebooks
-    for module in SHOWN:
-        monkeypatch.setattr(module, "PLAYERS", Players(lambda: allowances))
+    monkeypatch.setattr(state, "PLAYERS", Players(lambda: allowances))
     app = open_page("notebook.py", notebook=NOTEBOOK.slug)
     assert "This host plays no notebooks. Download this one as a Jupyter notebook: it runs by itself." in said(app)
     assert not [button.key for button in app.button if str(button.key).startswith(("notebooks.all", "notebooks.run."))]
     assert "run it here" not in said(open_page("notebooks.py"))
-
-
-@pytest.mark.parametrize(
-    ("query", "sentence"),
-    [
-        ({"notebook": "zork"}, "`notebook` is `zork`; allowed is one of mean-pooling, "),
-        (
-            {"notebook": "mean-pooling", "play": "x"},
-            "`play` is `x`; allowed is one of this notebook that this server still holds.",
-        ),
-        ({"colour": "red"}, "`colour` is `red`; allowed is a name this page knows."),
-    ],
-)
-def test_a_bad_link_is_named_and_opens(open_page: Open, query: dict[str, str], sentence: str) -> None:
-    assert sentence in said(open_page("notebook.py", **query))
 
 
 def test_the_tab_opens_the_notebook_that_was_read_last_or_the_first(open_page: Open) -> None:
@@ -202,10 +194,8 @@ def test_the_tab_opens_the_notebook_that_was_read_last_or_the_first(open_page: O
     assert dict(app.query_params) == {"notebook": last.slug}
 
 
-@pytest.mark.parametrize(
-    ("text", "share"), [("", 0.0), ("seed 3 of 10: 2\n", 0.3), ("step 1 of 4\nother words\n", 0.0), ("9 of 4\n", 0.0)]
-)
-def test_a_cell_says_how_far_it_is(played: Players, text: str, share: float) -> None:
+def test_a_cell_says_how_far_it_is(played: Players) -> None:
     play = played.begin(NOTEBOOK)
-    play.outcomes[2] = Outcome(text=text)
-    assert within(play) == pytest.approx(share)
+    for text, share in (("", 0.0), ("seed 3 of 10: 2\n", 0.3), ("step 1 of 4\nother words\n", 0.0), ("9 of 4\n", 0.0)):
+        play.outcomes[2] = Outcome(text=text)
+        assert within(play) == pytest.approx(share)

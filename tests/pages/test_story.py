@@ -3,61 +3,33 @@
 from __future__ import annotations
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from engine.config.link import from_query
 from engine.config.run_config import RunConfig
 from engine.experiments.story import STEPS
-from engine.experiments.story.step import Observed, Question
-from engine.runs.request import RunRequest
-from engine.runs.run import Run
-from pages.parts.app import server
-from pages.parts.story.question import feedback
-from tests.pages.looking import Open, disabled, labels, press, said
-
-NUMBERS = range(1, len(STEPS) + 1)
+from engine.experiments.story.questions import Observed
+from pages.parts.story.screen import feedback
+from tests.pages.looking import Open, disabled, ended, labels, press, run_of, said, trained
 
 
-def shown(app: AppTest) -> Run:
-    run = server.find(app.query_params["run"])
-    assert run is not None
-    return run
-
-
-def trained(app: AppTest) -> AppTest:
-    """Press Train, wait for the end, and show it."""
-    run = shown(press(app, "Train"))
-    assert run.wait_for(10**9, 600)
-    app.run()
-    assert not app.exception, app.exception
-    return app
-
-
-@pytest.mark.parametrize("number", NUMBERS)
-def test_each_step_opens_by_its_link_with_its_question_and_one_control(open_page: Open, number: int) -> None:
-    step = STEPS[number - 1]
-    app = open_page("story.py", step=str(number))
-    assert app.title[0].value == step.title
-    assert f"step {number} of {len(STEPS)}" in said(app)
-    assert app.radio[0].label == step.question.text
-    assert list(app.radio[0].options) == list(step.question.answers.values())
-    assert app.radio[0].value is None
-    assert "Train" in labels(app)
-    assert step.leads_to not in said(app)
-    assert "run" not in app.query_params, "a link never starts a run"
-
-
-def test_back_and_next_lead_through_all_steps_and_the_last_one_into_the_lab(open_page: Open) -> None:
-    app = open_page("story.py")
-    assert disabled(app, "Back")
-    for step in STEPS[1:]:
-        press(app, "Next")
+def test_each_step_opens_by_its_link_and_back_and_next_lead_through_all_steps_into_the_lab(open_page: Open) -> None:
+    for number, step in enumerate(STEPS, 1):
+        app = open_page("story.py", step=str(number))
         assert app.title[0].value == step.title
-    assert app.query_params["step"] == str(len(STEPS))
+        assert f"step {number} of {len(STEPS)}" in said(app)
+        assert app.radio[0].label == step.question.text
+        assert list(app.radio[0].options) == list(step.question.answers.values())
+        assert app.radio[0].value is None
+        assert "Train" in labels(app)
+        assert step.leads_to not in said(app)
+        assert "run" not in app.query_params, "a link never starts a run"
+        assert disabled(app, "Back") == (number == 1)
+        if number < len(STEPS):
+            assert press(app, "Next").title[0].value == STEPS[number].title
+            assert app.query_params["step"] == str(number + 1)
+            assert press(app, "Back").title[0].value == step.title
     assert "Next" not in labels(app)
-    press(app, "Back")
-    assert app.title[0].value == STEPS[-2].title
-    press(press(app, "Next"), "Open the lab with these settings")
+    press(app, "Open the lab with these settings")
     assert app.title[0].value == "Lab"
     config, _ = from_query(dict(app.query_params))
     assert config == STEPS[-1].config(STEPS[-1].first)
@@ -75,16 +47,14 @@ def test_a_run_is_compared_with_the_guess_that_was_made_before_it(open_page: Ope
 
     app.radio[0].set_value("not always").run()
     assert "You said: *Yes, always*. **Right.**" in said(app), "the guess of that run was made before it"
-    first = shown(app)
+    first = run_of(app)
     assert press(app, "Another seed").query_params["seed"] == "1"
-    assert shown(app).config == first.config.replace(seed=1)
+    assert run_of(app).config == first.config.replace(seed=1)
 
 
 def test_a_run_in_a_link_brings_its_choice_and_its_seed(open_page: Open) -> None:
     step = STEPS[1]
-    config = step.config("nope", seed=4)
-    run = server.pool().submit(RunRequest(config))
-    assert run.wait_for(10**9, 600)
+    run = ended(step.config("nope", seed=4))
     app = open_page("story.py", step="2", run=run.id)
     assert not app.warning
     assert dict(app.query_params) == {"step": "2", "choice": "nope", "seed": "4", "run": run.id}
@@ -119,7 +89,7 @@ def test_a_guess_is_there_after_a_reload_and_tries_of_one_step_stand_side_by_sid
     assert f"Shown is the run with {step.row.label} 1." in said(again)
     trained(again)
     assert "Shown is the run" not in said(again)
-    assert shown(again).config == step.config(2)
+    assert run_of(again).config == step.config(2)
     assert f"{step.row.label}, right answers: 1 " in said(again)
 
 
@@ -142,18 +112,15 @@ def test_what_in_a_link_fits_no_step_is_named(open_page: Open, query: dict[str, 
 
 
 def test_a_run_of_another_kind_is_no_run_of_a_step(open_page: Open) -> None:
-    run = server.pool().submit(RunRequest(RunConfig(steps=3)))
-    assert run.wait_for(10**9, 600)
+    run = ended(RunConfig(steps=3))
     assert f"`run` is `{run.id}`; allowed is a run of step 1" in said(open_page("story.py", run=run.id))
 
 
-@pytest.mark.parametrize(
-    "question", {step.question.text: step.question for step in STEPS}.values(), ids=lambda one: one.text
-)
-def test_feedback_says_whether_the_guess_was_right(question: Question) -> None:
-    for name, words in question.answers.items():
-        for guessed in (None, *question.answers):
-            text = feedback(question, guessed, Observed(name, "The numbers."))
-            assert text.endswith("The numbers.")
-            assert words in text
-            assert ("**Right.**" in text) == (guessed == name)
+def test_feedback_says_whether_the_guess_was_right() -> None:
+    for question in (step.question for step in STEPS):
+        for name, words in question.answers.items():
+            for guessed in (None, *question.answers):
+                text = feedback(question, guessed, Observed(name, "The numbers."))
+                assert text.endswith("The numbers.")
+                assert words in text
+                assert ("**Right.**" in text) == (guessed == name)

@@ -13,12 +13,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from engine.model.activations import in_mode
 from engine.model.attention import Attention
-from engine.model.mode import in_mode
-from engine.tasks.data import IGNORE
+from engine.tasks.base.data import IGNORE
 from engine.training.data import Batch
 from engine.training.evaluation import accuracies, forward
-from engine.training.trained import Trained
+from engine.training.result import Trained
 
 SAMPLES = 512
 """The number of held-out sequences: half to compute importance, half to measure accuracy."""
@@ -27,7 +27,7 @@ COST = 0.01
 """The accuracy that may be lost "at no cost"."""
 
 
-def measure(trained: Trained) -> dict[str, float]:
+def head_pruning(trained: Trained) -> dict[str, float]:
     """``heads.removable``: the share of heads that can be removed in order of importance before accuracy falls by more than
     .01; ``heads.random_removable`` the same in random order; ``heads.half_accuracy`` and ``heads.random_half_accuracy``: with
     half of the heads removed. Random numbers are means of four orders.

@@ -1,19 +1,23 @@
-"""Pointing: the share of samples at which an explanation's highest score falls on the true source of the answer."""
+"""Pointing: whether an explanation's highest score falls on the true source of the answer.
+
+An explanation scores each position read, [batch, key]: its importance for the answer at the last position. There are six methods.
+"""
 
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from engine.analysis.measurements import explanations
-from engine.model.mode import in_mode
-from engine.tasks.data import task_data
-from engine.training.trained import Trained
+from engine.model.activations import ActivationCache, in_mode
+from engine.tasks.base.data import task_data
+from engine.training.data import Batch
+from engine.training.evaluation import forward
+from engine.training.result import Trained
 
 SAMPLES = 256
 
 
-def measure(trained: Trained) -> dict[str, float]:
+def pointing(trained: Trained) -> dict[str, float]:
     """``pointing.<method>``: the share of held-out samples whose top source token is the true one.
 
     ``last``, ``average`` and ``rollout`` use attention (averaged over heads); ``best_layer`` is the single layer with the
@@ -27,24 +31,83 @@ def measure(trained: Trained) -> dict[str, float]:
     true = true_source(batch.inputs.cpu(), trained.config.task_settings)
     with in_mode(model, training=False):
         with torch.enable_grad():
-            times_input, norm = explanations.gradients(model, batch)
-        patterns = explanations.patterns_of(model, batch)
-        without_one = explanations.leave_one_out(model, batch)
+            times_input, norm = gradients(model, batch)
+        patterns = patterns_of(model, batch)
+        without_one = leave_one_out(model, batch)
     scores = {
-        "last": explanations.attention_of_layer(patterns, -1),
-        "average": explanations.averaged_attention(patterns),
-        "rollout": explanations.rollout(patterns),
+        "last": patterns[-1, :, -1],
+        "average": averaged_attention(patterns),
+        "rollout": rollout(patterns),
         "gradient_x_input": times_input,
         "gradient_norm": norm,
         "leave_one_out": without_one,
     }
-    layers = [pointing(explanations.attention_of_layer(patterns, layer), true) for layer in range(len(patterns))]
     return {
-        **{f"pointing.{method}": pointing(score, true) for method, score in scores.items()},
-        "pointing.best_layer": max(layers),
+        **{f"pointing.{method}": share_right(score, true) for method, score in scores.items()},
+        "pointing.best_layer": max(share_right(pattern[:, -1], true) for pattern in patterns),
     }
 
 
-def pointing(score: Tensor, true: Tensor) -> float:
+def share_right(score: Tensor, true: Tensor) -> float:
     """The share of samples whose top score is right; score [batch, key] with the asking position last, true [batch]."""
     return (score[:, :-1].argmax(dim=-1).cpu() == true).float().mean().item()
+
+
+def patterns_of(model: nn.Module, batch: Batch) -> Tensor:
+    """The self-attention of every layer, averaged over heads: [layer, batch, query, key]."""
+    cache: ActivationCache = {}
+    with torch.no_grad():
+        forward(model, batch, cache)
+    return torch.stack([value.mean(dim=1) for name, value in cache.items() if name.endswith(".self.pattern")])
+
+
+def averaged_attention(patterns: Tensor) -> Tensor:
+    return patterns[:, :, -1].mean(dim=0)
+
+
+def rollout(patterns: Tensor) -> Tensor:
+    return flow_through(patterns)[-1, :, -1]
+
+
+def flow_through(patterns: Tensor) -> Tensor:
+    """Attention rollout: the product over layers of half attention, half identity (the skip counts as much as attention).
+
+    The share of each token in each position after every layer, [layer, batch, query, token] as the patterns.
+
+    Source: Abnar and Zuidema 2020, Quantifying Attention Flow in Transformers, section 3, equation 1.
+    """
+    itself = torch.eye(patterns.size(-1), device=patterns.device)
+    flow, flows = itself, []
+    for pattern in patterns:  # [batch, query, key]
+        flow = (0.5 * pattern + 0.5 * itself) @ flow
+        flows.append(flow)
+    return torch.stack(flows)
+
+
+def gradients(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Gradient times input, and the gradient's norm, of the predicted answer's logit with respect to the first block's input.
+
+    Source: Shrikumar et al. 2016, Not Just a Black Box; Simonyan et al. 2014, Deep Inside Convolutional Networks.
+    """
+    cache: ActivationCache = {}
+    chosen = forward(model, batch, cache)[:, -1].amax(dim=-1)  # [batch]
+    read = cache["embedding"]  # [batch, key, d_model]
+    (slope,) = torch.autograd.grad(chosen.sum(), read)
+    return (slope * read.detach()).sum(dim=-1), slope.norm(dim=-1)
+
+
+@torch.no_grad()
+def leave_one_out(model: nn.Module, batch: Batch) -> Tensor:
+    """The fall of the predicted answer's log probability when no query may attend to a position.
+
+    Source: Li et al. 2016, Understanding Neural Networks through Representation Erasure.
+    """
+    whole = forward(model, batch)[:, -1].log_softmax(dim=-1)
+    chosen = whole.argmax(dim=-1, keepdim=True)
+    falls = []
+    for position in range(batch.inputs.size(1)):
+        left = torch.ones_like(batch.inputs, dtype=torch.bool) if batch.token_mask is None else batch.token_mask.clone()
+        left[:, position] = False
+        without = model(batch.inputs, source=batch.source, token_mask=left)[:, -1].log_softmax(dim=-1)
+        falls.append((whole - without).gather(1, chosen)[:, 0])
+    return torch.stack(falls, dim=1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.analysis.measurements import MEASUREMENTS
 
 if TYPE_CHECKING:  # a worker passes this function on before it imports torch
-    from engine.training.trained import Measure, Trained
+    from engine.training.result import Measure, Trained
 
 
 def take_measurement(name: str, trained: Trained) -> dict[str, float]:

@@ -4,13 +4,11 @@ Source: Press et al. 2022, Train Short, Test Long, section 3; slopes for heads t
 authors' code. Looking both ways the penalty is symmetric; under a causal mask it is the paper's.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
-from engine.encodings.alibi.spec import AlibiSettings
-from engine.encodings.layer import PositionalEncoding, Positions, cached_by_positions, offsets
+from engine.encodings.alibi import AlibiSettings
+from engine.encodings.base.layer import PositionalEncoding, Positions, bias_matrices, cached_by_positions, offsets
 from engine.settings.base import BaseConfig
 
 
@@ -27,12 +25,8 @@ def slopes(n_heads: int) -> tuple[float, ...]:
 
 @cached_by_positions(maxsize=4)
 def bias(
-    by_head: tuple[float, ...],
-    query_positions: Positions,
-    key_positions: Positions,
-    device: torch.device,
-    dtype: torch.dtype,
-) -> Tensor:
+    by_head: tuple[float, ...], query_positions: Positions, key_positions: Positions, device: torch.device, dtype: torch.dtype
+) -> Tensor:  # fmt: skip
     """-m_h |i - j|, [1, head, query, key]."""
     distances = offsets(query_positions, key_positions, device).abs()
     return (-torch.tensor(by_head, device=device)[None, :, None, None] * distances).to(dtype)
@@ -50,4 +44,4 @@ class Alibi(PositionalEncoding):
 
     def matrices(self, length: int) -> dict[str, Tensor]:
         matrix = bias(self.slopes, range(length), range(length), torch.device("cpu"), torch.float32)[0]
-        return {"matrix": matrix, "similarity": matrix.mean(0)}
+        return bias_matrices(matrix)

@@ -5,14 +5,12 @@ position is numbered: what comes before and after mixes into each token, and the
 causal stack t runs from -K to 0, so that nothing leaks from later tokens; looking both ways, from -K to K.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
-from engine.encodings.conv.spec import ConvSettings
-from engine.encodings.layer import PositionalEncoding, Positions
-from engine.encodings.modules import DepthwiseConvolution
+from engine.encodings.base.layer import PositionalEncoding, Positions
+from engine.encodings.base.modules import DepthwiseConvolution
+from engine.encodings.conv import ConvSettings
 from engine.settings.base import BaseConfig
 
 

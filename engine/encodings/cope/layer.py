@@ -9,14 +9,12 @@ The paper's stack is causal. Looking both ways, a query here also counts forward
 their own.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 
-from engine.encodings.cope.spec import CopeSettings
-from engine.encodings.layer import PositionalEncoding, Positions, offsets
-from engine.encodings.modules import at_least_single
+from engine.encodings.base.layer import PositionalEncoding, Positions, offsets
+from engine.encodings.base.modules import at_least_single
+from engine.encodings.cope import CopeSettings
 from engine.settings.base import BaseConfig
 
 INIT_STD = 0.02

@@ -1,1 +1,43 @@
-"""FIRE: a learned function of the relative distance, added to the scores."""
+"""FIRE, a learned function of the relative distance: settings, parameters, costs and registry row."""
+
+from engine.encodings.base import EncodingSettings, EncodingSpec
+from engine.settings.base import BaseConfig
+from engine.settings.costs import SINGLE, Flops, Shape, StackShape, dense_shapes, elementwise_flops, mlp_flops
+from engine.settings.fields import setting
+
+
+class FireSettings(EncodingSettings):
+    fire_width: int = setting(32, label="Network width", help="Hidden units of the function of distance.", ge=1, le=256)
+    fire_c: float = setting(
+        0.1, label="First c", help="In log(1 + c x): larger tells near positions apart better. Learned.", ge=1e-3,
+        le=100.0,
+    )  # fmt: skip
+    fire_threshold: float | None = setting(
+        None, label="Threshold L",
+        help="Up to here distances are read as they are, beyond relative to the position. Auto: a quarter of the trained length.",
+        ge=0.5, le=65536.0,
+    )  # fmt: skip
+
+    def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:
+        return [(1,), (1,), *dense_shapes(1, self.fire_width), *dense_shapes(self.fire_width, config.n_heads)]
+
+    def flops(self, stack: StackShape) -> Flops:
+        """For each pair two psi (a product and a logarithm each) and their quotient; then the network."""
+        distances = elementwise_flops(stack.pairs, 5)
+        return stack.layers * (distances + mlp_flops(stack.pairs, [1, self.fire_width, stack.config.n_heads]))
+
+    def layer_bytes_bound(self, stack: StackShape) -> int:
+        """For each pair of positions: the distance and what it is made of, the hidden units before and after the
+        activation and their gradient, and the biases."""
+        return SINGLE * stack.pairs * (10 + 3 * self.fire_width + 3 * stack.config.n_heads)
+
+    def has_memory_formula(self, config: BaseConfig) -> bool:
+        return False
+
+
+SPEC = EncodingSpec(
+    name="fire", label="FIRE", acts_on="scores", settings=FireSettings,
+    equation=r"e_{ij} = q_i \cdot k_j / \sqrt{d_h} + f_h(\psi(i-j) / \psi(\max(L, i))),\quad \psi(x) = \log(1 + c x)",
+    source="Li et al. 2023, Functional Interpolation for Relative Positions Improves Long Context Transformers",
+    layer="engine.encodings.fire.layer:Fire", color="#E8281C", pair_flops=450, symbols=(("d_h", "head_width"),),
+)  # fmt: skip

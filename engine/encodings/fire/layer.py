@@ -8,15 +8,13 @@ in [0, 1]. The paper's stack is causal. Looking both ways, the number here is si
 Beyond L the query's own position enters, so that shifting all positions changes the biases a little.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from engine.encodings.fire.spec import FireSettings
-from engine.encodings.layer import PositionalEncoding, Positions, bias_matrices, index_of, offsets
-from engine.encodings.modules import Dense, at_least_single
+from engine.encodings.base.layer import PositionalEncoding, Positions, bias_matrices, index_of, offsets
+from engine.encodings.base.modules import Dense, at_least_single
+from engine.encodings.fire import FireSettings
 from engine.settings.base import BaseConfig
 
 
@@ -36,10 +34,8 @@ class Fire(PositionalEncoding):
         dtype, device = at_least_single(self.c), self.c.device
         c, longest = self.c.to(dtype).abs(), (self.threshold_factor.to(dtype) * self.threshold).abs()
         before = -offsets(query_positions, key_positions, device).to(dtype)  # i - j
-        later = torch.maximum(
-            index_of(query_positions, device)[:, None], index_of(key_positions, device)[None, :]
-        )  # [query, key]
-        reach = torch.maximum(later.to(dtype), longest)
+        queries, keys = index_of(query_positions, device)[:, None], index_of(key_positions, device)[None, :]
+        reach = torch.maximum(torch.maximum(queries, keys).to(dtype), longest)  # [query, key]
         return before.sign() * (c * before.abs()).log1p() / ((c * reach).log1p() + 1e-6)
 
     def bias(self, query_positions: Positions, key_positions: Positions) -> Tensor:

@@ -6,15 +6,13 @@ here for the one dimension of a sequence. First frequencies are drawn from N(0, 
 r_i . r_j is about exp(-(i - j)^2 / 2 gamma^2) / 2: gamma is the distance over which positions look alike.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from engine.encodings.fourier.spec import FourierSettings
-from engine.encodings.layer import PositionalEncoding, Positions, index_of, row_matrices
-from engine.encodings.modules import Dense, at_least_single, root_mean_square
+from engine.encodings.base.layer import PositionalEncoding, Positions, index_of, row_matrices
+from engine.encodings.base.modules import Dense, at_least_single, root_mean_square
+from engine.encodings.fourier import FourierSettings
 from engine.settings.base import BaseConfig
 
 

@@ -6,15 +6,13 @@ each head. First values as in the authors' code: the one in the exponent or befo
 other up to 1. The bounds hold by softplus and sigmoid, where that code clips.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from engine.encodings.kerple.spec import KerpleSettings
-from engine.encodings.layer import PositionalEncoding, Positions, bias_matrices, offsets
-from engine.encodings.modules import at_least_single
+from engine.encodings.base.layer import PositionalEncoding, Positions, bias_matrices, offsets
+from engine.encodings.base.modules import at_least_single
+from engine.encodings.kerple import KerpleSettings
 from engine.settings.base import BaseConfig
 
 SMALLEST = 0.01
@@ -33,13 +31,9 @@ class Kerple(PositionalEncoding):
         super().__init__()
         self.kernel = own.kerple_kernel
         one, two = (torch.empty(config.n_heads).uniform_(SMALLEST, most) for most in (1.0, 2.0))
-        if self.kernel == "log":
-            self.raw_1, self.raw_2 = nn.Parameter(softplus_inverse(two)), nn.Parameter(softplus_inverse(one))
-        else:
-            self.raw_1, self.raw_2 = (
-                nn.Parameter(softplus_inverse(one)),
-                nn.Parameter((two / 2).clamp(max=0.99).logit()),
-            )
+        logarithmic = softplus_inverse(two), softplus_inverse(one)
+        power = softplus_inverse(one), (two / 2).clamp(max=0.99).logit()
+        self.raw_1, self.raw_2 = map(nn.Parameter, logarithmic if self.kernel == "log" else power)
 
     def r(self) -> tuple[Tensor, Tensor]:
         """The positive numbers r_1 and r_2, [head, 1, 1] each."""

@@ -3,13 +3,11 @@
 Source: Gehring et al. 2017, Convolutional Sequence to Sequence Learning, section 3.1.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 
-from engine.encodings.layer import PositionalEncoding, PositionOutOfRange, Positions, cosines, index_of
-from engine.encodings.learned.spec import LearnedSettings
+from engine.encodings.base.layer import PositionalEncoding, PositionOutOfRange, Positions, index_of, row_matrices
+from engine.encodings.learned import LearnedSettings
 from engine.settings.base import BaseConfig
 
 
@@ -32,5 +30,4 @@ class Learned(PositionalEncoding):
         return nn.functional.embedding(index_of(positions, self.table.device), self.table)
 
     def matrices(self, length: int) -> dict[str, Tensor]:
-        rows = self.rows(range(length)).detach().float()
-        return {"matrix": rows, "similarity": cosines(rows)}
+        return row_matrices(self.rows(range(length)))

@@ -1,1 +1,35 @@
-"""A small network on the position, added to the embedding."""
+"""A small network on the position: settings, parameters, costs and registry row."""
+
+from itertools import pairwise
+
+from engine.encodings.base import EncodingSpec, InitScaleSettings
+from engine.settings.base import BaseConfig
+from engine.settings.costs import SINGLE, Flops, Shape, StackShape, dense_shapes, mlp_activation_bytes, mlp_flops
+from engine.settings.fields import setting
+
+
+class PositionMlpSettings(InitScaleSettings):
+    position_mlp_width: int = setting(64, label="Network width", help="Hidden units in each layer.", ge=1, le=512)
+    position_mlp_layers: int = setting(2, label="Hidden layers", help="Of the network on the position.", ge=1, le=4)
+
+    def _widths(self, config: BaseConfig) -> list[int]:
+        """Widths of the network: one position, the hidden layers, the embedding."""
+        return [1, *self.position_mlp_layers * [self.position_mlp_width], config.d_model]
+
+    def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:
+        return [shape for sizes in pairwise(self._widths(config)) for shape in dense_shapes(*sizes)]
+
+    def flops(self, stack: StackShape) -> Flops:
+        return mlp_flops(stack.length, self._widths(stack.config), passes=2)
+
+    def stack_activation_bytes(self, stack: StackShape) -> int:
+        """The positions, and what the network keeps."""
+        return SINGLE * stack.length + mlp_activation_bytes(stack, self._widths(stack.config))
+
+
+SPEC = EncodingSpec(
+    name="mlp", label="Network on the position", acts_on="embedding", settings=PositionMlpSettings,
+    equation=r"h_i^{(0)} = E_{x_i} + \mathrm{MLP}(i / n)",
+    source="Tancik et al. 2020, Fourier Features Let Networks Learn High Frequency Functions, on what it lacks",
+    layer="engine.encodings.mlp.layer:PositionMlp", color="#8A6D1F", symbols=(("n", "seq_len"),),
+)  # fmt: skip

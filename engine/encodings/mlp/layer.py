@@ -4,14 +4,12 @@ Such a network learns smooth functions first and sharp ones late or never (Tanci
 Learn High Frequency Functions in Low Dimensional Domains): what learned Fourier features are for.
 """
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from engine.encodings.layer import PositionalEncoding, Positions, index_of, row_matrices
-from engine.encodings.mlp.spec import PositionMlpSettings
-from engine.encodings.modules import Dense, at_least_single, root_mean_square
+from engine.encodings.base.layer import PositionalEncoding, Positions, index_of, row_matrices
+from engine.encodings.base.modules import Dense, at_least_single, root_mean_square
+from engine.encodings.mlp import PositionMlpSettings
 from engine.settings.base import BaseConfig
 
 

@@ -1,1 +1,14 @@
-"""No positional encoding (NoPE)."""
+"""No positional encoding (NoPE): a row without settings."""
+
+from engine.encodings.base import EncodingSettings, EncodingSpec
+
+
+class NopeSettings(EncodingSettings):
+    """There is nothing to set."""
+
+
+SPEC = EncodingSpec(
+    name="nope", label="None (NoPE)", acts_on="nowhere", settings=NopeSettings, equation=r"h_i^{(0)} = E_{x_i}",
+    source="Kazemnejad et al. 2023, The Impact of Positional Encoding on Length Generalization",
+    layer="engine.encodings.nope.layer:NoEncoding", color="#8C8C8C", relative=True, numbered=False,
+)  # fmt: skip

@@ -3,13 +3,11 @@
 Source: Kazemnejad et al. 2023, The Impact of Positional Encoding on Length Generalization in Transformers.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
-from engine.encodings.layer import PositionalEncoding
-from engine.encodings.nope.spec import NopeSettings
+from engine.encodings.base.layer import PositionalEncoding
+from engine.encodings.nope import NopeSettings
 from engine.settings.base import BaseConfig
 
 

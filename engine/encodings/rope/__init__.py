@@ -1,1 +1,50 @@
-"""RoPE: rotary position embedding and its context extensions."""
+"""RoPE, rotary position embedding: settings, costs, rules and registry row."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from engine.encodings.base import EncodingSpec, RotationSettings
+from engine.settings.base import BaseConfig
+from engine.settings.costs import Flops, StackShape, rotation_flops
+from engine.settings.fields import setting
+
+
+class RopeSettings(RotationSettings):
+    rope_scaling: Literal["none", "pi", "ntk", "yarn"] = setting(
+        "none",
+        label="RoPE scaling",
+        help="How rotations are slowed at test lengths beyond the trained one, without fine-tuning. Training is unchanged.",
+        labels={"none": "None", "pi": "Position interpolation", "ntk": "NTK-aware", "yarn": "YaRN"},
+    )
+    rope_scale_factor: float | None = setting(
+        None, label="Scale factor", help="s: by how much they are slowed. Auto: tested length over trained length.",
+        ge=1.0, le=1024.0,
+    )  # fmt: skip
+    yarn_alpha: float = setting(
+        1.0, label="YaRN α", help="Pairs with fewer turns over the trained length are slowed fully.", ge=0.0, le=64.0
+    )
+    yarn_beta: float = setting(
+        32.0, label="YaRN β", help="Pairs with more turns over the trained length are left alone.", ge=0.1, le=1024.0
+    )
+
+    def flops(self, stack: StackShape) -> Flops:
+        return rotation_flops(stack)
+
+    def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
+        if self.rope_scaling == "ntk" and config.head_width < 4:
+            yield "rope_scaling", "none, pi or yarn with a d_head of 2, whose only pair ntk would leave as it is"
+        if self.yarn_alpha >= self.yarn_beta:
+            yield "yarn_alpha", f"a number below yarn_beta {self.yarn_beta:g}"
+
+    def warning(self, config: BaseConfig) -> str | None:
+        if self.rope_scaling == "none" or max(config.test_lengths, default=0) > config.seq_len:
+            return None
+        return "RoPE scaling acts beyond the trained length only: without a longer test length it changes nothing."
+
+
+SPEC = EncodingSpec(
+    name="rope", label="RoPE", acts_on="rotation", settings=RopeSettings,
+    equation=r"e_{ij} = (R_i q_i) \cdot (R_j k_j) / \sqrt{d_h},\quad R_i = \mathrm{diag}_t\,\mathrm{rot}(i\,b^{-2t/d_h})",
+    source="Su et al. 2021, RoFormer, eq. 13-16", layer="engine.encodings.rope.layer:Rope", color="#D64550",
+    relative=True, symbols=(("b", "rope_base"), ("d_h", "head_width")),
+)  # fmt: skip

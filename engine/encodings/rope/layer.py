@@ -3,18 +3,74 @@ i, so that q_m . k_n depends on m - n alone.
 
 Source: Su et al. 2021, RoFormer, equations 13 to 16. ``interleaved`` pairs neighbours (2t, 2t+1) as in the paper;
 ``rotate_half`` pairs (t, t + d_h/2). They agree once the dimensions of q and k are permuted. The rotation itself is in
-:mod:`engine.encodings.rotation`, reading beyond the trained length in :mod:`engine.encodings.rope.scaling`.
+:mod:`engine.encodings.base.rotation`.
+
+Reading further than trained, without fine-tuning: a sequence that ends within the trained length L is rotated as it was
+trained; one that ends beyond it, at length n, has all its rotations slowed by the scale s: the ``rope_scale_factor``, or
+n / L where that is auto. Training never reads beyond L, so scaling changes no training. With theta_t = b^(-2t/d) the angle
+per position of pair t:
+
+- ``pi``    theta_t / s: position interpolation (Chen et al. 2023, Extending Context Window of Large Language Models via
+  Positional Interpolation, equation 4).
+- ``ntk``   base b s^(d/(d-2)): the slowest pair is slowed by s, the fastest not at all (Peng et al. 2023, YaRN: Efficient
+  Context Window Extension of Large Language Models, section 3.1). With s on auto this is the "dynamic" form (section
+  3.3). A fixed factor f in dynamic NTK as one common library has it is not this: it uses f n / L - (f - 1) for s.
+- ``yarn``  (1 - g) theta_t / s + g theta_t, where g rises from 0 to 1 as the turns L theta_t / 2 pi that the pair makes
+  over the trained length rise from alpha to beta; queries and keys are multiplied by .1 ln s + 1 (ibid., equations 17
+  to 22 and section 3.4). The ramp is linear in turns, as in the paper; one common library has it linear in t.
 """
 
-from __future__ import annotations
+import math
+from dataclasses import dataclass
+from typing import Literal
 
 from torch import Tensor
 
-from engine.encodings.layer import PositionalEncoding, Positions
-from engine.encodings.rope.scaling import ScaledRotation
-from engine.encodings.rope.spec import RopeSettings
-from engine.encodings.rotation import angles, rotated
+from engine.encodings.base.layer import PositionalEncoding, Positions
+from engine.encodings.base.rotation import Rotation, angle_matrices, angles, rotary_frequencies, rotated
+from engine.encodings.rope import RopeSettings
 from engine.settings.base import BaseConfig
+
+Scaling = Literal["none", "pi", "ntk", "yarn"]
+
+
+@dataclass(frozen=True)
+class ScaledRotation(Rotation):
+    """A rotation that is slowed for sequences longer than trained."""
+
+    trained: int
+    """L, the longest length read in training."""
+    scaling: Scaling = "none"
+    factor: float | None = None
+    """s; None for as much as the sequence at hand needs."""
+    alpha: float = 1.0
+    beta: float = 32.0
+
+    def scale(self, length: int) -> float:
+        """s for a sequence that ends at this length; 1 within the trained length."""
+        if self.scaling == "none" or length <= self.trained:
+            return 1.0
+        return self.factor or length / self.trained
+
+    def frequencies(self, length: int) -> Tensor:
+        s, own = self.scale(length), rotary_frequencies(self.d_head, self.base)
+        if s == 1.0:
+            return own
+        if self.scaling == "pi":
+            return own / s
+        if self.scaling == "ntk":
+            return rotary_frequencies(self.d_head, self.base * s ** (self.d_head / (self.d_head - 2)))
+        kept = ramp(own * self.trained / (2 * math.pi), self.alpha, self.beta)
+        return (1 - kept) * own / s + kept * own
+
+    def temperature(self, length: int) -> float:
+        """1 / sqrt(t) in YaRN's terms; 1 for the other scalings."""
+        return 0.1 * math.log(self.scale(length)) + 1 if self.scaling == "yarn" else 1.0
+
+
+def ramp(rotations: Tensor, alpha: float, beta: float) -> Tensor:
+    """0 up to alpha, 1 from beta on, linear between."""
+    return ((rotations - alpha) / (beta - alpha)).clamp(0, 1)
 
 
 class Rope(PositionalEncoding):
@@ -23,22 +79,13 @@ class Rope(PositionalEncoding):
     def __init__(self, config: BaseConfig, own: RopeSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
         self.rotation = ScaledRotation(
-            config.head_width,
-            own.rope_base,
-            trained=max_positions,
-            scaling=own.rope_scaling,
-            factor=own.rope_scale_factor,
-            alpha=own.yarn_alpha,
-            beta=own.yarn_beta,
-        )
+            config.head_width, own.rope_base, trained=max_positions, scaling=own.rope_scaling,
+            factor=own.rope_scale_factor, alpha=own.yarn_alpha, beta=own.yarn_beta,
+        )  # fmt: skip
         self.layout = own.rope_layout
 
     def rotate(self, t: Tensor, positions: Positions) -> Tensor:
         return rotated(t, positions, self.rotation, self.layout)
 
     def matrices(self, length: int) -> dict[str, Tensor]:
-        """``similarity``: the mean over pairs of the cosine of the angle between two positions."""
-        turn = angles(range(length), self.rotation)
-        # cos(a - b) = cos a cos b + sin a sin b, without an array [position, position, pair]
-        similarity = (turn.cos() @ turn.cos().T + turn.sin() @ turn.sin().T) / turn.shape[1]
-        return {"matrix": turn.float(), "similarity": similarity.float()}
+        return angle_matrices(angles(range(length), self.rotation))

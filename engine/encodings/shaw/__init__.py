@@ -1,1 +1,65 @@
-"""Shaw's relative position vectors in the scores and the values."""
+"""Shaw's relative position vectors: settings, parameters, costs and registry row."""
+
+from engine.encodings.base import EncodingSettings, EncodingSpec
+from engine.settings.base import BaseConfig
+from engine.settings.costs import Flops, Shape, StackShape, matmul_flops
+from engine.settings.fields import setting
+
+INDEX = 8
+"""Bytes of the number of a vector."""
+
+
+class ShawSettings(EncodingSettings):
+    shaw_max_distance: int = setting(
+        16, label="Clipping distance", help="K: offsets beyond ±K share one vector.", ge=1, le=512
+    )
+    shaw_values: bool = setting(
+        True, label="Relative values", help="Also add a relative vector to the values (equation 3)."
+    )
+
+    @property
+    def needs_pattern(self) -> bool:
+        return self.shaw_values
+
+    @property
+    def vectors(self) -> int:
+        """2K + 1: the offsets that have a vector of their own."""
+        return 2 * self.shaw_max_distance + 1
+
+    @property
+    def tables(self) -> int:
+        """Tables of vectors: one for the keys and, where asked, one for the values."""
+        return 2 if self.shaw_values else 1
+
+    def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:
+        table: Shape = (self.vectors, config.head_width)
+        return self.tables * [table]
+
+    def flops(self, stack: StackShape) -> Flops:
+        """Each query times each vector; and for the values the pattern, summed by offset, times their vectors."""
+        by_offset = matmul_flops(stack.queries, stack.config.head_width, self.vectors)
+        return stack.layers * self.tables * by_offset
+
+    def layer_bytes_bound(self, stack: StackShape) -> int:
+        """Besides what is kept, for each pair of a query and a key two indices of vectors and two products."""
+        pairs = stack.queries * stack.length
+        return self.layer_activation_bytes(stack) + pairs * 2 * (INDEX + stack.bytes_per_number)
+
+    def layer_activation_bytes(self, stack: StackShape) -> int:
+        """By offset: the products of the queries with the relative keys, and the pattern for the relative values. With an additive
+        score also the queries, which attention otherwise keeps itself."""
+        queries = stack.config.head_width if stack.config.attention_score == "additive" else 0
+        return stack.bytes_per_number * stack.queries * (self.tables * self.vectors + queries)
+
+
+SPEC = EncodingSpec(
+    name="shaw", label="Shaw relative", acts_on="scores", settings=ShawSettings,
+    equation=r"e_{ij} = q_i \cdot (k_j + a^K_{\mathrm{clip}(j-i,\,\pm K)}) / \sqrt{d_h}",
+    source="Shaw et al. 2018, Self-Attention with Relative Position Representations, eq. 3-5",
+    layer="engine.encodings.shaw.layer:Shaw", color="#7A5AE0", pair_flops=700, per_layer=True, relative=True,
+    symbols=(("K", "shaw_max_distance"), ("d_h", "head_width")),
+    shown_as=(
+        "What it adds to a score is the query's dot product with the vector of the offset, so it differs from token to token. "
+        "Shown are the vectors, and how alike each is to the vector of offset 0."
+    ),
+)  # fmt: skip

@@ -5,13 +5,11 @@ Source: Shaw et al. 2018, Self-Attention with Relative Position Representations,
 share the vectors, as in the paper.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 
-from engine.encodings.layer import PositionalEncoding, Positions, cached_by_positions, cosines, offsets
-from engine.encodings.shaw.spec import ShawSettings
+from engine.encodings.base.layer import PositionalEncoding, Positions, cached_by_positions, cosines, offsets
+from engine.encodings.shaw import ShawSettings
 from engine.settings.base import BaseConfig
 
 

@@ -1,1 +1,34 @@
-"""Sinusoids added to the embedding."""
+"""Sinusoids added to the embedding: settings and registry row."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from engine.architectures import architecture_of
+from engine.encodings.base import EncodingSettings, EncodingSpec
+from engine.settings.base import BaseConfig
+from engine.settings.fields import setting
+
+
+class SinusoidalSettings(EncodingSettings):
+    sinusoid_base: float = setting(
+        10_000.0, label="Sinusoid base", help="b: the longest wavelength is 2πb positions.", ge=2.0, le=1e7
+    )
+    sinusoid_layout: Literal["interleaved", "halves"] = setting(
+        "interleaved",
+        label="Sinusoid layout",
+        help="Sines and cosines in turn, as in the paper, or all sines before all cosines. Same similarities.",
+        labels={"interleaved": "Interleaved", "halves": "Halves"},
+    )
+
+    def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
+        if architecture_of(config).attends and config.d_model % 2:
+            yield "d_model", "an even number for sinusoidal, since sines and cosines come in pairs"
+
+
+SPEC = EncodingSpec(
+    name="sinusoidal", label="Sinusoidal", acts_on="embedding", settings=SinusoidalSettings,
+    equation=r"P_{i,2j} = \sin(i\,b^{-2j/d}),\quad P_{i,2j+1} = \cos(i\,b^{-2j/d})",
+    source="Vaswani et al. 2017, Attention Is All You Need, section 3.5",
+    layer="engine.encodings.sinusoidal.layer:Sinusoidal", color="#2F7FD6",
+    symbols=(("b", "sinusoid_base"), ("d", "d_model")),
+)  # fmt: skip

@@ -5,13 +5,11 @@ Source: Vaswani et al. 2017, Attention Is All You Need, section 3.5. ``interleav
 offset alone.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
-from engine.encodings.layer import PositionalEncoding, Positions, cached_by_positions, cosines, index_of
-from engine.encodings.sinusoidal.spec import SinusoidalSettings
+from engine.encodings.base.layer import PositionalEncoding, Positions, cached_by_positions, index_of, row_matrices
+from engine.encodings.sinusoidal import SinusoidalSettings
 from engine.settings.base import BaseConfig
 
 
@@ -47,5 +45,6 @@ class Sinusoidal(PositionalEncoding):
         return frequencies(self.d_model, self.base)
 
     def matrices(self, length: int) -> dict[str, Tensor]:
-        rows = table(range(length), self.d_model, self.base, self.layout, torch.device("cpu"), torch.float32)
-        return {"matrix": rows, "similarity": cosines(rows)}
+        return row_matrices(
+            table(range(length), self.d_model, self.base, self.layout, torch.device("cpu"), torch.float32)
+        )

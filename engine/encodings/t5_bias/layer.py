@@ -4,15 +4,13 @@ Source: Raffel et al. 2020, Exploring the Limits of Transfer Learning with a Uni
 section 2.1. Half of the buckets hold one offset each, the rest grow logarithmically up to the largest distance.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch
 from torch import Tensor, nn
 
-from engine.encodings.layer import PositionalEncoding, Positions, cached_by_positions, offsets
-from engine.encodings.t5_bias.spec import T5BiasSettings
+from engine.encodings.base.layer import PositionalEncoding, Positions, bias_matrices, cached_by_positions, offsets
+from engine.encodings.t5_bias import T5BiasSettings
 from engine.settings.base import BaseConfig
 
 
@@ -31,13 +29,8 @@ def bucket(offset: Tensor, *, buckets: int, max_distance: int, causal: bool) -> 
 
 @cached_by_positions(maxsize=16)
 def bucket_table(
-    query_positions: Positions,
-    key_positions: Positions,
-    buckets: int,
-    max_distance: int,
-    causal: bool,
-    device: torch.device,
-) -> Tensor:
+    query_positions: Positions, key_positions: Positions, buckets: int, max_distance: int, causal: bool, device: torch.device
+) -> Tensor:  # fmt: skip
     """The bucket of each pair, [query, key]."""
     offset = offsets(query_positions, key_positions, device)
     return bucket(offset, buckets=buckets, max_distance=max_distance, causal=causal)
@@ -61,5 +54,4 @@ class T5Bias(PositionalEncoding):
     def matrices(self, length: int) -> dict[str, Tensor]:
         at = range(length)
         rows = bucket_table(at, at, self.buckets, self.max_distance, self.causal, torch.device("cpu"))
-        matrix = self.biases.detach().float().cpu()[rows].permute(2, 0, 1)  # [head, query, key]
-        return {"matrix": matrix, "similarity": matrix.mean(0)}
+        return bias_matrices(self.biases.cpu()[rows].permute(2, 0, 1))  # [head, query, key]

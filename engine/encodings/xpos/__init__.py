@@ -1,1 +1,59 @@
-"""xPos: a rotation whose products decay with distance."""
+"""xPos, a rotation whose products decay with distance: settings, costs, rules and registry row."""
+
+from collections.abc import Iterator
+from math import ceil, log
+
+from engine.architectures import architecture_of
+from engine.encodings.base import EncodingSpec, RotationSettings
+from engine.settings.base import BaseConfig
+from engine.settings.costs import Flops, StackShape, matmul_flops, rotation_flops
+from engine.settings.fields import setting
+
+LARGEST_LOG_FACTOR = {"float32": 80.0, "bfloat16": 80.0, "float16": 8.0}
+"""Largest logarithm of the factor that keys are multiplied by: e^88 is the end of float32, e^11 of float16."""
+
+
+class XposSettings(RotationSettings):
+    xpos_scale_base: float = setting(
+        512.0, label="Decay length B", help="In positions: larger lets far products fade later.", ge=1.0, le=1e6
+    )
+    xpos_gamma: float = setting(
+        0.4, label="Decay γ", help="Larger makes the fast pairs fade less; the slowest hardly fade.", ge=0.01, le=100.0
+    )
+
+    def flops(self, stack: StackShape) -> Flops:
+        """Queries and keys are rotated and scaled. Looking both ways, all scores are computed once more with the factors exchanged,
+        and those with the factors as they were are computed to be taken away."""
+        turned = rotation_flops(stack, operations=4)
+        if stack.causal or stack.config.attention_score == "additive":
+            return turned
+        scores = matmul_flops(stack.queries, stack.config.head_width, stack.length)
+        return turned + rotation_flops(stack, operations=1) + 2 * stack.layers * scores
+
+    def layer_bytes_bound(self, stack: StackShape) -> int:
+        """Looking both ways: three matrices of scores, and the queries and keys with their factors exchanged."""
+        after = 0 if stack.causal else 3 * stack.bytes_per_number * stack.queries * stack.length
+        return super().layer_bytes_bound(stack) + after
+
+    def has_memory_formula(self, config: BaseConfig) -> bool:
+        """Not where a stack looks both ways and computes its scores twice."""
+        return config.family == "decoder"
+
+    def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
+        if not architecture_of(config).attends:
+            return
+        # A decoder reads its question and its answer: twice the length.
+        last = 2 * max(config.seq_len, *config.test_lengths, 0) * config.randomized_positions
+        least = 2 * last * log((1 + self.xpos_gamma) / self.xpos_gamma) / LARGEST_LOG_FACTOR[config.dtype]
+        if self.xpos_scale_base < least:
+            too_fast = f"a faster decay leaves the range of {config.dtype} at these lengths"
+            yield "xpos_scale_base", f"a number from {ceil(least)}: {too_fast}"
+
+
+SPEC = EncodingSpec(
+    name="xpos", label="xPos", acts_on="rotation", settings=XposSettings,
+    equation=r"e_{ij} = (\zeta^{i/B} R_i q_i) \cdot (\zeta^{-j/B} R_j k_j) / \sqrt{d_h},\quad \zeta_t = \frac{2t/d_h + \gamma}{1 + \gamma}",
+    source="Sun et al. 2022, A Length-Extrapolatable Transformer, section 2.2",
+    layer="engine.encodings.xpos.layer:Xpos", color="#B319B2", relative=True,
+    symbols=(("B", "xpos_scale_base"), (r"\gamma", "xpos_gamma"), ("d_h", "head_width")),
+)  # fmt: skip

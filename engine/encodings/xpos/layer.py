@@ -8,14 +8,12 @@ the well-known libraries) keep it to causal stacks. Looking both ways, the score
 once more with the factors exchanged: |i - j|, at the price of a second product.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
-from engine.encodings.layer import PositionalEncoding, Positions, cached_by_positions, index_of, offsets
-from engine.encodings.rotation import Layout, Rotation, angles, rotated
-from engine.encodings.xpos.spec import XposSettings
+from engine.encodings.base.layer import PositionalEncoding, Positions, cached_by_positions, index_of, offsets
+from engine.encodings.base.rotation import Layout, Rotation, angles, rotated
+from engine.encodings.xpos import XposSettings
 from engine.settings.base import BaseConfig
 
 CPU = torch.device("cpu")

@@ -22,8 +22,7 @@ from engine.experiments.experiment import Experiment
 from engine.experiments.report import Report, report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
-from engine.foundation.files import keep_newest, keep_newest_of, write_whole
-from engine.foundation.paths import data_folder
+from engine.foundation.files import data_folder, keep_newest, keep_newest_of, write_whole
 
 FORMAT = 1
 MAX_KEPT = 200

@@ -1,7 +1,7 @@
 """The registry of documented issues, in the order of the map.
 
-To add one: write ``engine/experiments/issues/<group>/<name>.py`` with an :class:`engine.experiments.issues.issue.Issue`, and add one
-line here.
+To add one: write ``engine/experiments/issues/<group>/<name>.py`` and ``<name>.md`` beside it
+(:func:`engine.experiments.issues.issue.read_issue`), and add one line here.
 """
 
 from __future__ import annotations

@@ -1,16 +1,33 @@
-"""A documented issue: an experiment, and the text that its page tells about it."""
+"""A documented issue: an experiment, in its module, and the text that its page tells about it, in the Markdown file beside the module.
+
+Every file has the same headings. Above its title, between two lines of ``+++``, stands TOML: the first screen as ``[key_figure]``, each
+row with its label, its arm and the name of its number, and each table of published numbers as ``[[published]]``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
-from engine.experiments.experiment import Experiment
+from pydantic import TypeAdapter
+
+from engine.experiments.experiment import Arm, Claim, Experiment
 from engine.experiments.key_figure import KeyFigure
+from engine.foundation.tables import Text
 
 Group = Literal["depth", "attention", "encoding"]
 GROUPS: dict[Group, str] = {"depth": "Depth", "attention": "Self-attention", "encoding": "Positional encoding"}
+FRONT = re.compile(r"\+\+\+\n(.+)^\+\+\+\n\n# ([^\n]+)\n(.+?)^## (.+)", re.DOTALL | re.MULTILINE)
+"""The TOML, the title, the summary, and the sections."""
+HEADINGS = ("Why it happens", "What helps", "What is claimed", "How it is measured", "Sources")
+CLAIM = re.compile(r"`([\w-]+)`(?: \((condition|remedy)\))? in `(.+?)`: (.+?)(?: \*(.+)\*)?")
+"""The id of a claim, its subject where that is not the issue itself, its unit, its sentence, and in italics the condition of the test."""
+LINK = re.compile(r"\[(.+)\]\((\S+)\)")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -28,13 +45,13 @@ class Published:
     """Numbers from a paper, shown beside ours."""
 
     source: str
-    what: str
+    what: Text
     """The metric, model and data."""
     columns: tuple[str, ...]
     rows: Mapping[str, tuple[float, ...]]
     ours: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     """By row, the (arm, metric) shown beside each column; an empty arm name means none."""
-    differs: str = ""
+    differs: Text = ""
     """The differences between their experiment and ours."""
 
 
@@ -55,3 +72,68 @@ class Issue(Experiment):
     published: tuple[Published, ...] = ()
     notes: tuple[str, ...] = ()
     """Notes on the measurement; no results."""
+
+
+def read_issue(
+    module: str, *, base: Mapping[str, Any], arms: tuple[Arm, ...], claims: Sequence[Claim], **more: Any
+) -> Issue:
+    """The issue of a module, given as its ``__file__``: its group is the folder and its slug the name. ``more``: further fields of the
+    experiment. Raises ValueError with one sentence for a file of another form, and where it does not word exactly these claims."""
+    path = Path(module).with_suffix(".md")
+    found = FRONT.fullmatch(path.read_text("utf-8"))
+    sections = [section.partition("\n") for section in re.split(r"^## ", found[4], flags=re.MULTILINE)] if found else []
+    texts = {heading: text for heading, _, text in sections}
+    if found is None or tuple(texts) != HEADINGS:
+        raise ValueError(
+            f"{path.name} must have TOML between lines of +++, a title, and then the headings {', '.join(HEADINGS)}, in this order."
+        )
+    data = tomllib.loads(found[1])
+    return Issue(
+        slug=path.stem.replace("_", "-"),
+        group=path.parent.name,  # type: ignore[arg-type]
+        title=found[2],
+        summary=_one_line(found[3]),
+        mechanism=texts["Why it happens"],
+        remedies=_items(texts["What helps"]),
+        notes=_items(texts["How it is measured"]),
+        sources=tuple(_source(path, item) for item in _items(texts["Sources"])),
+        key_figure=_made(path, data["key_figure"], KeyFigure),
+        published=tuple(_made(path, table, Published) for table in data.get("published", ())),
+        base=base,
+        arms=arms,
+        claims=_worded(path, _items(texts["What is claimed"]), claims),
+        **more,
+    )
+
+
+def _made(path: Path, table: dict[str, Any], row: type[Made]) -> Made:
+    if unknown := table.keys() - {field.name for field in fields(row)}:  # type: ignore[arg-type]
+        raise ValueError(f"{path.name}: a {row.__name__} has no {', '.join(sorted(unknown))}.")
+    return TypeAdapter(row).validate_python(table)
+
+
+def _worded(path: Path, items: Sequence[str], claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    found = [CLAIM.fullmatch(item) for item in items]
+    names = [claim.id for claim in claims]
+    if [one and one[1] for one in found] != names:
+        raise ValueError(f"{path.name} must word the claims {', '.join(names)}, in this order, each with its unit.")
+    return tuple(
+        replace(claim, about=one[2] or "issue", unit=one[3], sentence=one[4], condition=one[5] or "")  # type: ignore[arg-type]
+        for claim, one in zip(claims, filter(None, found), strict=True)
+    )
+
+
+def _items(text: str) -> tuple[str, ...]:
+    """The items of a list."""
+    return tuple(_one_line(item) for item in re.split(r"^- ", text, flags=re.MULTILINE)[1:])
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _source(path: Path, item: str) -> Source:
+    found = LINK.fullmatch(item)
+    if found is None:
+        raise ValueError(f"{path.name}: the source “{item}” is not a link.")
+    return Source(found[1], found[2])

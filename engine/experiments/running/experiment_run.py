@@ -14,10 +14,10 @@ from engine.experiments.report import Report, report
 from engine.experiments.running.shared_trials import SharedRun, SharedTrials
 from engine.experiments.trial import Trial, read_trial
 from engine.foundation.background import BackgroundTask
+from engine.foundation.errors import NoRoom
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Event
 from engine.runs.run import Run
-from engine.workers.errors import NoRoom
 from engine.workers.pool import Pool
 
 POLL_SECONDS = 0.02
@@ -135,7 +135,7 @@ class ExperimentRun(BackgroundTask):
         reused = {(trial.arm, trial.seed) for trial in self.reused}
         waiting = deque((arm, seed) for seed in self.seeds for arm in self.arms if (arm.name, seed) not in reused)
         while (waiting or self.running_trials) and not self._stop.is_set():
-            if waiting and len(self.running_trials) < self._pool.size:
+            if waiting and len(self.running_trials) < self._pool.machines.slots:
                 self._start(*waiting.popleft(), waiting)
             elif not self._collect(waiting):
                 time.sleep(POLL_SECONDS)

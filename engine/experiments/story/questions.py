@@ -1,8 +1,10 @@
-"""The questions of the story, each with the function that reads its right answer from a run."""
+"""The questions of the story, in ``questions.toml``, each with the function that reads its right answer from a run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -17,8 +19,8 @@ from engine.experiments.story.readings import (
     score_of,
     step_reaching,
 )
-from engine.experiments.story.step import Observed, Question
 from engine.foundation.formatting import counted
+from engine.foundation.tables import Text, read_tables
 from engine.runs.log import EventLog
 from engine.runs.summary import LEARNED, clearly_above
 
@@ -30,6 +32,35 @@ MIRRORED, ONE_DISTANCE, SPREAD = "mirrored", "one distance", "spread"
 EARLY, LATE, NEVER = "early", "late", "never"
 MOST = 0.9
 """The share of right answers whose first step is asked for."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What a run says about a question."""
+
+    answer: str
+    """The name of the right answer."""
+    sentence: str
+    """The numbers behind it, in Markdown."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question asked before a run. Its right answer is read from the run, never written beforehand."""
+
+    slug: str
+    text: Text
+    answers: Mapping[str, str]
+    """The words of each answer, by its name; exactly one of them is right, whatever the run does."""
+
+    def observe(self, config: RunConfig, events: EventLog) -> Observed | None:
+        """The right answer, read from a run's events; None while the run has not finished."""
+        return READINGS[self.slug](config, events)
+
+    @property
+    def pictures(self) -> Mapping[str, np.ndarray]:
+        """Where answers are pictures: weights [query, key] by the name of each answer, drawn up and not measured."""
+        return PICTURES if self.slug == "picture-of-the-weights" else {}
 
 
 def percent(share: float) -> str:
@@ -142,43 +173,18 @@ def _clearest_in_words(heads: Sequence[Head]) -> str:
     )
 
 
-HOW_MANY_RIGHT = Question(
-    "How many answers on new sequences will be right?",
-    {CHANCE: "About as many as by guessing", SOME: "More, but not nearly all", NEARLY_ALL: "Nearly all (99 % or more)"},
-    how_many_right,
-)
-EQUAL_SYMBOLS = Question(
-    "The same symbol stands at two positions of a sequence. Will the trained model answer the same at both positions?",
-    {ALWAYS: "Yes, always", NOT_ALWAYS: "No, not always"},
-    answers_to_equal_symbols,
-)
-HEADS_AT_THE_MIRROR = Question(
-    "How many heads will read the mirrored position?",
-    {NONE: "None", PART: "Some of them", EVERY: "All of them"},
-    heads_at_the_mirror,
-)
-LAYER_AT_THE_MIRROR = Question(
-    "In which layer will a head read the mirrored position?",
-    {NO_LAYER: "In no layer", FIRST: "Already in the first", LATER: "Only in a later one"},
-    layer_at_the_mirror,
-)
+READINGS: dict[str, Callable[[RunConfig, EventLog], Observed | None]] = {
+    "equal-symbols": answers_to_equal_symbols,
+    "how-many-right": how_many_right,
+    "heads-at-the-mirror": heads_at_the_mirror,
+    "picture-of-the-weights": picture_of_the_weights,
+    "layer-at-the-mirror": layer_at_the_mirror,
+    "when-most-are-right": when_most_are_right,
+}
 POSITIONS = 8
-PICTURE_OF_THE_WEIGHTS = Question(
-    "Which picture will the head's weights come nearest to?",
-    {
-        MIRRORED: "A: a line, each position reads its mirrored one",
-        ONE_DISTANCE: "B: a line, each reads at the same distance",
-        SPREAD: "C: no line, each reads several positions",
-    },
-    picture_of_the_weights,
-    {
-        MIRRORED: np.eye(POSITIONS)[::-1],
-        ONE_DISTANCE: np.eye(POSITIONS, k=2),
-        SPREAD: np.random.default_rng(1).dirichlet(np.ones(POSITIONS), POSITIONS),
-    },
-)
-WHEN_MOST_ARE_RIGHT = Question(
-    f"When will {percent(MOST)} of the answers on new sequences be right for the first time?",
-    {EARLY: "In the first half of the training", LATE: "In the second half", NEVER: "Not at all"},
-    when_most_are_right,
-)
+PICTURES = {
+    MIRRORED: np.eye(POSITIONS)[::-1],
+    ONE_DISTANCE: np.eye(POSITIONS, k=2),
+    SPREAD: np.random.default_rng(1).dirichlet(np.ones(POSITIONS), POSITIONS),
+}
+QUESTIONS = read_tables(Path(__file__).with_suffix(".toml"), Question)

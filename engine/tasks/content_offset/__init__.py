@@ -1,1 +1,49 @@
-"""The task in which each token says how far back its answer stands."""
+"""Content offset: 3₁ 1₁ 4₂ → · 3 3. Each token carries a symbol c and an offset o and asks for the symbol that stands o
+positions earlier: y_i = c_(i - o_i). The relation is relative, but the content decides which.
+
+A token's number is c + vocabulary * (o - 1).
+"""
+
+from collections.abc import Iterator
+from math import prod
+
+from engine.settings.base import BaseConfig
+from engine.settings.fields import setting
+from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec
+
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+class ContentOffsetSettings(SymbolSettings):
+    max_offset: int = setting(
+        4, label="Largest offset", help="Each token asks for the symbol 1 to so many positions back.", ge=1, le=64
+    )
+
+    @property
+    def n_symbols(self) -> int:
+        return self.vocab_size * self.max_offset
+
+    def n_answers(self, config: BaseConfig) -> int:
+        return self.vocab_size
+
+    def distinct(self, length: int) -> float:
+        """The number of sequences of symbols; their offsets are not counted."""
+        return int(self.vocab_size**length)
+
+    def warnings(self, config: BaseConfig) -> Iterator[str]:
+        asks_nothing = prod(max(0.0, 1 - i / self.max_offset) for i in range(config.seq_len)) ** config.batch_size
+        if asks_nothing * config.steps >= 1:
+            yield (
+                f"About {asks_nothing:.0%} of the batches ask for nothing, since all their offsets point before the sequence. Such a step "
+                "has no loss. A larger batch or length, or a smaller max_offset, mends that."
+            )
+
+    def token_name(self, token: int) -> str:
+        offset, symbol = divmod(token, self.vocab_size)
+        return str(symbol) + str(offset + 1).translate(SUBSCRIPTS)
+
+
+SPEC = TaskSpec(
+    "content_offset", "Content offset", "Each token says how far back the symbol stands that it asks for.",
+    "3₁ 1₁ 4₂ → · 3 3", ContentOffsetSettings, LABELLER, group="place", order_matters=True,
+)  # fmt: skip

@@ -2,13 +2,11 @@
 nothing is asked.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
-from engine.tasks.content_offset.spec import ContentOffsetSettings
-from engine.tasks.data import IGNORE, TaskData
+from engine.tasks.base.data import IGNORE, TaskData
+from engine.tasks.content_offset import ContentOffsetSettings
 
 
 def answer(source: Tensor, own: ContentOffsetSettings) -> Tensor:

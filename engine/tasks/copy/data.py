@@ -1,11 +1,9 @@
 """Copy: the answer is the sequence itself."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
-from engine.tasks.data import TaskData
-from engine.tasks.spec import SymbolSettings
+from engine.tasks.base import SymbolSettings
+from engine.tasks.base.data import TaskData
 
 
 def answer(source: Tensor, own: SymbolSettings) -> Tensor:

@@ -1,12 +1,10 @@
 """Majority with a cue: the symbols are uniform; the cue in front is drawn to agree with their majority as often as it should."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
-from engine.tasks.cue_majority.spec import CueMajoritySettings
-from engine.tasks.data import IGNORE, TaskData, uniform_symbols
+from engine.tasks.base.data import TaskData, asked_at_the_end, uniform_symbols
+from engine.tasks.cue_majority import CueMajoritySettings
 
 LOW, HIGH, BLANK = range(3)
 """The cues, numbered from just above the symbols."""
@@ -30,9 +28,7 @@ def draw(batch: int, length: int, own: CueMajoritySettings, generator: torch.Gen
 
 
 def answer(source: Tensor, own: CueMajoritySettings) -> Tensor:
-    asked = torch.full_like(source, IGNORE)
-    asked[:, -1] = label(source, own)
-    return asked
+    return asked_at_the_end(source, label(source, own))
 
 
 TASK = TaskData(answer, draw)

@@ -1,12 +1,10 @@
 """Bracket depth: the answer at each position is the state of the automaton after its bracket."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
-from engine.tasks.data import TaskData
-from engine.tasks.dyck.spec import DyckSettings
+from engine.tasks.base.data import TaskData
+from engine.tasks.dyck import DyckSettings
 
 
 def answer(source: Tensor, own: DyckSettings) -> Tensor:

@@ -1,11 +1,9 @@
 """First token: the answer at each position is the first symbol; the first position itself is not asked."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
-from engine.tasks.data import IGNORE, TaskData
-from engine.tasks.spec import SymbolSettings
+from engine.tasks.base import SymbolSettings
+from engine.tasks.base.data import IGNORE, TaskData
 
 
 def answer(source: Tensor, own: SymbolSettings) -> Tensor:

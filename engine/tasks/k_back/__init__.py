@@ -1,1 +1,22 @@
-"""The task of naming the symbol k positions earlier."""
+"""k back: with k = 1, 3 1 4 → · 3 1. The relation is a fixed offset, so relative encodings have it easy."""
+
+from collections.abc import Iterator
+
+from engine.settings.base import BaseConfig
+from engine.settings.fields import setting
+from engine.tasks.base import LABELLER, Breach, SymbolSettings, TaskSpec
+
+
+class KBackSettings(SymbolSettings):
+    k: int = setting(3, label="k", help="How many positions to look back.", ge=1, le=64)
+
+    def broken_rules(self, config: BaseConfig) -> Iterator[Breach]:
+        shortest = config.min_seq_len or config.seq_len
+        if self.k >= shortest:
+            yield "k", f"a whole number from 1 to {shortest - 1}, less than the shortest length"
+
+
+SPEC = TaskSpec(
+    "k_back", "k back", "At each position, name the symbol k positions earlier.", "k = 1: 3 1 4 → · 3 1", KBackSettings,
+    LABELLER, group="place", order_matters=True,
+)  # fmt: skip

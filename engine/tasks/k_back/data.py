@@ -1,11 +1,9 @@
 """k back: the answer at each position is the symbol k positions earlier; the first k positions are not asked."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
-from engine.tasks.data import IGNORE, TaskData
-from engine.tasks.k_back.spec import KBackSettings
+from engine.tasks.base.data import IGNORE, TaskData
+from engine.tasks.k_back import KBackSettings
 
 
 def answer(source: Tensor, own: KBackSettings) -> Tensor:

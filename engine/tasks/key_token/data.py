@@ -1,14 +1,12 @@
 """Key token: the answer is drawn first and the symbol made to fit, x_i = (y_i - j) mod V, so the rule holds beside the shortcut."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import torch
 from torch import Tensor
 
-from engine.tasks.data import IGNORE, TaskData
-from engine.tasks.key_token.spec import KeyTokenSettings
+from engine.tasks.base.data import IGNORE, TaskData
+from engine.tasks.key_token import KeyTokenSettings
 
 
 @lru_cache(maxsize=16)

@@ -1,12 +1,10 @@
 """Look-up: pairs of different keys stand in random order, the asked ones among them, then the query."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
-from engine.tasks.data import IGNORE, TaskData
-from engine.tasks.lookup.spec import LookupSettings
+from engine.tasks.base.data import TaskData, asked_at_the_end
+from engine.tasks.lookup import LookupSettings
 
 
 def draw(batch: int, length: int, own: LookupSettings, generator: torch.Generator) -> Tensor:
@@ -38,9 +36,7 @@ def answer(source: Tensor, own: LookupSettings) -> Tensor:
     values = own.vocab_size
     fetched = source.gather(1, asked_positions(source, own)) % (values + 1)  # [batch, look-up]
     digits = values ** torch.arange(own.lookups - 1, -1, -1)
-    answers = torch.full_like(source, IGNORE)
-    answers[:, -1] = (fetched * digits).sum(dim=1)
-    return answers
+    return asked_at_the_end(source, (fetched * digits).sum(dim=1))
 
 
 def true_source(source: Tensor, own: LookupSettings) -> Tensor:

@@ -1,1 +1,96 @@
-"""The task of naming the next symbol of a Markov source."""
+"""Markov: name the next symbol of a source in which it depends on the last two: 3 1 4 → · 4 ·
+
+After 3 1 came 4. The first symbol alone is not asked about, nor what follows the last. The source is a table drawn once; what it
+leaves open no model can know, so a loss below that floor on trained sequences is memory.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.settings.base import BaseConfig
+from engine.settings.fields import setting
+from engine.tasks.base import READER, SymbolSettings, TaskSpec
+
+Array = NDArray[np.float64]
+ROUNDS = 10_000
+"""The most steps of the chain of pairs."""
+SETTLED = 1e-12
+"""The chain has settled where a step moves less probability than this."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source over ``v`` symbols."""
+
+    table: Array
+    """[first, second, next]: the chance of the next symbol after two; each row sums to one."""
+    pairs: Array
+    """[first, second]: how often the two follow one another in the long run; sums to one."""
+
+    @property
+    def entropy_rate(self) -> float:
+        """Nats a symbol that no model can save (Cover and Thomas 2006, Elements of Information Theory, theorem 4.2.4)."""
+        logs = np.log(self.table, out=np.zeros_like(self.table), where=self.table > 0)
+        return float(-(self.pairs[..., None] * self.table * logs).sum())
+
+    @property
+    def commonest(self) -> float:
+        """The frequency of the commonest symbol."""
+        return float(self.pairs.sum(axis=0).max())
+
+
+@lru_cache(maxsize=16)
+def drawn_source(symbols: int, alpha: float, seed: int) -> Source:
+    """The source over so many symbols whose rows are drawn from a Dirichlet distribution with all parameters ``alpha``."""
+    table = np.random.default_rng(seed).dirichlet(np.full(symbols, alpha), size=(symbols, symbols))
+    return Source(table, _long_run(table))
+
+
+def _long_run(table: Array) -> Array:
+    """The stationary distribution of pairs, [first, second]. Each step keeps half of the old, so that cycles converge, too."""
+    pairs = np.full(table.shape[:2], 1 / table.shape[0] ** 2)
+    for _ in range(ROUNDS):
+        following = (pairs + np.einsum("ab,abc->bc", pairs, table)) / 2
+        if np.abs(following - pairs).sum() < SETTLED:
+            break
+        pairs = following
+    return pairs
+
+
+class MarkovSettings(SymbolSettings):
+    vocab_size: int = setting(
+        12, label="Symbols", help="How many different symbols there are; the table has their number cubed.", ge=2, le=64
+    )
+    dirichlet_alpha: float = setting(
+        0.3, label="Evenness (Dirichlet α)", help="Small: after two symbols nearly one can follow. Large: nearly any.",
+        ge=0.01, le=100.0,
+    )  # fmt: skip
+    source_seed: int = setting(
+        0, label="Source", help="Which table; the run's seed draws sequences from it.", ge=0, le=2**31 - 1
+    )
+
+    @property
+    def source(self) -> Source:
+        """The source is the same for training, validation and every seed of a run."""
+        return drawn_source(self.vocab_size, self.dirichlet_alpha, self.source_seed)
+
+    @property
+    def floor(self) -> float:
+        return self.source.entropy_rate
+
+    def chance(self, config: BaseConfig) -> float:
+        return self.source.commonest
+
+    def distinct(self, length: int) -> float:
+        """The number of symbols of a uniform choice with the same entropy (Cover and Thomas 2006, theorem 3.1.2)."""
+        return math.exp(min(700.0, self.source.entropy_rate * length))
+
+
+SPEC = TaskSpec(
+    "markov", "Markov source", "At each position, name the next symbol of a source that looks two symbols back.",
+    "3 1 4 → · 4 ·", MarkovSettings, READER, group="next", shortest=3,
+)  # fmt: skip

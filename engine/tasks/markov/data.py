@@ -1,12 +1,10 @@
 """Markov: sequences are drawn from the source in its long run; the answer at each position is the symbol that follows."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
-from engine.tasks.data import IGNORE, TaskData
-from engine.tasks.markov.spec import MarkovSettings
+from engine.tasks.base.data import IGNORE, TaskData
+from engine.tasks.markov import MarkovSettings
 
 
 def draw(batch: int, length: int, own: MarkovSettings, generator: torch.Generator) -> Tensor:

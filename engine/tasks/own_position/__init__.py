@@ -1,1 +1,63 @@
-"""The task of naming the position itself."""
+"""Own position: 3 1 4 → 0 1 2. The symbols carry no information; only an encoding, or a causal mask with an anchor to count
+from, can tell.
+
+The padded variant draws a length from 1 to n for each sequence: 3 1 · → 0 1 ·, where · is padding that no position may attend
+to. The constant variant reads one symbol everywhere: 0 0 0 → 0 1 2.
+"""
+
+from typing import Literal
+
+from engine.settings.base import BaseConfig
+from engine.settings.fields import setting
+from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec
+
+
+class OwnPositionSettings(SymbolSettings):
+    variant: Literal["tokens", "padded", "constant"] = setting(
+        "tokens",
+        label="Input",
+        help="Random symbols at full length; random lengths with padding; or one and the same symbol everywhere.",
+        labels={"tokens": "Random symbols", "padded": "Random lengths, padded", "constant": "One symbol"},
+    )
+    bos: bool = setting(
+        False,
+        label="Begin-of-sequence token",
+        help="A marker before position 0: an anchor from which a causal model can count.",
+    )
+
+    @property
+    def extra_tokens(self) -> int:
+        return 2
+
+    @property
+    def lead_tokens(self) -> int:
+        return int(self.bos)
+
+    @property
+    def pad_token(self) -> int | None:
+        """The padding token lies one above the begin-of-sequence token, which lies just above the symbols."""
+        return self.n_symbols + 1 if self.variant == "padded" else None
+
+    def n_answers(self, config: BaseConfig) -> int:
+        return max(config.seq_len, *config.test_lengths, 0)
+
+    def chance(self, config: BaseConfig) -> float:
+        """Position 0 is the commonest: of n lengths it occurs in all, of n(n+1)/2 positions."""
+        return 2 / (config.seq_len + 1) if self.variant == "padded" else 1 / config.seq_len
+
+    def distinct(self, length: int) -> float:
+        return 1 if self.variant == "constant" else super().distinct(length)
+
+    def beyond_offsets(self, config: BaseConfig) -> str | None:
+        if self.variant != "constant" or self.bos:
+            return None
+        return (
+            "With one and the same symbol everywhere and no absolute positions, all positions look alike: chance is the "
+            "limit."
+        )
+
+
+SPEC = TaskSpec(
+    "own_position", "Own position", "At each position, name the position; the symbols do not help.", "3 1 4 → 0 1 2",
+    OwnPositionSettings, LABELLER, group="place", order_matters=True,
+)  # fmt: skip

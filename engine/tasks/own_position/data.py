@@ -1,12 +1,10 @@
 """Own position: the answer at each position is its number; padding is not asked."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
-from engine.tasks.data import IGNORE, TaskData, uniform_symbols
-from engine.tasks.own_position.spec import OwnPositionSettings
+from engine.tasks.base.data import IGNORE, TaskData, uniform_symbols
+from engine.tasks.own_position import OwnPositionSettings
 
 
 def draw(batch: int, length: int, own: OwnPositionSettings, generator: torch.Generator) -> Tensor:

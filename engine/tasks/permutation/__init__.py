@@ -1,1 +1,18 @@
-"""The task of writing the symbols in one fixed, unknown order."""
+"""Permutation: in the order 3 1 2, 3 1 4 → 4 3 1. One fixed order, unknown to the model and the same in every sequence:
+y_i = x_π(i). The offset π(i) - i differs at each position, so nothing but the absolute position tells it.
+"""
+
+from engine.settings.fields import setting
+from engine.tasks.base import TRANSDUCER, SymbolSettings, TaskSpec
+
+
+class PermutationSettings(SymbolSettings):
+    permutation_seed: int = setting(
+        0, label="Permutation", help="Which order is asked for; the run's seed does not change it.", ge=0, le=2**31 - 1
+    )
+
+
+SPEC = TaskSpec(
+    "permutation", "Permutation", "Write the symbols in one fixed order, which has to be found out.",
+    "order 3 1 2: 3 1 4 → 4 3 1", PermutationSettings, TRANSDUCER, group="rewrite", order_matters=True,
+)  # fmt: skip

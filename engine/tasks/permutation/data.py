@@ -1,14 +1,12 @@
 """Permutation: each length has an order of its own, drawn from ``permutation_seed``; the run's seed does not change it."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import torch
 from torch import Tensor
 
-from engine.tasks.data import TaskData
-from engine.tasks.permutation.spec import PermutationSettings
+from engine.tasks.base.data import TaskData
+from engine.tasks.permutation import PermutationSettings
 
 
 @lru_cache(maxsize=64)

@@ -2,13 +2,11 @@
 even length repeats the question.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
-from engine.tasks.data import IGNORE, TaskData
-from engine.tasks.recall.spec import RecallSettings
+from engine.tasks.base.data import TaskData, asked_at_the_end
+from engine.tasks.recall import RecallSettings
 
 
 def n_pairs(length: int) -> int:
@@ -30,9 +28,7 @@ def answer(source: Tensor, own: RecallSettings) -> Tensor:
     written = 2 * n_pairs(source.size(1))
     keys, values = source[:, 0:written:2], source[:, 1:written:2]  # [batch, pair]
     position = (keys == source[:, -1:]).long().argmax(dim=1, keepdim=True)
-    asked = torch.full_like(source, IGNORE)
-    asked[:, -1:] = values.gather(1, position)
-    return asked
+    return asked_at_the_end(source, values.gather(1, position)[:, 0])
 
 
 TASK = TaskData(answer, draw)

@@ -1,1 +1,24 @@
-"""The task of writing a sequence backwards."""
+"""Reverse: 3 1 4 → 4 1 3.
+
+A decoder reads ``3 1 4 4 1 3`` and predicts each next token: the first half cannot be known, the second half can. A first half
+above chance is the alarm that the mask leaks.
+"""
+
+from engine.settings.base import BaseConfig
+from engine.tasks.base import TRANSDUCER, SymbolSettings, TaskSpec
+
+
+class ReverseSettings(SymbolSettings):
+    def beyond_offsets(self, config: BaseConfig) -> str | None:
+        if config.n_layers > 1:
+            return None
+        return (
+            "The offset that reversing needs differs at each position, and a relative encoding in a single layer knows "
+            "offsets only."
+        )
+
+
+SPEC = TaskSpec(
+    "reverse", "Reverse", "Write the sequence backwards.", "3 1 4 → 4 1 3", ReverseSettings, TRANSDUCER,
+    group="rewrite", order_matters=True,
+)  # fmt: skip

@@ -1,11 +1,9 @@
 """Reverse: the answer is the sequence from its end."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
-from engine.tasks.data import TaskData
-from engine.tasks.reverse.spec import ReverseSettings
+from engine.tasks.base.data import TaskData
+from engine.tasks.reverse import ReverseSettings
 
 
 def answer(source: Tensor, own: ReverseSettings) -> Tensor:

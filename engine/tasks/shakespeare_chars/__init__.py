@@ -1,1 +1,22 @@
-"""The task of naming the next character of a text."""
+"""Next character: T o ␣ b → o ␣ b e. Of Shakespeare's plays, or of a text of one's own."""
+
+from typing import ClassVar
+
+from engine.settings.fields import setting
+from engine.tasks.base import READER, TaskSpec
+from engine.tasks.text import TextSettings
+from engine.text.tokens import Unit
+
+
+class CharacterSettings(TextSettings):
+    unit: ClassVar[Unit] = "characters"
+
+    vocab_size: int = setting(
+        80, label="Characters", help="The commonest ones; all others are one unknown token.", ge=2, le=1000
+    )
+
+
+SPEC = TaskSpec(
+    "shakespeare_chars", "Next character", "Name the next character of Shakespeare's plays, or of a text of your own.",
+    "T o ␣ b → o ␣ b e", CharacterSettings, READER, group="next", corpus=True,
+)  # fmt: skip

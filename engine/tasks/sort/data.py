@@ -1,11 +1,9 @@
 """Sort: the answer is the symbols of the sequence in ascending order."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
-from engine.tasks.data import TaskData
-from engine.tasks.spec import SymbolSettings
+from engine.tasks.base import SymbolSettings
+from engine.tasks.base.data import TaskData
 
 
 def answer(source: Tensor, own: SymbolSettings) -> Tensor:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from engine.foundation.child import ChildProcess
+from engine.foundation.messages import receive, send
+from engine.hosting.host import WORKER_BYTES
+from engine.hosting.limits import Limits
 from engine.workers import protocol
-from engine.workers.hosting.limits import Limits
 
 HERE = ""
 """The name of the machine that the app runs on."""
@@ -22,30 +23,24 @@ def host_of(name: str) -> str:
 
 
 class Process(Protocol):
-    """A worker process, wherever it runs. All methods may be called from any thread; none blocks but ``wait``."""
+    """A worker process, wherever it runs: the part of :class:`ChildProcess` that the pool uses. Nothing blocks but ``wait``."""
 
     last_message_at: float
-    """When it last said something, by ``time.monotonic``."""
 
     @property
     def pid(self) -> int: ...
-    def begin(self) -> None:
-        """Start to write to it and to read from it."""
-
+    def begin(self) -> None: ...
     def send(self, message: protocol.Command) -> None: ...
     def kill(self) -> None: ...
-    def close(self) -> None:
-        """Tell it that nothing more is wanted of it, upon which it ends by itself."""
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it is gone and its end was reported; False when the time (s) was too short."""
-        ...
-
-    def memory(self) -> int:
-        """The memory that it shares with no other process, in bytes; 0 when it is gone."""
-        ...
-
+    def close(self) -> None: ...
+    def wait(self, timeout: float | None = None) -> bool: ...
+    def memory(self) -> int: ...
     def how_it_ended(self) -> str: ...
+
+
+Launch = Callable[[str, Sequence[str], Callable[[protocol.Report], None], Callable[[], None]], Process]
+"""Start ``python -m engine.workers.worker``: a name for the process's threads, the arguments, and two functions that are called on
+its reader thread: with each report, and at its end, last of all. Raises OSError."""
 
 
 class Machine(Protocol):
@@ -54,28 +49,17 @@ class Machine(Protocol):
     @property
     def name(self) -> str:
         """Empty for the machine that the app runs on."""
-        ...
 
     @property
     def slots(self) -> int:
         """The number of processes that train runs in turns."""
-        ...
 
     @property
     def memory(self) -> int:
         """The bytes that each of them may take."""
-        ...
 
-    def launch(
-        self,
-        name: str,
-        arguments: Sequence[str],
-        on_message: Callable[[protocol.Report], None],
-        on_end: Callable[[], None],
-    ) -> Process:
-        """Start ``python -m engine.workers.worker`` with these arguments. Raises OSError. The functions are called on a thread of
-        the process's own, ``on_end`` last of all."""
-        ...
+    @property
+    def launch(self) -> Launch: ...
 
 
 class Cluster(Protocol):
@@ -84,17 +68,11 @@ class Cluster(Protocol):
     @property
     def machines(self) -> Sequence[Machine]:
         """Those that take processes now."""
-        ...
 
-    @property
-    def connecting(self) -> bool:
-        """Whether it is not known yet whether there are any."""
-        ...
-
-    @property
-    def problem(self) -> str:
-        """One sentence where the cluster cannot be reached, else empty."""
-        ...
+    connecting: bool
+    """Whether it is not known yet whether there are any."""
+    problem: str
+    """One sentence where the cluster cannot be reached, else empty."""
 
     def start(self, changed: Callable[[], None]) -> None:
         """``changed`` is called, on a thread of the cluster's own, when machines have joined or left."""
@@ -102,25 +80,37 @@ class Cluster(Protocol):
     def close(self) -> None: ...
 
 
-@dataclass(frozen=True)
-class ThisMachine:
+class ThisMachine(NamedTuple):
     """The machine that the app runs on."""
 
     slots: int
     memory: int
+    launch: Launch
     name: str = HERE
 
-    def launch(
-        self,
-        name: str,
-        arguments: Sequence[str],
-        on_message: Callable[[protocol.Report], None],
-        on_end: Callable[[], None],
-    ) -> Process:
-        return ChildProcess[protocol.Command, protocol.Report](
-            name, ["-m", "engine.workers.worker", *arguments], write=protocol.send, read=protocol.receive,
-            on_message=on_message, on_end=on_end,
-        )  # fmt: skip
+
+def launch_here(
+    name: str, arguments: Sequence[str], on_message: Callable[[protocol.Report], None], on_end: Callable[[], None]
+) -> Process:
+    return ChildProcess[protocol.Command, protocol.Report](
+        name, ["-m", "engine.workers.worker", *arguments], write=send, read=receive,
+        on_message=on_message, on_end=on_end,
+    )  # fmt: skip
+
+
+class NoCluster:
+    """The cluster of a program that has none."""
+
+    machines: Sequence[Machine] = ()
+    connecting, problem = False, ""
+
+    def start(self, changed: Callable[[], None]) -> None: ...
+    def close(self) -> None: ...
+
+
+def memory_for(role: protocol.Role, machine: Machine, limits: Limits) -> int:
+    """The bytes that a process may take: one with a single run as much as a worker and the largest allowed run."""
+    return min(machine.memory, WORKER_BYTES + int(limits.memory)) if role == "own" else machine.memory
 
 
 class Machines:
@@ -128,25 +118,18 @@ class Machines:
 
     def __init__(self, limits: Limits, slots: int, cluster: Cluster | None = None) -> None:
         """``slots``: the processes that train on the app's own machine."""
-        self._here = ThisMachine(slots, int(limits.worker_memory))
-        self._cluster = cluster
+        self._here = ThisMachine(slots, int(limits.worker_memory), launch_here)
+        self.cluster = cluster or NoCluster()
 
     @property
     def training(self) -> list[Machine]:
         """Those on which runs are trained now: the app's own only while there is no other, so that its cores are the pages'."""
-        if self._cluster is None:
-            return [self._here]
-        return list(self._cluster.machines) or ([] if self._cluster.connecting else [self._here])
+        return list(self.cluster.machines) or ([] if self.cluster.connecting else [self._here])
 
     @property
     def slots(self) -> int:
         """The number of processes that train, when all are up; as on the app's own machine while no other is known."""
         return sum(machine.slots for machine in self.training) or self._here.slots
-
-    @property
-    def problem(self) -> str:
-        """One sentence where there is a cluster that cannot be reached, else empty."""
-        return self._cluster.problem if self._cluster else ""
 
     @property
     def measuring(self) -> str:
@@ -155,14 +138,4 @@ class Machines:
 
     def find(self, name: str) -> Machine | None:
         """The machine of that name; None where it has left."""
-        if name == HERE:
-            return self._here
-        return next((machine for machine in self.training if machine.name == name), None)
-
-    def start(self, changed: Callable[[], None]) -> None:
-        if self._cluster is not None:
-            self._cluster.start(changed)
-
-    def close(self) -> None:
-        if self._cluster is not None:
-            self._cluster.close()
+        return next((machine for machine in [self._here, *self.training] if machine.name == name), None)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from engine.foundation.log import LOG
+from engine.hosting.host import DeviceFacts
 from engine.runs.events import Ended
 from engine.workers import protocol
 from engine.workers.processes.machines import Machine
@@ -16,7 +17,7 @@ from engine.workers.runs.queued import QueuedJob, QueuedRun
 
 
 @dataclass(frozen=True)
-class Post:
+class Slot:
     role: protocol.Role
     number: int = 0
     """Counted from 0 in each role on each machine. The worker with the number i owns the accelerator i of its machine."""
@@ -52,7 +53,7 @@ class WorkerProcess:
 
     def __init__(
         self,
-        post: Post,
+        slot: Slot,
         machine: Machine,
         training: str,
         allowed: int,
@@ -60,11 +61,11 @@ class WorkerProcess:
         on_death: Callable[[WorkerProcess], None],
     ) -> None:
         """``allowed``: the bytes of memory that the process may take. Raises OSError where it cannot be started."""
-        self.post, self.allowed = post, allowed
+        self.slot, self.allowed = slot, allowed
         self.ready = False
         self.retired = False
         """Whether the process was ended because nobody needs it any more."""
-        self.facts = protocol.DeviceFacts()
+        self.facts = DeviceFacts()
         self.runs: dict[str, QueuedRun] = {}
         self.job: QueuedJob | None = None
         """The job that a job process computes."""
@@ -78,14 +79,26 @@ class WorkerProcess:
         self.kill_reason: KillReason | None = None
         """The reason why the pool killed this worker; None when it did not."""
         self.process = machine.launch(
-            f"worker-{post.role}-{post.run_id or post.number}",
-            [
-                "--training", training, "--role", post.role, "--slot", str(post.number), "--memory", str(allowed),
-            ],
+            f"worker-{slot.role}-{slot.run_id or slot.number}",
+            [training, slot.role, str(slot.number), str(allowed)],
             partial(on_report, self),
             partial(on_death, self),
         )  # fmt: skip
         self.send = self.process.send
+
+    @property
+    def role(self) -> protocol.Role:
+        return self.slot.role
+
+    @property
+    def machine(self) -> str:
+        """The name of its machine; empty for the app's own."""
+        return self.slot.machine
+
+    @property
+    def pid(self) -> int:
+        """The process's number; 0 until it is known."""
+        return self.process.pid
 
     @property
     def available(self) -> bool:
@@ -104,7 +117,18 @@ class WorkerProcess:
 
     @property
     def owns_accelerator(self) -> bool:
-        return self.post.role == "runs" and self.post.number < self.facts.get("accelerators", 0)
+        return self.role == "runs" and self.slot.number < self.facts.get("accelerators", 0)
+
+    @property
+    def accelerator(self) -> str:
+        """The name of the accelerator that it owns; empty for none."""
+        named = self.facts.get("accelerator_name") or self.facts.get("accelerator") or ""
+        return named if self.owns_accelerator else ""
+
+    @property
+    def answering(self) -> bool:
+        """Whether it computes a job now."""
+        return self.job is not None and self.job.begun_at is not None
 
     def retire(self) -> None:
         """End the process because nobody needs it any more. Nothing is on it."""
@@ -119,16 +143,11 @@ class WorkerProcess:
         if self.job is not None and self.job.ask.job_id == task_id:
             self.job.begun_at = time.monotonic()
 
-    def end_task(self, task_id: str) -> None:
-        """The worker has reported the end of a task; it says by itself what it computes next."""
-        if self.busy_with == task_id:
-            self.busy_with = None
-
     def kill_for(self, reason: KillReason) -> None:
         """Kill the process; the first reason given is the one that its runs and jobs report."""
         if self.kill_reason is None:
             by = f"run or job {reason.culprit}" if reason.culprit else "it"
-            LOG.warning("%s (process %d) is killed: %s %s.", self.post, self.process.pid, by, reason.what.rstrip(","))
+            LOG.warning("%s (process %d) is killed: %s %s.", self.slot, self.pid, by, reason.what.rstrip(","))
         self.kill_reason = self.kill_reason or reason
         self.process.kill()
 

@@ -3,7 +3,6 @@ those that nobody needs any more."""
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable
 from threading import Event as Signal
@@ -11,16 +10,15 @@ from threading import RLock, Thread
 
 from engine.foundation.formatting import in_bytes, in_time
 from engine.foundation.log import LOG, log_error
+from engine.hosting.host import DeviceFacts
+from engine.hosting.limits import Limits
 from engine.workers import protocol
-from engine.workers.hosting.limits import Limits
-from engine.workers.processes.machines import HERE, Machines
-from engine.workers.processes.placement import memory_for
-from engine.workers.processes.process import KillReason, Post, WorkerProcess
+from engine.workers.processes.machines import HERE, Machines, memory_for
+from engine.workers.processes.process import KillReason, Slot, WorkerProcess
 
 TICK = 0.1
 """Seconds between two rounds of checks."""
 MEMORY_EVERY = 1.0
-TIDY_EVERY = 600.0
 ASLEEP = 5.0
 """Seconds by which a round of checks must be late to conclude that the computer was suspended, not the workers."""
 LAST_WORDS = 2.0
@@ -42,8 +40,8 @@ class Supervisor:
     """The worker processes, and one thread that checks them: those that train runs in turns are always there, the others are
     launched for a run or a question.
 
-    ``on_report`` is called on the worker's reader thread, ``tidy`` now and then and ``on_round`` in every round, with the time
-    (``time.monotonic``), on the supervisor's own thread; these without the lock.
+    ``on_report`` is called on the worker's reader thread, ``on_round`` in every round, with the time (``time.monotonic``), on the
+    supervisor's own thread, without the lock.
 
     ``on_death`` is called on the reader thread of a worker that is gone, under the lock under which the worker leaves
     :attr:`workers`: whoever holds the lock finds a run on a worker or where it was moved. It returns what is left to do without
@@ -58,7 +56,6 @@ class Supervisor:
         *,
         on_report: Callable[[WorkerProcess, protocol.Report], None],
         on_death: Callable[[WorkerProcess], Callable[[], None]],
-        tidy: Callable[[], None],
         on_round: Callable[[float], None],
     ) -> None:
         self.limits, self.machines = limits, machines
@@ -67,7 +64,7 @@ class Supervisor:
         self.closing = Signal()
         self._training = training
         self._on_report, self._on_death = on_report, on_death
-        self._tidy, self._on_round = tidy, on_round
+        self._on_round = on_round
         self._workers = list[WorkerProcess]()
         self._failed_starts = 0
         self._start_after = 0.0
@@ -89,8 +86,8 @@ class Supervisor:
             if self._thread.ident or self.closing.is_set():
                 return False
             self._thread.start()
-        self.machines.start(self.fill_posts)
-        self.fill_posts()
+        self.machines.cluster.start(self.fill_slots)
+        self.fill_slots()
         return True
 
     def close(self) -> None:
@@ -108,29 +105,27 @@ class Supervisor:
                 worker.process.kill()
         for worker in workers:
             worker.process.wait(LAST_WORDS)
-        self.machines.close()
+        self.machines.cluster.close()
 
-    def take_ready(self, worker: WorkerProcess, facts: protocol.DeviceFacts) -> None:
+    def take_ready(self, worker: WorkerProcess, facts: DeviceFacts) -> None:
         """Record that a worker has become ready."""
+        worker.memory = worker.memory_when_ready = worker.process.memory()
         with self.lock:
-            worker.ready, worker.facts = True, facts
-            worker.memory = worker.memory_when_ready = worker.process.memory()
-            self._failed_starts = 0
+            worker.ready, worker.facts, self._failed_starts = True, facts, 0
 
     def _died(self, worker: WorkerProcess) -> None:
         if not (self.closing.is_set() or worker.retired):
-            LOG.warning("%s (process %d) ended: %s.", worker.post, worker.process.pid, worker.process.how_it_ended())
+            LOG.warning("%s (process %d) ended: %s.", worker.slot, worker.process.pid, worker.process.how_it_ended())
         with self.lock:
             self._workers.remove(worker)
-            if not (worker.ready or worker.retired) and worker.post.machine == HERE:
+            if not (worker.ready or worker.retired) and worker.machine == HERE:
                 self._note_failed_start()
             finish = self._on_death(worker)
         finish()
-        self.fill_posts()
+        self.fill_slots()
 
     def _supervise(self) -> None:
         last_round = last_measured = time.monotonic()
-        last_tidied = -math.inf
         while not self.closing.wait(TICK):
             now = time.monotonic()
             try:
@@ -140,46 +135,46 @@ class Supervisor:
                         for worker in workers:
                             worker.process.last_message_at = now
                     kill_unresponsive(workers, self.limits, now)
-                    self.fill_posts()
-                    if now - last_measured > MEMORY_EVERY:
-                        last_measured = now
+                    self.fill_slots()
+                if now - last_measured > MEMORY_EVERY:
+                    last_measured = now
+                    for worker in workers:  # without the lock: each look takes milliseconds
+                        worker.memory = worker.process.memory()
+                    with self.lock:
                         kill_oversized(workers)
                 self._on_round(now)
-                if now - last_tidied > TIDY_EVERY:
-                    last_tidied = now
-                    self._tidy()
             except Exception as error:  # supervision goes on
                 log_error("Supervision", error)
             last_round = now
 
-    def fill_posts(self) -> None:
+    def fill_slots(self) -> None:
         """End the processes that nobody needs any more, and start those that are missing."""
         with self.lock:
             needed = [
-                Post("runs", number, machine=machine.name)
+                Slot("runs", number, machine=machine.name)
                 for machine in self.machines.training
                 for number in range(machine.slots)
             ]
             for worker in self.workers:
-                idle = worker.post.role == "jobs" and time.monotonic() - worker.idle_since < IDLE
-                if not (worker.post in needed or worker.retired or worker.runs or worker.job or idle):
+                idle = worker.role == "jobs" and time.monotonic() - worker.idle_since < IDLE
+                if not (worker.slot in needed or worker.retired or worker.runs or worker.job or idle):
                     worker.retire()
-            there = {worker.post for worker in self.workers}
-            for post in needed:
-                if post not in there:
-                    self.launch(post)
+            there = {worker.slot for worker in self.workers}
+            for slot in needed:
+                if slot not in there:
+                    self.launch(slot)
 
-    def launch(self, post: Post) -> WorkerProcess | None:
+    def launch(self, slot: Slot) -> WorkerProcess | None:
         """A new process, to which a run or a question may be given at once: it finds it when it is up. None where none can be started
         now."""
         with self.lock:
-            machine = self.machines.find(post.machine)  # None: it has just left
+            machine = self.machines.find(slot.machine)  # None: it has just left
             stopped = self.closing.is_set() or not self._thread.ident
             if stopped or machine is None or time.monotonic() < self._start_after:
                 return None
-            allowed = memory_for(post, machine, self.limits)
+            allowed = memory_for(slot.role, machine, self.limits)
             try:
-                worker = WorkerProcess(post, machine, self._training, allowed, self._on_report, self._died)
+                worker = WorkerProcess(slot, machine, self._training, allowed, self._on_report, self._died)
             except OSError as error:
                 log_error("A worker cannot be started", error)
                 self._note_failed_start()
@@ -195,8 +190,7 @@ class Supervisor:
 
 def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: float) -> None:
     """Kill workers in which a run does not yield: after the grace time where a stop was asked for, otherwise much later.
-    Kill idle workers that do not answer.
-    """
+    Kill idle workers that do not answer."""
     for worker in workers:
         if not worker.ready:
             if now - worker.started_at > STARTS_WITHIN:
@@ -224,15 +218,12 @@ def _ping(worker: WorkerProcess, limits: Limits, now: float) -> None:
 
 
 def kill_oversized(workers: Iterable[WorkerProcess]) -> None:
-    """Kill workers above their memory limit, and idle workers that have grown to half of it.
-
-    The first is for what the operating system's own limit does not count.
-    """
+    """Kill workers above their memory limit, for what the operating system's own limit does not count, and idle workers that have
+    grown to half of it."""
     for worker in workers:
         if not worker.ready:
             continue
-        worker.memory = used = worker.process.memory()
-        allowed = worker.allowed
+        used, allowed = worker.memory, worker.allowed
         tasks = [*worker.runs, *([worker.job.ask.job_id] if worker.job else [])]
         if tasks and used > allowed:
             culprit = tasks[0] if len(tasks) == 1 else None

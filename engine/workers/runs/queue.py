@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+from engine.estimate.prediction import Prediction
+from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.log import Queue
+from engine.hosting.allowances import Allowances, Release, has_share
+from engine.hosting.host import WORKER_BYTES
+from engine.hosting.limits import Limits
 from engine.runs.request import RunRequest
 from engine.workers import protocol
-from engine.workers.errors import NoRoom, Refused
-from engine.workers.hosting.allowances import Allowances, Lease, has_share
-from engine.workers.processes.placement import goes_on_its_own, machine_for_own, worker_for_run
-from engine.workers.processes.process import Post, WorkerProcess
+from engine.workers.processes.machines import Machine, memory_for
+from engine.workers.processes.process import Slot, WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
 from engine.workers.runs.queued import QueuedRun
 
 CLOSING = "The app is closing."
+LARGE_SHARE = 0.5
+"""The share of a worker's room for runs above which a run is large."""
+SMALL_SHARE, SMALL_BOUND = 0.125, 64 * 2**20
+"""The bound of a run without a formula up to which it may share a worker: a share of the room, and at least so many bytes."""
 
 
 def in_turn(queue: Sequence[QueuedRun], going: Iterable[QueuedRun]) -> list[QueuedRun]:
@@ -63,36 +70,110 @@ def seconds_to_start(going: Sequence[Sequence[float]], waiting: Sequence[float],
     return starts
 
 
+def worker_for_run(workers: Sequence[WorkerProcess], queued: QueuedRun, most: int) -> WorkerProcess | None:
+    """The worker with the fewest running runs; None while every worker has ``most`` runs, too little room in its memory, or a
+    run that must be alone.
+
+    A run that needs an accelerator goes to a worker that owns one. Where there is none, any worker takes it, and the run
+    itself says that the device is missing.
+    """
+    able = [worker for worker in workers if worker.available and worker.role == "runs" and not worker.held_alone]
+    if needs_accelerator(queued, workers):
+        able = [worker for worker in able if worker.owns_accelerator]
+    room = [worker for worker in able if len(worker.runs) < most and _has_room_for(worker, queued)]
+    return min(room, key=lambda worker: (worker.load, worker.slot.number), default=None)
+
+
+def _has_room_for(worker: WorkerProcess, queued: QueuedRun) -> bool:
+    """Whether a run fits beside those of a worker: on a GPU with memory of its own beside those on it, else in the host's memory. Alone
+    on the GPU it may always go: the prediction is an upper bound."""
+    memory = worker.facts.get("accelerator_memory", 0)
+    on_device = bool(memory and queued.wants_accelerator)
+    beside = [run.prediction for run in worker.runs.values() if bool(memory and run.wants_accelerator) == on_device]
+    if on_device:
+        return not beside or has_room([*beside, queued.prediction], memory, base=0)
+    return has_room([*beside, queued.prediction], worker.allowed)
+
+
+def has_room(runs: Iterable[Prediction], memory: float, base: int = WORKER_BYTES) -> bool:
+    """Whether these runs fit together into a worker that may take ``memory`` bytes; ``base`` is what it takes without any run."""
+    return base + together(runs) <= memory
+
+
+def together(runs: Iterable[Prediction]) -> int:
+    """The bytes that runs take which take turns: each what it keeps between its steps, and the two largest what they need in a step
+    (one may be in the middle of a validation)."""
+    predictions = list(runs)
+    in_a_step = sorted(run.peak - run.between for run in predictions)
+    return sum(run.between for run in predictions) + sum(in_a_step[-2:])
+
+
+def needs_own_process(prediction: Prediction, worker_memory: int) -> bool:
+    """Whether a run gets a process of its own, with the operating system's limit: where it is large for a worker that may take
+    ``worker_memory`` bytes, or where its peak is only a bound and not small. Then it alone fails if it takes more than it should."""
+    room = worker_memory - WORKER_BYTES
+    small = max(SMALL_SHARE * room, SMALL_BOUND)
+    return prediction.peak > LARGE_SHARE * room or (prediction.memory.saved is None and prediction.peak > small)
+
+
+def goes_on_its_own(queued: QueuedRun, workers: Sequence[WorkerProcess], limits: Limits) -> bool:
+    """Whether a run gets a process of its own. On an accelerator it does not: the system's limit does not count that memory."""
+    smallest = min((worker.allowed for worker in workers if worker.role == "runs"), default=int(limits.worker_memory))
+    return needs_own_process(queued.prediction, smallest) and not needs_accelerator(queued, workers)
+
+
+def needs_accelerator(queued: QueuedRun, workers: Iterable[WorkerProcess]) -> bool:
+    """Whether only a worker that owns an accelerator may take a run: one that would use it, where any worker has found one. While its
+    owner is started anew, the run waits for it."""
+    return queued.wants_accelerator and any(worker.facts.get("accelerators") for worker in workers)
+
+
+def machine_for_own(workers: Sequence[WorkerProcess], machines: Sequence[Machine], limits: Limits) -> Machine | None:
+    """The machine with the fewest processes of that kind on which there is room for one more process with a run of its own; None while
+    there is none.
+
+    There are at most as many as a machine has workers, and together with what the runs on these are predicted to take they fit into the
+    workers' memory. One may always go, so that no run waits for ever.
+    """
+    if not any(worker.available and worker.role == "runs" for worker in workers):
+        return None  # whether there is an accelerator is not known yet
+    own = Counter(worker.machine for worker in workers if worker.role == "own")
+    room = [machine for machine in machines if _has_room_for_own(machine, own[machine.name], workers, limits)]
+    return min(room, key=lambda machine: own[machine.name], default=None)
+
+
+def _has_room_for_own(machine: Machine, own: int, workers: Iterable[WorkerProcess], limits: Limits) -> bool:
+    """Whether one more process with a run of its own fits on the machine beside ``own`` others."""
+    shared = [worker for worker in workers if worker.role == "runs" and worker.machine == machine.name]
+    taken = sum(WORKER_BYTES + together(run.prediction for run in worker.runs.values()) for worker in shared)
+    needed = taken + (own + 1) * memory_for("own", machine, limits)
+    return own == 0 or (own < machine.slots and needed <= machine.slots * machine.memory)
+
+
 class RunQueue:
     """The runs that wait for a worker. Who does several things at once here holds the supervisor's lock meanwhile."""
 
     def __init__(self, supervisor: Supervisor, allowances: Allowances) -> None:
         self._supervisor, self._allowances = supervisor, allowances
         self._lock, self._limits = supervisor.lock, supervisor.limits
-        self._waiting: list[QueuedRun] = []
+        self.waiting: list[QueuedRun] = []
         self._log = Queue()
         self._not_started = False
 
-    def __len__(self) -> int:
-        return len(self._waiting)
-
-    def __iter__(self) -> Iterator[QueuedRun]:
-        return iter(self._waiting)
-
-    def admit(self, request: RunRequest) -> Lease | None:
-        """Count a run among its owner's before anything is written for it; :meth:`add` follows, or the lease is released. Raises
+    def admit(self, request: RunRequest) -> Release:
+        """Count a run among its owner's, but no trial, before anything is written for it; :meth:`add` follows, or it is released. Raises
         Refused where no further run may wait, or none from this network address."""
         with self._lock:
             if self._supervisor.closing.is_set():
                 raise Refused(CLOSING)
             address = request.visitor.address
-            here = sum(bool(address) and queued.request.visitor.address == address for queued in self._waiting)
-            waiting, most = len(self._waiting), self._limits.queue_length
+            here = sum(bool(address) and queued.request.visitor.address == address for queued in self.waiting)
+            waiting, most = len(self.waiting), self._limits.queue_length
             # While none waits, a run that is being saved may still find room on a worker.
             if waiting and not has_share(here, waiting, most):
                 of = f"{waiting} runs" if waiting >= most else f"{here} runs from your network address"
                 raise NoRoom(f"{of} are waiting already; try again when some have ended.")
-            return None if request.trial else self._allowances.take("run", request.visitor)
+            return (lambda: None) if request.trial else self._allowances.take("run", request.visitor)
 
     def add(self, queued: QueuedRun) -> bool:
         """Queue a run that was admitted. False, and it counts no more, where the pool is closing."""
@@ -100,38 +181,31 @@ class RunQueue:
             if self._supervisor.closing.is_set():
                 queued.release()
                 return False
-            self._waiting.append(queued)
+            self.waiting.append(queued)
             self.dispatch()
         return True
 
-    def put_first(self, queued: Iterable[QueuedRun]) -> None:
-        """Queue runs again whose worker ended before they were settled there."""
-        with self._lock:
-            self._waiting[:0] = queued
-
-    def find(self, run_id: str) -> QueuedRun | None:
-        """The run of that id where it waits."""
-        return next((queued for queued in self._waiting if queued.run.id == run_id), None)
+    def find(self, run_id: str) -> tuple[WorkerProcess | None, QueuedRun | None]:
+        """The run of that id, and the worker that has it; no worker where it waits."""
+        for worker in self._supervisor.workers:
+            if run_id in worker.runs:
+                return worker, worker.runs[run_id]
+        return None, next((queued for queued in self.waiting if queued.run.id == run_id), None)
 
     def take_out(self, leaves: Callable[[QueuedRun], bool] = lambda _: True) -> list[QueuedRun]:
         """Remove the runs of which this holds."""
         with self._lock:
-            taken = [queued for queued in self._waiting if leaves(queued)]
+            taken = [queued for queued in self.waiting if leaves(queued)]
             for queued in taken:
                 self._remove(queued)
             if taken:
                 self._number()
             return taken
 
-    def worker_of(self, run_id: str) -> WorkerProcess | None:
-        """The worker that has the run of that id."""
-        return next((worker for worker in self._supervisor.workers if run_id in worker.runs), None)
-
-    def free_place(self, worker: WorkerProcess, queued: QueuedRun) -> None:
-        """A run has left its worker: it counts no more among its owner's, and the next one has its place."""
+    def free_slot(self, worker: WorkerProcess, queued: QueuedRun) -> None:
+        """A run has left its worker: it counts no more among its owner's, and the next one has its slot."""
         with self._lock:
             del worker.runs[queued.run.id]
-            worker.end_task(queued.run.id)
             queued.release()
             self.dispatch()
 
@@ -139,16 +213,16 @@ class RunQueue:
         """Give the runs to the workers that have room for them, each visitor in turn."""
         with self._lock:
             on_workers = [queued for worker in self._supervisor.workers for queued in worker.runs.values()]
-            self._waiting = in_turn(self._waiting, on_workers)
+            self.waiting = in_turn(self.waiting, on_workers)
             self._not_started = False
-            for queued in list(self._waiting):
+            for queued in list(self.waiting):
                 if (worker := self._worker_for(queued)) is not None:
                     self._remove(queued)
                     run_id, folder = queued.run.id, str(queued.run.folder)
-                    worker.runs[run_id], queued.run.machine = queued, worker.post.machine
+                    worker.runs[run_id], queued.run.machine = queued, worker.machine
                     worker.send(protocol.Start(run_id, queued.request, queued.prediction, folder, queued.saved_step))
                     for _ in range(queued.early_steps):
-                        worker.send(protocol.Step(run_id))
+                        worker.send(protocol.Control(run_id, "step"))
             self._number()
 
     def retry(self) -> None:
@@ -164,12 +238,12 @@ class RunQueue:
         machine = machine_for_own(workers, self._supervisor.machines.training, self._limits)
         if machine is None:
             return None
-        worker = self._supervisor.launch(Post("own", run_id=queued.run.id, machine=machine.name))
+        worker = self._supervisor.launch(Slot("own", run_id=queued.run.id, machine=machine.name))
         self._not_started = self._not_started or worker is None
         return worker
 
     def _remove(self, queued: QueuedRun) -> None:
-        self._waiting.remove(queued)
+        self.waiting.remove(queued)
         queued.run.wait_in_queue(None)
 
     def _number(self) -> None:
@@ -177,11 +251,11 @@ class RunQueue:
         going = [
             [queued.seconds_left for queued in worker.runs.values()]
             for worker in self._supervisor.workers
-            if worker.post.role == "runs"
+            if worker.role == "runs"
         ]
-        left = [queued.seconds_left for queued in self._waiting]
+        left = [queued.seconds_left for queued in self.waiting]
         most = max([1, *map(len, going)]) if left else 1  # as some wait, the workers are full
         waits = seconds_to_start(going, left, most)
-        self._log.note(len(self._waiting))
-        for rank, queued in enumerate(self._waiting):
+        self._log.note(len(self.waiting))
+        for rank, queued in enumerate(self.waiting):
             queued.run.wait_in_queue(rank + 1, waits[rank] if waits else None)

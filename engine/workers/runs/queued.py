@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from threading import Event as Signal
 
 from engine.estimate.prediction import CPU_IS_FASTER_BELOW, Prediction
 from engine.foundation.visitor import PROGRAM, Visitor
+from engine.hosting.allowances import Release
 from engine.runs.events import Ended
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.workers import protocol
-from engine.workers.hosting.allowances import Lease
 
 NOT_STARTED = "It was stopped before it started."
 AGAIN_AFTER = 30.0
-"""Seconds until a worker is asked again to put a run away, where the disk did not take its state."""
+"""Seconds until a worker is asked again to suspend a run, where the disk did not take its state."""
 MOST_RETURNS = 3
 """How often a run comes back to the queue because its worker ended, without having been saved meanwhile."""
 REPEATS = "It repeats the steps since it was last saved, at most about a minute; then the curve goes on."
@@ -29,8 +29,8 @@ class QueuedRun:
     run: Run
     request: RunRequest
     prediction: Prediction
-    lease: Lease | None = None
-    """What counts the run among its owner's; none for a trial."""
+    release: Release = lambda: None
+    """The run is over: it counts no more among its owner's."""
     saved_step: int | None = None
     """The last step of a run that continues with the state in its folder; None: it begins anew."""
     saved: bool = field(init=False)
@@ -43,13 +43,13 @@ class QueuedRun:
     """How often the run has come back to the queue because its worker ended."""
     paused_at: float | None = None
     stop_asked_at: float | None = None
-    leaving: bool = False
-    """Whether its worker was asked to put it away."""
+    suspending: bool = False
+    """Whether its worker was asked to suspend it."""
     left: bool = False
     """Whether that is because its owner has no page open; it goes on when there is one again."""
-    meanwhile: list[protocol.Control] = field(default_factory=list)
-    """The steps or the resumption asked for since: with these it goes back into the queue as soon as it is put away."""
-    put_away_after: float = 0.0
+    asked_since: list[protocol.Control] = field(default_factory=list)
+    """The steps or the resumption asked for since: with these it goes back into the queue as soon as it is suspended."""
+    suspend_after: float = 0.0
     """The time before which its worker is not asked."""
 
     def __post_init__(self) -> None:
@@ -76,7 +76,7 @@ class QueuedRun:
 
     @property
     def resumable(self) -> bool:
-        """Whether the run, without a worker, can be put away."""
+        """Whether the run, without a worker, can be suspended."""
         return self.saved and self.stop_asked_at is None
 
     def come_back(self, why: str, *, counts: bool) -> None:
@@ -84,12 +84,8 @@ class QueuedRun:
         whether the run may have been what ended it."""
         self.run.wait_again(f"{why} {REPEATS}" if self.settled else "")
         self.returned += counts
-        self.begun, self.paused_at, self.leaving, self.meanwhile = False, None, False, []
+        self.begun, self.paused_at, self.suspending, self.asked_since = False, None, False, []
         self.saved_step = self.run.step if self.saved else None
-
-    def save(self) -> None:
-        """Its worker has saved its state."""
-        self.saved, self.returned = True, 0
 
     @property
     def seconds_left(self) -> float:
@@ -101,21 +97,15 @@ class QueuedRun:
         """The ending of a run that was stopped while it waited."""
         return Ended(self.run.step, "stopped", NOT_STARTED if self.saved_step is None else "")
 
-    def release(self) -> None:
-        """The run is over: it counts no more among its owner's."""
-        if self.lease is not None:
-            self.lease.release()
-
     def control_on_worker(self, control: protocol.Control) -> None:
-        """Note a control that is sent to the run's worker: a run that moves again is not put away, and where that was asked
+        """Note a control that is sent to the run's worker: a run that moves again is not suspended, and where that was asked
         for already, it comes back."""
-        match control:
-            case protocol.Step() | protocol.Resume():
-                self.paused_at = None
-                if self.leaving:
-                    self.meanwhile.append(control)
-            case protocol.Pause():
-                self.meanwhile.clear()
+        if control.action in ("step", "resume"):
+            self.paused_at = None
+            if self.suspending:
+                self.asked_since.append(control)
+        elif control.action == "pause":
+            self.asked_since.clear()
         self.control_early(control)  # it holds as well where another worker takes the run
 
     def begin(self) -> None:
@@ -126,20 +116,20 @@ class QueuedRun:
 
     def try_later(self) -> None:
         """Its worker could not save its state: the run stays, and the worker is asked again in a while."""
-        self.leaving, self.meanwhile = False, []
-        self.put_away_after = time.monotonic() + AGAIN_AFTER
+        self.suspending, self.asked_since = False, []
+        self.suspend_after = time.monotonic() + AGAIN_AFTER
 
     def control_early(self, control: protocol.Control) -> None:
         """Remember a control that the owner sends while the run waits for a worker."""
-        match control:
-            case protocol.Pause():
+        match control.action:
+            case "pause":
                 self.request = replace(self.request, paused=True)
-            case protocol.Step():
+            case "step":
                 self.request, self.early_steps = replace(self.request, paused=True), self.early_steps + 1
-            case protocol.Resume():
+            case "resume":
                 self.request, self.early_steps = replace(self.request, paused=False), 0
-            case protocol.SetPace(_, steps_per_second):
-                self.request = replace(self.request, pace=steps_per_second)
+            case "set pace":
+                self.request = replace(self.request, pace=control.pace)
 
 
 @dataclass(eq=False)
@@ -156,16 +146,5 @@ class QueuedJob:
     """The time at which its process reported that it is at this job."""
     asked_again: bool = False
     """Whether the job has come back to the queue because its process ended before it began the job."""
-    done: Signal = field(default_factory=Signal)
-    value: bytes = b""
-    """The pickled answer, once it is done."""
-    error: str = ""
-    """One sentence where the job failed, else empty."""
-
-    def finish(self, answer: protocol.Answer) -> None:
-        self.value, self.error = answer.value, answer.error
-        self.done.set()
-
-    def fail(self, sentence: str) -> None:
-        self.error = sentence
-        self.done.set()
+    answer: Future[bytes] = field(default_factory=Future)
+    """The pickled answer, or a JobError. It is given once, by who takes the job off the waiting ones or off its process."""

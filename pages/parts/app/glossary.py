@@ -30,7 +30,8 @@ def show_terms(first: str | None, words: str, *, columns: int = 2) -> None:
     if first is not None and not words:
         _show(TERMS[first])
         st.header("All terms", anchor=False)
-    found = [term for term in TERMS.values() if _matches(term, words) and (words or term.slug != first)]
+    sought = [term for term in TERMS.values() if words.casefold() in f"{term.name} {term.text}".casefold()]
+    found = [term for term in sought if words or term.slug != first]
     if not found:
         st.info(f"No term has {as_code(words)} in it.", icon=":material/search_off:")
     a_column = -(-len(found) // columns)
@@ -38,10 +39,6 @@ def show_terms(first: str | None, words: str, *, columns: int = 2) -> None:
         with column:
             for term in found[number * a_column : (number + 1) * a_column]:
                 _show(term)
-
-
-def _matches(term: Term, words: str) -> bool:
-    return words.casefold() in f"{term.name} {term.text}".casefold()
 
 
 def _show(term: Term) -> None:

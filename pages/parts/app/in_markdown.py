@@ -9,10 +9,9 @@ from contextlib import contextmanager
 import streamlit as st
 
 from engine.foundation.background import BackgroundTask
-from engine.foundation.errors import Explained
+from engine.foundation.errors import Explained, Refused
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError, Problem, shown
-from engine.workers.errors import Refused
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|$~:])")
 QUOTED = re.compile("“([^”]*)”")
@@ -75,19 +74,11 @@ def show_refusal(where: str = "", show: Callable[..., object] = st.error, icon: 
         show(sentence, icon=icon)
 
 
-def say_unsaved(run: Run | None) -> None:
-    """Say that a run goes on in memory only, so that its owner takes away what is worth keeping."""
-    if run is not None and run.unsaved:
+def say_unsaved(kept: Run | BackgroundTask | None) -> None:
+    """Say that a run, which goes on, or the result of a task is in memory only, so that its owner takes away what is worth keeping."""
+    if kept is not None and kept.unsaved:
+        gone = "It goes on, but it is gone" if isinstance(kept, Run) else "It is gone"
         st.warning(
-            f"{run.unsaved} It goes on, but it is gone when the app is started anew: download what you want to keep.",
-            icon=":material/save:",
-        )
-
-
-def say_result_unsaved(task: BackgroundTask | None) -> None:
-    """Say that the result of a task is in memory only."""
-    if task is not None and task.unsaved:
-        st.warning(
-            f"{task.unsaved} It is gone when the app is started anew: download what you want to keep.",
+            f"{kept.unsaved} {gone} when the app is started anew: download what you want to keep.",
             icon=":material/save:",
         )

@@ -1,7 +1,10 @@
-"""A visitor's own runs: the facts before one, how it is started and steered, and its buttons."""
+"""A visitor's own runs: the facts before one, how it is started and steered, its buttons; and which of them this tab shows and keeps."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import streamlit as st
@@ -12,11 +15,17 @@ from engine.estimate.warnings import warnings_of
 from engine.foundation.formatting import in_bytes, in_time
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
+from engine.workers.pool import ELSEWHERE
 from pages.parts.app import server
 from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.visitor import mine, visitor
 
-Steering = Literal["pause", "resume", "step", "stop"]
+SHOWN = "run"
+SHELF = "shelf"
+MAX_KEPT = 6
+"""The number of runs on the shelf; beyond it the oldest that is not pinned goes."""
+TIMED = ("auto", "cpu")
+"""The devices for which the time of a run is predicted: the speed of this machine is measured on a CPU core."""
 
 
 def show_facts(config: RunConfig) -> None:
@@ -24,7 +33,9 @@ def show_facts(config: RunConfig) -> None:
     prediction = predict(config)
     facts = [f"**{prediction.parameters:,}** parameters", f"**{in_bytes(prediction.memory.total)}** for a step"]
     seconds = prediction.seconds(config.steps)
-    if seconds is not None:
+    if config.device not in TIMED:
+        facts.append(f"time not measured on {config.device}")
+    elif seconds is not None:
         facts.append(f"about **{in_time(seconds)}**")
     st.caption(
         " · ".join(facts), help="Predicted: memory by formula, time from a short measurement on one CPU core here."
@@ -40,7 +51,17 @@ def start_run(config: RunConfig, *, pace: float | None = None, paused: bool = Fa
     return None
 
 
-def steer(action: Steering, run_id: str) -> None:
+def can_steer(run: Run | None) -> bool:
+    """Whether the visitor may pause, step or stop the run from here: it is the visitor's own and goes on at this server."""
+    return run is not None and run.live and mine(run.owner) and not run.elsewhere
+
+
+def goes_elsewhere(run: Run | None) -> bool:
+    """Whether the run is the visitor's own and goes on at another server, where alone it can be steered."""
+    return run is not None and run.live and mine(run.owner) and run.elsewhere
+
+
+def steer(action: Literal["pause", "resume", "step", "stop"], run_id: str) -> None:
     """Steer a run, unless that is refused."""
     with refused_in_words():
         getattr(server.pool(), action)(run_id, visitor())
@@ -48,21 +69,102 @@ def steer(action: Steering, run_id: str) -> None:
 
 def pause_button(run: Run | None) -> None:
     """Pause, or for a paused run Resume."""
-    own = run is not None and mine(run.owner)
-    if run is not None and own and run.state == "paused":
-        st.button("Resume", icon=":material/resume:", on_click=steer, args=("resume", run.id))
+    if run is not None and run.state == "paused" and mine(run.owner):
+        _steering_button("Resume", ":material/resume:", run)
     else:
-        args = ("pause", run.id if run is not None else "")
-        running = own and run is not None and run.live
-        st.button("Pause", icon=":material/pause:", disabled=not running, on_click=steer, args=args)
+        _steering_button("Pause", ":material/pause:", run)
 
 
 def stop_button(run: Run | None, **common: Any) -> None:
-    args, live = ("stop", run.id if run is not None else ""), run is not None and run.live and mine(run.owner)
-    st.button("Stop", icon=":material/stop:", disabled=not live, on_click=steer, args=args, **common)
+    _steering_button("Stop", ":material/stop:", run, **common)
+
+
+def _steering_button(label: str, icon: str, run: Run | None, **common: Any) -> None:
+    args = (label.lower(), run.id if run is not None else "")
+    st.button(label, icon=icon, disabled=not can_steer(run), on_click=steer, args=args, **common)
 
 
 def say_watching(run: Run | None) -> None:
-    """Say that the run is somebody else's, as long as it goes."""
-    if run is not None and run.live and not mine(run.owner):
+    """Say why a run that goes on cannot be steered: it is somebody else's, or goes on at another server."""
+    if goes_elsewhere(run):
+        st.info(ELSEWHERE, icon=":material/dns:")
+    elif run is not None and run.live and not mine(run.owner):
         st.caption(":material/visibility: You are watching somebody else's run. Train starts one of your own.")
+
+
+@dataclass
+class Shelf:
+    """The runs of one tab, the oldest first, and what was chosen for each."""
+
+    runs: list[str] = field(default_factory=list)
+    pinned: set[str] = field(default_factory=set)
+    hidden: set[str] = field(default_factory=set)
+    beside: str = ""
+    """The run whose attention stands beside that of the shown one; empty for none."""
+
+    def turn(self, what: Literal["pinned", "hidden"], run_id: str) -> None:
+        """Choose it for the run, or no longer."""
+        chosen = self.pinned if what == "pinned" else self.hidden
+        chosen.symmetric_difference_update({run_id})
+
+    def put_beside(self, run_id: str) -> None:
+        self.beside = run_id
+
+    def add(self, run_id: str) -> None:
+        """Add a run. Where there are too many, the oldest that is neither pinned nor this one goes."""
+        if run_id not in self.runs:
+            self.runs.append(run_id)
+        while len(self.runs) > MAX_KEPT:
+            oldest = next((one for one in self.runs[:-1] if one not in self.pinned), self.runs[0])
+            self.remove(oldest)
+
+    def remove(self, run_id: str) -> None:
+        """Take a run off the shelf; it is not deleted."""
+        self.runs = [other for other in self.runs if other != run_id]
+        self.pinned.discard(run_id)
+        self.hidden.discard(run_id)
+        if self.beside == run_id:
+            self.beside = ""
+
+
+def run_shelf() -> Shelf:
+    shelf: Shelf = st.session_state.setdefault(SHELF, Shelf())
+    return shelf
+
+
+def shown_run() -> Run | None:
+    run_id = st.session_state.get(SHOWN)
+    return server.find(run_id) if run_id else None
+
+
+def show_run(run_id: str) -> None:
+    """Show a run and put it on the shelf."""
+    st.session_state[SHOWN] = run_id
+    run_shelf().add(run_id)
+
+
+def leave_run() -> None:
+    """Show no run, as before the first; the one that was shown stays on the shelf."""
+    st.session_state.pop(SHOWN, None)
+
+
+def kept_runs() -> list[Run]:
+    """The runs on the shelf, the latest first, without those that are gone or never started."""
+    found = [server.find(run_id) for run_id in reversed(run_shelf().runs)]
+    return [run for run in found if run is not None and (run.events or run.id == st.session_state.get(SHOWN))]
+
+
+def forget_run(run_id: str) -> None:
+    """A run was deleted: this tab shows it no more."""
+    if st.session_state.get(SHOWN) == run_id:
+        del st.session_state[SHOWN]
+    run_shelf().remove(run_id)
+
+
+@contextmanager
+def in_step_with(state: Callable[[], object]) -> Iterator[None]:
+    """Rerun the script where the state of what runs has changed while the page was drawn, so that the buttons match."""
+    before = state()
+    yield
+    if state() != before:
+        st.rerun()

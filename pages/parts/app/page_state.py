@@ -12,9 +12,8 @@ from urllib.parse import urlencode
 import streamlit as st
 from pydantic_core import PydanticCustomError
 
-from engine.settings.errors import Problem
+from engine.settings.errors import Problem, checked, leniently
 from engine.settings.fields import Parameters, Setting, settings_in, to_text
-from engine.settings.reading import checked, leniently
 from pages.parts.app.address import NAMES, Hidden, read_hidden, take_link, write_link
 from pages.parts.app.glossary import setting_help
 from pages.parts.app.setting_widget import setting_widget

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # the engine is imported on first use: the server is up half a second sooner
     from engine.foundation.job import Answer, Job
     from engine.foundation.visitor import Visitor
+    from engine.hosting.limits import Limits
     from engine.runs.lease import Holder
     from engine.runs.run import Run
-    from engine.workers.hosting.limits import Limits
     from engine.workers.pool import Pool
 
 _making = Lock()
@@ -25,10 +25,9 @@ def pool() -> Pool:
     """The worker pool. It outlives sessions, until :func:`close`. Work submitted before the workers are ready waits for them.
     Raises ValueError with one sentence where the environment has a limit or a scheduler that does not fit."""
     from engine.cluster import cluster_at
-    from engine.foundation.files import keep_private
-    from engine.foundation.paths import data_folder
+    from engine.foundation.files import data_folder, keep_private
+    from engine.hosting.limits import Limits
     from engine.runs.store import Runs
-    from engine.workers.hosting.limits import Limits
     from engine.workers.pool import Pool
     from pages.parts.app.visitor import here
 
@@ -93,8 +92,8 @@ def health() -> dict[str, int]:
 
 def _time_this_machine(workers: Pool) -> None:
     """Measure the speed of this machine once; without it only the predicted time of a run is missing."""
+    from engine.foundation.errors import JobError
     from engine.training.jobs import MeasureSpeed
-    from engine.workers.errors import JobError
 
     with suppress(JobError):
         workers.ask(MeasureSpeed(), timeout=120.0)
@@ -107,7 +106,7 @@ def find(run_id: str) -> Run | None:
 
 def admit_stream(visitor: Visitor) -> Callable[[], None]:
     """Count one more event stream of a visitor, until the returned function is called. Raises NoRoom where there are enough."""
-    return pool().allowances.take("stream", visitor).release
+    return pool().allowances.take("stream", visitor)
 
 
 def ask_for(job: Job[Answer], visitor: Visitor) -> Answer:
@@ -130,7 +129,7 @@ def start_lines(
 ) -> Iterator[str]:
     """The lines of the log. ``address``: where the server listens; None for everywhere. ``others``: servers on the same data.
     ``scheduler``: the address of the cluster's; empty without one."""
-    from engine.workers.hosting.limits import PROFILE
+    from engine.hosting.limits import PROFILE
 
     given = " ".join(f"{name}={value}" for name, value in limits.model_dump().items())
     yield f"Profile {environ.get(PROFILE, 'own')}; limits: {given}"
@@ -147,9 +146,6 @@ def start_lines(
 
 def is_loopback(address: str | None) -> bool:
     """Whether only this computer reaches an address."""
-    if address is None:
-        return False
-    try:
-        return ipaddress.ip_address(address).is_loopback
-    except ValueError:
-        return address == "localhost"
+    with suppress(ValueError):
+        return address == "localhost" or ipaddress.ip_address(address or "").is_loopback
+    return False

@@ -29,14 +29,9 @@ def setting_widget(
     match row.kind:
         case "choice" if side_by_side and len(row.choices) <= SEGMENTS:
             st.segmented_control(
-                row.label,
-                row.choices,
-                default=value,
-                format_func=row.label_of,
-                required=True,
-                width="stretch",
+                row.label, row.choices, default=value, format_func=row.label_of, required=True, width="stretch",
                 **common,
-            )
+            )  # fmt: skip
         case "choice":
             choices = choices or row.choices
             st.selectbox(row.label, choices, choices.index(value), **{"format_func": row.label_of, **common})

@@ -9,10 +9,10 @@ from threading import RLock
 from typing import Generic, TypeVar
 
 from engine.foundation.background import BackgroundTask
+from engine.foundation.errors import Refused
 from engine.foundation.log import LOG
 from engine.foundation.visitor import Visitor
-from engine.workers.errors import Refused
-from engine.workers.hosting.allowances import Allowances, Kind, Lease
+from engine.hosting.allowances import Allowances, Kind, Release
 from pages.parts.app import server
 
 MAX_KEPT = 60
@@ -34,7 +34,7 @@ class TaskRegistry(Generic[T]):
         self._kind, self._allowances = kind, allowances
         self._lock = RLock()
         self._by_name: OrderedDict[str, T] = OrderedDict()
-        self._owners: dict[str, dict[str, Lease]] = {}  # of the running tasks: visitor's id -> lease
+        self._owners: dict[str, dict[str, Release]] = {}  # of the running tasks, by the visitor's id
 
     def begin(self, task: T, *, name: str = "", keep: Callable[[str], object] = lambda name: None) -> str:
         """Start a task for its visitor and return its name, by default an unguessable one. ``keep`` is called with the name
@@ -46,8 +46,8 @@ class TaskRegistry(Generic[T]):
         with self._lock:
             name = name or secrets.token_urlsafe(12)
             if task.visitor.id not in self._owners.get(name, {}):
-                lease = self._allowances().take(self._kind, task.visitor)
-                self._owners.setdefault(name, {})[task.visitor.id] = lease
+                release = self._allowances().take(self._kind, task.visitor)
+                self._owners.setdefault(name, {})[task.visitor.id] = release
             known = self._by_name.get(name)
             if known is not None and known.state == "running":
                 return name
@@ -64,8 +64,8 @@ class TaskRegistry(Generic[T]):
             task, owners = self._by_name[name], self._owners.get(name, {})
             if not self.owned(name, visitor):
                 raise Refused(NOT_YOURS)
-            if (lease := owners.pop(visitor.id, None)) is not None:
-                lease.release()
+            if (release := owners.pop(visitor.id, None)) is not None:
+                release()
             if not owners or not visitor.id:
                 task.stop()
 
@@ -92,5 +92,5 @@ class TaskRegistry(Generic[T]):
         finally:
             with self._lock:
                 if self._by_name.get(name) is task:  # otherwise its owners have asked for it again meanwhile
-                    for lease in self._owners.pop(name, {}).values():
-                        lease.release()
+                    for release in self._owners.pop(name, {}).values():
+                        release()

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock, local
 
-from engine.foundation.pace import Pace
-from engine.foundation.turns import Turns
+from engine.foundation.visitor import Pace, Turns
 from pages.parts.app.visitor import number_here, visitor
 
 PACE = Pace(rate=1.0, most=10.0)
@@ -42,24 +41,15 @@ class _UnderWay:
     """One of them at a time computes or waits until it may: it then knows what those before it have computed."""
 
 
-@dataclass(frozen=True)
-class _Turn:
-    """The present turn of a script run."""
-
-    began: float
-    """The processor time of its thread at the beginning."""
-    price: float
-    """What one second of it takes from the visitor's budget."""
-    taken: Sequence[Turns]
-    """What is to be ended after it: not what it has waited for in vain."""
-
-
 class _ScriptRun(local):
     """The script run of this thread."""
 
     beside: _UnderWay | None = None
     """Those of its visitor, with itself; None outside of :func:`in_turn`."""
-    turn: _Turn | None = None
+    taken: Sequence[Turns] | None = None
+    """What is to be ended after its present turn: not what it has waited for in vain. None while it has none."""
+    began = price = 0.0
+    """The processor time of its thread at the beginning of the turn, and what one second of it takes from the visitor's budget."""
 
 
 _turns = Turns(AT_ONCE)
@@ -76,13 +66,9 @@ def let_others_go() -> None:
 
 
 def price(visitors: int, under_way: int) -> float:
-    """What a second of computing takes from the budget of a visitor with so many script runs under way, where so many visitors are."""
-    return max(1.0, under_way / TABS) / share(visitors)
-
-
-def share(visitors: int) -> float:
-    """The part of each second in which the script runs of one visitor may compute where so many are here."""
-    return min(MOST, max(LEAST, TOGETHER / max(1, visitors)))
+    """What a second of computing takes from the budget of a visitor with so many script runs under way, where so many visitors are: the
+    more are here, the smaller is the part of each second in which the script runs of one may compute."""
+    return max(1.0, under_way / TABS) / min(MOST, max(LEAST, TOGETHER / max(1, visitors)))
 
 
 @contextmanager
@@ -130,16 +116,16 @@ def _begin(*, behind: bool = False) -> None:
     overdrawn = PACE.wait(beside.visitor) if number_here() > 1 else 0.0
     time.sleep(min(LONGEST, overdrawn))
     everybody = _turns.take(PATIENCE, behind=behind or overdrawn > 0 or beside.number > TABS)
-    taken = [turns for turns, called in ((_turns, everybody), (beside.turns, own)) if called]
-    _script_run.turn = _Turn(time.thread_time(), price(number_here(), beside.number), taken)
+    _script_run.taken = [turns for turns, called in ((_turns, everybody), (beside.turns, own)) if called]
+    _script_run.began, _script_run.price = time.thread_time(), price(number_here(), beside.number)
 
 
 def _end() -> bool:
     """End this thread's turn and count its time; False where it had none."""
-    turn, _script_run.turn = _script_run.turn, None
-    if turn is None or _script_run.beside is None:
+    taken, _script_run.taken = _script_run.taken, None
+    if taken is None or _script_run.beside is None:
         return False
-    PACE.spend(_script_run.beside.visitor, (time.thread_time() - turn.began) * turn.price)
-    for turns in turn.taken:
+    PACE.spend(_script_run.beside.visitor, (time.thread_time() - _script_run.began) * _script_run.price)
+    for turns in taken:
         turns.end()
     return True

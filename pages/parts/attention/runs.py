@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import streamlit as st
 
-from engine.analysis.attention_asked import LARGEST, ModelAsked, file_of, places_in, weights_of_one_sequence
-from engine.analysis.attention_jobs import TrainAgain
+from engine.analysis.attention.asked import LARGEST, ModelAsked, file_of, places_in, weights_of_one_sequence
+from engine.analysis.attention.jobs import TrainAgain
 from engine.config.link import to_query
-from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
 from engine.foundation.formatting import in_time
 from engine.runs.events import Snapshot
@@ -25,21 +22,19 @@ SLICE = 0.25
 """Seconds of that training between two updates of the progress."""
 
 
-def has_weights(run: Run) -> bool:
-    """Whether a run's attention can be shown from weights that are stored."""
-    return bool(run.weights) and not why_not(run)
+def own_runs() -> dict[str, Run]:
+    """This visitor's runs whose attention can be shown from weights that are stored, by id."""
+    return runs_of_visitor(lambda run: bool(run.weights) and not why_not(run))
 
 
 def with_run(now: AttentionState) -> AttentionState:
     """The choices with a run: where none is chosen the reader's newest, or the recorded one if there is none."""
-    if now.run:
-        return now
-    return now.model_copy(update={"run": next(iter(runs_of_visitor(has_weights)), RECORDED)})
+    return now if now.run else now.model_copy(update={"run": next(iter(own_runs()), RECORDED)})
 
 
 def choices(now: AttentionState) -> dict[str, str]:
     """The runs to choose from, id to label: this visitor's, the one of the link, and the recorded one."""
-    own = runs_of_visitor(has_weights)
+    own = own_runs()
     linked = {} if now.run in own else runs_of_visitor(lambda _: False, run_named(now.run))
     return {name: run_in_words(run) for name, run in (linked | own | {RECORDED: recorded_run()}).items()}
 
@@ -71,11 +66,10 @@ def asked_model(run: Run, step: int | None) -> ModelAsked:
 
 def seconds_to(run: Run, step: int) -> float:
     """The seconds of training up to a step: as predicted for this machine, otherwise as measured in the run."""
-    speed = predict(run.config).steps_per_second
-    if speed:
-        return step / speed
-    last = run.progress
-    return step * predict(run.config).tokens_per_step / last.tokens_per_second if last else float("inf")
+    predicted, last = predict(run.config), run.progress
+    if predicted.steps_per_second:
+        return step / predicted.steps_per_second
+    return step * predicted.tokens_per_step / last.tokens_per_second if last else float("inf")
 
 
 def at_hand(asked: ModelAsked) -> bool:
@@ -90,26 +84,18 @@ def ready(run: Run, asked: ModelAsked) -> bool:
     step = asked.config.steps if asked.step is None else asked.step
     seconds = seconds_to(run, step)
     if seconds > LONGEST:
-        st.info(
-            f"The weights of step {step} are not kept, and training up to it again takes about {in_time(seconds)}: "
-            "the patterns that were kept are under “Training”.",
-            icon=":material/inventory_2:",
-        )
+        words = f"The weights of step {step} are not kept, and training up to it again takes about {in_time(seconds)}"
+        st.info(f"{words}: the patterns that were kept are under “Training”.", icon=":material/inventory_2:")
         return False
     if not st.button(f"Train again up to step {step} (about {in_time(seconds)})", icon=":material/replay:"):
-        st.caption(
-            "The weights of this step were not kept. On a CPU the same settings and seed give them again; on a GPU nearly the same ones."
-        )
+        again = "On a CPU the same settings and seed give them again; on a GPU nearly the same ones."
+        st.caption(f"The weights of this step were not kept. {again}")
         return False
     with st.empty():
         while (at := ask(TrainAgain(asked, SLICE), timeout=TIMEOUT))["step"] < step:
             st.progress(at["step"] / step, f"Training it again: step {at['step']} of {step}")
         st.empty()
     return True
-
-
-def named_steps(steps: Sequence[int], last: int) -> dict[int, str]:
-    return {step: f"{step} (end)" if step == last else str(step) for step in steps}
 
 
 def run_controls(now: AttentionState) -> None:
@@ -124,36 +110,26 @@ def run_controls(now: AttentionState) -> None:
             return
         if now.view != "training" and SETTINGS.drawn("step"):  # that view has two steps of its own
             steps = steps_to_show(run)
-            names = named_steps(steps, run.step)
+            names = {run.step: f"{run.step} (end)"}
             bound = SETTINGS.labelled("step", shown=now.step if now.step in steps else run.step)
             st.selectbox(options=steps, format_func=lambda step: names.get(step, str(step)), width=110, **bound)
-        sample_controls(now)
+        sample_controls(now, run)
         kept = {"run": run.id} if now.run != RECORDED else {}
         st.page_link("lab.py", label="In the lab", icon=":material/science:", query_params=to_query(run.config) | kept)
 
 
-def sample_controls(now: AttentionState) -> None:
-    run = run_named(now.run)
-    if run is None:
-        return
+def sample_controls(now: AttentionState, run: Run) -> None:
     if SETTINGS.drawn("sample"):
         bound = SETTINGS.labelled("sample", shown=now.sample, disabled=bool(now.text.strip()))
         st.number_input(min_value=0, max_value=255, step=1, width=150, **bound)
     if SETTINGS.drawn("text"):
         bound = SETTINGS.labelled("text", shown=now.text)
-        bound["help"] = f"{how_to_write(run.config)} {bound['help']}"
-        st.text_input(placeholder=f"as in {example(run.config)}", width=230, **bound)
-
-
-def example(config: RunConfig) -> str:
-    row = TASKS[config.task]
-    return "To be, or not to be" if row.corpus else row.sample.split(" →")[0].split(": ")[-1]
-
-
-def how_to_write(config: RunConfig) -> str:
-    if TASKS[config.task].corpus:
-        return "Any sentence, as you would write it. What the vocabulary does not have is read as the unknown token."
-    return "Token names with spaces or commas between them."
+        task = TASKS[run.config.task]
+        how, example = "Token names with spaces or commas between them.", task.sample.split(" →")[0].split(": ")[-1]
+        if task.corpus:
+            how = "Any sentence, as you would write it. What the vocabulary does not have is read as the unknown token."
+            example = "To be, or not to be"
+        st.text_input(placeholder=f"as in {example}", width=230, **bound | {"help": f"{how} {bound['help']}"})
 
 
 def head_controls(at: LookedAt) -> None:

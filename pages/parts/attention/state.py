@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import field_validator
+import numpy as np
+from pydantic import AfterValidator, field_validator
 
-from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked, Which, places_in
-from engine.analysis.attention_faults import FAULTS
+from engine.analysis.attention.asked import FAULTS, ModelAsked, Place, SampleAsked, Which, places_in
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
 from engine.settings.fields import setting, whole_number
 from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed
 from pages.parts.app.server import find
-from pages.parts.boards.panels import Picked
+from pages.parts.boards.panels import Panel, Picked, panels
 from pages.parts.boards.recorded import RECORDED
+from pages.parts.charts.attention import pattern_picture
 
-VIEWS = {
-    "steps": "Steps",
-    "heads": "Heads",
-    "change": "Change",
-    "training": "Training",
-    "faults": "Faults",
-}
+VIEWS = {"steps": "Steps", "heads": "Heads", "change": "Change", "training": "Training", "faults": "Faults"}
 EXPLAINED = {
     "steps": "One query of one head, from its vector to what the head hands on. All numbers are the model's own.",
     "heads": "Where every head looks, how wide and how far, and what kind of head that makes it.",
@@ -68,7 +64,7 @@ class AttentionState(PageState):
         (), label="Heads switched off", help="What a head switched off hands on is zero, at every position.",
     )
     """As ``self.1.2``: kind, layer, head."""
-    faults: tuple[str, ...] = setting((), label="Faults", help="")
+    faults: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, FAULTS))] = setting((), label="Faults", help="")
     # fmt: on
 
     @field_validator("run")
@@ -100,11 +96,6 @@ class AttentionState(PageState):
             if kind not in KINDS or len(numbers) != 2 or any(whole_number(n, 0, 999) is None for n in numbers):
                 raise not_allowed("heads as self.1.2 (kind, layer, head), separated by commas")
         return heads
-
-    @field_validator("faults")
-    @classmethod
-    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return all_known(names, FAULTS)
 
 
 class AttentionSettings(ModelSettings[AttentionState]):
@@ -139,14 +130,6 @@ def fitted(now: AttentionState, config: RunConfig) -> AttentionState:
     return now.model_copy(update={"which": which, "layer": layer, "head": head})
 
 
-def place_of(now: AttentionState) -> Place:
-    return Place(now.which, (now.layer or 1) - 1, (now.head or 1) - 1)
-
-
-def sample_of(now: AttentionState) -> SampleAsked:
-    return SampleAsked(now.sample, now.text)
-
-
 def name_of_head(place: Place) -> str:
     kind = {"self": "", "encoder": "enc ", "cross": "cross "}[place.which]
     return f"{kind}L{place.layer + 1} H{place.head + 1}"
@@ -154,6 +137,8 @@ def name_of_head(place: Place) -> str:
 
 @dataclass(frozen=True)
 class LookedAt:
+    """The model, the sequence and the head that a view shows."""
+
     run: Run
     model: ModelAsked
     now: AttentionState
@@ -172,6 +157,24 @@ class LookedAt:
     def subject(self) -> str:
         """The key under which zoom is kept: another run or another sequence is another figure."""
         return f"{self.now.run} {self.place.which} {len(self.queries)} {len(self.keys)}"
+
+    @property
+    def head(self) -> str:
+        """The name of the head."""
+        return name_of_head(self.place)
+
+    def show(self, key: str, name: str, items: Sequence[Panel], *, least: int = 300, **more: Any) -> None:
+        """Show the figures of a view; zoom is kept as long as the subject is the same."""
+        panels(items, key=f"attention.{key}", name=name, subject=self.subject, least=least, **more)
+
+    def pattern_panel(
+        self, id: str, title: str, pattern: np.ndarray, alt: str, *, framed: bool = True, bar: bool = True, **more: Any
+    ) -> Panel:
+        """A pattern [query, key] of the sequence. ``framed``: whether the query is."""
+        query = self.query if framed else None
+        drawn = pattern_picture(pattern, self.queries, self.keys, self.color, query=query, bar=bar)
+        usual: dict[str, Any] = {"height": 340, "link": CELLS}
+        return Panel(id, title, drawn, alt, **usual | more)
 
 
 def held_out_label(name: str) -> str:

@@ -33,37 +33,33 @@ Plain = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class ScriptFile:
-    """A JavaScript module. It exports ``draw(component)``, which returns a function to call when the board leaves the page."""
+class Source:
+    """What a kind of board shows: its scripts, of which one defines ``sourceOf(board)``, and its style, ``<name>.css``.
+
+    With the scripts of the shell its own are one module, which exports ``draw(component)``; this returns a function to call when the board
+    leaves the page.
+    """
 
     name: str
-    plain: bytes
+    folder: Path
+    scripts: tuple[str, ...]
+    """Their names in the order in which they use each other."""
+
+    @cached_property
+    def plain(self) -> bytes:
+        """The module."""
+        shared = SHELL / "script"
+        parts = (_joined(shared, BEFORE), _joined(self.folder / "script", self.scripts), _joined(shared, AFTER))
+        return "".join(parts).encode()
 
     @cached_property
     def address(self) -> str:
-        """The address relative to the app; another content has another address."""
+        """The module's address relative to the app; another content has another address."""
         return f"{FOLDER}/{self.name}-{hashlib.sha256(self.plain).hexdigest()[:16]}.js"
 
     @cached_property
     def packed(self) -> bytes:
         return gzip.compress(self.plain)
-
-
-@dataclass(frozen=True)
-class Source:
-    """What a kind of board shows: its scripts, of which one defines ``sourceOf(board)``, and its style, ``<name>.css``."""
-
-    name: str
-    folder: Path
-    scripts: tuple[str, ...]
-    """Their names in the order in which they use each other; with those of the shell they are one module."""
-
-    @cached_property
-    def file(self) -> ScriptFile:
-        """The module of the shell's scripts and the source's own."""
-        shared = SHELL / "script"
-        parts = (_joined(shared, BEFORE), _joined(self.folder / "script", self.scripts), _joined(shared, AFTER))
-        return ScriptFile(self.name, "".join(parts).encode())
 
 
 @st.cache_resource
@@ -87,9 +83,7 @@ def show_board(source: Source, key: str, data: Plain, **listeners: Callable[[], 
     message would not be kept; :func:`pages.parts.app.frame.nothing` is one that does no more.
     """
     # In a list: a dictionary would be searched for data frames, each time.
-    return _component(source)(
-        key=key, data=[data | {"script": source.file.address, "plotly": PLOTLY_ADDRESS}], **listeners
-    )
+    return _component(source)(key=key, data=[data | {"script": source.address, "plotly": PLOTLY_ADDRESS}], **listeners)
 
 
 def as_fragment(draw: Callable[[], None], every: float | None) -> None:

@@ -74,7 +74,7 @@ def panels(
     section = {"id": key, "title": "", "note": "", "width": least, "table": None, "panels": plain}
 
     def tell() -> None:
-        if on_pick is not None and (picked := picked_in(key)) is not None:
+        if on_pick is not None and (picked := pick_told(st.session_state.get(key))) is not None:
             on_pick(picked)
 
     return pick_told(mount(key, subject or key, version, [section], name=name, level=level, on_picked=tell))
@@ -102,30 +102,17 @@ def mount(
 
 
 def as_plain(item: Panel) -> Plain:
+    both = [f"{item.link} column", f"{item.link} row"] if item.link else ["", ""]
+    figure = json.loads(item.figure.to_json(remove_uids=False))
+    figure["layout"].pop("template", None)
     return {
         "id": item.id, "title": item.title, "alt": item.alt, "height": item.height, "lines": [item.note] if item.note else [],
-        "words": item.below, "wide": item.wide, "link": _axes(item.link), "picks": item.picks, "term": item.term,
-        "figure": _without_template(json.loads(item.figure.to_json(remove_uids=False))),
+        "words": item.below, "wide": item.wide, "link": both if isinstance(item.link, str) else list(item.link),
+        "picks": item.picks, "term": item.term, "figure": figure,
     }  # fmt: skip
 
 
-def _axes(link: str | tuple[str, str]) -> list[str]:
-    if isinstance(link, str):
-        return [f"{link} column", f"{link} row"] if link else ["", ""]
-    return list(link)
-
-
-def _without_template(figure: Plain) -> Plain:
-    figure["layout"].pop("template", None)
-    return figure
-
-
-def picked_in(key: str) -> Picked | None:
-    """The pick in the board of that key, inside a listener of that board."""
-    return pick_told(st.session_state.get(key))
-
-
 def pick_told(told: object) -> Picked | None:
-    """The pick in the browser's message, if it sent one for this rerun."""
+    """The pick in the browser's message, if there is one for this rerun; a listener finds it in the session, by the board's key."""
     place = getattr(told, "picked", None) or (told.get("picked") if isinstance(told, dict) else None)
     return Picked(str(place["panel"]), place["x"], place["y"]) if place else None

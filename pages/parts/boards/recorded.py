@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import engine
-from engine.analysis.working_head import WorkingHead, load
+from engine.analysis.attention.working_head import WorkingHead, load
 from engine.foundation.formatting import counted
 from engine.runs.events import Sample, Snapshot
 from engine.runs.folder import RunFolder

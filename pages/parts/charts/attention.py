@@ -9,44 +9,30 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import Axis, Trace, axis, color_bar, figure
+from pages.parts.charts.base import Axis, Trace, axis, figure, painted, rounded
 from pages.parts.charts.colors import diverging, muted, sequential, shade
-from pages.parts.charts.heat import heat, heat_figure, labels
+from pages.parts.charts.heat import gap, heat, heat_figure, labels, live_heat, tile_names, upright_words
 
 MOST_TOKENS = 12
 """The most tokens written along an axis of a panel of the lab, which is small."""
 KEY, QUERY = "key (read from)", "query (reading)"
-MOST_LABELS = 24
-"""The most tokens written along an axis."""
 LEVEL = 70
 """The most letters that fit beneath bars; longer names are turned."""
-
-
-def gap(side: int) -> int:
-    """The number of empty cells between tiles of that side."""
-    return max(1, round(side * 0.12))
 
 
 def mosaic_figure(layers: int, heads: int, queries: int, keys: int, color: str, which: str = "self") -> go.Figure:
     """Tiles in rows of layers and columns of heads; a tile is one pattern [query, key], weights from 0 to 1."""
     high, wide = queries + gap(queries), keys + gap(keys)
+    quiet: Axis = {"showgrid": False, "ticks": "", "constrain": "domain"}
+    across = {"range": [-0.5, heads * wide - gap(keys) - 0.5], "side": "top"}
+    down = {"range": [layers * high - gap(queries) - 0.5, -0.5], "scaleanchor": "x"}
     return figure(
-        [_heatmap(color, {"grid": "mosaic", "which": which, "tile": [high, wide], "cells": [queries, keys]})],
-        xaxis=axis(
-            "head",
-            tickvals=[h * wide + (keys - 1) / 2 for h in range(heads)],
-            ticktext=[f"H{h + 1}" for h in range(heads)],
-            range=[-0.5, heads * wide - gap(keys) - 0.5], showgrid=False, side="top", ticks="", constrain="domain",
-        ),
-        yaxis=axis(
-            "layer",
-            tickvals=[n * high + (queries - 1) / 2 for n in range(layers)],
-            ticktext=[f"L{n + 1}" for n in range(layers)],
-            range=[layers * high - gap(queries) - 0.5, -0.5], showgrid=False, ticks="", scaleanchor="x", constrain="domain",
-        ),
+        [_live(color, {"grid": "mosaic", "which": which, "tile": [high, wide], "cells": [queries, keys]})],
+        xaxis=axis("head", **tile_names("H", heads, keys) | quiet | across),
+        yaxis=axis("layer", **tile_names("L", layers, queries) | quiet | down),
         margin={"l": 40, "r": 8, "t": 40, "b": 8},
         dragmode="zoom",
-    )  # fmt: skip
+    )
 
 
 def pattern_figure(
@@ -54,22 +40,12 @@ def pattern_figure(
 ) -> go.Figure:
     """One head: a row for each query, a column for each key, the probe's tokens on the axes."""
     queries, keys = in_blocks(query_tokens, block[0]), in_blocks(key_tokens, block[1])
-    return figure(
-        [_heatmap(color, {"grid": "pattern", "which": which, "queries": queries, "keys": keys})],
-        xaxis=axis(
-            "key (read from)", showgrid=False, side="top", ticks="", constrain="domain", **labels(keys, MOST_TOKENS) | upright_words(keys)
-        ),
-        yaxis=axis(
-            "query (reading)", showgrid=False, autorange="reversed", ticks="", scaleanchor="x", constrain="domain",
-            **labels(queries, MOST_TOKENS),
-        ),
-        margin={"l": 44, "r": 8, "t": 44, "b": 8},
-    )  # fmt: skip
-
-
-def upright_words(names: Sequence[str]) -> dict[str, Any]:
-    """Axis settings that turn words on a horizontal axis upright, so that they do not overlap."""
-    return {"tickangle": -90} if max(map(len, names), default=0) > 3 else {}
+    trace = _live(color, {"grid": "pattern", "which": which, "queries": queries, "keys": keys})
+    across = {"side": "top"} | labels(keys, MOST_TOKENS) | upright_words(keys)
+    margin = {"l": 44, "r": 8, "t": 44, "b": 8}
+    return heat_figure(
+        trace, x=KEY, y=QUERY, square=True, across=across, down=labels(queries, MOST_TOKENS), margin=margin
+    )
 
 
 def in_blocks(tokens: Sequence[str], block: int) -> list[str]:
@@ -80,13 +56,8 @@ def in_blocks(tokens: Sequence[str], block: int) -> list[str]:
     return [part[0] if len(part) == 1 else f"{part[0]}…{part[-1]}" for part in parts]
 
 
-def _heatmap(color: str, meta: dict[str, object]) -> go.Heatmap:
-    scale = sequential(color)
-    return go.Heatmap(
-        zmin=0, zmax=1, colorscale=scale["light"], hoverinfo="none",
-        colorbar=color_bar("weight", tickvals=[0, 0.5, 1]),
-        meta={**meta, "scale": scale},
-    )  # fmt: skip
+def _live(color: str, meta: dict[str, object]) -> go.Heatmap:
+    return live_heat("weight", sequential(color), meta, {"tickvals": [0, 0.5, 1]}, zmin=0, zmax=1)
 
 
 def pattern_picture(
@@ -94,22 +65,16 @@ def pattern_picture(
     bar: bool = True, bare: bool = False,
 ) -> go.Figure:  # fmt: skip
     """Weights [query, key] from 0 to 1; the chosen query is framed. ``bare``: small, without axis titles."""
-    return _square(
-        heat(pattern, "weight", scale=sequential(color), low=0.0, high=1.0, bar=bar and not bare),
-        queries,
-        keys,
-        query,
-        bare,
-    )
+    trace = heat(pattern, "weight", scale=sequential(color), low=0.0, high=1.0, bar=bar and not bare)
+    return _square(trace, queries, keys, query, bare)
 
 
 def difference_picture(
     difference: np.ndarray, queries: Sequence[str], keys: Sequence[str], *, query: int | None = None
 ) -> go.Figure:
     """Changes of weights, [query, key]: gains above 0, losses below."""
-    return _square(
-        heat(difference, "change of weight", scale=diverging(), low=-1.0, high=1.0), queries, keys, query, False
-    )
+    trace = heat(difference, "change of weight", scale=diverging(), low=-1.0, high=1.0)
+    return _square(trace, queries, keys, query, False)
 
 
 def _square(trace: Trace, queries: Sequence[str], keys: Sequence[str], query: int | None, bare: bool) -> go.Figure:
@@ -120,25 +85,21 @@ def _square(trace: Trace, queries: Sequence[str], keys: Sequence[str], query: in
             "type": "rect", "x0": -0.5, "x1": len(keys) - 0.5, "y0": query - 0.5, "y1": query + 0.5, "name": "accent",
             "line": {"width": 1.5}, "fillcolor": "rgba(0,0,0,0)",
         }]  # fmt: skip
-    labels: Axis = {"showticklabels": not bare}
-    return heat_figure(
-        trace, **words, square=len(queries) == len(keys), across=across(keys) | labels, down=sparse(queries) | labels, **more
-    )  # fmt: skip
+    across, down = (named | {"showticklabels": not bare} for named in (_across(keys), labels(queries, last=True)))
+    return heat_figure(trace, **words, square=len(queries) == len(keys), across=across, down=down, **more)
 
 
-def across(names: Sequence[str]) -> Axis:
+def _across(names: Sequence[str]) -> Axis:
     """Axis settings that write names from left to right, with words upright."""
-    return sparse(names) | upright_words(names)
+    return labels(names, last=True) | upright_words(names)
 
 
 def influence_picture(moved: np.ndarray, tokens: Sequence[str], high: float) -> go.Figure:
     """The change of each output (logits) when one token is changed, [changed token, output]."""
-    trace = heat(
-        moved.T, "logits", scale=sequential("#7A5AE0"), low=0.0, high=max(high, 1e-6), x="changed token", y="output"
-    )
-    return heat_figure(
-        trace, x="changed token", y="output that moves", square=True, across=across(tokens), down=sparse(tokens)
-    )
+    x, scale = "changed token", sequential("#7A5AE0")
+    trace = heat(moved.T, "logits", scale=scale, low=0.0, high=max(high, 1e-6), x=x, y="output")
+    down = labels(tokens, last=True)
+    return heat_figure(trace, x=x, y="output that moves", square=True, across=_across(tokens), down=down)
 
 
 def numbers_picture(
@@ -147,7 +108,7 @@ def numbers_picture(
     """Signed numbers [row, column] on a scale that is symmetric around zero."""
     most = max(float(np.abs(matrix).max(initial=0.0)), 1e-6)
     trace = heat(matrix, unit, scale=diverging(), low=-most, high=most, x=x, y=y)
-    return heat_figure(trace, x=x, y=y, across=across(columns), down=sparse(rows))
+    return heat_figure(trace, x=x, y=y, across=_across(columns), down=labels(rows, last=True))
 
 
 def strips_picture(
@@ -163,21 +124,21 @@ def strips_picture(
         for shown, tone, opacity in ((~blocked, shade(color), 1.0), (blocked, muted(), 0.35)):
             if shown.any():
                 traces.append(go.Bar(
-                    x=np.flatnonzero(shown).tolist(), y=[float(f"{value:.5g}") for value in values[shown]], name=name, yaxis=f"y{number}",
-                    marker={"color": tone["light"]}, opacity=opacity, meta={"color": tone, "label": name},
-                    hovertemplate=f"{name}, key %{{x}}: %{{y:.3g}}<extra></extra>", showlegend=False,
+                    x=np.flatnonzero(shown).tolist(), y=rounded(values[shown]), name=name, yaxis=f"y{number}", opacity=opacity,
+                    marker={"color": tone["light"]}, meta={"color": tone, "label": name}, showlegend=False,
+                    hovertemplate=f"{name}, key %{{x}}: %{{y:.3g}}<extra></extra>",
                 ))  # fmt: skip
-    below = axis(KEY, showgrid=False, range=[-0.5, len(keys) - 0.5], anchor=f"y{len(strips)}", **across(keys))
+    below = axis(KEY, showgrid=False, range=[-0.5, len(keys) - 0.5], anchor=f"y{len(strips)}", **_across(keys))
     return figure(traces, xaxis=below, bargap=0.25, barmode="overlay", hovermode="x", **layout)
 
 
 def bars_picture(names: Sequence[str], values: Sequence[float], *, x: str, y: str, color: str) -> go.Figure:
     """One bar for each name."""
     bar = go.Bar(
-        x=list(range(len(names))), y=[float(f"{value:.5g}") for value in values], marker={"color": shade(color)["light"]},
+        x=list(range(len(names))), y=rounded(values), marker={"color": shade(color)["light"]},
         meta={"color": shade(color), "label": y}, customdata=list(names), hovertemplate="%{customdata}: %{y:.3g}<extra></extra>",
     )  # fmt: skip
-    below = axis(x, showgrid=False, **sparse(names))
+    below = axis(x, showgrid=False, **labels(names, last=True))
     if sum(map(len, names)) > LEVEL:
         below["tickangle"] = -60
     return figure([bar], xaxis=below, yaxis=axis(y, zeroline=True), bargap=0.3)
@@ -198,21 +159,9 @@ def lines_picture(lines: Sequence[Line], *, x: str, y: str, color: str, **layout
     for line in sorted(lines, key=lambda line: line.strong):
         tone = shade(color) if line.strong else muted()
         traces.append(go.Scatter(
-            x=list(line.x), y=[float(f"{value:.5g}") for value in line.y], name=line.name, mode="lines+markers", marker={"size": 5},
-            line={"color": tone["light"], "width": 3 if line.strong else 1.5}, opacity=1.0 if line.strong else 0.5,
-            meta={"color": tone, "label": line.name}, hovertemplate=f"{line.name}: %{{y:.3g}}<extra></extra>",
+            x=list(line.x), y=rounded(line.y), name=line.name, mode="lines+markers", opacity=1.0 if line.strong else 0.5,
+            hovertemplate=f"{line.name}: %{{y:.3g}}<extra></extra>",
+            **painted(tone, line.name, width=3 if line.strong else 1.5) | {"marker": {"size": 5}},
         ))  # fmt: skip
     axes = {"xaxis": axis(x) | layout.pop("xaxis", {}), "yaxis": axis(y) | layout.pop("yaxis", {})}
     return figure(traces, **axes, margin={"l": 52, "r": 12, "t": 40, "b": 40}, **layout)
-
-
-def sparse(names: Sequence[str], most: int = MOST_LABELS) -> dict[str, Any]:
-    """Axis settings that write at most ``most`` of the names at 0, 1, 2 ..., the last among them, with markup escaped, since
-    Plotly interprets some.
-    """
-    if not names:
-        return {}
-    shown = list(range(0, len(names), -(-len(names) // most)))
-    shown[-1] = len(names) - 1
-    texts = [names[place].replace("&", "&amp;").replace("<", "&lt;") for place in shown]
-    return {"tickvals": shown, "ticktext": texts, "tickangle": 0}

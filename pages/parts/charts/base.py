@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from math import isfinite
 from typing import Any
 
 import plotly.graph_objects as go
@@ -72,6 +73,24 @@ def line(
         line={"color": color["light"], "width": width, "dash": dash},
         hovertemplate=f"%{{y:{hover}}}", meta={"column": column, "color": color, **meta},
     )  # fmt: skip
+
+
+def painted(
+    color: Pair, label: str = "", *, width: float | None = None, dash: str = "", size: int | None = None, symbol: str = ""
+) -> Trace:  # fmt: skip
+    """The properties of a trace that follow from its colour, which the browser changes with the theme: a line of that ``width``, marks of
+    that ``size``, or both. ``label``: the name of its values in saved data."""
+    found: Trace = {"meta": {"color": color} | ({"label": label} if label else {})}
+    if width is not None:
+        found["line"] = {"color": color["light"], "width": width} | ({"dash": dash} if dash else {})
+    if size is not None:
+        found["marker"] = {"color": color["light"], "size": size} | ({"symbol": symbol} if symbol else {})
+    return found
+
+
+def rounded(values: Iterable[float], digits: int = 5) -> list[float | None]:
+    """Values with few digits: enough for a line, and half the bytes. None where a value is not finite."""
+    return [float(f"{value:.{digits}g}") if isfinite(value) else None for value in values]
 
 
 def uid_of(*words: object) -> str:

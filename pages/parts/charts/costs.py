@@ -1,4 +1,5 @@
-"""Figures of a cost over length or depth on logarithmic axes, and of the parts of memory."""
+"""Figures of a cost over length or depth on logarithmic axes, and of the memory of a training step by part: of one model, predicted and
+measured, over length or depth, and of well-known models."""
 
 from __future__ import annotations
 
@@ -6,18 +7,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log10
 
+import pandas as pd
 import plotly.graph_objects as go
 
 from engine.foundation.formatting import in_bytes, in_fine_time
 from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
 from engine.sweeps.result import Summary
-from pages.parts.charts.base import LEGEND, axis, figure, uid_of
-from pages.parts.charts.colors import muted, shade
-from pages.parts.charts.memory import part_colors, parts_of
+from pages.parts.charts.base import FONT, LEGEND, Trace, axis, figure, painted, uid_of
+from pages.parts.charts.colors import INK, MUTED, Pair, muted, shade
 
-MIB = 2**20
+MIB, GIB = 2**20, 2**30
+UNITS = (("bytes", 1), ("KiB", 2**10), ("MiB", MIB), ("GiB", GIB))
 MOST_TICKS = 7
+GREYS = (
+    Pair(light=INK["light"], dark="#C9D2E0"),
+    Pair(light=MUTED["light"], dark="#8B97AB"),
+    Pair(light="#98A3B5", dark="#5B677B"),
+)
+"""Of what every model has: its weights, their gradients, and the optimizer."""
+COLOR = "#2A5BD7"
+PARTS = ("weights", "gradients", "optimizer", "activations")
+STACKED = {"barmode": "stack", "legend": {**LEGEND, "traceorder": "normal"}}
 
 
 @dataclass(frozen=True)
@@ -52,7 +63,7 @@ def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: st
     """Points are measured, with their range; a thick line is the power law over the range of its fit; a dotted line is
     predicted by formula. Both axes are logarithmic."""
     traces = [_measured(line, what_grows, unit) for line in lines]
-    traces += [_law(line, unit) for line in lines if line.fit is not None]
+    traces += [_law(line, line.fit, unit) for line in lines if line.fit is not None]
     traces += [_predicted(line, what_grows, unit) for line in lines if line.predicted]
     return figure(
         traces,
@@ -72,96 +83,148 @@ def places_axis(places: Sequence[int]) -> dict[str, object]:
     return {"type": "log", "range": ends, "tickvals": shown, "ticktext": [f"{place:,}" for place in shown]}
 
 
+def _of_line(line: CostLine, kind: str, name: str) -> Trace:
+    """The identity of one of a line's traces; those of a line are shown and hidden together."""
+    return {"name": name, "uid": uid_of(line.name, kind), "legendgroup": line.name}
+
+
 def _measured(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
-    color = shade(line.color)
     levels = line.levels
+    legend = line.label if line.fit is None else f"{line.label} n<sup>{line.fit.exponent:.2f}</sup>".replace("-", "−")
     return go.Scatter(
         x=[level.place for level in levels], y=[level.value / unit.size for level in levels], mode="markers+lines",
-        name=_legend(line), uid=uid_of(line.name, "measured"), legendgroup=line.name,
-        line={"color": color["light"], "width": 1, "dash": "dash" if line.dashed else "solid"},
-        marker={"color": color["light"], "size": 7, "symbol": "circle-open" if line.dashed else "circle"},
         error_y={
             "type": "data", "symmetric": False, "thickness": 1, "width": 3,
             "array": [(level.high - level.value) / unit.size for level in levels],
             "arrayminus": [(level.value - level.low) / unit.size for level in levels],
         },
-        customdata=[
-            [unit.words(level.value), f"{unit.words(level.low)} to {unit.words(level.high)}, {_times(level.visits)}"]
-            for level in levels
-        ],
+        customdata=[[unit.words(level.value), _range_in_words(level, unit)] for level in levels],
         hovertemplate=f"{line.label}, %{{x:,}} {what_grows}<br>%{{customdata[0]}}, measured<br>%{{customdata[1]}}<extra></extra>",
-        meta={"color": color, "label": f"{line.label}, measured"},
+        **_of_line(line, "measured", legend),
+        **painted(
+            shade(line.color), f"{line.label}, measured", width=1, dash="dash" if line.dashed else "solid",
+            size=7, symbol="circle-open" if line.dashed else "circle",
+        ),
     )  # fmt: skip
 
 
-def _law(line: CostLine, unit: Unit) -> go.Scatter:
-    color, fit = shade(line.color), line.fit
-    assert fit is not None
-    ends = [fit.first, fit.last]
+def _range_in_words(level: Summary, unit: Unit) -> str:
+    visits = "once" if level.visits == 1 else f"{level.visits} visits"
+    return f"{unit.words(level.low)} to {unit.words(level.high)}, {visits}"
+
+
+def _law(line: CostLine, fit: Fit, unit: Unit) -> go.Scatter:
+    ends, name = [fit.first, fit.last], f"{line.label}, power law"
+    interval = f"95 % interval {fit.low:.2f} to {fit.high:.2f}, {fit.says}"
     return go.Scatter(
-        x=ends, y=[fit.at(place) / unit.size for place in ends], mode="lines", name=f"{line.label}, power law",
-        uid=uid_of(line.name, "law"), legendgroup=line.name, showlegend=False, opacity=0.45,
-        line={"color": color["light"], "width": 6},
-        hovertemplate=f"{line.label}: {law_in_words(fit)}<extra></extra>",
-        meta={"color": color, "label": f"{line.label}, power law"},
+        x=ends, y=[fit.at(place) / unit.size for place in ends], mode="lines", showlegend=False, opacity=0.45,
+        hovertemplate=f"{line.label}: exponent {fit.exponent:.2f}, {interval} ({fit.first:,.0f} to {fit.last:,.0f})<extra></extra>",
+        **_of_line(line, "law", name), **painted(shade(line.color), name, width=6),
     )  # fmt: skip
 
 
 def _predicted(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
-    color = shade(line.color)
+    name = f"{line.label}, predicted"
     return go.Scatter(
-        x=[place for place, _ in line.predicted], y=[value / unit.size for _, value in line.predicted], mode="lines",
-        name=f"{line.label}, predicted", uid=uid_of(line.name, "predicted"), legendgroup=line.name,
-        showlegend=False, line={"color": color["light"], "width": 1.6, "dash": "dot"},
+        x=[place for place, _ in line.predicted], y=[value / unit.size for _, value in line.predicted], mode="lines", showlegend=False,
         customdata=[unit.words(value) for _, value in line.predicted],
         hovertemplate=f"{line.label}, %{{x:,}} {what_grows}<br>%{{customdata}}, predicted<extra></extra>",
-        meta={"color": color, "label": f"{line.label}, predicted"},
+        **_of_line(line, "predicted", name), **painted(shade(line.color), name, width=1.6, dash="dot"),
     )  # fmt: skip
 
 
-def _legend(line: CostLine) -> str:
-    return line.label if line.fit is None else f"{line.label} n<sup>{line.fit.exponent:.2f}</sup>".replace("-", "−")
-
-
-def law_in_words(fit: Fit) -> str:
-    return (
-        f"exponent {fit.exponent:.2f}, 95 % interval {fit.low:.2f} to {fit.high:.2f}, {fit.says}"
-        f" ({fit.first:,.0f} to {fit.last:,.0f})"
+def memory_figure(predicted: Memory | None, measured: Memory | None, color: str) -> go.Figure:
+    """Two stacked bars. A part without a formula is left out of the predicted bar, with a note."""
+    bars = {"predicted": predicted, "measured": measured}
+    largest = _largest([memory for memory in bars.values() if memory])
+    unit, size = next(((u, s) for u, s in reversed(UNITS) if largest >= s), UNITS[0])
+    traces = []
+    for part, pair in part_colors(color).items():
+        values = [parts_of(memory)[part] if memory else None for memory in bars.values()]
+        lengths = [None if value is None else value / size for value in values]
+        traces.append(_bar(part, pair, f"{part}: %{{x:.3~f}} {unit}", y=list(bars), x=lengths, orientation="h"))
+    notes, title = [], f"memory of a training step ({unit})"
+    if predicted is not None and predicted.saved is None:
+        notes.append(_note("predicted", "saved for backward: no formula, measured only"))
+    if measured is None:
+        notes.append(_note("measured", "when the run has finished"))
+    elif measured.peak is not None:
+        title += f"<br>highest during a step: {measured.peak / size:.3g} {unit}"
+    return figure(
+        traces,
+        bargap=0.5,
+        xaxis=axis(title, rangemode="tozero"),
+        yaxis=axis("", autorange="reversed", ticks="", showgrid=False),
+        annotations=notes,
+        **STACKED,
     )
 
 
-def _times(visits: int) -> str:
-    return "once" if visits == 1 else f"{visits} visits"
+def _largest(memories: Sequence[Memory], default: int = 0) -> int:
+    """The largest sum of parts, in bytes."""
+    return max((sum(size or 0 for size in parts_of(memory).values()) for memory in memories), default=default)
+
+
+def _bar(part: str, pair: Pair, hover: str, **values: object) -> go.Bar:
+    """A part of stacked bars."""
+    return go.Bar(
+        name=part, uid=uid_of(part), marker={"color": pair["light"], "line": {"width": 0}}, meta={"color": pair},
+        hovertemplate=f"{hover}<extra></extra>", **values,
+    )  # fmt: skip
+
+
+def parts_of(memory: Memory) -> dict[str, int | None]:
+    """Bytes by part, in the order of the bars; scores are listed apart from the rest saved for backward."""
+    scores = memory.scores
+    other = None if memory.saved is None else memory.saved - (scores or 0)
+    return {
+        "parameters": memory.parameters,
+        "gradients": memory.gradients,
+        "optimizer": memory.optimizer,
+        "scores": scores,
+        "other saved": other,
+    }
+
+
+def part_colors(color: str) -> dict[str, Pair]:
+    """Greys for the parts that every model has, the run's own colour for what attention saves."""
+    return dict(zip(("parameters", "gradients", "optimizer"), GREYS, strict=True)) | {
+        "scores": shade(color),
+        "other saved": shade(color, 0.5),
+    }
+
+
+def _note(bar: str, text: str) -> dict[str, object]:
+    return {
+        "x": 0, "y": bar, "xref": "paper", "yref": "y", "text": text, "showarrow": False, "xanchor": "left",
+        "font": {"size": FONT, "color": MUTED["light"]}, "xshift": 4,
+    }  # fmt: skip
 
 
 def parts_figure(
     bars: Sequence[tuple[int, Memory]], measured: Sequence[tuple[int, Memory]], what_grows: str, color: str
 ) -> go.Figure:
     """The memory that a training step keeps, stacked; dots are the measured sums, open dots the measured peaks."""
-    pairs = part_colors(color)
-    largest = max((sum(v or 0 for v in parts_of(memory).values()) for _, memory in (*bars, *measured)), default=MIB)
-    unit, size = ("GiB", 2**30) if largest >= 2**30 else ("MiB", MIB)
+    unit, size = UNITS[3] if _largest([memory for _, memory in (*bars, *measured)], MIB) >= GIB else UNITS[2]
+    places, parts = [f"{place:,}" for place, _ in bars], [parts_of(memory) for _, memory in bars]
     traces: list[object] = [
-        go.Bar(
-            x=[f"{place:,}" for place, _ in bars], y=[(parts_of(memory)[part] or 0) / size for _, memory in bars],
-            name=part, uid=uid_of(part), marker={"color": pair["light"], "line": {"width": 0}},
-            customdata=[in_bytes(parts_of(memory)[part]) for _, memory in bars], meta={"color": pair},
-            hovertemplate=f"{part}, %{{x}} {what_grows}: %{{customdata}}<extra></extra>",
+        _bar(
+            name, pair, f"{name}, %{{x}} {what_grows}: %{{customdata}}", x=places, y=[(part[name] or 0) / size for part in parts],
+            customdata=[in_bytes(part[name]) for part in parts],
         )
-        for part, pair in pairs.items()
+        for name, pair in part_colors(color).items()
     ]  # fmt: skip
     sums = [(place, memory.total) for place, memory in measured if memory.total is not None]
     peaks = [(place, memory.peak) for place, memory in measured if memory.peak is not None]
     traces += [_dots("measured", "circle", sums, size), _dots("measured peak", "circle-open", peaks, size)]
     return figure(
         traces,
-        barmode="stack",
         bargap=0.35,
         xaxis=axis(what_grows, type="category", showgrid=False),
         yaxis=axis(f"memory of a training step ({unit})", rangemode="tozero"),
         hovermode="closest",
         margin={"l": 58, "r": 12, "t": 52, "b": 40},
-        legend={**LEGEND, "traceorder": "normal"},
+        **STACKED,
     )
 
 
@@ -172,3 +235,28 @@ def _dots(name: str, symbol: str, points: Sequence[tuple[int, int]], size: int) 
         marker={"color": pair["light"], "size": 9, "symbol": symbol, "line": {"width": 1.5}}, meta={"color": pair},
         customdata=[in_bytes(value) for _, value in points], hovertemplate=f"{name}: %{{customdata}}<extra></extra>",
     )  # fmt: skip
+
+
+def scale_figure(predicted: pd.DataFrame, memory: int) -> go.Figure:
+    """``predicted``: a row for each model by its label, in bytes; ``memory`` in bytes is drawn as a line."""
+    traces = [
+        _bar(
+            part, pair, f"%{{y}}, {part}: %{{customdata}}", y=list(predicted.index), x=(predicted[part] / GIB).tolist(), orientation="h",
+            customdata=predicted[part].map(in_bytes).tolist(),
+        )
+        for part, pair in zip(PARTS, (*GREYS, shade(COLOR)), strict=True)
+    ]  # fmt: skip
+    there = memory / GIB
+    limit = {"type": "line", "xref": "x", "x0": there, "x1": there, "yref": "paper", "y0": 0, "y1": 1, "name": "accent"}
+    return figure(
+        traces,
+        bargap=0.35,
+        xaxis=axis(
+            "memory of a training step (GiB), predicted", range=[0, 1.06 * max(there, *(predicted["training"] / GIB))]
+        ),
+        yaxis=axis("", autorange="reversed", showgrid=False),
+        hovermode="closest",
+        margin={"l": 90, "r": 12, "t": 34, "b": 40},
+        shapes=[limit | {"line": {"width": 1.5, "dash": "dash"}}],
+        **STACKED,
+    )

@@ -1,82 +1,69 @@
-"""An encoding (table, bias or angles) and the similarity of two positions under it: of a run, and of a design before training."""
+"""An encoding (table, bias or angles) and the similarity of two positions under it: of a run, of a design before training, and of a
+portrait (:mod:`engine.analysis.encodings`)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from engine.config.run_config import RunConfig
-from engine.encodings import ENCODINGS
-from pages.parts.charts.attention import gap
-from pages.parts.charts.base import axis, color_bar, figure
-from pages.parts.charts.colors import MUTED, diverging, shade
-from pages.parts.charts.heat import heat, heat_figure, largest
+from pages.parts.charts.base import FONT, Axis
+from pages.parts.charts.colors import MUTED, ScalePair, diverging, mix, sequential
+from pages.parts.charts.heat import Places, gap, heat, heat_figure, largest, live_heat, tile_names
 
 WHAT = {
-    "embedding": ("dimension", "position", "added value"),
-    "scores": ("key position, by head", "query position", "added to the score"),
-    "rotation": ("pair of dimensions", "position", "angle (rad)"),
+    "table": ("dimension", "position", "added value"),
+    "angles": ("pair of dimensions", "position", "angle (rad)"),
+    "vectors": ("dimension", "offset or count", "vector entry"),
+    "bias": ("key position, by head", "query position", "added to the score"),
+}
+"""The names of the matrix's columns, rows and entries by the kind of a portrait."""
+ACTING = {
+    "embedding": WHAT["table"],
+    "rotation": WHAT["angles"],
+    "scores": WHAT["bias"],
     "vectors": ("dimension", "vector", "value"),
     "nowhere": ("dimension", "position", "value"),
 }
-"""The names of the matrix's columns, rows and entries by the part that the encoding acts on; ``vectors`` where a score adds
-the product of the query with learned vectors."""
-COLOR = ENCODINGS["designed"].color
+"""The same by the part that an encoding acts on; ``vectors`` where a score adds the product of the query with learned vectors."""
+LIKENESS = {"table": "cosine", "angles": "mean cosine of the angles", "vectors": "cosine", "bias": "mean bias"}
+OTHER = "other position"
 DASHED: dict[str, Any] = {"type": "line", "line": {"color": MUTED["light"], "width": 1.2, "dash": "dash"}}
+
+Portrait = Mapping[str, Any]
 
 
 def color_of(config: RunConfig) -> str:
     """The colour of a run's encoding."""
-    return ENCODINGS[config.pos_encoding].color
+    return config.encoding.color
+
+
+# Of a run, filled by the browser
 
 
 def live_matrix_figure(acts_on: str, shape: tuple[int, ...], block: tuple[int, int] = (1, 1)) -> go.Figure:
     """The encoding: [position, dimension], [position, pair], or one tile [query, key] for each head, side by side."""
     tiled = len(shape) == 3
-    columns, rows, unit = WHAT["vectors" if acts_on == "scores" and not tiled else acts_on]
-    heads, wide = (shape[0], shape[2] + gap(shape[2])) if tiled else (1, shape[-1])
-    ticks = {
-        "tickvals": [h * wide + (shape[-1] - 1) / 2 for h in range(heads)],
-        "ticktext": [f"H{h + 1}" for h in range(heads)],
-    }
-    return figure(
-        [
-            _heatmap(
-                unit,
-                {"tile": [shape[-2], wide], "x": "key position" if tiled else columns, "y": rows, "label": unit},
-                **_standing("y", block[0]),
-                **({} if tiled else _standing("x", block[1])),
-            )
-        ],
-        xaxis=axis(_in_blocks(columns, block[1]), showgrid=False, ticks="", **(ticks if tiled else {})),
-        yaxis=axis(_in_blocks(rows, block[0]), showgrid=False, autorange="reversed", ticks=""),
-        margin={"l": 48, "r": 8, "t": 12, "b": 40},
-    )
+    columns, rows, unit = ACTING["vectors" if acts_on == "scores" and not tiled else acts_on]
+    wide = shape[2] + gap(shape[2]) if tiled else shape[-1]
+    meta = {"tile": [shape[-2], wide], "x": "key position" if tiled else columns, "y": rows, "label": unit}
+    trace = live_heat(unit, diverging(), meta, **_standing("y", block[0]) | ({} if tiled else _standing("x", block[1])))
+    across = tile_names("H", shape[0], shape[-1]) if tiled else {}
+    return heat_figure(trace, x=_in_blocks(columns, block[1]), y=_in_blocks(rows, block[0]), across=across)
 
 
 def live_similarity_figure(block: tuple[int, int] = (1, 1)) -> go.Figure:
     """The similarity of two positions, [position, position], from -1 to 1."""
-    title = _in_blocks("position", block[0])
-    return figure(
-        [
-            _heatmap(
-                "similarity",
-                {"x": "other position", "y": "position", "label": "similarity"},
-                zmin=-1.0,
-                zmax=1.0,
-                **_standing("y", block[0]),
-                **_standing("x", block[1]),
-            )
-        ],
-        xaxis=axis(title, showgrid=False, ticks="", constrain="domain"),
-        yaxis=axis(title, showgrid=False, autorange="reversed", ticks="", scaleanchor="x", constrain="domain"),
-        margin={"l": 48, "r": 8, "t": 12, "b": 40},
-    )
+    title, standing = _in_blocks("position", block[0]), _standing("y", block[0]) | _standing("x", block[1])
+    meta = {"x": OTHER, "y": "position", "label": "similarity"}
+    trace = live_heat("similarity", diverging(), meta, zmin=-1.0, zmax=1.0, **standing)
+    return heat_figure(trace, x=title, y=title, square=True)
 
 
-def _standing(along: str, block: int) -> dict[str, float]:
+def _standing(along: str, block: int) -> dict[str, Any]:
     """Axis settings that put each row or column at the middle of its block of positions."""
     return {f"{along}0": (block - 1) / 2, f"d{along}": block}
 
@@ -85,58 +72,23 @@ def _in_blocks(title: str, block: int) -> str:
     return title if block == 1 else f"{title}, in blocks of {block}"
 
 
-def _heatmap(unit: str, meta: dict[str, object], **more: float) -> go.Heatmap:
-    scale = diverging()
-    return go.Heatmap(
-        colorscale=scale["light"], hoverinfo="none",
-        colorbar=color_bar(unit),
-        meta={**meta, "scale": scale}, **more,
-    )  # fmt: skip
+# Of a design before training
 
 
 def table_picture(matrix: np.ndarray, trained: int, place: str) -> go.Figure:
     """The encoding's table, [position, dimension] or [position, pair]."""
-    column, _, unit = WHAT[place]
+    column, _, unit = ACTING[place]
     most = largest(matrix)
     trace = heat(matrix, unit, scale=diverging(), low=-most, high=most, x=column, y="position")
     return heat_figure(trace, x=column, y="position", shapes=_ends(trained, *matrix.shape, across=False))
 
 
-def offsets_figure(bias: np.ndarray, trained: int) -> go.Figure:
-    """A bias [head, query, key] as one line for each head over the offset key - query."""
-    heads, length, _ = bias.shape
-    offsets = list(range(1 - length, length))
-    lines = []
-    for head in range(heads):
-        color = shade(COLOR, 0.7 * head / max(1, heads - 1))
-        values = [float(np.diagonal(bias[head], offset).mean()) for offset in offsets]
-        line = go.Scatter(
-            x=offsets, y=values, name=f"head {head + 1}", mode="lines", line={"color": color["light"], "width": 2},
-            meta={"color": color}, hovertemplate=f"head {head + 1}, offset %{{x}}: %{{y:.3g}}<extra></extra>",
-        )  # fmt: skip
-        lines.append(line)
-    shapes = [_line(place) for place in (-trained + 0.5, trained - 0.5) if length > trained]
-    return figure(lines, xaxis=axis("offset (key − query)"), yaxis=axis("added to the score"), shapes=shapes)
-
-
 def similarity_picture(similarity: np.ndarray, trained: int, unit: str) -> go.Figure:
     """The similarity of two positions, [position, position]."""
     most = 1.0 if unit == "similarity" else largest(similarity)
-    trace = heat(similarity, unit, scale=diverging(), low=-most, high=most, x="other position", y="position")
+    trace = heat(similarity, unit, scale=diverging(), low=-most, high=most, x=OTHER, y="position")
     shapes = _ends(trained, *similarity.shape, across=True)
     return heat_figure(trace, x="position", y="position", square=True, shapes=shapes)
-
-
-def distance_figure(distance: np.ndarray, trained: int, unit: str) -> go.Figure:
-    """The mean similarity by offset, [offset]."""
-    color = shade(COLOR)
-    line = go.Scatter(
-        x=list(range(len(distance))), y=[float(f"{value:.5g}") for value in distance], mode="lines+markers",
-        line={"color": color["light"], "width": 2}, marker={"color": color["light"], "size": 4}, showlegend=False,
-        meta={"color": color}, hovertemplate="distance %{x}: %{y:.3g}<extra></extra>",
-    )  # fmt: skip
-    shapes = [_line(trained - 0.5)] if len(distance) > trained else []
-    return figure([line], xaxis=axis("distance (positions)"), yaxis=axis(unit), shapes=shapes)
 
 
 def _ends(trained: int, length: int, columns: int, *, across: bool) -> list[dict[str, Any]]:
@@ -148,6 +100,94 @@ def _ends(trained: int, length: int, columns: int, *, across: bool) -> list[dict
     return [DASHED | rows, *([DASHED | down] if across else [])]
 
 
-def _line(at: float) -> dict[str, Any]:
-    """A vertical line over the whole height."""
-    return DASHED | {"x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1}
+# Of a portrait
+
+
+def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
+    """The encoding over ``shown`` positions; empty where it has no rows."""
+    columns, rows, unit = WHAT[portrait["kind"]]
+    matrix, at = portrait["matrix"], portrait["matrix_at"]
+    if portrait["kind"] == "bias":
+        return _tiles(portrait)
+    most = largest(matrix)
+    # Angles start at zero and only grow.
+    scale, low = (sequential("#5A6578"), 0.0) if portrait["kind"] == "angles" else (diverging(), -most)
+    trace = heat(matrix, unit, scale=scale, low=low, high=most, x=columns, y={rows: at})
+    if portrait["kind"] == "vectors":
+        return heat_figure(trace, x=columns, y=rows)
+    return heat_figure(trace, x=columns, y=rows, down=_down_to(shown), shapes=end_marks(portrait, shown, "y"))
+
+
+def _tiles(portrait: Portrait) -> go.Figure:
+    """One tile [query, key] for each head, side by side."""
+    matrix, at = portrait["matrix"], portrait["matrix_at"]
+    heads, side = matrix.shape[0], matrix.shape[-1]
+    between = gap(side)
+    wide = side + between
+    tiles = np.full((heads, side, wide), np.nan, dtype=np.float32)  # [head, query, key and the gap after them]
+    tiles[..., :side] = _seen(portrait, matrix)
+    mosaic = np.moveaxis(tiles, 0, 1).reshape(side, heads * wide)[:, :-between]
+    columns, rows, unit = WHAT["bias"]
+    scale, low, high = _signed(matrix)
+    places: Places = {
+        "head": np.repeat(np.arange(1, heads + 1), wide)[:-between],
+        "key position": ([*at.tolist(), *[None] * between] * heads)[:-between],
+    }
+    trace = heat(mosaic, unit, scale=scale, low=low, high=high, x=places, y={rows: at})
+    return heat_figure(trace, x=columns, y=rows, across=tile_names("H", heads, side))
+
+
+def similarity_shown(portrait: Portrait, likeness: str) -> tuple[np.ndarray, str]:
+    """The similarity of two positions, [position, position], and its unit: the dot product where that is asked for and there is one."""
+    if likeness == "dot" and portrait["dot"] is not None:
+        return portrait["dot"], "dot product"
+    return portrait["similarity"], LIKENESS[portrait["kind"]]
+
+
+def similarity_figure(portrait: Portrait, likeness: str, shown: int) -> go.Figure:
+    """The similarity of two positions, [position, position], from -1 to 1 for a cosine, else on a scale of its own."""
+    (matrix, unit), at = similarity_shown(portrait, likeness), portrait["similarity_at"]
+    scale, low, high = (diverging(), -1.0, 1.0) if "cosine" in unit else _signed(matrix)
+    seen = _seen(portrait, matrix)
+    trace = heat(seen, unit, scale=scale, low=low, high=high, x={OTHER: at}, y={"position": at})
+    across, shapes = {"range": [-0.5, shown - 0.5]}, end_marks(portrait, shown, "x", "y")
+    return heat_figure(
+        trace, x="position", y="position", square=True, across=across, down=_down_to(shown), shapes=shapes
+    )
+
+
+def end_marks(portrait: Portrait, shown: int, *along: str) -> list[dict[str, Any]]:
+    """Lines at the end of the trained length on these axes, where more is shown."""
+    if portrait["trained"] >= shown:
+        return []
+    return [across_line(axis_, portrait["trained"] - 0.5, "trained to here" if axis_ == "x" else "") for axis_ in along]
+
+
+def _down_to(shown: int) -> Axis:
+    """An axis with position 0 on top and room for every shown position, also for those without a row."""
+    return {"range": [shown - 0.5, -0.5], "autorange": False}
+
+
+def across_line(along: str, at: float, text: str) -> dict[str, Any]:
+    """A dashed line across the whole plot at a place of the axis ``along``, with a label at its end."""
+    other = "y" if along == "x" else "x"
+    return DASHED | {
+        f"{along}ref": along, f"{along}0": at, f"{along}1": at, f"{other}ref": f"{other} domain", f"{other}0": 0, f"{other}1": 1,
+        "label": {
+            "text": text, "textposition": "end", "textangle": 0, "yanchor": "top", "xanchor": "left", "padding": 3,
+            "font": {"size": FONT, "color": MUTED["light"]},
+        },
+    }  # fmt: skip
+
+
+def _seen(portrait: Portrait, matrix: np.ndarray) -> np.ndarray:
+    """The matrix [..., query, key] with NaN at the keys that no query sees."""
+    return np.where(np.tri(matrix.shape[-1], dtype=bool), matrix, np.nan) if portrait["only_before"] else matrix
+
+
+def _signed(matrix: np.ndarray) -> tuple[ScalePair, float, float]:
+    """A scale around zero where there are negative values, else from zero."""
+    most = largest(matrix)
+    if float(matrix.min()) < 0:
+        return diverging(), -most, most
+    return sequential(mix(MUTED["light"], "#2A5BD7", 0.5)), 0.0, most

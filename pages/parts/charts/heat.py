@@ -19,7 +19,7 @@ LEVELS = 255
 WHOLE = 600_000
 """The most cells that are sent: 3.5 MB, and a message of several figures may have 20 MB."""
 MOST_LABELS = 24
-"""The number of labels above which an axis shows only some."""
+"""The most names written along an axis."""
 
 
 class Grid(TypedDict):
@@ -48,16 +48,10 @@ def grid(array: np.ndarray, low: float | None = None, high: float | None = None,
     high = float(coarse.max()) if high is None else high
     zero, step = _levels(low, high)
     level = np.clip(np.rint(coarse.astype(float) / step + zero), 0, LEVELS).astype(np.uint8)
+    values = base64.b64encode(level.tobytes()).decode("ascii")
     return Grid(
-        shape=list(coarse.shape),
-        whole=list(np.shape(array)),
-        block=list(block),
-        low=low,
-        high=high,
-        zero=zero,
-        step=step,
-        values=base64.b64encode(level.tobytes()).decode("ascii"),
-    )
+        shape=list(coarse.shape), whole=list(np.shape(array)), block=list(block), low=low, high=high, zero=zero, step=step, values=values
+    )  # fmt: skip
 
 
 def _levels(low: float, high: float) -> tuple[float, float]:
@@ -166,27 +160,52 @@ def _along(places: dict[str, list[int | None]], block: int, axis_name: str) -> t
 
 
 def heat_figure(
-    trace: Trace, *, x: str, y: str, columns: Sequence[str] = (), rows: Sequence[str] = (), square: bool = False,
-    across: Axis | None = None, down: Axis | None = None, **layout: Any,
+    trace: Trace | go.Heatmap, *, x: str, y: str, square: bool = False, across: Axis | None = None, down: Axis | None = None, **layout: Any
 ) -> go.Figure:  # fmt: skip
-    """One heatmap, row 0 on top. ``x`` and ``y`` are the axis titles, ``columns`` and ``rows`` labels for the cells.
-
-    ``across`` and ``down`` are further axis settings.
-    """
-    keep: dict[str, Any] = {"scaleanchor": "x", "constrain": "domain"} if square else {}
-    inside: dict[str, Any] = {"constrain": "domain"} if square else {}
-    quiet: dict[str, Any] = {"showgrid": False, "ticks": ""}
+    """One heatmap, row 0 on top. ``x`` and ``y`` are the axis titles, ``across`` and ``down`` further axis settings."""
+    inside: Axis = {"constrain": "domain"} if square else {}
+    quiet: Axis = {"showgrid": False, "ticks": ""} | inside
     return figure(
         [trace],
-        xaxis=axis(x, **quiet | inside | labels(columns) | (across or {})),
-        yaxis=axis(y, **quiet | keep | {"autorange": "reversed"} | labels(rows) | (down or {})),
+        xaxis=axis(x, **quiet | (across or {})),
+        yaxis=axis(y, **quiet | ({"scaleanchor": "x"} if square else {}) | {"autorange": "reversed"} | (down or {})),
         **{"margin": {"l": 48, "r": 8, "t": 12, "b": 40}} | layout,
     )
 
 
-def labels(names: Sequence[str], most: int = MOST_LABELS) -> dict[str, Any]:
-    """Axis settings that write names at 0, 1, 2 ... instead of numbers, every second or third where there are many."""
+def live_heat(unit: str, scale: ScalePair, meta: Mapping[str, Any], bar: Axis | None = None, **more: Any) -> go.Heatmap:
+    """The trace of a heatmap that the browser fills. ``bar``: further settings of its key of colours."""
+    return go.Heatmap(
+        colorscale=scale["light"], hoverinfo="none", colorbar=color_bar(unit, **bar or {}), meta={**meta, "scale": scale}, **more
+    )  # fmt: skip
+
+
+def gap(side: int) -> int:
+    """The number of empty cells between tiles of that side."""
+    return max(1, round(side * 0.12))
+
+
+def tile_names(letter: str, count: int, side: int) -> Axis:
+    """Axis settings that write a name at the middle of each tile: H1, H2 ..."""
+    wide = side + gap(side)
+    return {
+        "tickvals": [place * wide + (side - 1) / 2 for place in range(count)],
+        "ticktext": [f"{letter}{place + 1}" for place in range(count)],
+    }
+
+
+def labels(names: Sequence[str], most: int = MOST_LABELS, *, last: bool = False) -> Axis:
+    """Axis settings that write at most ``most`` names at 0, 1, 2 ... instead of numbers, with markup escaped, since Plotly interprets
+    some. ``last``: whether the last name is always among them."""
     if not names:
         return {}
     shown = list(range(0, len(names), -(-len(names) // most)))
-    return {"tickvals": shown, "ticktext": [names[place] for place in shown], "tickangle": 0}
+    if last:
+        shown[-1] = len(names) - 1
+    texts = [names[place].replace("&", "&amp;").replace("<", "&lt;") for place in shown]
+    return {"tickvals": shown, "ticktext": texts, "tickangle": 0}
+
+
+def upright_words(names: Sequence[str]) -> Axis:
+    """Axis settings that turn words on a horizontal axis upright, so that they do not overlap."""
+    return {"tickangle": -90} if max(map(len, names), default=0) > 3 else {}

@@ -1,16 +1,17 @@
-"""Loss, accuracy and gradient norms over the steps."""
+"""Loss, accuracy and gradient norms over the steps; a language model's loss beside counting models, and its most likely next tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from math import exp, log
+from math import ceil, exp, floor, log
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import Columns, axis, figure, level, line, steps_axis, uid_of
-from pages.parts.charts.colors import muted, shade
+from pages.parts.charts.base import Axis, Columns, Trace, axis, figure, level, line, steps_axis, uid_of
+from pages.parts.charts.colors import MUTED, mix, muted, shade
 
 TONES = (0.0, 0.5, 0.8, 0.25)
 DASHES = ("solid", "dot", "dashdot", "dash")
@@ -20,44 +21,37 @@ PERPLEXITIES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20
 PARTS = {"q": "solid", "k": "dash", "v": "dot"}
 NAMED = 6
 """The most layers in the legend; the others are named in the hover only."""
+COUNTING_DASHES = {"unigram": "dot", "bigram": "dash", "trigram": "solid"}
 REST = {"embedding": "dash", "encoding": "dot", "head": "dashdot"}
 
 
 def loss_figure(
-    steps: int,
-    color: str,
-    chance: float | None,
-    floor: float | None,
-    columns: Columns | None = None,
-    *,
-    text: bool = False,
-) -> go.Figure:
+    steps: int, color: str, chance: float | None, floor: float | None, columns: Columns | None = None, *, text: bool = False
+) -> go.Figure:  # fmt: skip
     """Cross-entropy in nats: training thin, validation bold, dashed lines for blind guessing and the lowest possible loss.
 
     For a ``text`` task the axis also shows the perplexity, and does not begin at zero, far below any text's loss.
     """
     value_axis = axis("loss (nats)", rangemode="tozero")
     if text:
-        marks = {
-            "tickvals": [log(p) for p in PERPLEXITIES],
-            "ticktext": [f"{log(p):.1f} · {p:,}" for p in PERPLEXITIES],
-        }
-        value_axis = axis("loss (nats) · perplexity", **marks)
-    levels = []
-    if chance is not None:
-        levels.append(level(chance, f"chance {chance:.3g}"))
-    if floor is not None:
-        levels.append(level(floor, f"floor {floor:.3g}", above=False))
-    return figure(
-        [
-            line("loss", "training", shade(color), columns=columns, width=1.2, opacity=0.6, perplexity=text),
-            line("validation.loss", "validation", shade(color, 0.25), columns=columns, width=2.8, perplexity=text),
-        ],
-        xaxis=steps_axis(steps),
-        yaxis=value_axis,
-        hovermode="x unified",
-        shapes=levels,
-    )
+        value_axis = _perplexity_axis([log(p) for p in PERPLEXITIES])
+    levels = [] if chance is None else [level(chance, f"chance {chance:.3g}")]
+    levels += [] if floor is None else [level(floor, f"floor {floor:.3g}", above=False)]
+    traces = [
+        line("loss", "training", shade(color), columns=columns, width=1.2, opacity=0.6, perplexity=text),
+        line("validation.loss", "validation", shade(color, 0.25), columns=columns, width=2.8, perplexity=text),
+    ]
+    return _over_steps(traces, steps, value_axis, shapes=levels)
+
+
+def _over_steps(traces: list[Any], steps: int, values: Axis, **layout: Any) -> go.Figure:
+    return figure(traces, xaxis=steps_axis(steps), yaxis=values, hovermode="x unified", **layout)
+
+
+def _perplexity_axis(ticks: Sequence[float]) -> Axis:
+    """An axis of losses in nats that says the perplexity at each tick, too."""
+    texts = [f"{nats:.1f} · {exp(nats):,.0f}" for nats in ticks]
+    return axis("loss (nats) · perplexity", tickvals=list(ticks), ticktext=texts)
 
 
 def level_lines(levels: Mapping[str, float]) -> list[dict[str, Any]]:
@@ -80,24 +74,14 @@ def accuracy_figure(steps: int, color: str, chance: Mapping[str, float], columns
     for index, name in enumerate(metrics):
         tone, dash = TONES[index % len(TONES)], DASHES[index % len(DASHES)]
         label = name.replace("_", " ")
+        common: Trace = {"columns": columns, "dash": dash, "hover": ".3f", "group": name}
+        thin: Trace = {"width": 1.2, "opacity": 0.6, "legend": False}
         traces += [
-            line(
-                f"metrics.{name}", f"{label}, training", shade(color, tone), columns=columns,
-                width=1.2, dash=dash, opacity=0.6, hover=".3f", group=name, legend=False,
-            ),
-            line(
-                f"validation.{name}", label, shade(color, tone), columns=columns, width=2.8, dash=dash, hover=".3f",
-                group=name,
-            ),
-        ]  # fmt: skip
-    values = sorted({round(chance[name], 4) for name in metrics})
-    return figure(
-        traces,
-        xaxis=steps_axis(steps),
-        yaxis=axis("share right", range=[-0.02, 1.04], tickformat=".1f"),
-        hovermode="x unified",
-        shapes=[level(value, f"chance {value:.3g}") for value in values],
-    )
+            line(f"metrics.{name}", f"{label}, training", shade(color, tone), **common, **thin),
+            line(f"validation.{name}", label, shade(color, tone), width=2.8, **common),
+        ]
+    levels = [level(value, f"chance {value:.3g}") for value in sorted({round(chance[name], 4) for name in metrics})]
+    return _over_steps(traces, steps, axis("share right", range=[-0.02, 1.04], tickformat=".1f"), shapes=levels)
 
 
 def overlay_traces(name: str, color: str, columns: Columns, place: int) -> dict[str, list[go.Scatter]]:
@@ -119,39 +103,22 @@ def overlay_traces(name: str, color: str, columns: Columns, place: int) -> dict[
 
 def gradients_figure(steps: int, layers: Sequence[str], color: str, columns: Columns | None = None) -> go.Figure:
     """L2 norms before clipping, on a logarithmic axis. ``layers``: names in Progress.grad_norms; deeper layers are darker."""
-    traces = []
+    traces, common = list[go.Scatter](), Trace({"columns": columns, "hover": ".2e"})
     named, apart = (some_of(layers, most) for most in (NAMED, NAMED // len(PARTS)))
     for place, layer in enumerate(layers):
         tone = 0.85 * place / max(1, len(layers) - 1)
-        label = layer_label(layer)
-        traces.append(
-            line(
-                f"grad_norms.{layer}.total",
-                label,
-                shade(color, tone),
-                columns=columns,
-                hover=".2e",
-                view="layer",
-                legend=layer in named,
-            )
-        )
+        label = f"{'E' if layer.startswith('e') else 'L'}{int(layer.removeprefix('e')) + 1}"  # E1: on the encoder side
+        own: Trace = {"color": shade(color, tone), **common}
+        traces.append(line(f"grad_norms.{layer}.total", label, view="layer", legend=layer in named, **own))
+        own |= {"width": 1.8, "view": "qkv", "legend": layer in apart}
         traces += [
-            line(
-                f"grad_norms.{layer}.{part}", f"{label} {part}", shade(color, tone), columns=columns, width=1.8,
-                dash=dash, hover=".2e", view="qkv", legend=layer in apart,
-            )
-            for part, dash in PARTS.items()
-        ]  # fmt: skip
+            line(f"grad_norms.{layer}.{part}", f"{label} {part}", dash=dash, **own) for part, dash in PARTS.items()
+        ]
     traces += [
-        line(f"grad_norms.{part}", part, muted(), columns=columns, width=1.4, dash=dash, hover=".2e", view="layer")
+        line(f"grad_norms.{part}", part, muted(), width=1.4, dash=dash, view="layer", **common)
         for part, dash in REST.items()
     ]
-    return figure(
-        traces,
-        xaxis=steps_axis(steps),
-        yaxis=axis("gradient norm", type="log", exponentformat="power", nticks=3),
-        hovermode="x unified",
-    )
+    return _over_steps(traces, steps, axis("gradient norm", type="log", exponentformat="power", nticks=3))
 
 
 def some_of(layers: Sequence[str], most: int) -> set[str]:
@@ -161,6 +128,45 @@ def some_of(layers: Sequence[str], most: int) -> set[str]:
     return {layers[round(place * (len(layers) - 1) / (most - 1))] for place in range(most)}
 
 
-def layer_label(layer: str) -> str:
-    """The label of a layer: L1 for ``"0"``; E1 for ``"e0"``, on the encoder side."""
-    return f"E{int(layer[1:]) + 1}" if layer.startswith("e") else f"L{int(layer) + 1}"
+def by_read_figure(by_read: Mapping[str, np.ndarray], names: Mapping[str, str], color: str) -> go.Figure:
+    """Mean nats over the number of tokens read; the counting models, in grey, on the very same tokens."""
+    shown = {which: nats for which, nats in by_read.items() if which != "unigram"}  # far above all others
+    grey = shade(mix(MUTED["light"], "#FFFFFF", 0.15))
+    traces = [
+        go.Scatter(
+            x=list(range(1, len(nats) + 1)), y=[round(float(value), 4) for value in nats], name=names[which], uid=uid_of(which),
+            mode="lines+markers" if which == "model" else "lines", text=[f"{exp(value):.1f}" for value in nats],
+            line={"width": 2.8 if which == "model" else 1.6, "dash": COUNTING_DASHES.get(which, "solid")},
+            hovertemplate="%{y:.3f} nats, perplexity %{text}", meta={"color": shade(color) if which == "model" else grey},
+        )
+        for which, nats in shown.items()
+    ]  # fmt: skip
+    ends = [float(value) for nats in shown.values() for value in (nats.min(), nats.max())]
+    return figure(
+        traces,
+        xaxis=axis("tokens of the window read so far", rangemode="tozero", tickformat=",d"),
+        yaxis=_perplexity_axis(_ticks(min(ends), max(ends))),
+        hovermode="x unified",
+    )
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """About five ticks at round tenths of a nat."""
+    step = max(1, round((high - low) * 2)) / 10
+    return [round(step * n, 1) for n in range(floor(low / step), ceil(high / step) + 1)]
+
+
+def next_figure(likeliest: Sequence[tuple[str, float]], color: str) -> go.Figure:
+    """The likeliest next tokens, the likeliest on top, with their sampling probabilities."""
+    names = [f"{name} " for name, _ in likeliest]  # the space keeps tokens that are numbers from making a number axis
+    bars = go.Bar(
+        x=[round(p, 5) for _, p in likeliest], y=names, orientation="h", uid="next", hovertemplate="%{y}: %{x:.3f}<extra></extra>",
+        meta={"color": shade(color), "label": "probability"},
+    )  # fmt: skip
+    return figure(
+        [bars],
+        xaxis=axis("probability", rangemode="tozero"),
+        yaxis=axis("next token", autorange="reversed", type="category", showgrid=False, ticks=""),
+        margin={"l": 60, "r": 12, "t": 8, "b": 40},
+        showlegend=False,
+    )

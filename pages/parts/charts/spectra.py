@@ -1,18 +1,98 @@
-"""Figures of an encoding's spectra: singular values, Fourier spectrum, principal components, numbers along a run."""
+"""Curves of an encoding: over distance and offset, singular values, Fourier spectrum, principal components, numbers along a run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import Trace, axis, color_bar, figure
-from pages.parts.charts.colors import MUTED, muted, sequential, shade
-from pages.parts.charts.portrait import WHAT, Portrait, across_line, end_marks, five_digits, plain_scatter
+from engine.encodings import ENCODINGS
+from pages.parts.charts.base import Trace, axis, color_bar, figure, painted, rounded
+from pages.parts.charts.colors import muted, sequential, shade
+from pages.parts.charts.encoding import DASHED, LIKENESS, WHAT, Portrait, across_line, end_marks
 
 FLOOR = 1e-6
 """The lower end of logarithmic axes: smaller values are rounding."""
+MOST_HEADS = 8
+"""The most lines of a profile."""
+LEGEND_MARGIN = {"l": 60, "r": 12, "t": 32, "b": 40}
+COLOR = ENCODINGS["designed"].color
+
+
+def offsets_figure(bias: np.ndarray, trained: int) -> go.Figure:
+    """A design's bias [head, query, key] as one line for each head over the offset key - query."""
+    heads, length, _ = bias.shape
+    offsets = list(range(1 - length, length))
+    lines = [
+        go.Scatter(
+            x=offsets, y=[float(np.diagonal(bias[head], offset).mean()) for offset in offsets], name=f"head {head + 1}", mode="lines",
+            hovertemplate=f"head {head + 1}, offset %{{x}}: %{{y:.3g}}<extra></extra>",
+            **painted(shade(COLOR, 0.7 * head / max(1, heads - 1)), width=2),
+        )
+        for head in range(heads)
+    ]  # fmt: skip
+    shapes = [_upright(place) for place in (-trained + 0.5, trained - 0.5) if length > trained]
+    return figure(lines, xaxis=axis("offset (key − query)"), yaxis=axis("added to the score"), shapes=shapes)
+
+
+def distance_figure(distance: np.ndarray, trained: int, unit: str) -> go.Figure:
+    """A design's mean similarity by offset, [offset]."""
+    line = go.Scatter(
+        x=list(range(len(distance))), y=rounded(distance), mode="lines+markers", showlegend=False,
+        hovertemplate="distance %{x}: %{y:.3g}<extra></extra>", **painted(shade(COLOR), width=2, size=4),
+    )  # fmt: skip
+    shapes = [_upright(trained - 0.5)] if len(distance) > trained else []
+    return figure([line], xaxis=axis("distance (positions)"), yaxis=axis(unit), shapes=shapes)
+
+
+def _upright(at: float) -> dict[str, Any]:
+    """A vertical line over the whole height."""
+    return DASHED | {"x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1}
+
+
+def profile_figure(portrait: Portrait, color: str) -> go.Figure:
+    """Mean similarity, or bias of each head, at each offset; a band where positions with the same offset differ."""
+    offsets, lines = portrait["offsets"], portrait["profile"]
+    traces: list[Trace] = []
+    several = len(lines) > 1
+    shown = np.unique(np.linspace(0, len(lines) - 1, min(len(lines), MOST_HEADS)).round().astype(int))
+    for place, line in enumerate(shown.tolist()):
+        low, high = portrait["low"][line], portrait["high"][line]
+        if not several and float((high - low).max()) > 1e-6:
+            traces += _band(offsets, low, high, color)
+        named = {
+            "type": "scatter",
+            "name": f"H{line + 1}" if several else "mean",
+            "mode": "lines",
+            "showlegend": several,
+        }
+        numbers = {"x": offsets.tolist(), "y": rounded(lines[line]), "hovertemplate": "offset %{x}: %{y:.4g}"}
+        traces.append(named | numbers | painted(shade(color, 0.75 * place / max(1, len(shown) - 1)), width=2))
+    trained = portrait["trained"] - 1
+    ends = [end for end in (-trained, trained) if offsets.min() < end < offsets.max()]
+    return figure(
+        traces,
+        xaxis=axis("offset: key − query (positions)"),
+        yaxis=axis("bias (score)" if portrait["kind"] == "bias" else LIKENESS[portrait["kind"]]),
+        shapes=[across_line("x", end, "longest trained") for end in ends],
+        margin={"l": 52, "r": 12, "t": 32 if several else 12, "b": 40},
+    )
+
+
+def _band(x: np.ndarray, low: np.ndarray, high: np.ndarray, color: str) -> list[Trace]:
+    """A band from the smallest to the largest value, behind the mean."""
+    plain: Trace = {
+        "type": "scatter",
+        "x": x.tolist(),
+        "mode": "lines",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+    faint = f"rgba({','.join(str(int(color[at : at + 2], 16)) for at in (1, 3, 5))},.18)"
+    return [plain | {"y": rounded(low)}, plain | {"y": rounded(high), "fill": "tonexty", "fillcolor": faint}]
 
 
 def singular_figure(portraits: Sequence[tuple[str, str, Portrait]]) -> go.Figure:
@@ -20,36 +100,24 @@ def singular_figure(portraits: Sequence[tuple[str, str, Portrait]]) -> go.Figure
     traces = []
     for place, (name, color, portrait) in enumerate(portraits):
         values = portrait["singular"]
-        relative = values / values[0] if len(values) and values[0] > 0 else values
-        traces.append(
-            _curve(np.arange(1, len(relative) + 1), np.maximum(relative, FLOOR), name, color, place, "%{x}: %{y:.3g}")
-        )
-    return figure(
-        traces, xaxis=axis("singular value, from the largest"),
-        yaxis=axis("relative to the largest", type="log", exponentformat="power", nticks=4), margin=LEGEND_MARGIN,
-    )  # fmt: skip
+        relative = np.maximum(values / values[0] if len(values) and values[0] > 0 else values, FLOOR)
+        traces.append(_curve(np.arange(1, len(relative) + 1), relative, name, color, place, "%{x}: %{y:.3g}"))
+    return _logarithmic(traces, axis("singular value, from the largest"), "relative to the largest")
 
 
 def fourier_figure(portraits: Sequence[tuple[str, str, Portrait]]) -> go.Figure:
     """Share of the power at each frequency over positions."""
+    hover = "%{x:.3f} cycles a position: %{y:.3g}"
     traces = [
-        _curve(
-            p["frequencies"][1:],
-            np.maximum(p["power"][1:], FLOOR),
-            name,
-            color,
-            place,
-            "%{x:.3f} cycles a position: %{y:.3g}",
-        )
+        _curve(p["frequencies"][1:], np.maximum(p["power"][1:], FLOOR), name, color, place, hover)
         for place, (name, color, p) in enumerate(portraits)
     ]
-    return figure(
-        traces, xaxis=axis("frequency (cycles a position)", range=[0, 0.5]),
-        yaxis=axis("share of the power", type="log", exponentformat="power", nticks=4), margin=LEGEND_MARGIN,
-    )  # fmt: skip
+    return _logarithmic(traces, axis("frequency (cycles a position)", range=[0, 0.5]), "share of the power")
 
 
-LEGEND_MARGIN = {"l": 60, "r": 12, "t": 32, "b": 40}
+def _logarithmic(traces: list[Trace], across: dict[str, Any], title: str) -> go.Figure:
+    down = axis(title, type="log", exponentformat="power", nticks=4)
+    return figure(traces, xaxis=across, yaxis=down, margin=LEGEND_MARGIN)
 
 
 def components_figure(portrait: Portrait, color: str) -> go.Figure:
@@ -68,24 +136,18 @@ def components_figure(portrait: Portrait, color: str) -> go.Figure:
 
 def trajectory_figure(portrait: Portrait, color: str) -> go.Figure:
     """The first two components against each other, a point a position, coloured by it."""
-    curves = portrait["components"]
+    curves, at, scale = portrait["components"], portrait["components_at"].tolist(), sequential(color)
     first, second = (curves[0], curves[1]) if len(curves) > 1 else (curves[0], np.zeros_like(curves[0]))
-    at = portrait["components_at"]
-    scale = sequential(color)
+    position = WHAT[portrait["kind"]][1]
+    path = {"type": "scatter", "x": rounded(first), "y": rounded(second), "showlegend": False}
+    marker = {"color": at, "size": 7, "colorscale": scale["light"], "showscale": True, "colorbar": color_bar(position)}
     return figure(
         [
-            plain_scatter(
-                x=five_digits(first), y=five_digits(second), mode="lines", line={"color": MUTED["light"], "width": 1},
-                meta={"color": muted()}, opacity=0.5, hoverinfo="skip", showlegend=False,
-            ),
-            plain_scatter(
-                x=five_digits(first), y=five_digits(second), mode="markers", text=[str(place) for place in at.tolist()], showlegend=False,
-                hovertemplate=WHAT[portrait["kind"]][1] + " %{text}<extra></extra>", meta={"scale": scale},
-                marker={
-                    "color": at.tolist(), "size": 7, "colorscale": scale["light"], "showscale": True,
-                    "colorbar": color_bar(WHAT[portrait["kind"]][1]),
-                },
-            ),
+            path | {"mode": "lines", "opacity": 0.5, "hoverinfo": "skip"} | painted(muted(), width=1),
+            path | {
+                "mode": "markers", "text": list(map(str, at)), "hovertemplate": position + " %{text}<extra></extra>",
+                "meta": {"scale": scale}, "marker": marker,
+            },
         ],
         xaxis=axis("component 1", constrain="domain"),
         yaxis=axis("component 2", scaleanchor="x", constrain="domain"),
@@ -96,17 +158,9 @@ def along_figure(
     steps: Sequence[int], lines: Sequence[tuple[str, Sequence[float]]], at: int, unit: str, color: str
 ) -> go.Figure:
     """Numbers over a run's snapshots, with a mark at the chosen one."""
+    hover = "step %{x}: %{y:.3g}"
     traces = [
-        _curve(
-            np.asarray(steps),
-            np.asarray(values),
-            name,
-            color,
-            place,
-            "step %{x}: %{y:.3g}",
-            tone=0.5 * place,
-            points=True,
-        )
+        _curve(steps, values, name, color, place, hover, tone=0.5 * place, mode="lines+markers")
         for place, (name, values) in enumerate(lines)
     ]
     return figure(
@@ -116,11 +170,10 @@ def along_figure(
 
 
 def _curve(
-    x: np.ndarray, y: np.ndarray, name: str, color: str, place: int, hover: str, tone: float = 0.0, points: bool = False
-) -> Trace:
-    pair = shade(color, tone)
-    return plain_scatter(
-        x=five_digits(x), y=five_digits(y), name=name, mode="lines+markers" if points else "lines", marker={"size": 5},
-        line={"color": pair["light"], "width": 2, "dash": ("solid", "dash", "dot")[place % 3]}, meta={"color": pair},
-        hovertemplate=hover,
-    )  # fmt: skip
+    x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, name: str, color: str, place: int, hover: str, tone: float = 0.0,
+    mode: str = "lines",
+) -> Trace:  # fmt: skip
+    """A line, of which each is dashed otherwise than the one before; ``place``: its number."""
+    line = painted(shade(color, tone), width=2, dash=("solid", "dash", "dot")[place % 3])
+    named = {"type": "scatter", "name": name, "mode": mode, "marker": {"size": 5}, "hovertemplate": hover}
+    return named | {"x": rounded(x), "y": rounded(y)} | line

@@ -1,5 +1,4 @@
-"""Small tables: a data frame for ``st.table``, whose cells may hold Markdown, or Markdown alone. Tables to sort, search and
-download use ``st.dataframe``."""
+"""Small tables: a data frame for ``st.table``, whose cells may hold Markdown. Tables to sort, search and download use ``st.dataframe``."""
 
 from __future__ import annotations
 
@@ -27,9 +26,3 @@ def whole_lines(frame: pd.DataFrame, styles: Sequence[CSSDict] = ()) -> Styler:
 def numbers_right(frame: pd.DataFrame) -> Styler:
     """The same with the columns and their heads aligned to the right; the index stays on the left."""
     return whole_lines(frame, RIGHT)
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table in which every column but the first is aligned to the right."""
-    line = "|" + "|".join(["---", *["---:"] * (len(head) - 1)]) + "|"
-    return "\n".join(["|" + "|".join(head) + "|", line, *("|" + "|".join(row) + "|" for row in rows)])

@@ -1,19 +1,45 @@
-"""The parts as widgets, those in sight that the present design has; and the ways on from them: the lab, a link, a class in Python."""
+"""The parts as widgets, those in sight that the present design has; their preview before training; the design against built-in encodings;
+and the ways on from it: the lab, a link, a class in Python."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from pathlib import Path
 
 import streamlit as st
 
+from engine.analysis.encodings.jobs import ComputePreview, Preview
+from engine.config.link import as_options
 from engine.config.link import to_query as lab_query
-from engine.config.options import as_options
+from engine.encodings import ENCODINGS
+from engine.encodings.designed import DesignedSettings
 from engine.encodings.designed.code import written
-from engine.encodings.designed.spec import DesignedSettings
-from engine.experiments.comparison import design_config
+from engine.experiments.comparison import MOST_RIVALS, RIVALS, TASKS, design_config
+from engine.experiments.evidence.store import find_comparison
+from engine.experiments.experiment import Experiment
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.foundation.errors import JobError
 from engine.settings.errors import ConfigError
-from pages.parts.design.state import PARTS, SETTINGS, design, parts
+from pages.parts.app.in_markdown import in_markdown, say_unsaved, show_refusal
+from pages.parts.app.own_runs import in_step_with
+from pages.parts.app.questions import ask_once
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.encoding import similarity_picture, table_picture
+from pages.parts.charts.spectra import distance_figure, offsets_figure
+from pages.parts.design.state import EXPERIMENT, PARTS, SETTINGS, asked_comparison, design, parts
+from pages.parts.stage.arms import show_arms
+from pages.parts.stage.board import show_evidence, take_away
+from pages.parts.stage.experiments import EXPERIMENTS, WIDTH, run_or_stop, show_forecast, start
+from pages.parts.stage.shown import Shown
+
+GUIDE = Path(__file__).parent / "guide.md"
+COMMANDS = "pytest tests/engine -k my_encoding\npython -m engine train --pos-encoding my_encoding"
+HEIGHT = 300
+WHAT = {
+    "embedding": ("What is added", "At each position, to each dimension of the embedding."),
+    "scores": ("What is added to the scores", "By how far the key stands from the query, for each head."),
+    "rotation": ("Angles", "By how much each pair of dimensions is turned, in radians."),
+}
 
 
 def parts_form() -> None:
@@ -23,22 +49,18 @@ def parts_form() -> None:
         SETTINGS.widget(name)
 
 
-def numbers_of(design: DesignedSettings) -> Iterator[str]:
+def numbers_of(design: DesignedSettings) -> list[str]:
     """The numbers that this design has."""
     features, readout, place = design.design_features, design.design_readout, design.design_place
-    waves = features in ("sinusoids", "fourier")
-    if readout != "direct" and features != "convolution":
-        yield "design_width"
-    if "network" in (features, readout):
-        yield "design_hidden"
-    if features == "sinusoids":
-        yield "design_base"
-    if features == "fourier":
-        yield "design_length_scale"
-    if features == "convolution":
-        yield "design_reach"
-    if not (waves and place == "rotation"):
-        yield "design_init_std"
+    there = {
+        "design_width": readout != "direct" and features != "convolution",
+        "design_hidden": "network" in (features, readout),
+        "design_base": features == "sinusoids",
+        "design_length_scale": features == "fourier",
+        "design_reach": features == "convolution",
+        "design_init_std": not (features in ("sinusoids", "fourier") and place == "rotation"),
+    }
+    return [name for name, has in there.items() if has]
 
 
 def decided(name: str, design: DesignedSettings) -> bool:
@@ -48,30 +70,44 @@ def decided(name: str, design: DesignedSettings) -> bool:
     return name == "design_readout" and design.design_place == "rotation"
 
 
-def show_guide() -> None:
-    st.header("Go on in Python", anchor=False)
-    st.markdown(
-        "The parts above come to this class. Put it into a checkout of the project and change what no part offers; it is then in the "
-        "lab, in links, on the command line and in the tests, like every other encoding."
-    )
-    code = written(design())
-    st.markdown(
-        "1. A folder of its own, `engine/encodings/my_encoding/`, with an empty `__init__.py` and the torch module in `layer.py`:"
-    )
-    st.code(code.layer, language="python", wrap_lines=True)
-    st.markdown(
-        "2. Beside it the facts that are known without running it, in `spec.py`: where it acts, its parameters and its costs. They are "
-        "those of the parts above; `has_memory_formula` says that nobody has a formula for its activation memory yet. If you change what "
-        "`layer.py` computes, write its own shapes and FLOPs there, as the neighbours do:"
-    )
-    st.code(code.spec, language="python", wrap_lines=True)
-    st.markdown('3. A line in the registry, `NAMES` of `engine/encodings/__init__.py`: `"my_encoding",`')
-    st.markdown("4. See whether everything that holds for encodings holds for yours:")
-    st.code(
-        "pytest tests/engine -k my_encoding\npython -m engine train --pos-encoding my_encoding",
-        language="bash",
-        wrap_lines=True,
-    )
+def show_look() -> None:
+    try:
+        config = design_config(parts())
+        with st.spinner("A worker draws it"):
+            look = ask_once(ComputePreview(config))
+    except (ConfigError, JobError) as error:
+        st.error(in_markdown(error), icon=":material/block:")
+        return
+    place = config.encoding.acts_on
+    learned = f"{look['parameters']:,} numbers learned" if look["parameters"] else "nothing learned"
+    st.markdown(f"**{design().in_words}** :gray[{learned} at width {config.d_model}, {look['trained']} positions.]")
+    panels(_panels(place, look), key="design.board", name="design", subject=place, least=300)
+
+
+def _panels(place: str, look: Preview) -> list[Panel]:
+    matrix, similarity, distance = look["matrix"], look["similarity"], look["distance"]
+    trained, length = int(look["trained"]), int(look["length"])
+    where = "Dashed: the longest length trained" if length > trained else "A table ends at the trained length"
+    title, note = WHAT[place]
+    low, high = float(matrix.min()), float(matrix.max())
+    first = offsets_figure(matrix, trained) if place == "scores" else table_picture(matrix, trained, place)
+    unit = "mean bias over heads" if place == "scores" else "similarity"
+    return [
+        Panel(
+            id="matrix.own", title=title, figure=first, height=HEIGHT, note=note,
+            alt=f"{title}: {' by '.join(map(str, matrix.shape))} numbers from {low:.2g} to {high:.2g}.",
+        ),
+        Panel(
+            id="similarity.own", title="How alike positions are", figure=similarity_picture(similarity, trained, unit),
+            height=HEIGHT, note=f"{where}, {trained}.", link="cells",
+            alt=f"{unit} of {length} by {length} positions: neighbours {distance[1]:.2f} on average, the two ends {distance[-1]:.2f}.",
+        ),
+        Panel(
+            id="distance.own", title="Likeness over distance", figure=distance_figure(distance, trained, unit), height=200, wide=True,
+            note="The mean over all pairs so far apart.",
+            alt=f"{unit} by distance: {distance[0]:.2f} at 0, {distance[1]:.2f} at 1, {distance[trained // 2]:.2f} at {trained // 2}.",
+        ),
+    ]  # fmt: skip
 
 
 def show_ways_on() -> None:
@@ -82,13 +118,92 @@ def show_ways_on() -> None:
         return
     own = {name: value for name, value in parts().items() if value != PARTS[name].default}
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.page_link(
-            "lab.py", label="Open in the lab", icon=":material/science:", query_params=lab_query(config),
-            help="The design under the first task, with every setting in place.",
-        )  # fmt: skip
+        help, query = "The design under the first task, with every setting in place.", lab_query(config)
+        st.page_link("lab.py", label="Open in the lab", icon=":material/science:", query_params=query, help=help)
         with st.popover("Share", icon=":material/share:"):
             st.caption("This link opens the page with these parts. It starts nothing.")
             st.code(SETTINGS.share_link(SETTINGS.query()), language=None, wrap_lines=True)
             st.caption("The same design on the command line:")
             command = shlex.join(["python", "-m", "engine", "train", "--pos-encoding", "designed", *as_options(own)])
             st.code(command, language="bash", wrap_lines=True)
+
+
+def show_guide() -> None:
+    """The steps from the design to an encoding of the project, paragraph by paragraph; a word in capitals stands for a piece of code."""
+    st.header("Go on in Python", anchor=False)
+    code = written(design())
+    pieces = {"LAYER": (code.layer, "python"), "SPEC": (code.spec, "python"), "COMMANDS": (COMMANDS, "bash")}
+    for paragraph in GUIDE.read_text("utf-8").strip().split("\n\n"):
+        if paragraph in pieces:
+            text, language = pieces[paragraph]
+            st.code(text, language=language, wrap_lines=True)
+        else:
+            st.markdown(paragraph)
+
+
+# Against the built-in ones
+
+
+def show_experiment() -> None:
+    name = SETTINGS.values()[EXPERIMENT] or ""
+    run = EXPERIMENTS.find(name)
+    with in_step_with(lambda: run.state if run is not None else ""):
+        _settings(run)
+        show_refusal()
+        with st.container():  # a fixed container: the elements here must not change the index of those below
+            shown: Shown | None = None
+            if run is not None:
+                _heading(run.experiment)
+                shown = show_evidence(name, run)
+                say_unsaved(run)
+            elif found := find_comparison(name):
+                shown = Shown.of(found[1], "kept")
+                _heading(shown.experiment)
+                show_evidence(name, shown)
+            if shown is not None and shown.state != "running":
+                take_away(shown)
+                with st.expander("Every arm, and the way into the lab with it", icon=":material/science:"):
+                    show_arms(shown.experiment, False, shown.seeds[0])
+
+
+def _settings(run: ExperimentRun | None) -> None:
+    running, experiment = run is not None and run.state == "running", None
+    try:
+        experiment = asked_comparison().experiment
+    except (ConfigError, ValueError) as error:
+        problem = in_markdown(error)
+    with st.container(border=True):
+        if SETTINGS.drawn("against"):
+            st.multiselect(
+                "Against", RIVALS, format_func=lambda name: ENCODINGS[name].label, max_selections=MOST_RIVALS,
+                placeholder="Choose encodings", help="Built-in encodings, with their usual settings.",
+                default=SETTINGS.first_value("against"), **SETTINGS.bound("against", disabled=running),
+            )  # fmt: skip
+        if SETTINGS.drawn("tasks"):
+            st.pills(
+                "Tasks", list(TASKS), selection_mode="multi", format_func=lambda name: TASKS[name].label,
+                help="; ".join(f"{task.label}: {task.asks}" for task in TASKS.values()) + ".",
+                default=SETTINGS.first_value("tasks"), **SETTINGS.bound("tasks", disabled=running),
+            )  # fmt: skip
+        with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+            SETTINGS.widget("seeds", disabled=running, width=WIDTH)
+            run_or_stop(SETTINGS.values()[EXPERIMENT] or "", run, _begin, ready=experiment is not None)
+        if experiment is None:
+            st.caption(f":material/block: {problem}")
+        else:
+            show_forecast(experiment)
+
+
+def _heading(experiment: Experiment) -> None:
+    """The design in words."""
+    parts = experiment.config(experiment.arms[0]).encoding_settings
+    assert isinstance(parts, DesignedSettings)
+    changed = "" if parts == design() else " :orange[:material/edit: The parts above have changed since.]"
+    st.markdown(f"**In this run:** {parts.in_words}{changed}")
+
+
+def _begin() -> None:
+    """Start the comparison and show it; where the same one is running already, show that."""
+    name = start(asked_comparison().experiment, comparison=asked_comparison())
+    if name is not None:
+        SETTINGS.put({EXPERIMENT: name})

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import field_validator
+from pydantic import AfterValidator, field_validator
 
 from engine.config.run_config import parse_leniently
-from engine.encodings.designed.spec import DesignedSettings
+from engine.encodings.designed import DesignedSettings
 from engine.experiments.comparison import BASE, DESIGN, MOST_RIVALS, RIVALS, TASKS, USUAL, Comparison
 from engine.experiments.evidence.store import find_comparison
 from engine.settings.errors import Problem
 from engine.settings.fields import Setting, settings_in
 from pages.parts.app.page_state import ModelSettings, PageState, not_allowed
-from pages.parts.stage.controls import seeds_setting
-from pages.parts.stage.experiments import EXPERIMENTS
+from pages.parts.stage.experiments import EXPERIMENTS, seeds_setting
 
 EXPERIMENT = "experiment"
 PARTS: dict[str, Setting] = {row.name: row for row in settings_in(DesignedSettings)}
@@ -24,21 +23,13 @@ ORDER: dict[str, tuple[str, ...]] = {"against": RIVALS, "tasks": tuple(TASKS)}
 
 
 class DesignState(PageState, DesignedSettings):
-    against: tuple[str, ...] = USUAL
-    tasks: tuple[str, ...] = tuple(TASKS)
+    against: Annotated[tuple[str, ...], AfterValidator(lambda names: _some_of(names, RIVALS, MOST_RIVALS))] = USUAL
+    tasks: Annotated[tuple[str, ...], AfterValidator(lambda names: _some_of(names, ORDER["tasks"], len(TASKS)))] = (
+        tuple(TASKS)
+    )
     seeds: int = seeds_setting()
     experiment: str | None = None
     """The name of the shown run, running or stored (see :class:`Comparison`)."""
-
-    @field_validator("against")
-    @classmethod
-    def _known_rivals(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return _some_of(names, RIVALS, MOST_RIVALS)
-
-    @field_validator("tasks")
-    @classmethod
-    def _known_tasks(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return _some_of(names, tuple(TASKS), len(TASKS))
 
     @field_validator("experiment")
     @classmethod

@@ -7,23 +7,15 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from engine.analysis.encoding_jobs import TimeForward, Timing
+from engine.analysis.encodings.jobs import TimeForward, Timing
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import added_flops, added_parameters
-from engine.workers.errors import JobError
-from pages.parts.app.in_markdown import in_markdown
-from pages.parts.app.questions import ask
 from pages.parts.boards.panels import Panel
-from pages.parts.charts.portrait import LIKENESS, WHAT, Portrait, matrix_figure, profile_figure, similarity_figure
-from pages.parts.charts.spectra import components_figure, fourier_figure, singular_figure, trajectory_figure
-from pages.parts.encodings.evidence import share_in_words
+from pages.parts.charts import spectra
+from pages.parts.charts.encoding import WHAT, Portrait, matrix_figure, similarity_figure, similarity_shown
+from pages.parts.encodings.evidence import ask_alone, share_in_words
 
-TITLES = {
-    "table": "The table",
-    "angles": "The angles",
-    "vectors": "The vectors",
-    "bias": "The bias of each head",
-}
+TITLES = {"table": "The table", "angles": "The angles", "vectors": "The vectors", "bias": "The bias of each head"}
 PLACES = {
     "nowhere": "Adds nothing.",
     "embedding": "Added to the token embedding, once.",
@@ -40,15 +32,17 @@ HELP = (
 TIMES = "encodings.times"
 """The session key of the measured times: config to timing."""
 
+Seen = tuple[str, str, Portrait, str]
+"""Side, name, portrait, colour."""
+
 
 def matrix_panel(side: str, name: str, portrait: Portrait, shown: int) -> Panel:
     columns, rows, unit = WHAT[portrait["kind"]]
     matrix = portrait["matrix"]
     alt = f"{name}: {unit} for each {rows} and {columns}, from {matrix.min():.3g} to {matrix.max():.3g}, {portrait['rows']} positions."
-    missing = shown - portrait["rows"]
-    note = (
-        f"There are no rows for the last {missing} positions shown." if missing > 0 else _notes(portrait, "matrix_at")
-    )
+    missing, note = shown - portrait["rows"], _notes(portrait, "matrix_at")
+    if missing > 0:
+        note = f"There are no rows for the last {missing} positions shown."
     return Panel(
         f"matrix.{side}", f"{TITLES[portrait['kind']]}: {name}", matrix_figure(portrait, shown), alt, height=300, note=note,
         link="rows", term="positional-encoding",
@@ -56,13 +50,11 @@ def matrix_panel(side: str, name: str, portrait: Portrait, shown: int) -> Panel:
 
 
 def similarity_panel(side: str, name: str, portrait: Portrait, likeness: str, shown: int) -> Panel:
-    dotted = likeness == "dot" and portrait["dot"] is not None
-    matrix = portrait["dot"] if dotted else portrait["similarity"]
-    unit = "dot product" if dotted else LIKENESS[portrait["kind"]]
+    matrix, unit = similarity_shown(portrait, likeness)
     alt = f"{name}: {unit} of every two positions, from {matrix.min():.3g} to {matrix.max():.3g}."
     note = _notes(portrait, "similarity_at")
-    if likeness == "dot" and not dotted:
-        note = "It has no vectors of positions to multiply: shown is the " + unit + "."
+    if likeness == "dot" and portrait["dot"] is None:
+        note = f"It has no vectors of positions to multiply: shown is the {unit}."
     return Panel(
         f"similarity.{side}", f"How alike positions are: {name}", similarity_figure(portrait, likeness, shown), alt, height=340,
         note=note, link="cells", term="similarity",
@@ -79,13 +71,14 @@ def profile_panel(side: str, name: str, portrait: Portrait, color: str) -> Panel
     )
     spread = float((portrait["high"] - portrait["low"]).max())
     note = (
-        "The same at every position: only the offset counts."
-        if spread < 1e-4 * max(1.0, float(abs(lines).max()))
-        else "The band: from the smallest to the largest over the positions." if len(lines) == 1 else "Means over the positions."
-    )  # fmt: skip
-    return Panel(
-        f"profile.{side}", f"Over distance: {name}", profile_figure(portrait, color), alt, height=260, note=note
+        "The band: from the smallest to the largest over the positions."
+        if len(lines) == 1
+        else "Means over the positions."
     )
+    if spread < 1e-4 * max(1.0, float(abs(lines).max())):
+        note = "The same at every position: only the offset counts."
+    title, drawn = f"Over distance: {name}", spectra.profile_figure(portrait, color)
+    return Panel(f"profile.{side}", title, drawn, alt, height=260, note=note)
 
 
 def spectrum_panels(portraits: Sequence[tuple[str, str, Portrait]]) -> list[Panel]:
@@ -99,8 +92,8 @@ def spectrum_panels(portraits: Sequence[tuple[str, str, Portrait]]) -> list[Pane
     return [
         Panel(id, title, draw(portraits), words, height=280, note=note, below=words, term="spectrum")
         for id, title, draw, words in (
-            ("singular.both", "Singular values", singular_figure, ranks),
-            ("fourier.both", "Fourier spectrum over positions", fourier_figure, peaks),
+            ("singular.both", "Singular values", spectra.singular_figure, ranks),
+            ("fourier.both", "Fourier spectrum over positions", spectra.fourier_figure, peaks),
         )
     ]
 
@@ -111,10 +104,31 @@ def component_panels(side: str, name: str, portrait: Portrait, color: str) -> li
         return []
     shares = ", ".join(f"{share:.0%}" for share in portrait["explained"])
     alt = f"{name}: the first {len(portrait['explained'])} principal components hold {shares} of the variance."
-    curves, path = components_figure(portrait, color), trajectory_figure(portrait, color)
+    curves, path = spectra.components_figure(portrait, color), spectra.trajectory_figure(portrait, color)
     return [
         Panel(f"components.{side}", f"Principal components: {name}", curves, alt, height=260, below=alt, term="pca"),
         Panel(f"trajectory.{side}", f"The path of the positions: {name}", path, alt, height=300, term="pca"),
+    ]
+
+
+def picture_panels(seen: Sequence[Seen], likeness: str, shown: int) -> list[Panel]:
+    """The matrices and similarities, row by row: each figure of one side beside the same of the other."""
+    return [
+        *(matrix_panel(side, name, portrait, shown) for side, name, portrait, _ in seen),
+        *(similarity_panel(side, name, portrait, likeness, shown) for side, name, portrait, _ in seen),
+    ]
+
+
+def curve_panels(seen: Sequence[Seen], *between: Panel, first: str = "") -> list[Panel]:
+    """The profiles, the panels ``between``, the spectra and the components. ``first``: the colour of the first side in the spectra, where
+    both sides have one colour."""
+    told = [(name, first if first and not place else color, p) for place, (_, name, p, color) in enumerate(seen)]
+    parts = [component_panels(*one) for one in seen]
+    return [
+        *(profile_panel(*one) for one in seen),
+        *between,
+        *spectrum_panels(told),
+        *(own[place] for place in range(2) for own in parts if own),
     ]
 
 
@@ -139,7 +153,7 @@ def _notes(portrait: Portrait, at: str) -> str:
     return " ".join(notes)
 
 
-def show_portrait_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
+def portrait_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
     row, timing = config.encoding, times().get(config)
     parts = [
         f"**{added_parameters(config, row.name) or 0:,}** extra parameters",
@@ -151,9 +165,8 @@ def show_portrait_facts(config: RunConfig, portrait: Portrait, shown: int) -> No
         ratio = f": a ratio of **{added / tokens:.2f}**" if tokens else ""
         parts.append(f"starts at a scale of **{added:.2f}** beside the tokens' **{tokens:.2f}**{ratio}")
     if timing:
-        parts.append(
-            f"a forward pass takes **{timing['ratio']:.2f} ×** as long as without ({timing['low']:.2f} to {timing['high']:.2f})"
-        )
+        interval = f"{timing['low']:.2f} to {timing['high']:.2f}"
+        parts.append(f"a forward pass takes **{timing['ratio']:.2f} ×** as long as without ({interval})")
     st.markdown(" · ".join(parts), help=HELP)
     sentences = (PLACES.get(row.acts_on, ""), row.shown_as, beyond(config, portrait, shown), f"Source: {row.source}.")
     st.caption(" ".join(filter(None, sentences)))
@@ -182,9 +195,5 @@ def offer_times(configs: list[RunConfig]) -> None:
 
 
 def _measure(configs: list[RunConfig]) -> None:
-    try:
-        found = ask(TimeForward(tuple(configs)), alone=True)
-    except JobError as error:
-        st.toast(in_markdown(error), icon=":material/error:")
-        return
-    times().update(zip(configs, found, strict=True))
+    if found := ask_alone(TimeForward(tuple(configs))):
+        times().update(zip(configs, found, strict=True))

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import field_validator
+from pydantic import AfterValidator, field_validator
 
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
 from engine.experiments.choice import NEEDS
 from engine.runs.store import RUN_ID
-from engine.settings.errors import Problem
+from engine.settings.errors import Problem, checked, leniently
 from engine.settings.fields import Setting, setting, settings_in, to_text
-from engine.settings.reading import checked, leniently
 from engine.tasks import PLAIN
 from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed
 from pages.parts.boards.recorded import RECORDED
@@ -70,7 +69,7 @@ class EncodingsState(PageState):
     step: int | None = setting(None, label="Step", help="The snapshots that the run kept.", ge=0, le=1_000_000)
     layer: int | None = setting(None, label="Layer", help="Each layer learns an encoding of its own.", ge=0, le=48)
     """Counted from 1; the nearest that the run has is shown. The same holds for the step."""
-    needs: tuple[str, ...] = setting((), label="I need", help="")
+    needs: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, NEEDS))] = setting((), label="I need", help="")
     # fmt: on
 
     @field_validator(*SIDES)
@@ -87,11 +86,6 @@ class EncodingsState(PageState):
             raise not_allowed(f"{RECORDED}, or the name of a run")
         return name
 
-    @field_validator("needs")
-    @classmethod
-    def _needs(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return all_known(names, NEEDS)
-
 
 _LABELS = {name: row.label for name, row in ENCODINGS.items()}
 FIXED = {row.name: row for row in settings_in(EncodingsState, choices=dict.fromkeys(SIDES, _LABELS))}
@@ -99,7 +93,8 @@ FIXED = {row.name: row for row in settings_in(EncodingsState, choices=dict.fromk
 
 def settings_now(values: Mapping[str, Any]) -> dict[str, Setting]:
     """Every setting that exists with these encodings, by its name in the link; those of one side are ``a.<name>``."""
-    shares = shares_base(values)
+    # Two different encodings share one base; two of a kind are compared base against base.
+    shares = values.get("a", FIXED["a"].default) != values.get("b", FIXED["b"].default)
     own = {
         f"{side}.{row.name}": row
         for side in SIDES
@@ -108,16 +103,6 @@ def settings_now(values: Mapping[str, Any]) -> dict[str, Setting]:
     has_base = shares and any(row.name in BASES for row in own.values())
     fixed = {name: row for name, row in FIXED.items() if name != BASE or has_base}
     return fixed | {name: replace(row, name=name) for name, row in own.items() if not (shares and row.name in BASES)}
-
-
-def positions_shown(values: Mapping[str, Any]) -> int:
-    length, reach = (int(values.get(name, FIXED[name].default)) for name in ("seq_len", "reach"))
-    return min(length * reach, FURTHEST)
-
-
-def shares_base(values: Mapping[str, Any]) -> bool:
-    """Whether the sides share one base: two different encodings do; two of a kind are compared base against base."""
-    return bool(values.get("a", "sinusoidal") != values.get("b", "rope"))
 
 
 def config_of(values: Mapping[str, Any], side: str) -> RunConfig:
@@ -167,24 +152,16 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
         """What is away from its default; what is looked at of a run, only where it is."""
         asked = self.asked_for()
         unseen = () if asked["view"] == "training" else (RUN, STEP, LAYER)
-        return {
-            name: to_text(asked[name])
-            for name, row in self.rows().items()
-            if asked[name] != row.default and name not in unseen
-        }
+        away = [name for name, row in self.rows().items() if asked[name] != row.default and name not in unseen]
+        return {name: to_text(asked[name]) for name in away}
 
 
 SETTINGS = EncodingsSettings("encodings", EncodingsState)
-read, values, widget_key = SETTINGS.read, SETTINGS.values, SETTINGS.widget_key
 
 
 def value(name: str) -> Any:
     """What is set, or the default."""
     return SETTINGS.asked_for()[name]
-
-
-def write_address() -> None:
-    SETTINGS.write_address(SETTINGS.query())
 
 
 def control(name: str, **more: Any) -> None:

@@ -1,17 +1,26 @@
-"""A reader's guess about an issue, made before the run and kept in the session."""
+"""A reader's guesses about an issue and its single claims, kept in the session and, after the run, compared with what was found."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
 import streamlit as st
 
+from engine.experiments.experiment import Claim
+from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import ANSWERS, Answer, KeyFigure, Outcome
+from engine.experiments.report import ClaimReport, Report
+from engine.experiments.statistics import Finding
+from pages.parts.app.glossary import with_terms
 from pages.parts.charts.experiments.arms import is_share
 
 GUESSES = "issues.guesses"
 """Session key: the guesses by issue."""
+CHOICES = (Finding.HOLDS, Finding.NONE, Finding.OPPOSITE)
+Prediction = Mapping[int, Finding]
+"""The finding that is expected of each claim, by its place."""
 
 
 @dataclass(frozen=True)
@@ -83,3 +92,55 @@ def answered(figure: KeyFigure, guess: Guess, outcome: Outcome) -> str:
 
 def in_words(figure: KeyFigure, answer: Answer) -> str:
     return figure.answers[ANSWERS.index(answer)]
+
+
+def prediction_of(issue: Issue) -> Prediction:
+    """The reader's guesses so far in this session."""
+    return {
+        place: st.session_state[key]
+        for place in range(len(issue.claims))
+        if st.session_state.get(key := _key(issue, place)) in CHOICES
+    }
+
+
+def ask_prediction(issue: Issue, extended: bool) -> None:
+    """A row for each claim with its three possible findings."""
+    claims = issue.claims_of(extended)
+    asked = [(place, claim) for place, claim in enumerate(issue.claims) if claim in claims]
+    sentences = with_terms(*(sentence_of(claim) for _, claim in asked))
+    for (place, _), sentence in zip(asked, sentences, strict=True):
+        with st.container(border=True, gap="xsmall"):
+            st.markdown(sentence)
+            st.segmented_control(
+                f"Guess on claim {place + 1}", CHOICES, format_func=lambda found: found.words, key=_key(issue, place),
+                label_visibility="collapsed", persist_state="session",
+            )  # fmt: skip
+
+
+def show_comparison(prediction: Prediction, report: Report) -> None:
+    """Each guess beside its finding, marked right or wrong."""
+    rows = compared(prediction, report)
+    if not rows:
+        return
+    right = sum(guess == row.finding for row, guess in rows)
+    sentences = with_terms(*(row.claim.sentence for row, _ in rows))
+    with st.container(border=True):
+        st.markdown(f"**Your guesses on single claims: {right} of {len(rows)} right**")
+        for (row, guess), claim in zip(rows, sentences, strict=True):
+            mark = ":green[:material/check:]" if guess == row.finding else ":orange[:material/close:]"
+            st.markdown(f"{mark} {claim}  \n:gray[You said “{guess.words}”; found is “{row.finding.words}”.]")
+
+
+def compared(prediction: Prediction, report: Report) -> list[tuple[ClaimReport, Finding]]:
+    """The claims on which there was a guess, each with it."""
+    return [(row, prediction[place]) for place, row in enumerate(report.claims) if place in prediction]
+
+
+def sentence_of(claim: Claim) -> str:
+    about = {"issue": "", "condition": ":gray-badge[a condition] ", "remedy": ":green-badge[a remedy] "}[claim.about]
+    condition = f" :gray[Condition: {claim.condition}]" if claim.condition else ""
+    return f"{about}{claim.sentence}{condition}"
+
+
+def _key(issue: Issue, place: int) -> str:
+    return f"predict.{issue.slug}.{place}"

@@ -23,7 +23,7 @@ TALL_ROW, TALL_LOWEST = 54, 330
 
 
 def outcome_so_far(figure: KeyFigure, shown: Shown) -> Outcome | None:
-    return outcome_of(figure, shown.report.values, shown.report.claim(figure.claim).finding)
+    return outcome_of(figure, shown.values, shown.claim(figure.claim).finding)
 
 
 def key_sections(

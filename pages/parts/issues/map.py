@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import streamlit as st
 
+from engine.experiments.evidence.shipped import ShippedResult, shipped_result
+from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Group, Issue
 from engine.foundation.visitor import Visitor
 from pages.parts.issues.guess import guess_of
-from pages.parts.issues.states import result_of, say_result
+from pages.parts.stage.claims import LOOKS
 from pages.parts.stage.issue_list import in_groups, issue_link, state_of, wrapping
 
 ABOUT_GROUP: dict[Group, str] = {
@@ -36,6 +40,22 @@ def _card(issue: Issue, visitor: Visitor, revealed: bool) -> None:
     issue_link(issue)
     st.markdown(issue.key_figure.question)
     if state := state_of(issue, visitor):
-        st.badge(state.words, icon=state.icon, color=state.color)
+        words, icon, color = state
+        st.badge(words, icon=icon, color=color)
     if (revealed or guess_of(issue.slug).answer is not None) and (found := result_of(issue.slug)):
         say_result(issue, found)
+
+
+@cache
+def result_of(slug: str) -> ShippedResult | None:
+    """What the shipped evidence says about an issue's question."""
+    return shipped_result(ISSUES[slug], ISSUES[slug].key_figure)
+
+
+def say_result(issue: Issue, found: ShippedResult) -> None:
+    """The effect as before and after, in large type, and the finding."""
+    icon, color = LOOKS[found.finding]
+    written = issue.key_figure.written
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.markdown(f"**{written(found.outcome.before)} → {written(found.outcome.after)}**", width="content")
+        st.badge(found.finding.words, icon=icon, color=color)

@@ -2,49 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
+from engine.experiments.evidence.shipped import shipped_reports
+from engine.experiments.evidence.store import has_evidence, latest
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure
 from engine.experiments.report import report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import FEWEST_SEEDS
 from engine.foundation.formatting import counted
-from pages.parts.app.in_markdown import say_result_unsaved, show_refusal
-from pages.parts.boards.panels import picked_in
-from pages.parts.issues.controls import asked, begin, extended, forget, offer_more_seeds, settings
+from pages.parts.app.in_markdown import say_unsaved, show_refusal
+from pages.parts.boards.panels import pick_told
 from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, take_dragged
 from pages.parts.issues.key_panel import key_sections, outcome_so_far
-from pages.parts.issues.stored import choose_stored
+from pages.parts.issues.state import asked, begin, extended, forget, offer_more_seeds, show_settings
 from pages.parts.issues.words import show_way
-from pages.parts.stage.board import Drawing, experiment_board, kept_board
+from pages.parts.stage.board import Drawing, experiment_board
 from pages.parts.stage.claims import badge
-from pages.parts.stage.controls import run_or_stop, show_forecast
+from pages.parts.stage.experiments import run_or_stop, show_forecast
 from pages.parts.stage.issue_list import shown_runs
 from pages.parts.stage.presenting import asks_to_run, presented, presenting, shows
 from pages.parts.stage.shown import Shown, of_run
 
-STYLE = """<style>
-.st-key-stage { gap: 0.4rem; }
-.st-key-stage-head { flex-wrap: nowrap; }
-.st-key-stage h1 { font-size: 1.6rem; padding: 0; }
-.st-key-stage-question h2 { font-size: 1.45rem; line-height: 1.3; padding: 0; }
-.st-key-stage [data-stale=true] { opacity: 1 !important; }
-@media (max-width: 640px) {
-  .st-key-issues-way a { position: relative; min-height: 2rem; }
-  .st-key-issues-way a p { position: absolute; width: 1px; overflow: hidden; clip-path: inset(50%); }
-  .st-key-stage h1 { font-size: 1.3rem; }
-  .st-key-stage .stHorizontalBlock { gap: 0.5rem; }
-  .st-key-stage-also { display: none; }
-  .st-key-stage-question h2 { font-size: 1.15rem; }
-}
-</style>"""
-"""On a phone the way is three icons, and further claims stand under their tab alone. A busy machine answers late; Streamlit would
-fade the figure meanwhile, although it is still valid."""
+STYLE = Path(__file__).parent / "stage.css"
 KEY = "key"
 """The name of the key figure's board."""
+STORED = "issues.kept"
+"""Widget key of the choice, followed by the issue's slug: what is shown of one issue shows nothing of the next."""
 
 
 def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | None:
@@ -64,7 +53,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
         question, result = st.columns([1, 1.9], gap="large")
         below = st.container(horizontal=True, vertical_alignment="center", gap="medium", key="stage-below")
         with below:
-            stored = choose_stored(issue) if run is None and not presented() else None
+            stored = _choose_stored(issue) if run is None and not presented() else None
             if run is None:
                 show_forecast(asked(issue), extended())
         shown = of_run(run) if run is not None else stored
@@ -87,10 +76,11 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
             drawing = _drawing(issue, figure)
             if run is not None:
                 experiment_board(drawing, name, run)
-                say_result_unsaved(run)
+                say_unsaved(run)
             else:
-                there = shown or nothing_yet(asked(issue), extended())
-                kept_board(drawing, f"{issue.slug}.{there.seeds}.{there.stamp}", there)
+                before_any_run = report(asked(issue), (), asked(issue).seed_range, extended=extended())
+                there = shown or Shown.of(before_any_run, "waiting")
+                experiment_board(drawing, f"{issue.slug}.{there.seeds}.{there.stamp}", there)
             if outcome is not None and shows("remedy"):
                 st.markdown(f"**What helps:** {figure.remedy}")
     return shown
@@ -99,21 +89,29 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
 def _also(issue: Issue, shown: Shown) -> None:
     """What was found about the other claims that matter most."""
     with st.container(key="stage-also", gap="xsmall"):
-        for row in (shown.report.claim(name) for name in issue.key_figure.also):
+        for row in (shown.claim(name) for name in issue.key_figure.also):
             condition = f" :gray[Condition: {row.claim.condition}]" if row.claim.condition else ""
             st.markdown(f"{badge(row.finding, row.weighed.words)} {row.claim.sentence}{condition}")
 
 
-def nothing_yet(issue: Issue, with_extended: bool) -> Shown:
-    """The issue before its first run: its rows without a number."""
-    return Shown(report(issue, (), issue.seed_range, extended=with_extended), "waiting")
+def _choose_stored(issue: Issue) -> Shown | None:
+    """The earlier result that the reader chooses to see; by default none, so that a guess comes first."""
+    there: dict[str, Callable[[], Shown | None]] = {}
+    if has_evidence(issue.slug):
+        there["Last run here"] = lambda: Shown.of(found, "kept") if (found := latest(issue)) else None
+    for found in shipped_reports(issue):
+        there[f"Seeds {found.seeds[0]}-{found.seeds[-1]}"] = partial(Shown.of, found, "shipped")
+    if not there:
+        return None
+    chosen = st.pills("Or see what was measured", list(there), key=f"{STORED}.{issue.slug}")
+    return there[chosen]() if chosen in there else None
 
 
 def _drawing(issue: Issue, figure: KeyFigure) -> Drawing:
     guess = guess_of(issue.slug)
 
     def drag() -> None:
-        picked = picked_in(KEY)
+        picked = pick_told(st.session_state.get(KEY))
         if picked is not None and picked.y == "mark":
             take_dragged(issue.slug, float(picked.x))
 
@@ -126,7 +124,7 @@ def _run(issue: Issue, run: ExperimentRun | None) -> None:
     running = run is not None and run.state == "running"
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         run_or_stop(shown_runs().get(issue.slug, ""), run, partial(begin, issue))
-        settings(issue, running)
+        show_settings(issue, running)
         if run is not None and not running:
             st.button("Guess again", icon=":material/replay:", on_click=forget, args=(issue,), type="tertiary")
     if (seeds := asked(issue).seeds) < FEWEST_SEEDS:

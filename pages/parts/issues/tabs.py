@@ -11,14 +11,13 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import LOWEST_P
 from pages.parts.app.glossary import links_to_terms
-from pages.parts.issues.controls import asked, extended, predicted
-from pages.parts.issues.prediction import ask_prediction, prediction_of, show_comparison
+from pages.parts.issues.guess import ask_prediction, prediction_of, show_comparison
+from pages.parts.issues.state import asked, extended, predicted
 from pages.parts.issues.words import show_notes, show_published, show_sources, show_why
 from pages.parts.stage.arms import show_arms
-from pages.parts.stage.board import Drawing, experiment_board, follow, kept_board, show_stored
+from pages.parts.stage.board import Drawing, experiment_board, show_evidence, take_away
 from pages.parts.stage.claims import claims_section
-from pages.parts.stage.shown import Plain, Remember, Shown
-from pages.parts.stage.take_away import take_away
+from pages.parts.stage.shown import Shown
 
 TAB = "issues.tab"
 WHY = "Why"
@@ -57,19 +56,12 @@ def _claims(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | N
         st.caption("Before you run it: what do you expect of each claim?")
         ask_prediction(issue, extended())
         return
-    drawing = Drawing("claims", _claim_sections)
-    if run is None:
-        kept_board(drawing, f"{issue.slug}.{shown.seeds}", shown)
-    else:
-        experiment_board(drawing, name, run)
-    if links := links_to_terms(*(row.claim.sentence for row in shown.report.claims)):
+    drawing = Drawing("claims", lambda shown, remember: [claims_section(shown, remember)])
+    experiment_board(drawing, *((f"{issue.slug}.{shown.seeds}", shown) if run is None else (name, run)))
+    if links := links_to_terms(*(row.claim.sentence for row in shown.claims)):
         st.caption(f"In the glossary: {links}")
     if shown.state != "running":
-        show_comparison(predicted(name) if run is not None else prediction_of(issue), shown.report)
-
-
-def _claim_sections(shown: Shown, remember: Remember) -> list[Plain]:
-    return [claims_section(shown, remember)]
+        show_comparison(predicted(name) if run is not None else prediction_of(issue), shown)
 
 
 def _arms(issue: Issue) -> None:
@@ -81,11 +73,8 @@ def _numbers(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | 
     if shown is None:
         st.caption("The numbers come with the first run.")
         return
-    if run is None:
-        # A name of its own: figures are kept by name, and the last script run may have shown another one.
-        show_stored(f"{issue.slug}.{shown.seeds}.{shown.stamp}", shown)
-    else:
-        follow(name, run)
+    # Stored evidence has a name of its own: figures are kept by name, and the last script run may have shown another one.
+    show_evidence(*((f"{issue.slug}.{shown.seeds}.{shown.stamp}", shown) if run is None else (name, run)))
     st.caption(LOWEST_P)
     take_away(shown)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -13,8 +14,14 @@ from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.trial import Trial
 from pages.parts.app.glossary import with_terms
 from pages.parts.charts.experiments.stack import stack_svg
-from pages.parts.issues.drawing import show_drawing
 from pages.parts.stage.issue_list import PAGE, issue_link
+
+DRAWING = """
+export default function ({ data: [drawing], parentElement }) {
+  parentElement.querySelector(".drawing").innerHTML = drawing
+}
+"""
+DRAWING_STYLE = ".drawing { color: var(--st-text-color); font-family: var(--st-font); }"
 
 
 def show_way(issue: Issue) -> None:
@@ -43,8 +50,16 @@ def _show_mechanism(issue: Issue, mechanism: str) -> None:
     with words:
         st.markdown(with_formulas_apart(mechanism))
     with drawing:
-        show_drawing(stack_svg(issue), key=f"drawing.{issue.slug}")
+        _drawing()(key=f"drawing.{issue.slug}", data=[stack_svg(issue)])
         st.caption("Coloured: what the arms change.", text_alignment="center")
+
+
+@st.cache_resource
+def _drawing() -> Any:
+    """An SVG drawing in the colours of the page: Streamlit's own elements either drop SVG or isolate it from the theme. It is put into the
+    page unchanged: names in it are escaped already."""
+    html = '<div class="drawing"></div>'
+    return st.components.v2.component("attention_lab_drawing", html=html, css=DRAWING_STYLE, js=DRAWING)
 
 
 def with_formulas_apart(text: str) -> str:

@@ -6,10 +6,8 @@ import streamlit as st
 
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
-from pages.parts.app import server
-from pages.parts.app.own_runs import pause_button, say_watching, start_run, steer, stop_button
-from pages.parts.app.session import SHOWN, show_run
-from pages.parts.app.visitor import mine, visitor
+from pages.parts.app import own_runs, server
+from pages.parts.app.visitor import visitor
 from pages.parts.lab.state import fill_form, form_config
 
 PACES = {"Full speed": None, "20 steps a second": 20.0, "5 steps a second": 5.0, "1 step a second": 1.0}
@@ -18,8 +16,8 @@ PACE = "pace"
 
 def submit(config: RunConfig, *, paused: bool = False) -> None:
     """Start a run at the chosen pace and show it, unless it is refused."""
-    if run := start_run(config, pace=PACES[st.session_state[PACE]], paused=paused):
-        show_run(run.id)
+    if run := own_runs.start_run(config, pace=PACES[st.session_state[PACE]], paused=paused):
+        own_runs.show_run(run.id)
 
 
 def controls(run: Run | None, config: RunConfig | None) -> None:
@@ -28,14 +26,14 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
     st.button(
         "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None, on_click=_train
     )
-    say_watching(run)
+    own_runs.say_watching(run)
     with st.container(horizontal=True, gap="xxsmall", key="lab-steer"):
-        pause_button(run)
+        own_runs.pause_button(run)
         st.button(
-            "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", disabled=config is None,
-            on_click=_step, args=(run,),
+            "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", on_click=_step, args=(run,),
+            disabled=config is None or own_runs.goes_elsewhere(run),
         )  # fmt: skip
-        stop_button(run)
+        own_runs.stop_button(run)
         st.button(
             "Reset", icon=":material/replay:", help="The same first weights again, waiting at step 0.",
             disabled=run is None, on_click=_reset, args=(run,),
@@ -60,18 +58,15 @@ def _train() -> None:
 
 def _step(run: Run | None) -> None:
     """Take one step of the shown run, or of a new one if it has ended."""
-    if run is None or not run.live or not mine(run.owner):
+    if not own_runs.can_steer(run):
         submit(form_config(), paused=True)
-        run_id = st.session_state.get(SHOWN)
-    else:
-        run_id = run.id
-    if run_id:
-        steer("step", run_id)
+    if run_id := st.session_state.get(own_runs.SHOWN):
+        own_runs.steer("step", run_id)
 
 
 def _reset(run: Run) -> None:
-    if run.live and mine(run.owner):
-        steer("stop", run.id)
+    if own_runs.can_steer(run):
+        own_runs.steer("stop", run.id)
     fill_form(run.config)
     submit(run.config, paused=True)
 
@@ -84,5 +79,5 @@ def _new_seed() -> None:
 
 
 def _set_pace(run: Run | None) -> None:
-    if run is not None and run.live and mine(run.owner):
+    if run is not None and own_runs.can_steer(run):
         server.pool().set_pace(run.id, PACES[st.session_state[PACE]], visitor())

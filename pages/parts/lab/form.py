@@ -8,7 +8,7 @@ import streamlit as st
 
 from engine.settings.fields import Setting
 from engine.tasks import BY_GROUP, TASKS
-from engine.tasks.spec import GROUPS, Group, TaskSpec
+from engine.tasks.base import GROUPS, TaskSpec
 from pages.parts.lab.state import SETTINGS
 
 MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len", "steps"))
@@ -119,18 +119,14 @@ def _button() -> None:
 @st.dialog("All tasks", width="large")
 def _list() -> None:
     """Every task under the heading of its group: one click chooses it."""
-    for column, groups in zip(st.columns(2, gap="medium"), _halves(list(BY_GROUP)), strict=True):
+    all_groups, half = list(BY_GROUP), len(BY_GROUP) // 2
+    for column, groups in zip(st.columns(2, gap="medium"), (all_groups[:half], all_groups[half:]), strict=True):
         with column:
             for group in groups:
                 with st.container(gap="xsmall"):
                     st.subheader(GROUPS[group], anchor=False)
                     for task in BY_GROUP[group]:
                         _show(task)
-
-
-def _halves(groups: list[Group]) -> tuple[list[Group], list[Group]]:
-    half = len(groups) // 2
-    return groups[:half], groups[half:]
 
 
 def _show(task: TaskSpec) -> None:

@@ -28,6 +28,7 @@ def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
     """The model as plain data for ``model.js``. ``shown``: the config whose snapshots the board has; its attention stands in the
     drawing as long as the model is the same."""
     task, encoding = TASKS[config.task].label, short_label(ENCODINGS[config.pos_encoding].label)
+    loss = f"Loss, {OPTIMIZERS[config.optimizer]}"
     return {
         "read": [
             _part("task", task, "The task: open its settings", opens="Task"),
@@ -35,15 +36,8 @@ def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
         ],
         "stacks": _stacks(config),
         "common": _common(config),
-        "write": [
-            _part(
-                "training",
-                f"Loss, {OPTIMIZERS[config.optimizer]}",
-                "The optimizer: open its settings",
-                opens="Training",
-            )
-        ],
-        "fits": shown is None or _same_model(shown, config),
+        "write": [_part("training", loss, "The optimizer: open its settings", opens="Training")],
+        "fits": shown is None or all(row.group in TRAINING for row, _, _ in changes_between(shown, config)),
     }
 
 
@@ -55,11 +49,6 @@ def act() -> None:
             SETTINGS.put({name: value})
     if asked.get("open"):
         open_settings(asked["open"])
-
-
-def _same_model(one: RunConfig, other: RunConfig) -> bool:
-    """Whether two configs differ in nothing but how they are trained."""
-    return all(row.group in TRAINING for row, _, _ in changes_between(one, other))
 
 
 def _stacks(config: RunConfig) -> list[Plain]:
@@ -78,14 +67,9 @@ def _stack(config: RunConfig, title: str, kind: str, gradients: str) -> Plain:
         layers.insert(1, {"skipped": f"… {count - 2} more …"})
     shared = config.share_layers and config.architecture.attends
     return {
-        "title": title,
-        "layers": layers,
-        "numbers": numbers,
-        "norms": [0 if shared else n for n in numbers],
-        "kind": kind,
-        "gradients": gradients,
-        "skip": _skip(config) if config.architecture.attends else None,
-    }
+        "title": title, "layers": layers, "numbers": numbers, "norms": [0 if shared else n for n in numbers],
+        "kind": kind, "gradients": gradients, "skip": _skip(config) if config.architecture.attends else None,
+    }  # fmt: skip
 
 
 def _skip(config: RunConfig) -> Plain:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 
 import streamlit as st
 
-from engine.config.link import to_query
-from engine.config.options import train_command
+from engine.config.link import to_query, train_command
 from engine.config.run_config import RunConfig
 from engine.runs.events import Finished, to_json
 from engine.runs.frames import lengths_frame, steps_frame
 from engine.runs.run import Run
 from pages.parts.app import server
 from pages.parts.app.in_markdown import refused_in_words
-from pages.parts.app.session import forget_run
+from pages.parts.app.own_runs import forget_run
 from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import mine, visitor
 from pages.parts.lab.state import share_link
@@ -47,16 +45,12 @@ def take_run_away(run: Run | None, config: RunConfig) -> None:
             st.code(train_command(config), language="sh", wrap_lines=True)
         if run is not None:
             with st.popover("Download", icon=":material/download:"):
-                offer_file(
-                    "Settings (JSON)", lambda: json.dumps(to_query(run.config), indent=2), f"{run.id}.json", None
-                )
-                offer_file(
-                    "Numbers, a row a step (CSV)",
-                    lambda: steps_frame(run.events).to_csv(index=False),
-                    f"{run.id}.csv",
-                    None,
-                )
-                offer_file("All events (JSON lines)", partial(_events_jsonl, run), f"{run.id}.jsonl", None)
+                for label, make, kind in (
+                    ("Settings (JSON)", lambda: json.dumps(to_query(run.config), indent=2), "json"),
+                    ("Numbers, a row a step (CSV)", lambda: steps_frame(run.events).to_csv(index=False), "csv"),
+                    ("All events (JSON lines)", lambda: "\n".join(json.dumps(to_json(event)) for event in run.events), "jsonl"),
+                ):  # fmt: skip
+                    offer_file(label, make, f"{run.id}.{kind}", None)
                 if run.weights is not None:
                     offer_file("Weights (safetensors)", run.weights.read_bytes, f"{run.id}.safetensors", None)
         if run is not None and run.config.architecture.attends:
@@ -68,10 +62,6 @@ def take_run_away(run: Run | None, config: RunConfig) -> None:
                 "encodings.py", label="Its encoding through training", icon=":material/pin_drop:",
                 query_params={"view": "training", "run": run.id},
             )  # fmt: skip
-
-
-def _events_jsonl(run: Run) -> str:
-    return "\n".join(json.dumps(to_json(event)) for event in run.events)
 
 
 def keep_or_delete(run: Run) -> None:

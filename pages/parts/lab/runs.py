@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import colorsys
+from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
 
 from engine.config.run_config import RunConfig, changes_between
 from engine.runs.run import Run
-from pages.parts.app.session import kept_runs, run_shelf, show_run
+from pages.parts.app.own_runs import kept_runs, run_shelf, show_run
 from pages.parts.boards.live.board import Overlay, live_board, overlay
 from pages.parts.charts.encoding import color_of
 
@@ -19,11 +20,8 @@ HUES = {"red": 0.0, "orange": 0.09, "yellow": 0.15, "green": 0.38, "blue": 0.6, 
 
 def difference(before: RunConfig, after: RunConfig) -> str:
     """The differences in words: "Depth 1 → 2, Heads 1 → 4"; default parameters of a new choice are left out."""
-    old, parts = before.flat(), []
-    for row, was, now in changes_between(before, after):
-        if row.name in old:
-            parts.append(f"{row.label} {row.words(was)} → {row.words(now)}")
-    return ", ".join(parts)
+    changes = [change for change in changes_between(before, after) if change[0].name in before.flat()]
+    return ", ".join(f"{row.label} {row.words(was)} → {row.words(now)}" for row, was, now in changes)
 
 
 def named_by_difference(earlier: RunConfig, present: RunConfig) -> str:
@@ -73,36 +71,22 @@ def _chip(other: Run, run: Run) -> None:
         if here:
             st.caption("The figures show this run.")
         else:
-            st.button(
-                "Show it",
-                key=f"shelf.show.{other.id}",
-                icon=":material/monitoring:",
-                on_click=show_run,
-                args=(other.id,),
-            )
-            eye = (
-                ("Draw it behind", ":material/visibility:")
-                if hidden
-                else ("Hide its curves", ":material/visibility_off:")
-            )
-            st.button(eye[0], key=f"shelf.eye.{other.id}", icon=eye[1], on_click=shelf.turn, args=("hidden", other.id))
-            away = shelf.beside == other.id
-            st.button(
-                "No longer side by side" if away else "Attention side by side", key=f"shelf.beside.{other.id}",
-                icon=":material/compare:", on_click=shelf.put_beside, args=("" if away else other.id,),
-            )  # fmt: skip
+            _act(other, "show", "Show it", "monitoring", show_run, other.id)
+            eye = ("Draw it behind", "visibility") if hidden else ("Hide its curves", "visibility_off")
+            _act(other, "eye", *eye, shelf.turn, "hidden", other.id)
+            if shelf.beside == other.id:
+                _act(other, "beside", "No longer side by side", "compare", shelf.put_beside, "")
+            else:
+                _act(other, "beside", "Attention side by side", "compare", shelf.put_beside, other.id)
         pin = "Let it go when newer ones come" if pinned else "Keep it when newer ones come"
-        st.button(
-            pin, key=f"shelf.pin.{other.id}", icon=":material/push_pin:", on_click=shelf.turn, args=("pinned", other.id)
-        )
+        _act(other, "pin", pin, "push_pin", shelf.turn, "pinned", other.id)
         if not here:
-            st.button(
-                "Take it off",
-                key=f"shelf.x.{other.id}",
-                icon=":material/close:",
-                on_click=shelf.remove,
-                args=(other.id,),
-            )
+            _act(other, "x", "Take it off", "close", shelf.remove, other.id)
+
+
+def _act(other: Run, name: str, label: str, icon: str, act: Callable[..., None], *args: str) -> None:
+    """A button of a run's chip."""
+    st.button(label, key=f"shelf.{name}.{other.id}", icon=f":material/{icon}:", on_click=act, args=args)
 
 
 def _name(other: Run, run: Run) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from engine.estimate.by_length import cache_bytes_at, memory_at, seconds_at
@@ -49,14 +51,8 @@ def _words(sweep: Sweep) -> str:
 
 
 def show_sweep(result: Result, plan: Plan, view: CostView) -> None:
-    panels(
-        _drawn(result, plan, view),
-        key="costs.board",
-        name="memory and time",
-        subject=f"{plan.axis} {plan.places}",
-        least=400,
-        level=2,
-    )
+    subject = f"{plan.axis} {plan.places}"
+    panels(_drawn(result, plan, view), key="costs.board", name="memory and time", subject=subject, least=400, level=2)
     show_laws(result)
     show_skips(result)
 
@@ -67,22 +63,17 @@ def _drawn(result: Result, plan: Plan, view: CostView) -> list[Panel]:
     last: tuple[object, list[Panel]] | None = st.session_state.get(DRAWN)
     if last is None or last[0] != stamp:
         what = "tokens" if plan.axis == "length" else "layers"
-        last = (
-            stamp,
-            [
-                _time_panel(result, plan, what),
-                _memory_panel(result, plan, what),
-                _next_panel(result, plan, what),
-                _parts_panel(result, plan, view, what),
-            ],
-        )
-        st.session_state[DRAWN] = last
+        times = [_line(result, kind, "train", _predicted_times(plan, kind)) for kind in plan.kinds]
+        saved = [_line(result, kind, "saved", _predicted_saved(plan, kind)) for kind in plan.kinds]
+        title = "Memory kept for the backward pass"
+        items = [
+            _panel("costs.train", "Time of a training step", times, plan, what, MILLISECONDS, "step", "batch"),
+            _panel("costs.saved", title, saved, plan, what, MEBIBYTES, "saved for backward", "memory"),
+            _next_panel(result, plan, what),
+            _parts_panel(result, plan, view, what),
+        ]
+        last = st.session_state[DRAWN] = (stamp, items)
     return last[1]
-
-
-def _time_panel(result: Result, plan: Plan, what: str) -> Panel:
-    lines = [_line(result, plan, kind, "train", _predicted_times(plan, kind)) for kind in plan.kinds]
-    return _panel("costs.train", "Time of a training step", lines, plan, what, MILLISECONDS, "step", "batch")
 
 
 def _predicted_times(plan: Plan, kind: str) -> list[tuple[int, float]]:
@@ -94,69 +85,38 @@ def _predicted_times(plan: Plan, kind: str) -> list[tuple[int, float]]:
     return [(place, seconds) for place, seconds in told if seconds is not None]
 
 
-def _memory_panel(result: Result, plan: Plan, what: str) -> Panel:
-    lines = [_line(result, plan, kind, "saved", _predicted_saved(plan, kind)) for kind in plan.kinds]
-    return _panel(
-        "costs.saved", "Memory kept for the backward pass", lines, plan, what, MEBIBYTES, "saved for backward", "memory"
-    )
-
-
 def _predicted_saved(plan: Plan, kind: str) -> list[tuple[int, float]]:
     told = [(place, memory_at(plan.config(kind, place), plan.length_at(place)).saved) for place in plan.places]
     return [(place, float(saved)) for place, saved in told if saved is not None]
 
 
 def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
-    anew = [_line(result, plan, kind, "inference") for kind in plan.kinds]
-    kept = [
-        _line(result, plan, kind, "cached", label=f"{KINDS[kind].label}, kept", dashed=True)
-        for kind in plan.kinds
-        if KINDS[kind].keeps
-    ]
+    anew = [_line(result, kind, "inference") for kind in plan.kinds]
+    keeping = [kind for kind in plan.kinds if KINDS[kind].keeps]
+    kept = [_line(result, kind, "cached", label=f"{KINDS[kind].label}, kept", dashed=True) for kind in keeping]
     last = plan.places[-1]
     cache = ""
     if "fused" in plan.kinds:
         size = cache_bytes_at(plan.config("fused", last), plan.length_at(last))
         cache = f" Keys and values take {in_bytes(size)} at {last:,} {what}."
     note = f"Filled: the whole sequence is read again, in one pass. Open: the past is kept, as keys and values or a state.{cache}"
-    return _panel(
-        "costs.next",
-        "Time to write the next token",
-        [*anew, *kept],
-        plan,
-        what,
-        MILLISECONDS,
-        "next token",
-        "kv-cache",
-        note,
-    )
+    title, lines = "Time to write the next token", [*anew, *kept]
+    return _panel("costs.next", title, lines, plan, what, MILLISECONDS, "next token", "kv-cache", note)
 
 
 def _line(
-    result: Result, plan: Plan, kind: str, quantity: str, predicted: list[tuple[int, float]] | None = None, *,
-    label: str = "", dashed: bool = False,
+    result: Result, kind: str, quantity: str, predicted: Sequence[tuple[int, float]] = (), label: str = "", dashed: bool = False
 ) -> CostLine:  # fmt: skip
-    row = KINDS[kind]
-    return CostLine(
-        f"{kind}.{quantity}", label or row.label, row.color, result.summaries(kind, quantity), result.fit(kind, quantity),
-        predicted or (), dashed,
-    )  # fmt: skip
+    row, levels, fit = KINDS[kind], result.summaries(kind, quantity), result.fit(kind, quantity)
+    return CostLine(f"{kind}.{quantity}", label or row.label, row.color, levels, fit, predicted, dashed)
 
 
 NOTE = "Points: measured, with their range. Wide line: power law over the upper part. Dotted: predicted by formula."
 
 
 def _panel(
-    name: str,
-    title: str,
-    lines: list[CostLine],
-    plan: Plan,
-    what: str,
-    unit: Unit,
-    axis: str,
-    term: str,
-    note: str = NOTE,
-) -> Panel:
+    name: str, title: str, lines: list[CostLine], plan: Plan, what: str, unit: Unit, axis: str, term: str, note: str = NOTE
+) -> Panel:  # fmt: skip
     drawn = cost_figure(lines, plan.places, what, unit, axis)
     said = "; ".join(_in_words(line, what, unit) for line in lines)
     return Panel(name, title, drawn, f"{title} against {what}. {said}", height=360, note=note, term=term)
@@ -180,11 +140,7 @@ def _parts_panel(result: Result, plan: Plan, view: CostView, what: str) -> Panel
     note = "Bars: by formula." if has_formula else "No formula for this model: the bars are measured."
     sums = [f"{in_bytes(memory.total)} at {place:,} {what}" for place, memory in bars[:: max(1, len(bars) - 1)]]
     return Panel(
-        "costs.parts",
-        f"What a training step keeps: {kind.label}",
-        parts_figure(bars, seen, what, kind.color),
-        f"Memory by part of {kind.label}: {', '.join(sums) or 'nothing is measured yet'}.",
-        height=360,
+        "costs.parts", f"What a training step keeps: {kind.label}", parts_figure(bars, seen, what, kind.color),
+        f"Memory by part of {kind.label}: {', '.join(sums) or 'nothing is measured yet'}.", height=360, term="memory",
         note=f"{note} Dots: measured sum; rings: the highest during a step.",
-        term="memory",
-    )
+    )  # fmt: skip

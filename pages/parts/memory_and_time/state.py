@@ -1,17 +1,16 @@
-"""What is set on the page, and the measurements of this server process and the stored ones. A link never starts one."""
+"""What is set on the page, its widgets, and the measurements of this server process and the stored ones. A link never starts one."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
+import streamlit as st
 from pydantic import field_validator
 
-from engine.estimate.at_scale import PRECISIONS
-from engine.estimate.published import WELL_KNOWN
-from engine.settings.errors import Problem
+from engine.estimate.at_scale import PRECISIONS, WELL_KNOWN
+from engine.settings.errors import Problem, checked
 from engine.settings.fields import Parameters, setting
-from engine.settings.reading import checked
 from engine.sweeps import KINDS, store
 from engine.sweeps.plan import Plan, read_plan
 from engine.sweeps.result import Result
@@ -56,14 +55,8 @@ class CostView(Parameters):
 
 
 def begin_sweep(sweep: Sweep) -> str:
-    """Start a sweep and return its name. Raises Refused where the visitor has one running."""
-
-    def keep(name: str) -> None:
-        """Store the result, also after a stop."""
-        if sweep.result.visits:
-            store.keep(name, sweep.result)
-
-    return SWEEPS.begin(sweep, keep=keep)
+    """Start a sweep, whose result is stored also after a stop; returns its name. Raises Refused where the visitor has one running."""
+    return SWEEPS.begin(sweep, keep=lambda name: store.keep(name, sweep.result) if sweep.result.visits else None)
 
 
 def sweep_result(name: str) -> Result | None:
@@ -113,3 +106,45 @@ def plan() -> Plan:
 
 def view() -> CostView:
     return checked(CostView, _of(CostView, SETTINGS.values()))
+
+
+ALONG = {"length": ("longest", "n_layers"), "depth": ("deepest", "seq_len")}
+"""What is asked for on each axis: how far to go, and what stays."""
+
+
+def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
+    """What is measured; what is rarely changed stands behind a heading."""
+    values = SETTINGS.values()
+    widget("axis", disabled=disabled)
+    if sizes := SETTINGS.drawn(*ALONG[values["axis"]], "d_model", "n_heads", "batch_size"):
+        with st.grid(2, min_column_width=110):
+            for name in sizes:
+                widget(name, disabled=disabled)
+    several("kinds", "Models", {name: kind.label for name, kind in KINDS.items()}, disabled=disabled)
+    # A link may name a device that is not here, which is said when it is used.
+    if has_accelerator or values["device"] != "cpu":
+        widget("device", disabled=disabled)
+    if rare := SETTINGS.drawn("rounds", "patience"):
+        with st.expander("How it is measured", icon=":material/timer:"):
+            for name in rare:
+                widget(name, disabled=disabled)
+            st.caption(MEASURED)
+
+
+MEASURED = """
+Each point is a short job on a worker that does nothing else meanwhile. First all models go along the axis, each until
+its next point would take too long or not fit twice into the free memory; then all points again, in shuffled order.
+"""
+
+
+def widget(name: str, *, disabled: bool = False) -> None:
+    SETTINGS.widget(name, side_by_side=True, disabled=disabled)
+
+
+def several(name: str, label: str, labels: dict[str, str], *, disabled: bool = False) -> None:
+    """Any of some names."""
+    if SETTINGS.drawn(name):
+        st.pills(
+            label, list(labels), selection_mode="multi", wrap=True, format_func=labels.__getitem__,
+            default=SETTINGS.first_value(name), **SETTINGS.bound(name, disabled=disabled),
+        )  # fmt: skip

@@ -1,16 +1,20 @@
-"""Tables under the figures: the power laws, what was left out, what fits."""
+"""Tables under the figures: the power laws, what was left out, what fits;
+and the memory of well-known models in training and in writing, by formula."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
+from engine.estimate.at_scale import PRECISIONS, WELL_KNOWN, Published, longest_trained, longest_written
 from engine.estimate.by_length import longest, longest_in_time, longest_that_fits, memory_at
+from engine.estimate.frames import models_frame
 from engine.estimate.speed import known_speed
 from engine.foundation.formatting import in_bytes
 from engine.sweeps import KINDS
@@ -18,20 +22,20 @@ from engine.sweeps.fit import FEWEST, REACH
 from engine.sweeps.frames import fits_frame
 from engine.sweeps.plan import SHORTEST, Plan
 from engine.sweeps.result import Result
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.costs import scale_figure
 from pages.parts.charts.table import numbers_right, whole_lines
-from pages.parts.memory_and_time.state import CostView
+from pages.parts.memory_and_time.state import SETTINGS, CostView, several, widget
 
+FORMULAS = Path(__file__).parent / "formulas.md"
 DECIDED = 1.0
 """The widest interval of an exponent with which a law is extended beyond its points: the distance from n to n²."""
 MODEL = "Model"
 """The head of the column of models: a head without words says nothing to a screen reader."""
 LABELS = {name: kind.label for name, kind in KINDS.items()}
 COLUMNS = {
-    "train": "Training step",
-    "inference": "One pass",
-    "cached": "Next token, past kept",
-    "saved": "Saved for backward",
-}
+    "train": "Training step", "inference": "One pass", "cached": "Next token, past kept", "saved": "Saved for backward",
+}  # fmt: skip
 
 
 def small_table(title: str, frame: Styler) -> None:
@@ -45,9 +49,8 @@ def show_laws(result: Result) -> None:
     if not result.fits:
         return
     what = "length" if result.plan.axis == "length" else "depth"
-    small_table(
-        f"How each cost grows with the {what}: the exponent and its 95 % interval", whole_lines(laws_frame(result))
-    )
+    title = f"How each cost grows with the {what}: the exponent and its 95 % interval"
+    small_table(title, whole_lines(laws_frame(result)))
     st.caption(
         f"The slope on logarithms, least squares, with Student's t interval, over each model's points from the largest down to"
         f" 1/{REACH} of it, at least {FEWEST}. The interval says how far the points are from one straight line, by noise or by"
@@ -72,9 +75,8 @@ def _law(fit: Mapping[Any, Any]) -> str:
 def show_skips(result: Result) -> None:
     what = "tokens" if result.plan.axis == "length" else "layers"
     for skip in result.skips:
-        st.caption(
-            f":material/block: {KINDS[skip.kind].label} from {skip.place:,} {what} on was not started. {skip.why}"
-        )
+        named = f"{KINDS[skip.kind].label} from {skip.place:,} {what} on"
+        st.caption(f":material/block: {named} was not started. {skip.why}")
 
 
 def show_longest(plan: Plan, result: Result | None, view: CostView) -> None:
@@ -91,15 +93,9 @@ def longest_frame(plan: Plan, result: Result | None, view: CostView) -> pd.DataF
     """A row for each kind of model: the longest sequence in memory and in time, and the memory that no sequence takes."""
     along = plan.model_copy(update={"axis": "length"})
     measured = result if result is not None and result.plan == along else None
-    return pd.DataFrame(
-        [_fitting(along, kind, measured, view) for kind in along.kinds],
-        index=pd.Index([LABELS[kind] for kind in along.kinds], name=MODEL),
-        columns=[
-            f"Fits in {in_bytes(view.bytes)}",
-            f"Trains in {view.seconds:g} s a step",
-            "Weights, gradients, optimizer",
-        ],
-    )
+    rows = [_fitting(along, kind, measured, view) for kind in along.kinds]
+    head = [f"Fits in {in_bytes(view.bytes)}", f"Trains in {view.seconds:g} s a step", "Weights, gradients, optimizer"]
+    return pd.DataFrame(rows, pd.Index([LABELS[kind] for kind in along.kinds], name=MODEL), head)
 
 
 def _fitting(plan: Plan, kind: str, measured: Result | None, view: CostView) -> list[str]:
@@ -128,3 +124,69 @@ def round_down(count: int) -> int:
     """A number rounded down to two digits: more would suggest too much precision."""
     unit: int = 10 ** max(0, math.floor(math.log10(max(1, count))) - 1)
     return count // unit * unit
+
+
+# Well-known models
+
+
+def show_models(view: CostView) -> None:
+    st.header("The same numbers for well-known models", anchor=False)
+    st.markdown("Nothing is measured here: everything follows from the published sizes. **Predicted**, all of it.")
+    several("models", "Models", {name: model.label for name, model in WELL_KNOWN.items()})
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for name in SETTINGS.drawn("precision", "context", "sequences"):
+            with st.container(width=330 if name == "precision" else 150):
+                widget(name)
+        widget("written")
+    chosen = [WELL_KNOWN[name] for name in view.models]
+    if not chosen:
+        st.info("Choose a model.", icon=":material/check_box:")
+        return
+    predicted = models_frame(
+        chosen, view.precision, context=view.context, batch=view.sequences, written=view.written
+    ).set_axis([model.label for model in chosen])
+    said = "; ".join(f"{label} {in_bytes(size)}" for label, size in predicted["training"].items())
+    panel = Panel(
+        "costs.models", "One training step of well-known models", scale_figure(predicted, view.bytes), f"Predicted memory: {said}.",
+        height=110 + 44 * len(predicted), note=f"By formula. Dashed: the {in_bytes(view.bytes)} asked for above.", wide=True,
+    )  # fmt: skip
+    panels([panel], key="costs.scale", name="well-known models", subject=",".join(view.models), least=400)
+    small_table("Training, predicted", numbers_right(training_frame(chosen, predicted, view)))
+    small_table("Writing with keys and values kept, predicted", numbers_right(writing_frame(chosen, predicted, view)))
+    with st.expander("Formulas and sources", icon=":material/functions:"):
+        st.markdown(FORMULAS.read_text("utf-8"))
+        for source in dict.fromkeys(model.source for model in chosen):
+            st.markdown(f"- {source}")
+
+
+def training_frame(chosen: list[Published], predicted: pd.DataFrame, view: CostView) -> pd.DataFrame:
+    """What training takes, in words: a row for each model."""
+    precision = PRECISIONS[view.precision]
+    longest = [longest_trained(model, precision, view.bytes, view.sequences, written=view.written) for model in chosen]
+    return pd.DataFrame({
+        "Parameters": predicted["parameters"].map("{:,}".format),
+        "Weights": predicted["weights"].map(in_bytes),
+        "Gradients": predicted["gradients"].map(in_bytes),
+        "AdamW": predicted["optimizer"].map(in_bytes),
+        "Tokens": predicted["context"].map("{:,}".format),
+        "Activations": predicted["activations"].map(in_bytes),
+        "Together": predicted["training"].map(in_bytes),
+        f"Longest in {in_bytes(view.bytes)}": list(map(_tokens, longest)),
+    }).rename_axis(MODEL)  # fmt: skip
+
+
+def writing_frame(chosen: list[Published], predicted: pd.DataFrame, view: CostView) -> pd.DataFrame:
+    """What writing with a cache takes, in words: a row for each model."""
+    precision = PRECISIONS[view.precision]
+    longest = [longest_written(model, precision, view.bytes, view.sequences) for model in chosen]
+    return pd.DataFrame({
+        "Key-value heads": [f"{model.kv_heads} of {model.heads}" for model in chosen],
+        "Cache a token": predicted["cache_per_token"].map(in_bytes),
+        "Cache of all": predicted["cache"].map(in_bytes),
+        "With the weights": predicted["writing"].map(in_bytes),
+        f"Longest in {in_bytes(view.bytes)}": list(map(_tokens, longest)),
+    }).rename_axis(MODEL)  # fmt: skip
+
+
+def _tokens(count: int) -> str:
+    return f"{round_down(count):,} tokens" if count else "does not fit"

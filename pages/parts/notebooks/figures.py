@@ -67,23 +67,25 @@ def _coloured(trace: Plain, color: str) -> Plain:
         scale = diverging() if lowest < 0 else sequential(LINES[0])
         title = _text(trace.get("colorbar", {}).get("title"))
         bar = {"title": {"text": title, "side": "right"}, "thickness": 10, "outlinewidth": 0}
-        rows, columns = len(trace["z"]), len(trace["z"][0])
-        places = {"rows": {"row": list(range(rows))}, "columns": {"column": list(range(columns))}}
-        hover = "row %{y}, column %{x}: %{z:.3g}<extra></extra>"
+        rows, columns = (
+            {name: list(range(len(cells)))} for name, cells in (("row", trace["z"]), ("column", trace["z"][0]))
+        )
+        meta, hover = (
+            {"scale": scale, "rows": rows, "columns": columns},
+            "row %{y}, column %{x}: %{z:.3g}<extra></extra>",
+        )
         return (
-            trace
-            | around_zero
-            | {"colorbar": bar, "meta": {"scale": scale} | places, "colorscale": scale["light"], "hovertemplate": hover}
+            trace | around_zero | {"colorbar": bar, "meta": meta, "colorscale": scale["light"], "hovertemplate": hover}
         )
     if trace["type"] == "histogram":
         return trace | {"marker": {"color": pair["light"]}, "meta": {"color": pair}}
-    line = {"color": pair["light"], "width": 2} | trace.get("line", {})
-    marker = (
-        {"marker": trace.get("marker", {}) | {"color": pair["light"]}} if "markers" in trace.get("mode", "") else {}
-    )
-    painted = {"marker": {"color": pair["light"]}} if trace["type"] == "bar" else {"line": line} | marker
-    mode = {} if trace["type"] == "bar" else {"mode": trace.get("mode", "lines")}
-    return trace | mode | painted | {"meta": {"color": pair}, "hovertemplate": "%{y:.4g}"}
+    house = {"meta": {"color": pair}, "hovertemplate": "%{y:.4g}"}
+    if trace["type"] == "bar":
+        return trace | house | {"marker": {"color": pair["light"]}}
+    house |= {"mode": trace.get("mode", "lines"), "line": {"color": pair["light"], "width": 2} | trace.get("line", {})}
+    if "markers" in trace.get("mode", ""):
+        house["marker"] = trace.get("marker", {}) | {"color": pair["light"]}
+    return trace | house
 
 
 def _text(title: Any) -> Any:

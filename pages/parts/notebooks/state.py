@@ -24,20 +24,14 @@ PLAYS = "notebooks.plays"
 """Session key: the play's id by the notebook's slug."""
 
 StepState = Literal["not run", "running", "passed", "failed", "stopped"]
-ICONS: dict[StepState, str] = {
-    "not run": ":material/radio_button_unchecked:",
-    "running": ":material/hourglass_top:",
-    "passed": ":material/check_circle:",
-    "failed": ":material/cancel:",
-    "stopped": ":material/stop_circle:",
+STATES: dict[StepState, tuple[str, Literal["gray", "blue", "green", "red", "orange"]]] = {
+    "not run": (":material/radio_button_unchecked:", "gray"),
+    "running": (":material/hourglass_top:", "blue"),
+    "passed": (":material/check_circle:", "green"),
+    "failed": (":material/cancel:", "red"),
+    "stopped": (":material/stop_circle:", "orange"),
 }
-COLORS: dict[StepState, Literal["gray", "blue", "green", "red", "orange"]] = {
-    "not run": "gray",
-    "running": "blue",
-    "passed": "green",
-    "failed": "red",
-    "stopped": "orange",
-}
+"""The icon and the colour of each state."""
 PAGE, NOTEBOOK_PAGE = "notebooks.py", "notebook.py"
 
 
@@ -84,7 +78,8 @@ def step_state(step: Step, play: Play | None) -> StepState:
 
 def state_badge(state: StepState) -> str:
     """A state as a coloured icon in Markdown."""
-    return f":{COLORS[state]}[{ICONS[state]}]"
+    icon, color = STATES[state]
+    return f":{color}[{icon}]"
 
 
 class NotebookState(PageState):

@@ -1,17 +1,21 @@
-"""The board of an experiment, which draws results as they come in, and its evidence on a page with the choice of a curve."""
+"""The board of an experiment, which draws results as they come in; its evidence on a page with the choice of a curve, and what is taken
+away of it: a table of the claims, and downloads as JSON and CSV."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 
 import streamlit as st
 
 from engine.estimate.layout import metric_names
 from engine.experiments.experiment import Experiment
+from engine.experiments.frames import effects_frame, numbers_frame
 from engine.experiments.running.experiment_run import ExperimentRun
 from pages.parts.app.frame import nothing
+from pages.parts.app.setting_widget import offer_file
 from pages.parts.boards.component import as_fragment
 from pages.parts.boards.panels import mount
 from pages.parts.stage.panels import VALIDATION, curve_label, sections, shows_both, status
@@ -35,22 +39,18 @@ class Drawing:
     """Called before the rerun that a click or a drag in a figure causes."""
 
 
-def experiment_board(drawing: Drawing, name: str, run: ExperimentRun) -> None:
-    """Follow the run of an experiment until it ends; then the script is rerun once."""
-    running = run.state == "running"
+def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown) -> None:
+    """Follow the run of an experiment until it ends; then the script is rerun once. Or show an experiment that does not run: stored
+    evidence, or one that was not run yet. ``name``: under which its figures are kept."""
+    running = isinstance(source, ExperimentRun) and source.state == "running"
 
     def draw() -> None:
-        shown = of_run(run)
+        shown = of_run(source) if isinstance(source, ExperimentRun) else source
         _mount(drawing, name, shown)
         if running and shown.state != "running":
             st.rerun()
 
     as_fragment(draw, POLL if running else None)
-
-
-def kept_board(drawing: Drawing, name: str, shown: Shown) -> None:
-    """Show an experiment that does not run: stored evidence, or one that was not run yet."""
-    as_fragment(lambda: _mount(drawing, name, shown), None)
 
 
 def _mount(drawing: Drawing, name: str, shown: Shown) -> None:
@@ -74,20 +74,12 @@ def _drawn(drawing: Drawing, name: str, shown: Shown) -> tuple[str, list[Plain]]
     return str(hash(stamp)), last[1]
 
 
-def follow(name: str, run: ExperimentRun) -> Shown:
-    """The board of a run of this server process, filling in until it ends."""
-    shown = of_run(run)
-    experiment_board(_evidence(choose_curve(shown)), name, run)
+def show_evidence(name: str, source: ExperimentRun | Shown) -> Shown:
+    """The board of all evidence, with the choice of a curve; returns what it shows first."""
+    shown = of_run(source) if isinstance(source, ExperimentRun) else source
+    curve = choose_curve(shown)
+    experiment_board(Drawing("evidence", partial(sections, curve), curve), name, source)
     return shown
-
-
-def show_stored(name: str, shown: Shown) -> None:
-    """The board of stored evidence; ``name``: under which its figures are kept."""
-    kept_board(_evidence(choose_curve(shown)), name, shown)
-
-
-def _evidence(curve: str) -> Drawing:
-    return Drawing("evidence", partial(sections, curve), curve)
 
 
 def choose_curve(shown: Shown) -> str:
@@ -106,3 +98,50 @@ def curve_names(experiment: Experiment) -> list[str]:
     config = experiment.config(experiment.arms[0])
     losses = ["loss"] if shows_both(experiment, "loss") else ["loss", VALIDATION]
     return [*losses, *(f"validation.{metric}" for metric in metric_names(config)), *experiment.curves]
+
+
+def take_away(shown: Shown) -> None:
+    """Nothing before the end, or where no trial has ended."""
+    if shown.state == "running" or not shown.trials:
+        return
+    slug = shown.experiment.slug
+    with st.expander("The claims in numbers", icon=":material/table_chart:"):
+        show_claims(shown)
+    with st.container(horizontal=True):
+        offer_file("Evidence (JSON)", partial(as_json, shown), f"{slug}.json")
+        offer_file("Every number of every trial (CSV)", partial(as_csv, shown), f"{slug}.csv")
+
+
+def show_claims(shown: Shown) -> None:
+    """A row for each claim, to sort, search and download."""
+    number = st.column_config.NumberColumn
+    every_same = "empty where every seed has the same effect"
+    numbers = {
+        name: number(label, format=format, help=help or None)
+        for name, label, format, help in (
+            ("before", "Before", "%.3g", "The mean of the number that the effect starts from, where it is one."),
+            ("after", "After", "%.3g", "The mean of the number that it leads to."),
+            ("effect", "Effect", "%+.3g", "The mean over the paired seeds."),
+            ("low", "From", "%+.3g", f"The lower end of the 95 % interval; {every_same}."),
+            ("high", "To", "%+.3g", "The upper end of the 95 % interval."),
+            ("p", "p", "%.2g", f"Of the exact sign-flip test, two-sided; {every_same}."),
+            ("smallest effect", "Worth naming from", "%g", "Declared before the run."),
+            ("seeds", "Seeds", None, ""),
+        )
+    }
+    words = {"claim": "Claim", "condition": "Condition", "finding": "Finding", "direction": "Claimed", "unit": "Unit"}
+    frame = effects_frame(shown)
+    empty = [] if frame["condition"].any() else ["condition"]
+    st.dataframe(frame.drop(columns=empty), hide_index=True, placeholder="", column_config={**words, **numbers})
+
+
+def as_json(shown: Shown) -> str:
+    """The report as the command line prints it, and the trials behind it with their curves."""
+    return json.dumps(
+        {**shown.to_json(), "trials": [asdict(trial) for trial in shown.trials]}, indent=1, allow_nan=False
+    )
+
+
+def as_csv(shown: Shown) -> str:
+    """A row for each number of each trial: arm, role, seed, number, value."""
+    return numbers_frame(shown).to_csv(index=False)

@@ -26,7 +26,7 @@ def badge(finding: Finding, words: str) -> str:
 
 
 def claims_section(shown: Shown, remember: Remember) -> Plain:
-    panels = [_claim_panel(shown, claim, remember) for claim in shown.report.claims]
+    panels = [_claim_panel(shown, claim, remember) for claim in shown.claims]
     return {
         "id": "claims", "title": "What the evidence says",
         "note": "Dot and whiskers: the mean effect over paired seeds and its 95 % interval; ticks: each seed. Shaded: effects at "

@@ -23,13 +23,10 @@ def ended_section(shown: Shown, remember: Remember) -> Plain:
     ]
     lines = any(not panel["id"].startswith("strip.") for panel in panels)
     return {
-        "id": "ended",
-        "title": "Where they ended",
+        "id": "ended", "title": "Where they ended",
         "note": "A point a seed, a bar at the mean." + (" In a line, small marks are seeds." if lines else ""),
-        "panels": panels,
-        "width": 420,
-        "table": _table_of(shown, rows),
-    }
+        "panels": panels, "width": 420, "table": _table_of(shown, rows),
+    }  # fmt: skip
 
 
 def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remember) -> Iterator[Plain]:
@@ -48,7 +45,7 @@ def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remembe
         yield _panel(name, f"{label} over {in_a_sentence(x_label)}", over_x_height(lines), label, in_line, drawn)
     if alone:
         name = f"strip.{metric}"
-        compared = beside(shown.experiment, alone, metric, extended=shown.report.extended)
+        compared = beside(shown.experiment, alone, metric, extended=shown.extended)
         in_rows = [
             row for arm in compared if (row := row_of(shown, arm, metric)).known or arm in alone or not row.without
         ]
@@ -137,19 +134,10 @@ def _rows_in_words(label: str, rows: Sequence[Ended]) -> str:
 
 
 def _table_of(shown: Shown, rows: dict[str, Ended]) -> Plain:
-    return {
-        "summary": "In numbers, seed by seed",
-        "head": ["arm", "role", "number", "mean", *(f"seed {seed}" for seed in shown.seeds)],
-        "rows": [
-            [
-                *(arm.name, arm.role, metric_label(arm.metric)),
-                *(f"{fmean(row.known):.4g}" if row.known else "", *(_number(value) for value in row.values)),
-            ]
-            for arm in shown.arms
-            for row in [rows[arm.name]]
-        ],
-    }
+    def line(arm: Arm) -> list[str]:
+        mean = f"{fmean(rows[arm.name].known):.4g}" if rows[arm.name].known else ""
+        values = ["" if value is None else f"{value:.4g}" for value in rows[arm.name].values]
+        return [arm.name, arm.role, metric_label(arm.metric), mean, *values]
 
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.4g}"
+    head = ["arm", "role", "number", "mean", *(f"seed {seed}" for seed in shown.seeds)]
+    return {"summary": "In numbers, seed by seed", "head": head, "rows": [line(arm) for arm in shown.arms]}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -19,24 +17,17 @@ RAN = "issues.ran"
 """Session key: the name of the shown run by issue."""
 
 
-@dataclass(frozen=True)
-class State:
-    words: str
-    icon: str
-    color: Color
-
-
-def state_of(issue: Issue, visitor: Visitor) -> State | None:
-    """The reader's own run: running, or what it found about the first claim; None where the reader has run none."""
+def state_of(issue: Issue, visitor: Visitor) -> tuple[str, str, Color] | None:
+    """The words, icon and colour of the reader's own run: running, or what it found about the first claim; None where there is none."""
     running = EXPERIMENTS.running_of(visitor)
     run = EXPERIMENTS.find(running) if running else None
     if run is not None and run.experiment.slug == issue.slug:
-        return State("Running", ":material/hourglass_top:", "blue")
+        return "Running", ":material/hourglass_top:", "blue"
     _, own = shown_run(issue)
     if own is None or not own.trials:
         return None
     found = own.report.claims[0].weighed
-    return State(f"Yours: {found.words}", *LOOKS[found.finding])
+    return f"Yours: {found.words}", *LOOKS[found.finding]
 
 
 def in_groups() -> dict[Group, list[Issue]]:
@@ -67,7 +58,7 @@ def show_small_map(visitor: Visitor) -> None:
                 st.markdown(f"**{GROUPS[group]}**")
                 for issue in issues:
                     state = state_of(issue, visitor)
-                    issue_link(issue, icon=state.icon if state else ":material/help_center:")
+                    issue_link(issue, icon=state[1] if state else ":material/help_center:")
 
 
 def shown_runs() -> dict[str, str]:

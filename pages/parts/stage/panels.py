@@ -39,7 +39,7 @@ def status_words(shown: Shown) -> str:
     if shown.state == "waiting":
         return "each seed will be a dot"
     total, ended = len(shown.arms) * len(shown.seeds), len(shown.trials)
-    before = f", {shown.report.reused} of them from before" if shown.report.reused else ""
+    before = f", {shown.reused} of them from before" if shown.reused else ""
     trials = f"{ended} of {total} trials{before}"
     if shown.state == "running":
         left = "" if shown.seconds_left is None else f" · about {in_time(shown.seconds_left)} left"
@@ -50,7 +50,7 @@ def status_words(shown: Shown) -> str:
     if not ended:
         return f"{trials}: nothing was measured"
     seeds = f"seeds {shown.seeds[0]} to {shown.seeds[-1]}" if len(shown.seeds) > 1 else f"seed {shown.seeds[0]}"
-    return f"{trials} · {seeds} · {in_time(shown.report.seconds)}"
+    return f"{trials} · {seeds} · {in_time(shown.seconds)}"
 
 
 def _now(running: Sequence[TrialSoFar]) -> str:
@@ -79,15 +79,9 @@ def _curves(shown: Shown, curve: str, remember: Remember) -> Plain:
         for arm in shown.trained
     ]
     unit = " (nats)" if label.endswith("loss") else ""
-    return {
-        "id": "curves",
-        "title": "While they train",
-        "note": f"{label.capitalize()}{unit} over the steps: a thin line a seed, the mean bold. The same axis in all."
-        + (" Training solid, validation dashed." if both else ""),
-        "panels": panels,
-        "width": 250,
-        "table": None,
-    }
+    note = f"{label.capitalize()}{unit} over the steps: a thin line a seed, the mean bold. The same axis in all."
+    note += " Training solid, validation dashed." if both else ""
+    return {"id": "curves", "title": "While they train", "note": note, "panels": panels, "width": 250, "table": None}
 
 
 def curve_label(experiment: Experiment, curve: str) -> str:

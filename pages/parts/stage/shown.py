@@ -8,7 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from engine.experiments.experiment import Arm, Experiment
+from engine.experiments.experiment import Arm
 from engine.experiments.report import Report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Curve, Trial, curves_of
@@ -60,11 +60,10 @@ class TrialSoFar:
 
 
 @dataclass(frozen=True)
-class Shown:
+class Shown(Report):
     """A report, and how far the experiment is."""
 
-    report: Report
-    state: str
+    state: str = "waiting"
     """The state of the experiment; ``waiting`` before the first run, ``kept`` for stored evidence, ``shipped`` for evidence that
     comes with this version."""
     running: Sequence[TrialSoFar] = ()
@@ -72,21 +71,10 @@ class Shown:
     seconds_left: float | None = None
     problem: str = ""
 
-    @property
-    def experiment(self) -> Experiment:
-        return self.report.experiment
-
-    @property
-    def arms(self) -> tuple[Arm, ...]:
-        return self.report.arms
-
-    @property
-    def seeds(self) -> Sequence[int]:
-        return self.report.seeds
-
-    @property
-    def trials(self) -> Sequence[Trial]:
-        return self.report.trials
+    @classmethod
+    def of(cls, report: Report, state: str, **so_far: Any) -> Shown:
+        """The report in this state; ``so_far``: the further fields."""
+        return cls(**vars(report), state=state, **so_far)
 
     @property
     def trained(self) -> list[Arm]:
@@ -102,7 +90,7 @@ class Shown:
     def stamp(self) -> tuple[object, ...]:
         """A value that changes whenever there is something new to draw."""
         running = tuple((trial.arm, trial.seed, trial.share, trial.queue_place) for trial in self.running)
-        return self.state, len(self.trials), running, self.report.seconds
+        return self.state, len(self.trials), running, self.seconds
 
 
 def of_run(run: ExperimentRun) -> Shown:
@@ -116,4 +104,4 @@ def of_run(run: ExperimentRun) -> Shown:
         for one in running
         if (one.arm.name, one.seed) not in ended
     ]  # fmt: skip
-    return Shown(found, state, so_far, run.done, run.seconds_left, run.problem)
+    return Shown.of(found, state, running=so_far, done=run.done, seconds_left=run.seconds_left, problem=run.problem)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from engine.config.run_config import RunConfig
 from engine.experiments.story import STEPS
-from engine.experiments.story.step import Step
+from engine.experiments.story.steps import Step
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import Value, setting, to_text

@@ -5,24 +5,23 @@ from __future__ import annotations
 from math import exp
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine.analysis.text_jobs import CompareWithCounting, CountWords
-from engine.runs.passing import passed
+from engine.analysis.text.jobs import CompareWithCounting, CountWords
+from engine.foundation.errors import JobError
 from engine.runs.run import Run
+from engine.runs.summary import passed
 from engine.text import plays
-from engine.workers.errors import JobError
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once, if_known
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.encoding import color_of
+from pages.parts.charts.over_steps import by_read_figure
 from pages.parts.charts.table import numbers_right
-from pages.parts.charts.text import by_read_figure
 from pages.parts.text.state import PLAYS, TIMEOUT, weights_of
 
-NAMES = {"model": "the model", "unigram": "unigram", "bigram": "Kneser-Ney bigram", "trigram": "Kneser-Ney trigram"}
+NAMES = {"model": "The model", "unigram": "Unigram", "bigram": "Kneser-Ney bigram", "trigram": "Kneser-Ney trigram"}
 POLL_SECONDS = 1.0
 """Seconds between two checks of a live run's validation."""
 PARTS = {"all": "All tokens", "words": "Words", "layout": "Between words"}
@@ -32,7 +31,7 @@ WORDS = (Path(__file__).parent / "words.md").read_text("utf-8")
 def known_levels(run: Run) -> dict[str, float]:
     """The counting models' loss on the run's validation, by the label of its line; empty while it is not known."""
     known = if_known(CountWords(run.config))
-    return {_titled(name): nats for name, nats in known["levels"].items()} if known else {}
+    return {NAMES[name]: nats for name, nats in known["levels"].items()} if known else {}
 
 
 def find_levels(run: Run) -> bool:
@@ -54,11 +53,8 @@ def show_passed(run: Run) -> None:
 
 
 def _say_passed(run: Run) -> None:
-    rows = passed(
-        run.config,
-        run.events.landmarks(),
-        {name: nats for name, nats in known_levels(run).items() if name != "Unigram"},
-    )
+    levels = {name: nats for name, nats in known_levels(run).items() if name != "Unigram"}
+    rows = passed(run.config, run.events.landmarks(), levels)
     with st.container(horizontal=True, gap="medium"):
         for row in rows:
             icon = ":material/check_circle:" if row.step is not None else ":material/pending:"
@@ -72,11 +68,8 @@ def show_text_facts(run: Run) -> None:
     if known is None:
         return
     facts = known["facts"]
-    where = (
-        ", ".join(name.replace("-", " ").title() for name in plays.HELD_OUT)
-        if run.config.value("text") == PLAYS
-        else "its last tenth"
-    )
+    held_out = ", ".join(name.replace("-", " ").title() for name in plays.HELD_OUT)
+    where = held_out if run.config.value("text") == PLAYS else "its last tenth"
     st.caption(
         f"Trains on {facts['trained']:,} tokens, tested on {facts['held_out']:,} others ({where}); "
         f"{facts['unknown'] / max(1, facts['held_out']):.0%} of those are not among the {facts['known']:,} known tokens."
@@ -97,7 +90,7 @@ def show_counting(run: Run) -> None:
     parts = [part for part in PARTS if any(part in values for values in nats.values())]
     frame = pd.DataFrame(
         [[f"{exp(values[part]):.1f}" if part in values else "" for part in parts] for values in nats.values()],
-        index=pd.Index([_titled(name) for name in nats], name="Model"),
+        index=pd.Index([NAMES[name] for name in nats], name="Model"),
         columns=[f"{PARTS[part]} ({sizes[part]:,})" for part in parts],
     )
     left, right = st.columns(2, gap="medium")
@@ -106,16 +99,15 @@ def show_counting(run: Run) -> None:
         st.table(numbers_right(frame), border="horizontal", width="content", alt="Perplexity on all held-out text")
         st.caption(_words_apart(nats))
     with right:
-        panels(
-            [
-                Panel(
-                    id="beside.read", title="The more it has read", term="kneser-ney", alt=_read_in_words(found["by_read"]), height=300,
-                    note="Mean loss over a token's position in the model's window; counting models on the very same tokens.",
-                    figure=by_read_figure(found["by_read"], {name: _titled(name) for name in nats}, color_of(run.config)),
-                )
-            ],
-            key="text-beside", name="text", subject=run.id,
+        read = found["by_read"]
+        drawn = by_read_figure(read, {name: NAMES[name] for name in nats}, color_of(run.config))
+        told = [f"{NAMES[name]} {values[0]:.2f} to {values[-1]:.2f} nats" for name, values in read.items()]
+        alt = f"Mean loss after the first token of a window and after the last: {', '.join(told)}"
+        by_read = Panel(
+            "beside.read", "The more it has read", drawn, alt, height=300, term="kneser-ney",
+            note="Mean loss over a token's position in the model's window; counting models on the very same tokens.",
         )  # fmt: skip
+        panels([by_read], key="text-beside", name="text", subject=run.id)
 
 
 def show_words(run: Run | None) -> None:
@@ -127,18 +119,6 @@ def show_words(run: Run | None) -> None:
 def _words_apart(nats: dict[str, dict[str, float]]) -> str:
     """The part of the lead over the trigram that is on words, in one sentence computed from the numbers."""
     lead = {part: nats["trigram"][part] - nats["model"][part] for part in nats["model"] if part != "all"}
-    said = [
-        f"{'lower' if value > 0 else 'higher'} by {abs(value):.2f} nats {'on words' if part == 'words' else 'between them'}"
-        for part, value in lead.items()
-    ]
+    where = {"words": "on words", "layout": "between them"}
+    said = [f"{'lower' if lead[part] > 0 else 'higher'} by {abs(lead[part]):.2f} nats {where[part]}" for part in lead]
     return f"Beside the trigram the model's loss is {' and '.join(said)}."
-
-
-def _read_in_words(by_read: dict[str, np.ndarray]) -> str:
-    told = [f"{_titled(name)} {values[0]:.2f} to {values[-1]:.2f} nats" for name, values in by_read.items()]
-    return "Mean loss after the first token of a window and after the last: " + ", ".join(told)
-
-
-def _titled(name: str) -> str:
-    named = NAMES[name]
-    return named[0].upper() + named[1:]

@@ -79,13 +79,12 @@ def run_in_link(query: Mapping[str, str]) -> tuple[Run | None, list[Problem]]:
     """The run on words that a link names."""
     if RUN_NAME not in query:
         return None, []
-    run = find(query[RUN_NAME])
-    if run is None:
-        return None, [Problem(RUN_NAME, query[RUN_NAME], "the name of a run that is kept here")]
-    if run.config.task != TASK:
+    run, allowed = find(query[RUN_NAME]), "the name of a run that is kept here"
+    if run is not None:
+        if run.config.task == TASK:
+            return run, []
         allowed = f"a run of task {TASK}; this one is of {run.config.task}"
-        return None, [Problem(RUN_NAME, query[RUN_NAME], allowed)]
-    return run, []
+    return None, [Problem(RUN_NAME, query[RUN_NAME], allowed)]
 
 
 def form_config() -> RunConfig:

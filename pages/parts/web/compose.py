@@ -14,26 +14,18 @@ import pandas  # noqa: F401  # complete before any page runs: Plotly in one sess
 from anyio import CapacityLimiter, to_thread
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from streamlit import config
 
-from pages.parts.boards.component import ScriptFile, packed_plotly
+from pages.parts.boards.component import FOLDER, PLOTLY_ADDRESS, Source, packed_plotly, plotly_script
 from pages.parts.boards.live.readable_run import ReadableRun
-from pages.parts.web.exact import exact_route, lines_route
+from pages.parts.web.board_data import Ask, exact_route, lines_route, own_route, untrained_route
 from pages.parts.web.live import Admit, Find, asked_to_end, everybody, live_route
-from pages.parts.web.look import Ask, own_route, untrained_route
-from pages.parts.web.middleware import (
-    FRAMING,
-    ClientAddress,
-    OwnOriginOnly,
-    SecurityHeaders,
-    VisitorCookie,
-    configured_origins,
-    security_headers,
-)
-from pages.parts.web.scripts import boards_route, plotly_route
+from pages.parts.web.middleware import FRAMING, AppHeaders, ClientAddress, OwnOriginOnly, configured_origins
 
+FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
+"""The header of scripts: browsers may keep them for ever, since a new one has a new address."""
 Health = Callable[[], Mapping[str, int]]
 """``ready``, ``workers``, ``running`` and ``queued``: the workers that are ready and all, the runs that go and that wait.
 ``ready_here``, ``ready_on_cluster`` and ``machines``: where those that are ready are."""
@@ -56,6 +48,35 @@ def healthz_route(health: Health, prefix: str = "") -> Route:
         return JSONResponse(numbers, 200 if numbers["ready"] else 503, headers={"Cache-Control": "no-store"})
 
     return Route(f"{prefix}/healthz", healthz, methods=["GET"])
+
+
+def plotly_route(prefix: str = "") -> Route:
+    """``<prefix>/plotly-<version>.min.js``, compressed if the browser accepts it and the compressed script is ready."""
+
+    def script(request: Request) -> Response:
+        ready = packed_plotly.cache_info().currsize > 0
+        return _script(plotly_script, packed_plotly if ready else None, request)
+
+    return Route(f"{prefix}/{PLOTLY_ADDRESS}", script, methods=["GET"])
+
+
+def boards_route(scripts: Callable[[], Mapping[str, Source]], prefix: str = "") -> Route:
+    """``<prefix>/boards/<name>-<digest>.js``: the script of a kind of board, from ``scripts`` by its address."""
+
+    def script(request: Request) -> Response:
+        file = scripts().get(f"{FOLDER}/{request.path_params['name']}")
+        if file is None:
+            return PlainTextResponse("There is no script of this name; reload the page.", status_code=404)
+        return _script(lambda: file.plain, lambda: file.packed, request)
+
+    return Route(f"{prefix}/{FOLDER}/{{name}}", script, methods=["GET"])
+
+
+def _script(plain: Callable[[], bytes], packed: Callable[[], bytes] | None, request: Request) -> Response:
+    if packed is None or "gzip" not in request.headers.get("accept-encoding", ""):
+        return Response(plain(), media_type="text/javascript", headers=FOR_EVER)
+    packing = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+    return Response(packed(), media_type="text/javascript", headers=FOR_EVER | packing)
 
 
 def serving(
@@ -87,10 +108,8 @@ def serving(
 
     prefix = (config.get_option("server.baseUrlPath") or "").strip("/")
     prefix = f"/{prefix}" if prefix else ""
-    middleware = [Middleware(ClientAddress)]
-    middleware.append(Middleware(SecurityHeaders, headers=security_headers(os.environ.get(FRAMING, "'self'"))))
-    own_frames_only = os.environ.get(FRAMING, "'self'").strip() == "'self'"
-    middleware.append(Middleware(VisitorCookie, framed=not own_frames_only))
+    framing = os.environ.get(FRAMING, "'self'")
+    middleware = [Middleware(ClientAddress), Middleware(AppHeaders, frame_ancestors=framing)]
     if config.get_option("server.enableCORS"):  # when it is off, Streamlit accepts every origin and checks nothing
         middleware.append(Middleware(OwnOriginOnly, allowed=configured_origins()))
     return {
@@ -121,12 +140,12 @@ def _or_recorded(find: Find) -> Find:
     return found
 
 
-def _of_boards() -> dict[str, ScriptFile]:
+def _of_boards() -> dict[str, Source]:
     """The scripts of all kinds of boards by their addresses."""
     from pages.parts.boards.live.board import LIVE  # late, as above
     from pages.parts.boards.panels import FIGURES
 
-    return {source.file.address: source.file for source in (LIVE, FIGURES)}
+    return {source.address: source for source in (LIVE, FIGURES)}
 
 
 async def once_asked_to_end(stop: Callable[[], object]) -> None:

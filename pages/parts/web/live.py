@@ -18,11 +18,10 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from engine.foundation.pace import Pace
-from engine.foundation.visitor import Visitor
+from engine.foundation.errors import NoRoom
+from engine.foundation.visitor import Pace, Visitor
 from engine.settings.errors import Problem
 from engine.settings.fields import whole_number
-from engine.workers.errors import NoRoom
 from pages.parts.app.visitor import id_in, shared_address
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
 from pages.parts.web.messages import Messages, MessagesOfRuns, Moment
@@ -48,6 +47,7 @@ MAKERS = 4
 MOST_EVENTS = 10**9
 """The largest event number that is accepted: more than any run has."""
 HEADERS = {"Cache-Control": "no-store, no-transform"}
+NO_RUN = "There is no run with this id; it may have been deleted."
 
 
 def asked_to_end() -> bool:
@@ -57,7 +57,7 @@ def asked_to_end() -> bool:
     return AppStatus.should_exit or bool(getattr(server, "should_exit", False))
 
 
-Find = Callable[[str], ReadableRun | None]
+Find = Callable[[str], "ReadableRun | None"]
 """A run by its id, or None."""
 Admit = Callable[[Visitor], Callable[[], None]]
 """Counts one more stream of a visitor, and gives the function that counts it no longer. Raises NoRoom where there are enough."""
@@ -75,7 +75,7 @@ def live_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
     """
     messages, makers, refusals = MessagesOfRuns(), CapacityLimiter(MAKERS), Pace(REFUSALS, AT_ONCE)
 
-    async def live(request: Request) -> Response:
+    async def live(request: Request) -> Response | CountedAnswer:
         visitor = visitor_of(request)
         try:
             leave = admit(visitor)
@@ -88,42 +88,38 @@ def live_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
         except BaseException:
             leave()
             raise
-        if isinstance(answer, tuple):
-            return Streamed(messages.of(answer[0]), answer[1], makers, leave)
-        leave()
-        return answer
+        return CountedAnswer(answer, leave)
 
-    async def _answer(request: Request) -> tuple[ReadableRun, int] | Response:
-        """The run that is asked for and the event to begin with, or why there is no stream."""
+    async def _answer(request: Request) -> Response:
+        """The stream of the run that is asked for, from the event to begin with, or why there is none."""
         run = await to_thread.run_sync(find, request.path_params["run"])
         if run is None:
-            return PlainTextResponse("There is no run with this id; it may have been deleted.", 404)
+            return PlainTextResponse(NO_RUN, 404)
         given = request.headers.get("last-event-id") or request.query_params.get("after", "0")
         after = whole_number(given, 0, MOST_EVENTS)
         if after is None:
             return PlainTextResponse(str(Problem("after", given, f"a whole number from 0 to {MOST_EVENTS}")), 400)
         if "last-event-id" in request.headers and has_ended(run) and after >= len(run.events):
             return Response(status_code=204)  # An EventSource does not reconnect after this.
-        return run, after
+        stopping = Event()
+        return EventSourceResponse(
+            stream(messages.of(run), after, stopping, makers), headers=HEADERS, ping=KEEP_ALIVE, send_timeout=PATIENCE,
+            shutdown_event=stopping, shutdown_grace_period=GRACE,
+        )  # fmt: skip
 
     return Route(f"{prefix}/live/{{run}}", live, methods=["GET"])
 
 
-class Streamed(EventSourceResponse):
-    """The answer with a run's events. ``leave`` is called when it has ended, however it ends."""
+class CountedAnswer:
+    """An answer that counts as a stream of the visitor: ``leave`` is called when it has ended, however it ends."""
 
-    def __init__(self, messages: Messages, after: int, makers: CapacityLimiter, leave: Callable[[], None]) -> None:
-        stopping = Event()
-        super().__init__(
-            stream(messages, after, stopping, makers), headers=HEADERS, ping=KEEP_ALIVE, send_timeout=PATIENCE,
-            shutdown_event=stopping, shutdown_grace_period=GRACE,
-        )  # fmt: skip
-        self._leave = leave
+    def __init__(self, answer: Response, leave: Callable[[], None]) -> None:
+        self._answer, self._leave = answer, leave
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             with suppress(SendTimeoutError):
-                await super().__call__(scope, receive, send)
+                await self._answer(scope, receive, send)
         finally:
             self._leave()
 

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Iterable
 from http.cookies import SimpleCookie
 from importlib.resources import files
-from typing import NamedTuple, cast
+from typing import cast
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -58,6 +58,9 @@ _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 def security_headers(frame_ancestors: str = "'self'") -> dict[str, str]:
     """The headers for all responses; ``frame_ancestors`` is a list of sources in the policy's form."""
+    if any(sign in frame_ancestors for sign in ";,\r\n"):
+        allowed = "sources separated by spaces, such as 'self' https://school.example"
+        raise ValueError(f"{FRAMING} is {frame_ancestors!r}; allowed are {allowed}.")
     policy = {
         "default-src": "'self'",
         "script-src": " ".join(["'self'", "blob:", *inline_script_hashes()]),
@@ -69,7 +72,7 @@ def security_headers(frame_ancestors: str = "'self'") -> dict[str, str]:
         "object-src": "'none'",
         "base-uri": "'self'",
         "form-action": "'self'",
-        "frame-ancestors": _one_line(frame_ancestors),
+        "frame-ancestors": frame_ancestors.strip() or "'none'",
     }
     headers = {
         "Content-Security-Policy": "; ".join(f"{name} {sources}" for name, sources in policy.items()),
@@ -91,59 +94,34 @@ def inline_script_hashes() -> list[str]:
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
 
 
-def _one_line(sources: str) -> str:
-    if any(sign in sources for sign in ";,\r\n"):
-        raise ValueError(
-            f"{FRAMING} is {sources!r}; allowed are sources separated by spaces, such as 'self' https://school.example."
-        )
-    return sources.strip() or "'none'"
+class AppHeaders:
+    """Middleware that adds the security headers to every answer and a browser's cookie to its first page, passes streams on unbuffered and
+    knows nothing of :data:`PRIVATE`.
 
+    Where pages of other sites may frame the app, browsers send a cookie there only if it says so, and only over HTTPS.
+    """
 
-class SecurityHeaders:
-    """Middleware that adds the headers, passes streams on unbuffered and knows nothing of :data:`PRIVATE`."""
-
-    def __init__(self, app: ASGIApp, headers: dict[str, str]) -> None:
-        self.app, self.headers = app, headers
+    def __init__(self, app: ASGIApp, frame_ancestors: str) -> None:
+        self.app, self.headers = app, security_headers(frame_ancestors)
+        self.framed = frame_ancestors.strip() != "'self'"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        known = id_in(HTTPConnection(scope).cookies) is not None
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 present = MutableHeaders(scope=message)
                 for name, value in self.headers.items():
                     present.setdefault(name, value)
+                if not known and present.get("content-type", "").startswith("text/html"):
+                    present.append("set-cookie", set_cookie(secure=scope["scheme"] == "https", framed=self.framed))
             await send(message)
 
         app = PlainTextResponse("Not found.", 404) if scope["path"].endswith(PRIVATE) else self.app
         await app(scope, receive, with_headers)
-
-
-class VisitorCookie:
-    """Middleware that gives a browser its cookie with the first page.
-
-    ``framed``: whether pages of other sites may frame the app. Browsers send a cookie there only if it says so, and only
-    over HTTPS.
-    """
-
-    def __init__(self, app: ASGIApp, *, framed: bool) -> None:
-        self.app, self.framed = app, framed
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or id_in(HTTPConnection(scope).cookies) is not None:
-            await self.app(scope, receive, send)
-            return
-
-        async def with_cookie(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                if headers.get("content-type", "").startswith("text/html"):
-                    headers.append("set-cookie", set_cookie(secure=scope["scheme"] == "https", framed=self.framed))
-            await send(message)
-
-        await self.app(scope, receive, with_cookie)
 
 
 def set_cookie(*, secure: bool, framed: bool) -> str:
@@ -161,14 +139,7 @@ _PORTS = {"http": 80, "https": 443}
 _log = logging.getLogger(__name__)
 
 
-class Website(NamedTuple):
-    """Host and port: equal for two addresses that the same server answers."""
-
-    host: str
-    port: int
-
-
-def website_of(address: str, scheme: str = "") -> Website | None:
+def website_of(address: str, scheme: str = "") -> tuple[str, int] | None:
     """Host and port of an address such as ``https://lab.example.org``; ``scheme`` is for an address that names none.
 
     None where it is not the address of a website, such as ``null``, which a browser sends for a page without an origin.
@@ -178,7 +149,7 @@ def website_of(address: str, scheme: str = "") -> Website | None:
         port = _PORTS[parts.scheme] if parts.port is None else parts.port
     except (ValueError, KeyError):
         return None
-    return Website(parts.hostname, port) if parts.hostname and "@" not in parts.netloc else None
+    return (parts.hostname, port) if parts.hostname and "@" not in parts.netloc else None
 
 
 def configured_origins() -> list[str]:

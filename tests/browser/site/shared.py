@@ -11,13 +11,13 @@ from tests.scripted import ScriptedRun
 
 RUNS: dict[str, ScriptedRun] = {}
 RATES: dict[str, float] = {}
-"""Steps a second."""
+"""Steps per second."""
 LOOKED_AT = 3
 """So many of the latest runs go on; nobody looks at older ones any more, and they would slow the machine down."""
 
 
 def begin(run_id: str, rate: float, **settings: Any) -> ScriptedRun:
-    """A run of that id at so many steps a second; rate 0 stays queued. Asked for again with a higher rate, it hurries."""
+    """A run of that id at so many steps per second; rate 0 stays queued. Asked for again with a higher rate, it hurries."""
     if run_id not in RUNS:
         RUNS[run_id] = ScriptedRun(config=parse(settings), id=run_id, queue_place=3 if rate == 0 else None)
     run, before = RUNS[run_id], RATES.get(run_id, 0.0)

@@ -11,25 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
+from rich.table import Table
 
 from engine.cli import main
-from engine.config.options import as_options
+from engine.cli.issue import claims_table, summary_table
+from engine.config.link import as_options
 from engine.config.presets import PRESETS
 from engine.encodings import ENCODINGS
 from engine.estimate.speed import speed_file
 from engine.experiments.issues import ISSUES
+from engine.experiments.report import Report, report
+from engine.experiments.trial import Trial
 from engine.training import speed
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue
 from tests.engine.workers.test_pool import FAKE, some
-from tests.serving import SPEED
-
-
-@pytest.fixture(autouse=True)
-def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The speed of the machine is known there: to measure it takes seconds."""
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
-    speed_file().write_text(json.dumps(SPEED))
 
 
 def lines(text: str) -> list[dict[str, Any]]:
@@ -69,6 +66,12 @@ def test_a_failed_run_says_why_and_exits_with_one(capsys: pytest.CaptureFixture[
         (["predict", "--d-model", "0"], "d_model is 0"),
         (["predict", "--device", "mps"], "device is mps; this machine has"),
         (["encodings", "--seq-len", "1"], "seq_len is 1"),
+        (
+            ["train", "--text-file", "own.txt", "--task", "reverse"],
+            "python -m engine train: --text-file is for --task shakespeare_chars and --task shakespeare_words only.\n",
+        ),
+        (["cost", "--longest", "7"], "longest is 7; allowed is"),
+        (["cost", "--n-heads", "5"], "n_heads is 5; allowed is a divisor of d_model 32"),
         (["zork"], "zork"),
         ([], "command"),
         (["issue", "zork"], "issue is zork; allowed is one of"),
@@ -123,11 +126,12 @@ def test_predict_agrees_with_the_model_itself(
     assert row["steps_per_second"] > 0
 
 
-def test_ctrl_c_ends_cleanly() -> None:
-    command = [sys.executable, "-m", "engine", "train", "--steps", "1000000", "--json"]
+def interrupted(*options: str) -> None:
+    """Train, and end that with Ctrl-C."""
     # Whoever runs the tests in the background hands down a SIGINT that is ignored.
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-m", "engine", "train", "--steps", "1000000", "--json", *options],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     assert process.stdout is not None
@@ -138,6 +142,10 @@ def test_ctrl_c_ends_cleanly() -> None:
     assert json.loads(out.splitlines()[-1])["state"] == "stopped"
     assert process.returncode == 130
     assert "Traceback" not in err
+
+
+def test_ctrl_c_ends_cleanly() -> None:
+    interrupted()
 
 
 @pytest.mark.parametrize("folder", ["/proc/x", "/dev/null/x"])
@@ -153,13 +161,10 @@ def test_a_folder_that_cannot_be_made_is_told_in_one_line_before_anything_is_tra
     assert "Held-out" not in told.out
 
 
-def test_a_text_for_a_task_without_one_is_told_by_the_option(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["train", "--text-file", "own.txt", "--task", "reverse"]) == 2
-    told = "python -m engine train: --text-file is for --task shakespeare_chars and --task shakespeare_words only.\n"
-    assert capsys.readouterr().err == told
-
-
-def test_an_issue_runs_to_its_verdict(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
     monkeypatch.setitem(ISSUES, "fake", fake_issue())
     monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
     monkeypatch.setenv("ATTENTION_LAB_WORKERS", "1")
@@ -169,6 +174,12 @@ def test_an_issue_runs_to_its_verdict(capsys: pytest.CaptureFixture[str], monkey
     assert [row["event"] for row in rows] == ["trial"] * 2 * len(arms) + ["report"]
     assert rows[-1]["finding"] == "undecided"  # two seeds cannot decide
     assert all(len(arm["values"]) == 2 for arm in rows[-1]["arms"])
+
+    monkeypatch.setattr(Pool, "submit", None)
+    assert main(["issue", "fake", "--seeds", "2", "--json"]) == 0
+    again = lines(capsys.readouterr().out)
+    told, told_again = ({(row["arm"], row["seed"]): row["numbers"] for row in all_of[:-1]} for all_of in (rows, again))
+    assert told_again == told
 
 
 def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -188,3 +199,36 @@ def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFi
     file.write_bytes(b"\xff" * 5000)
     assert main(given) == 2
     assert "not UTF-8" in capsys.readouterr().err
+
+
+def found(seeds: int, short: float = 0.5, noise: float = 0.01) -> Report:
+    trials = [
+        Trial(arm, seed, {"loss": loss})
+        for seed in range(seeds)
+        for arm, loss in (("short", short + noise * (seed % 2)), ("long", 0.1))
+    ]
+    return report(fake_issue(), trials, range(seeds), seconds=12)
+
+
+def printed(table: Table) -> str:
+    console = Console(width=200)
+    with console.capture() as said:
+        console.print(table)
+    return said.get()
+
+
+def test_claims_are_told_in_the_words_of_the_pages_counted_and_without_interval_and_p_where_all_is_alike() -> None:
+    said = printed(claims_table(found(6)))
+    assert "fake: Holds (seeds 0 to 5, 12 s)" in said
+    assert "0.0312" in said
+    assert "fake: The opposite holds" in printed(claims_table(found(6, short=-0.3)))
+    assert "Undecided (needs at least six seeds)" in printed(claims_table(found(5)))
+
+    said = printed(claims_table(found(6, noise=0.0)))
+    assert "+0.4 nats" in said
+    assert "0.0312" not in said
+    assert "+0.4 to" not in said
+
+    (line,) = [line for line in printed(summary_table([found(6, short=-0.3)], 60)).splitlines() if "fake" in line]
+    assert "The opposite holds" in line
+    assert "1 of 2" in line

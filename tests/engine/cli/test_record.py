@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.analysis.attention_asked import ModelAsked, Place, SampleAsked
-from engine.analysis.attention_changes import each_head_off
-from engine.analysis.attention_heads import heads, patterns
-from engine.analysis.working_head import load, working_head
+from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked
+from engine.analysis.attention.changes import each_head_off
+from engine.analysis.attention.heads import heads, patterns
+from engine.analysis.attention.working_head import load, working_head
 from engine.cli.record import CONFIG, EVERY, FOLDER, record
 from engine.config.run_config import parse
 from engine.runs.events import Snapshot

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from engine.cli import cluster, main
 from engine.cluster import SCHEDULER_VARIABLE
-from engine.config.options import as_options
+from engine.config.link import as_options
 from engine.config.presets import PRESETS
-from engine.workers.processes.machines import Machine
 from tests.clustering import loopback_cluster
+from tests.engine.cli.test_cli import interrupted, lines
 
 OF_THE_MACHINE = {"tokens_per_second", "steps_per_second", "seconds", "memory"}
-"""What differs from one training to the next."""
+"""The facts that differ from one training to the next."""
 TRAIN = ["train", "--steps", "12", "--test-lengths", "6,9", "--json"]
-
-
-@pytest.fixture(autouse=True)
-def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +26,6 @@ def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a scheduler on loopback with one worker."""
     with loopback_cluster(tmp_path_factory.mktemp("cluster"), tls=False) as cluster:
         yield cluster.address
-
-
-def lines(text: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in text.splitlines()]
 
 
 def same_anywhere(text: str) -> list[dict[str, Any]]:
@@ -59,38 +45,27 @@ def test_an_address_without_protection_is_refused_in_one_line(
         assert "tls://host:port" in told
 
 
-@dataclass
-class NoMachines:
-    """A cluster without workers that take runs."""
-
-    address: str = "tls://scheduler:8786"
-    problem: str = ""
-    connecting: bool = False
-    refused: dict[str, str] = field(default_factory=dict)
-    machines: tuple[Machine, ...] = ()
-
-    def start(self, changed: Callable[[], None]) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
+ADDRESS = "tls://scheduler:8786"
+NONE = {"address": ADDRESS, "problem": "", "connecting": False, "refused": {}, "machines": ()}
+"""A cluster without workers that take runs."""
 
 
 @pytest.mark.parametrize(
     ("without", "sentence"),
     [
-        (NoMachines(connecting=True), "The cluster at tls://scheduler:8786 could not be reached within 0 s."),
-        (NoMachines(problem="It is gone."), "could not be reached"),
-        (NoMachines(), "has no worker that takes runs"),
-        (NoMachines(refused={"tls://a:1": "tls://a:1 has another version."}), "tls://a:1 has another version."),
+        ({"connecting": True}, "The cluster at tls://scheduler:8786 could not be reached within 0 s."),
+        ({"problem": "It is gone."}, "could not be reached"),
+        ({}, "has no worker that takes runs"),
+        ({"refused": {"tls://a:1": "tls://a:1 has another version."}}, "tls://a:1 has another version."),
     ],
 )
 def test_a_cluster_without_workers_is_one_line_that_says_why(
-    without: NoMachines, sentence: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    without: dict[str, object], sentence: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "JOIN_SECONDS", 0.0)
-    monkeypatch.setattr(cluster, "cluster_at", lambda address: without)
-    assert main(["train", "--scheduler", without.address]) == 2
+    found = SimpleNamespace(start=lambda changed: None, close=lambda: None, **{**NONE, **without})
+    monkeypatch.setattr(cluster, "cluster_at", lambda address: found)
+    assert main(["train", "--scheduler", ADDRESS]) == 2
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err.count("\n") == 1
@@ -123,18 +98,5 @@ def test_a_failed_run_there_exits_with_one(scheduler: str, capsys: pytest.Captur
 
 
 @pytest.mark.acceptance
-def test_ctrl_c_stops_the_run_there(scheduler: str, tmp_path: Path) -> None:
-    # Whoever runs the tests in the background hands down a SIGINT that is ignored.
-    process = subprocess.Popen(
-        [sys.executable, "-m", "engine", "train", "--steps", "1000000", "--json", "--scheduler", scheduler],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"ATTENTION_LAB_DATA": str(tmp_path)},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
-    assert process.stdout is not None
-    while json.loads(process.stdout.readline())["event"] != "progress":
-        pass
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate()
-    assert json.loads(out.splitlines()[-1])["state"] == "stopped"
-    assert process.returncode == 130
-    assert "Traceback" not in err
+def test_ctrl_c_stops_the_run_there(scheduler: str) -> None:
+    interrupted("--scheduler", scheduler)

@@ -16,26 +16,26 @@ from distributed import Client, Scheduler
 from distributed.core import Server
 from distributed.protocol import Serialized, to_serialize
 
-from engine.cluster import cluster_at
+from engine.cluster import cluster_at, member
 from engine.cluster.cluster import DaskCluster, ask, checked_address
 from engine.foundation.log import LOG
+from engine.hosting.limits import Limits
 from engine.runs.events import Finished, Progress
 from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from engine.workers.hosting.limits import Limits
 from engine.workers.pool import Pool
-from engine.workers.runs import away
+from engine.workers.runs import suspended
 from tests.clustering import LoopbackCluster, loopback_cluster
 from tests.engine.fake_training import HANGS_IN_THE_END, PidAnywhere, WorkerPid, config
 from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, long_run, some, steps_of, until, wait_end
 
 
 @contextmanager
-def pool_on(cluster: LoopbackCluster, folder: Path, **limits: float) -> Iterator[Pool]:
-    allowed = Limits.model_validate({"steps": LONG, "grace_seconds": 1.0, **limits})
-    there = DaskCluster(cluster.address, cluster.security)
+def pool_on(cluster: LoopbackCluster, folder: Path, there: DaskCluster | None = None) -> Iterator[Pool]:
+    allowed = Limits.model_validate({"steps": LONG, "grace_seconds": 1.0})
+    there = there or DaskCluster(cluster.address, cluster.security)
     with Pool(Runs(folder), allowed, 1, training=FAKE, predict=some, cluster=there) as pool:  # type: ignore[arg-type]
         until_machines(pool, len(cluster.workers))
         yield pool
@@ -101,7 +101,7 @@ def test_a_run_that_does_not_yield_is_ended_by_force_and_the_next_one_goes(pool:
 def test_a_run_that_was_put_away_goes_on_from_its_state_wherever_there_is_room(
     pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(away, "PAUSED_FOR", 1.0)
+    monkeypatch.setattr(suspended, "PAUSED_FOR", 1.0)
     run = long_run(pool)
     pool.pause(run.id)
     until(lambda: run.state == "paused")
@@ -125,8 +125,13 @@ def test_a_question_is_answered_here_and_what_measures_on_a_machine_of_the_clust
     assert workers[there] == min(machine.name for machine in pool.machines.training)
 
 
-def test_a_killed_worker_loses_its_run_with_a_sentence_and_the_others_go_on(tmp_path: Path) -> None:
-    with loopback_cluster(tmp_path, workers=2) as cluster, pool_on(cluster, tmp_path / "runs") as pool:
+def test_a_killed_worker_loses_its_run_with_a_sentence_and_the_others_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        loopback_cluster(tmp_path, workers=2) as cluster,
+        pool_on(cluster, tmp_path / "runs", there := DaskCluster(cluster.address, cluster.security)) as pool,
+    ):
         runs = [long_run(pool, seed=seed) for seed in range(2)]
         killed = cluster.workers[0]
         lost = next(run for run in runs if run.machine == cluster.address_of(killed))
@@ -139,7 +144,14 @@ def test_a_killed_worker_loses_its_run_with_a_sentence_and_the_others_go_on(tmp_
         before = kept.step
         until(lambda: kept.step > before + 20)
         assert [machine.name for machine in pool.machines.training] == [kept.machine]
-        # One that comes back at the same address is used again, and the run that is started again is the same.
+        # One of another version that comes to the same address is refused, and forgotten when it leaves.
+        with monkeypatch.context() as patch:
+            patch.setattr(member, "program_hash", lambda: "other")
+            other = cluster.add(port=int(lost.machine.rpartition(":")[2]))
+            until(lambda: "has another version" in there.refused.get(lost.machine, ""))
+            other.kill()
+            until(lambda: not there.refused)
+        # The next one there is used again, and the run that is started again is the same.
         cluster.add(port=int(lost.machine.rpartition(":")[2]))
         until_machines(pool, 2)
         again = pool.submit(RunRequest(lost.config))
@@ -165,8 +177,8 @@ def test_without_its_scheduler_the_app_trains_here_and_comes_back_to_it(
             for process in psutil.Process().children():
                 if "scheduler" in process.cmdline():
                     os.kill(process.pid, signal.SIGKILL)
-            until(lambda: bool(pool.machines.problem))
-            assert address in pool.machines.problem
+            until(lambda: bool(pool.machines.cluster.problem))
+            assert address in pool.machines.cluster.problem
             (said,) = {line for line in caplog.messages if f"{address} cannot be reached" in line}
             assert "ConnectionPool" not in said
             here = wait_end(pool.submit(RunRequest(config(5))))

@@ -41,9 +41,9 @@ def test_many_messages_are_passed_on_in_few_answers(monkeypatch: pytest.MonkeyPa
         call = worker.handlers[one.name]
         await call("session", "begin")
         numbers, answers, began = list[int](), 0, time.monotonic()
-        await call("session", "tell", [["start", "talker", []]])
+        await call("session", "push", [["start", "talker", []]])
         while len(numbers) < Talker.NUMBERS:
-            numbers += [item[2] for item in await call("session", "take") if item[0] == "report"]
+            numbers += [item[2] for item in await call("session", "pull") if item[0] == "report"]
             answers += 1
         seconds = time.monotonic() - began
         one.teardown(worker)

@@ -1,16 +1,14 @@
 """RunConfig: every field survives each way out and back; every refusal names setting, value and what is allowed."""
 
-from __future__ import annotations
-
 import itertools
+import shlex
 from typing import Any
 
 import pytest
 
 from engine.cli import OneLineParser
 from engine.cli.arguments import add_settings, all_settings, config_from
-from engine.config.link import from_query, to_query
-from engine.config.options import as_options
+from engine.config.link import as_options, from_query, to_query, train_command
 from engine.config.run_config import COMPOSED, RunConfig, changes_between, parse, settings_for, settings_of
 from engine.encodings import ENCODINGS
 from engine.settings.errors import ConfigError
@@ -22,6 +20,8 @@ ROOMY = {"task": "k_back", "d_head": 8, "seq_len": 96, "attention_impl": "materi
 ROOM = {"lookup": {"seq_len": 6}}
 """Where a task has no room for so many symbols."""
 NEXT_TOKEN = {"task": "recall", "pretrain_steps": 5, "pretrain_on": "next_token"}
+CHARACTERS = {"task": "shakespeare_chars"}
+OVERLAPPING = {"windows": "overlapping", "seq_len": 8, "stride": 8}
 DESIGNED = {"pos_encoding": "designed"}
 TIED = {"tie_embeddings": True, "token_init_std": 0.1, "d_model": 16}
 ANSWERS_ARE_TOKENS = "false unless the answers are the very tokens"
@@ -87,6 +87,9 @@ def test_every_field_survives_link_and_command_line(flat: dict[str, Any], name: 
     linked, ignored = from_query(to_query(config))
     assert (linked, ignored) == (config, [])
     assert config_from(parser.parse_args(as_options(config.flat()))) == config
+    python, dash, module, train, *options = shlex.split(train_command(config))
+    assert (python, dash, module, train) == ("python", "-m", "engine", "train")
+    assert config_from(parser.parse_args(options)) == config, "what is left out is at its default"
     assert RunConfig.model_validate_json(config.model_dump_json()) == config
 
 
@@ -101,6 +104,7 @@ def test_setting_names_are_unique_and_each_has_label_help_and_group() -> None:
         assert row.help.endswith((".", ")")), row.name
         assert row.group, row.name
 
+    assert train_command(RunConfig()) == "python -m engine train"
     names = [row.name for row in settings_of(RunConfig())]
     assert len(names) == len(set(names)) == len(RunConfig().flat())
 
@@ -136,6 +140,14 @@ def test_setting_names_are_unique_and_each_has_label_help_and_group() -> None:
         ({"task": "recall", "min_seq_len": 2}, "min_seq_len", "2", ""),
         ({"task": "recall", "test_lengths": (2, 9)}, "test_lengths", "2,9", ""),
         ({"task": "markov", "seq_len": 2}, "seq_len", "2", "at least 3, the shortest question"),
+        ({"task": "lookup", "seq_len": 10}, "n_keys", "8", ""),
+        ({"task": "lookup", "seq_len": 3, "lookups": 3}, "lookups", "3", ""),
+        ({"task": "lookup", "vocab_size": 64, "lookups": 3}, "lookups", "3", ""),
+        ({**CHARACTERS, "text": "sonnets"}, "text", "sonnets", "shakespeare, or the name under which"),
+        ({**CHARACTERS, "label_noise": 0.1}, "label_noise", "0.1", "0 for task shakespeare_chars"),
+        ({**CHARACTERS, **OVERLAPPING}, "stride", "8", "a whole number from 1 to 7: windows of 8 tokens then overlap"),
+        ({**CHARACTERS, "text": "sonnets", "label_noise": 0.1, **OVERLAPPING}, "text", "sonnets", ""),
+        ({**CHARACTERS, "label_noise": 0.1, **OVERLAPPING}, "label_noise", "0.1", ""),
         ({"pos_encoding": "rope", "rope_scaling": "ntk", "d_head": 2}, "rope_scaling", "ntk", ""),
         ({"pos_encoding": "rope", "yarn_alpha": 40, "yarn_beta": 32}, "yarn_alpha", "40.0", ""),
         ({"pos_encoding": "rope", "rope_scale_factor": 0.5}, "rope_scale_factor", "0.5", ""),

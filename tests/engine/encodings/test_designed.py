@@ -1,7 +1,5 @@
 """An encoding put together from parts: every combination runs, and is what its parts say; the code written for it is the same."""
 
-from __future__ import annotations
-
 import importlib
 import itertools
 import subprocess
@@ -17,15 +15,11 @@ from torch import Tensor
 
 import engine.encodings
 from engine.config.run_config import RunConfig
+from engine.encodings.base import EncodingSettings
+from engine.encodings.base.layer import PositionalEncoding, PositionOutOfRange
+from engine.encodings.designed import DesignedSettings
 from engine.encodings.designed.code import written
 from engine.encodings.designed.layer import Designed
-from engine.encodings.designed.spec import DesignedSettings
-from engine.encodings.designed.words import in_words
-from engine.encodings.layer import PositionalEncoding, PositionOutOfRange
-from engine.encodings.learned.layer import Learned
-from engine.encodings.rope.layer import Rope
-from engine.encodings.sinusoidal.layer import Sinusoidal
-from engine.encodings.spec import EncodingSettings
 from engine.settings.costs import StackShape
 from engine.settings.errors import ConfigError
 from tests.engine.tiny import LENGTH, given_to, tiny_config, tiny_encoding, tiny_model, tokens
@@ -96,11 +90,11 @@ def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder:
     config = tiny_config(pos_encoding="designed", **settings)
     assert isinstance(config.encoding_settings, DesignedSettings)
     code = written(config.encoding_settings)
-    for file, text in (("__init__", ""), ("spec", code.spec), ("layer", code.layer)):
+    for file, text in (("__init__", code.spec), ("layer", code.layer)):
         (folder / f"{file}.py").write_text(text)
     subprocess.run([*RUFF, folder], check=True)
     importlib.invalidate_caches()
-    spec, chosen = resolve_name("engine.encodings.my_encoding.spec:SPEC"), config.encoding
+    spec, chosen = resolve_name("engine.encodings.my_encoding:SPEC"), config.encoding
     layer, own = resolve_name(spec.layer), spec.settings()
     ours, theirs = built(Designed, config), built(layer, config, own)
     for one, other in zip(ours.state_dict().values(), theirs.state_dict().values(), strict=True):
@@ -168,17 +162,15 @@ def test_known_encodings_are_designs() -> None:
         return built(Designed, tiny_config(pos_encoding="designed", design_readout="direct", **settings))
 
     x, q = torch.randn(2, TRAINED, 16), torch.randn(2, 4, TRAINED, 4)
-    rope = tiny_encoding(Rope, tiny_config(pos_encoding="rope"), max_positions=TRAINED)
+    rope = tiny_encoding("rope", max_positions=TRAINED)
     waves = designed(design_features="sinusoids", design_place="rotation", design_learned="nothing")
     torch.testing.assert_close(waves.rotate(q, range(TRAINED)), rope.rotate(q, range(TRAINED)))
     sinusoids = designed(design_features="sinusoids", design_learned="nothing", design_init_std=0.5**0.5)
     torch.testing.assert_close(
         sinusoids.matrices(TRAINED)["similarity"],
-        tiny_encoding(Sinusoidal, tiny_config(pos_encoding="sinusoidal"), max_positions=TRAINED).matrices(TRAINED)[
-            "similarity"
-        ],
+        tiny_encoding("sinusoidal", max_positions=TRAINED).matrices(TRAINED)["similarity"],
     )
-    table, learned = designed(design_features="table"), tiny_encoding(Learned, tiny_config(), max_positions=TRAINED)
+    table, learned = designed(design_features="table"), tiny_encoding("learned", max_positions=TRAINED)
     learned.table.data.copy_(table.state_dict()["features.table"])
     torch.testing.assert_close(table.add_to_embedding(x, range(TRAINED)), learned.add_to_embedding(x, range(TRAINED)))
 
@@ -188,9 +180,3 @@ def test_what_is_not_learned_is_saved_but_not_trained() -> None:
     names = {name for name, _ in model.named_parameters() if "encodings" in name}
     assert names == {"stack.encodings.0.readout.weight", "stack.encodings.0.readout.bias"}
     assert "stack.encodings.0.features.frequencies" in model.state_dict()
-
-
-def test_a_design_in_words() -> None:
-    assert in_words(DesignedSettings()) == (
-        "Fourier features of the position, read out by a linear map, added to the embedding."
-    )

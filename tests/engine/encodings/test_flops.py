@@ -1,7 +1,5 @@
 """What encodings are said to compute, against torch's own count of every matrix product and convolution of a step."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 
@@ -40,42 +38,36 @@ def counted(**settings: Any) -> float:
 
 
 @lru_cache
-def counted_without(family: str) -> float:
-    return counted(family=family, pos_encoding="nope")
+def counted_without(family: str, **asked: Any) -> float:
+    return counted(family=family, pos_encoding="nope", **asked)
 
 
-def assert_told(family: str, **settings: Any) -> None:
-    config = tiny_config(family=family, **STEP, **settings)
-    told = encoding_flops(config, LENGTH, SOURCE_LENGTH if family == "encoder_decoder" else None)
-    assert told.matmul == counted(family=family, **settings) - counted_without(family), config.flat()
+CASES: list[dict[str, Any]] = [
+    *(
+        {"pos_encoding": name, "family": f}
+        for name in ENCODINGS
+        for f in ("decoder", "encoder_decoder")
+        if name != "designed"
+    ),
+    {"family": "encoder", "pos_encoding": "shaw", "shaw_values": False},
+    {"family": "encoder", "pos_encoding": "fire", "share_layers": True},
+    {"family": "encoder", "pos_encoding": "xpos", "attention_score": "additive"},
+    {"family": "encoder", "pos_encoding": "mlp", "position_mlp_layers": 1},
+    *(
+        {"family": "decoder", "pos_encoding": "designed", "design_learned": learned, **parts}
+        for learned in ("everything", "features", "readout", "nothing")
+        for parts in DESIGNS
+    ),
+]
 
 
-@pytest.mark.parametrize("family", ["decoder", "encoder_decoder"])
-@pytest.mark.parametrize("name", [name for name in ENCODINGS if name != "designed"])
-def test_every_product_of_an_encoding_is_counted(name: str, family: str) -> None:
-    assert_told(family, pos_encoding=name)
-
-
-@pytest.mark.parametrize("learned", ["everything", "features", "readout", "nothing"])
-def test_those_of_a_design_follow_its_parts_and_what_of_it_is_learned(learned: str) -> None:
-    for parts in DESIGNS:
-        assert_told("decoder", pos_encoding="designed", design_learned=learned, **parts)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"pos_encoding": "shaw", "shaw_values": False},
-        {"pos_encoding": "fire", "share_layers": True},
-        {"pos_encoding": "xpos", "attention_score": "additive"},
-        {"pos_encoding": "mlp", "position_mlp_layers": 1},
-    ],
-)
-def test_settings_that_change_what_is_computed(settings: dict[str, Any]) -> None:
+@pytest.mark.parametrize("settings", CASES, ids=lambda settings: "-".join(map(str, settings.values())))
+def test_every_product_of_an_encoding_is_counted(settings: dict[str, Any]) -> None:
+    """Also of settings that change what is computed, and of a design by its parts and what of it is learned."""
+    config = tiny_config(**STEP, **settings)
+    told = encoding_flops(config, LENGTH, SOURCE_LENGTH if config.family == "encoder_decoder" else None)
     asked = {name: value for name, value in settings.items() if name in ("share_layers", "attention_score")}
-    told = encoding_flops(tiny_config(**STEP, family="encoder", **settings), LENGTH)
-    seen = counted(family="encoder", **settings) - counted(family="encoder", pos_encoding="nope", **asked)
-    assert told.matmul == seen
+    assert told.matmul == counted(**settings) - counted_without(config.family, **asked)
 
 
 @pytest.mark.parametrize("name", ["nope", "shaw", "cope"])

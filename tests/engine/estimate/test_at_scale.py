@@ -1,11 +1,13 @@
-"""Well-known models: parameters against what is published, bytes against the papers' formulas."""
+"""Well-known models: parameters against what is published, bytes against the papers' formulas, and their table."""
 
-from __future__ import annotations
+from dataclasses import asdict
 
 import pytest
 
 from engine.estimate.at_scale import (
     PRECISIONS,
+    WELL_KNOWN,
+    Published,
     activation_bytes,
     cache_bytes,
     count_weights,
@@ -13,7 +15,7 @@ from engine.estimate.at_scale import (
     longest_written,
     takes,
 )
-from engine.estimate.published import WELL_KNOWN, Published
+from engine.estimate.frames import models_frame
 
 GIB = 2**30
 MODELS = list(WELL_KNOWN.values())
@@ -50,11 +52,6 @@ def test_the_cache_of_a_token(name: str, kib: int) -> None:
     assert cache_bytes(WELL_KNOWN[name], PRECISIONS["fp32"], 10) == 20 * kib * 1024
 
 
-def test_grouped_heads_divide_the_cache() -> None:
-    grouped, own = WELL_KNOWN["llama3-8b"], WELL_KNOWN["llama2-7b"]
-    assert cache_bytes(own, BF16) / cache_bytes(grouped, BF16) == own.kv_heads / grouped.kv_heads == 4
-
-
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 @pytest.mark.parametrize("written", [True, False])
 def test_activations_grow_with_the_length_as_the_implementation_says(model: Published, written: bool) -> None:
@@ -71,3 +68,21 @@ def test_the_longest_that_fits() -> None:
     assert longest_trained(large, BF16, 80 * GIB, written=False) == longest_written(large, BF16, 80 * GIB) == 0
     tokens = longest_written(WELL_KNOWN["llama3-8b"], BF16, 24 * GIB, batch=2)
     assert tokens == (24 * GIB - 2 * 8_030_261_248) // (2 * 128 * 1024)
+
+
+def test_a_row_for_each_model_with_every_byte_also_above_64_bits() -> None:
+    frame = models_frame(WELL_KNOWN.values(), "fp32", batch=3, written=True)
+    assert list(frame["model"]) == list(WELL_KNOWN)
+    for row in frame.to_dict("records"):
+        model = WELL_KNOWN[row["model"]]
+        found = takes(model, PRECISIONS["fp32"], model.context, 3, written=True)
+        assert row == {
+            "model": model.name, "precision": "fp32", "context": model.context, **asdict(found),
+            "training": found.training, "writing": found.writing,
+        }  # fmt: skip
+
+    model = WELL_KNOWN["llama3-70b"]
+    frame = models_frame([model], "bf16", context=10_000_000, batch=4096, written=True)
+    found = takes(model, PRECISIONS["bf16"], 10_000_000, 4096, written=True)
+    assert found.activations > 2**64
+    assert frame["activations"][0] == found.activations

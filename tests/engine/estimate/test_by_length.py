@@ -1,7 +1,5 @@
 """The longest sequence that fits, and formulas beyond the lengths that a run may have."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.estimate.by_length import cache_bytes_at, flops_at, longest, longest_in_time, longest_that_fits, memory_at
@@ -23,16 +21,6 @@ def test_the_longest_that_fits_uses_the_memory_up(kind: str) -> None:
     found = longest_that_fits(config, room)
     assert found is not None
     assert (memory_at(config, found).total or 0) <= room < (memory_at(config, found + 1).total or 0)
-
-
-def test_fused_attention_fits_far_longer_sequences_and_doubling_the_memory_shows_the_law() -> None:
-    plan = read_plan({})
-    written, fused = (plan.config(kind, 64) for kind in ("materialised", "fused"))
-    rooms = (2**32, 2**34)
-    squares = [longest_that_fits(written, room) or 0 for room in rooms]
-    lines = [longest_that_fits(fused, room) or 0 for room in rooms]
-    assert squares[1] / squares[0] == pytest.approx(2, rel=0.02)
-    assert lines[1] / lines[0] == pytest.approx(4, rel=0.02)
 
 
 def test_the_longest_in_time_is_limited_by_the_arithmetic_and_without_a_formula_there_is_none() -> None:

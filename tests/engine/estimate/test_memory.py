@@ -1,7 +1,5 @@
 """Predicted memory against measured memory, over everything that changes it."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from typing import Any
@@ -125,8 +123,9 @@ def test_what_a_run_saves_is_predicted_to_the_byte(task: str) -> None:
         config = parse({"task": task, "family": family, "batch_size": 4, "device": "cpu"})
         state = begin(config)
         for _ in range(3):
-            seen = measure_memory(config, state.model, state.next_batch(), state.optimizers)
-            assert predict(config).memory.saved == seen.saved, family
+            seen, told = measure_memory(config, state.model, state.next_batch(), state.optimizers), predict(config)
+            assert (told.memory.saved, told.memory.parameters) == (seen.saved, seen.parameters), family
+            assert told.parameters == sum(p.numel() for p in state.model.parameters())
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])

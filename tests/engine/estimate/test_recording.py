@@ -1,7 +1,5 @@
 """When a run is validated and when its snapshots are taken."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -37,15 +35,11 @@ def test_the_first_and_the_last_step_are_among_them_and_they_are_dense_at_first(
         assert at[1] - at[0] <= at[-1] - at[-2]
 
 
-@pytest.mark.parametrize("steps", [1, 2, 5])
-def test_the_shortest_runs_record_every_step(steps: int) -> None:
-    config = parse({"steps": steps})
-    assert validation_steps(config) == snapshot_steps(config) == frozenset(range(1, steps + 1))
-
-
-def test_recording_is_a_small_share_of_a_run() -> None:
-    for flat in CASES[:-1]:
-        config = parse(flat)
+def test_the_shortest_runs_record_every_step_and_recording_is_a_small_share_of_others() -> None:
+    for steps in (1, 2, 5):
+        config = parse({"steps": steps})
+        assert validation_steps(config) == snapshot_steps(config) == frozenset(range(1, steps + 1))
+    for config in map(parse, CASES[:-1]):
         assert recording_cost(config) < 0.13 * config.steps
 
 

@@ -2,40 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
-from pathlib import Path
-
 import pytest
 
 from engine.encodings import ENCODINGS
 from engine.experiments import choice
 from engine.experiments.choice import PROPERTIES, arm_of, cell, evidence_table
 from engine.experiments.evidence.shipped import shipped_reports, shipped_trials
-from engine.experiments.evidence.store import FORMAT, folder_of, latest_trials
 from engine.experiments.issues import ISSUES
 from engine.experiments.trial import Trial
 
 LONGER, _, ABSOLUTE, SHORTCUT, _ = PROPERTIES
-
-
-@pytest.fixture(autouse=True)
-def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("own_data_folder")
 
 
 @pytest.fixture
 def nothing_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "shipped_trials", lambda slug: [])
-
-
-def keep(slug: str, *trials: Trial, created: int = 1) -> None:
-    row = {
-        "format": FORMAT, "created": 0.0, "seeds": [0], "extended": False, "seconds": 1.0, "verdict": "shown", "weighed": [],
-        "trials": [asdict(trial) for trial in trials],
-    }  # fmt: skip
-    folder_of(slug).mkdir(parents=True, exist_ok=True)
-    (folder_of(slug) / f"{created}.json").write_text(json.dumps(row))
 
 
 def test_the_arm_of_an_encoding_differs_from_the_condition_in_the_encoding_alone() -> None:
@@ -55,59 +37,37 @@ def test_the_arm_of_an_encoding_differs_from_the_condition_in_the_encoding_alone
 def test_without_trials_nothing_is_known_and_every_cell_leads_somewhere() -> None:
     for row in evidence_table():
         for found in row["cells"]:
-            assert found["state"] == "not measured"
-            assert found["value"] is None
-            assert ("issue" in found["query"]) == bool(found["arm"]) or found["query"]["pos_encoding"] == row[
-                "encoding"
-            ]
-
-
-@pytest.mark.usefixtures("nothing_shipped")
-def test_a_cell_is_the_share_above_guessing_that_is_kept() -> None:
-    trials = [
-        Trial("RoPE", seed, {"accuracy@12": 1.0, "accuracy@48": 0.1 + kept})
-        for seed, kept in enumerate((0.72, 0.81, 0.9))
-    ]
-    keep("longer-sequences", *trials)
-    found = cell("rope", LONGER, latest_trials(LONGER.slug))
-    assert found["chance"] == pytest.approx(0.1)
-    assert found["value"] == pytest.approx((0.8 + 0.9 + 1.0) / 3)
-    assert found["ci"] is not None
-    assert found["ci"][0] < found["value"] < found["ci"][1]
-    assert (found["state"], found["seeds"], found["origin"]) == ("supported", 3, "this machine")
+            assert (found["state"], found["value"]) == ("not measured", None)
+            query = found["query"]
+            assert ("issue" in query) == bool(found["arm"]) or query["pos_encoding"] == row["encoding"]
 
 
 @pytest.mark.usefixtures("nothing_shipped")
 @pytest.mark.parametrize(
     ("numbers", "state"),
     [
-        ({"accuracy@12": 1.0}, "no row"),
-        ({"accuracy@12": 0.3, "accuracy@48": 0.28}, "not learned"),
-        ({"accuracy@12": 1.0, "accuracy@48": 0.2}, "against"),
+        ([{"accuracy@12": 1.0}] * 4, "no row"),
+        ([{"accuracy@12": 0.3, "accuracy@48": 0.28}] * 4, "not learned"),
+        ([{"accuracy@12": 1.0, "accuracy@48": 0.2}] * 4, "against"),
+        ([{"accuracy@12": 1.0, "accuracy@48": 1.0}], "open"),  # one seed decides nothing
+        ([{"accuracy@12": 1.0, "accuracy@48": 0.1 + kept} for kept in (0.72, 0.81, 0.9)], "supported"),
     ],
 )
-def test_what_a_cell_says_follows_from_the_numbers(numbers: dict[str, float], state: str) -> None:
-    keep("longer-sequences", *(Trial("learned table", seed, numbers) for seed in range(4)))
-    found = cell("learned", LONGER, latest_trials(LONGER.slug))
-    assert (found["state"], found["seeds"]) == (state, 4)
+def test_a_cell_is_the_share_above_guessing_that_is_kept(numbers: list[dict[str, float]], state: str) -> None:
+    found = cell("rope", LONGER, [Trial("RoPE", seed, row) for seed, row in enumerate(numbers)])
+    assert (found["state"], found["seeds"], found["origin"]) == (state, len(numbers), "this machine")
+    assert found["chance"] == pytest.approx(0.1)
+    if state == "open":
+        assert (found["value"], found["ci"]) == (1.0, None)
+    elif state == "supported":
+        assert found["value"] == pytest.approx((0.8 + 0.9 + 1.0) / 3)
+        assert found["ci"] is not None
+        assert found["ci"][0] < found["value"] < found["ci"][1]
 
 
-@pytest.mark.usefixtures("nothing_shipped")
-def test_one_seed_decides_nothing() -> None:
-    keep("no-encoding", Trial("RoPE", 0, {"accuracy": 1.0}))
-    found = cell("rope", ABSOLUTE, latest_trials(ABSOLUTE.slug))
-    assert (found["state"], found["value"], found["ci"]) == ("open", 1.0, None)
-
-
-def test_this_machines_trials_come_first_and_the_newest_of_a_seed_counts() -> None:
-    keep("position-shortcut", Trial("RoPE, ρ .9", 0, {"decorrelated_accuracy": 0.25}), created=1)
-    keep("position-shortcut", Trial("RoPE, ρ .9", 0, {"decorrelated_accuracy": 1.0}), created=2)
-    assert [trial.numbers for trial in latest_trials("position-shortcut")] == [{"decorrelated_accuracy": 1.0}]
-    found = cell("rope", SHORTCUT, latest_trials(SHORTCUT.slug))
+def test_this_machines_trials_come_first_and_else_the_shipped_ones_count() -> None:
+    found = cell("rope", SHORTCUT, [Trial("RoPE, ρ .9", 0, {"decorrelated_accuracy": 1.0})])
     assert (found["value"], found["origin"], found["seeds"]) == (1.0, "this machine", 1)
-
-
-def test_shipped_evidence_is_what_the_documents_say() -> None:
     told = [trial for trial in shipped_trials("no-encoding") if trial.arm == "sinusoidal"]
     assert len(told) == sum(len(found.seeds) for found in shipped_reports(ISSUES["no-encoding"]))
     found = cell("sinusoidal", ABSOLUTE, ())

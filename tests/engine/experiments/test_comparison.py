@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.analysis.encodings import preview
+from engine.analysis.encodings.portraits import preview
 from engine.experiments.comparison import (
     DESIGN,
     RIVALS,
@@ -20,23 +20,18 @@ from engine.experiments.report import report
 from engine.experiments.trial import Trial
 from engine.settings.errors import ConfigError
 
+OWN = ("design", "sinusoid", "table", "rope", "yarn", "pos")
+"""The first words of the settings that belong to encodings."""
 
-def test_arms_of_a_task_differ_in_the_encoding_alone() -> None:
+
+def test_arms_of_a_task_differ_in_the_encoding_alone_and_every_built_in_one_can_be_a_rival() -> None:
     experiment = comparison({"design_features": "table", "design_readout": "direct"})
     assert len(experiment.arms) == len(TASKS) * (1 + len(USUAL))
     for task in TASKS:
         configs = [experiment.config(experiment.arm(arm_name(task, name)), seed=3).flat() for name in (DESIGN, *USUAL)]
-        for config in configs:
-            own = {"pos_encoding"} | {
-                name for name in config if name.split("_")[0] in ("design", "sinusoid", "table", "rope", "yarn")
-            }
-            assert {k: v for k, v in config.items() if k not in own} == {
-                k: v for k, v in configs[0].items() if k in config and k not in own
-            }
+        shared = [{k: v for k, v in config.items() if k.split("_")[0] not in OWN} for config in configs]
+        assert shared == [shared[0]] * len(shared)
     assert experiment.config(experiment.arms[0]).value("design_features") == "table"
-
-
-def test_every_built_in_encoding_can_be_a_rival() -> None:
     for name in RIVALS:
         experiment = comparison({}, (name,), ("permutation",))
         assert [experiment.config(arm).pos_encoding for arm in experiment.arms] == [DESIGN, name]
@@ -51,16 +46,16 @@ def test_the_overall_effect_is_against_the_best_other_and_waits_for_all() -> Non
     assert np.isnan(nothing).all()
 
 
-def test_a_finding_comes_from_the_trials() -> None:
+@pytest.mark.parametrize(("design", "finding"), [(0.9, "holds"), (0.5, "none")])
+def test_a_finding_comes_from_the_trials(design: float, finding: str) -> None:
     experiment = comparison({}, ("learned",), ("permutation",))
+    ours, rival = (arm.name for arm in experiment.arms)
     trials = [
-        Trial(arm.name, seed, {"accuracy": (0.9 if arm.role == "comparison" else 0.5) + 0.01 * seed})
-        for arm in experiment.arms
+        Trial(name, seed, {"accuracy": level + 0.01 * seed})
+        for name, level in ((ours, design), (rival, 0.5))
         for seed in range(8)
     ]
-    assert report(experiment, trials, range(8)).claims[0].finding == "holds"
-    same = [Trial(trial.arm, trial.seed, {"accuracy": 0.5}) for trial in trials]
-    assert report(experiment, same, range(8)).claims[0].finding == "none"
+    assert report(experiment, trials, range(8)).claims[0].finding == finding
 
 
 @pytest.mark.parametrize(

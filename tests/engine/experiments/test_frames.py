@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import isnan
-from pathlib import Path
 
 import pytest
 
@@ -18,58 +16,42 @@ from engine.experiments.trial import Trial
 from tests.engine.experiments.fake_issue import fake_issue
 
 
+def trials_of(seeds: int, spread: float = 0.0) -> list[Trial]:
+    """The short arm ends at .9 and rises with the seed, the long one at .1."""
+    return [
+        trial
+        for seed in range(seeds)
+        for trial in (Trial("short", seed, {"loss": 0.9 + spread * seed}), Trial("long", seed, {"loss": 0.1}))
+    ]
+
+
 def test_a_claim_is_a_row_with_its_finding_effect_and_interval() -> None:
     issue = fake_issue(seeds=6)
-    trials = [
-        Trial(arm, seed, {"loss": loss + 0.01 * seed})
-        for arm, loss in (("short", 0.9), ("long", 0.1))
-        for seed in range(6)
-    ]
-    trials = [
-        replace(trial, numbers={"loss": trial.number("loss") + trial.seed * (trial.arm == "short")}) for trial in trials
-    ]
-    frame = effects_frame(report(issue, trials, range(6)))
+    frame = effects_frame(report(issue, trials_of(6, spread=1.0), range(6)))
     assert list(frame["claim"]) == [claim.sentence for claim in issue.claims_of()]
     first = frame.iloc[0]
-    assert (first["before"], first["after"], first["effect"]) == pytest.approx((0.125, 0.925 + 2.5, 3.3))
+    assert (first["before"], first["after"], first["effect"]) == pytest.approx((0.1, 0.9 + 2.5, 3.3))
     assert frame["before"][1] == 1, "a level known beforehand"
     assert first["low"] <= first["effect"] <= first["high"]
     assert first["p"] == pytest.approx(2 / 2**6)
     assert (first["finding"], first["seeds"], first["unit"], first["smallest effect"]) == ("Holds", 6, "nats", 0.01)
 
 
-def test_too_few_seeds_leave_empty_cells() -> None:
-    never = Claim("never", above("long", "nothing"), "nats", 1.0, sentence="Nothing has this.")
-    issue = fake_issue(claims=(*fake_issue().claims, never))
-    trials = [Trial("short", 0, {"loss": 0.9}), Trial("long", 0, {"loss": 0.1})]
-    frame = effects_frame(report(issue, trials, range(1)))
-    assert frame["effect"].isna().tolist() == [False, False, True]
-    assert frame["after"].isna().tolist() == [False, False, True]
-    assert frame[["low", "high", "p"]].isna().all(axis=None)
-    assert set(frame["finding"]) == {"Undecided (needs at least six seeds)"}
-
-
-def test_what_every_seed_gives_alike_has_neither_interval_nor_p() -> None:
-    issue = fake_issue(seeds=6)
-    trials = [Trial(arm, seed, {"loss": loss}) for arm, loss in (("short", 0.9), ("long", 0.1)) for seed in range(6)]
-    frame = effects_frame(report(issue, trials, range(6)))
-    assert list(frame["finding"]) == ["Holds", "Holds"]
-    assert frame[["low", "high", "p"]].isna().all(axis=None)
-
-
-def test_an_effect_that_is_no_difference_has_no_two_numbers() -> None:
+def test_cells_are_empty_where_there_is_no_such_number() -> None:
+    never = Claim("never", above("long", "nothing"), 1.0, sentence="Nothing has this.")
     ratio = Claim(
-        "ratio",
-        lambda values: values("short", "loss") / values("long", "loss"),
-        "",
-        1.0,
-        sentence="One is the double of the other.",
+        "ratio", lambda values: values("short", "loss") / values("long", "loss"), 1.0, sentence="Nine to one."
     )
-    issue = fake_issue(claims=(ratio,))
-    trials = [Trial("short", 0, {"loss": 0.9}), Trial("long", 0, {"loss": 0.1})]
-    frame = effects_frame(report(issue, trials, range(1)))
-    assert frame["effect"][0] == pytest.approx(9)
-    assert frame[["before", "after"]].isna().all(axis=None)
+    issue = fake_issue(claims=(*fake_issue().claims, never, ratio))
+    frame = effects_frame(report(issue, trials_of(1), range(1)))
+    assert frame["effect"].isna().tolist() == [False, False, True, False]
+    assert frame["after"].isna().tolist() == frame["before"].isna().tolist() == [False, False, True, True]
+    assert frame["effect"][3] == pytest.approx(9), "the ratio is no difference of two numbers"
+    assert set(frame["finding"]) == {"Undecided (needs at least six seeds)"}
+    alike = effects_frame(report(fake_issue(seeds=6), trials_of(6), range(6)))
+    assert list(alike["finding"]) == ["Holds", "Holds"]
+    for found in (frame, alike):
+        assert found[["low", "high", "p"]].isna().all(axis=None)
 
 
 def test_our_means_stand_beside_published_numbers() -> None:
@@ -84,8 +66,8 @@ def test_our_means_stand_beside_published_numbers() -> None:
     assert frame["512, ours"].isna().tolist() == [False, True]
 
 
-def test_a_row_for_each_encoding_and_property(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+@pytest.mark.usefixtures("own_data_folder")
+def test_a_row_for_each_encoding_and_property() -> None:
     evidence = {row["encoding"]: row["cells"] for row in evidence_table()}
     frame = evidence_frame(evidence)
     assert list(frame) == EVIDENCE

@@ -14,44 +14,27 @@ from engine.experiments.lessons import LESSONS, MOST_STEPS, Lesson, Step, from_c
 from engine.settings.errors import ConfigError
 
 
-@pytest.mark.parametrize("name", LESSONS)
-def test_a_shipped_lesson_is_named_and_also_found_by_its_steps(name: str) -> None:
-    lesson = LESSONS[name]
-    assert to_code(lesson) == name
-    assert from_code(name) is lesson
-    assert from_code("~~".join(f"{step.issue}.{step.minutes}" for step in lesson.steps)).steps == lesson.steps
-
-
-def test_there_are_two_of_fifty_minutes_and_one_of_twenty() -> None:
+def test_shipped_lessons_are_named_and_found_by_their_steps_and_each_stage_takes_a_third_of_its_minutes() -> None:
+    for name, lesson in LESSONS.items():
+        assert to_code(lesson) == name
+        assert from_code(name) is lesson
+        assert from_code("~~".join(f"{step.issue}.{step.minutes}" for step in lesson.steps)).steps == lesson.steps
+        for step in lesson.steps:
+            assert all(found.seconds <= step.minutes * 60 / 3 for found in shipped_reports(ISSUES[step.issue]))
     assert sorted(lesson.minutes for lesson in LESSONS.values()) == [20, 50, 50]
 
 
-@pytest.mark.parametrize("name", LESSONS)
-def test_each_stage_of_a_lesson_was_measured_in_a_third_of_its_minutes(name: str) -> None:
-    for step in LESSONS[name].steps:
-        for report in shipped_reports(ISSUES[step.issue]):
-            assert report.seconds <= step.minutes * 60 / 3
-
-
-@pytest.mark.parametrize("slug", PRESETS)
-def test_the_lab_is_told_by_what_differs_from_the_defaults(slug: str) -> None:
-    config = PRESETS[slug].config
-    lesson = Lesson("", (lab_step(5, config), Step(7, "heads")))
-    code = to_code(lesson)
-    assert from_code(code).steps == lesson.steps
-    assert quote_plus(code, safe=",") == code, "nothing in it is escaped in an address"
-    assert len(lesson.steps[0].settings) < len(config.flat())
-
-
-def test_the_lab_as_it_opens_needs_no_settings() -> None:
-    step = lab_step(3, RunConfig())
-    assert step.settings == ()
-
-
-def test_the_lab_is_named_by_its_preset_or_by_what_differs() -> None:
+def test_the_lab_is_told_by_what_differs_from_the_defaults_and_named_by_its_preset() -> None:
     for preset in PRESETS.values():
-        assert lab_step(3, preset.config).title == f"Lab: {preset.title}"
+        step = lab_step(5, preset.config)
+        lesson = Lesson("", (step, Step(7, "heads")))
+        code = to_code(lesson)
+        assert from_code(code).steps == lesson.steps
+        assert quote_plus(code, safe=",") == code, "nothing in it is escaped in an address"
+        assert len(step.settings) < len(preset.config.flat())
+        assert step.title == f"Lab: {preset.title}"
     assert lab_step(3, RunConfig(n_layers=3)).title == "Lab: n_layers 3"
+    assert lab_step(3, RunConfig()).settings == ()
 
 
 def test_a_lesson_of_ten_stages_fits_a_small_qr_code() -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from engine.foundation.background import BackgroundTask, State
+from engine.foundation.errors import JobError
 from engine.foundation.visitor import PROGRAM, Visitor
-from engine.workers.errors import JobError
 
 
 class Scripted(BackgroundTask):

@@ -1,4 +1,4 @@
-"""What is kept on disk is kept under the code that made it: all of the engine but what cannot decide a number."""
+"""Results are stored under the code that made them: all of the engine but those parts that cannot decide a number."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from engine.analysis import attention_asked
-from engine.analysis.attention_asked import ModelAsked
+from engine.analysis.attention import asked
+from engine.analysis.attention.asked import ModelAsked
 from engine.config.run_config import RunConfig
 from engine.foundation.code_hash import ENGINE, LEFT_OUT, code_hash
 
+COUNT = (
+    "text/encoded.py", "estimate/layout.py", "architectures/__init__.py", "estimate/prediction.py", "experiments/trial.py",
+    "training/train.py", "analysis/attention/model.py", "config/run_config.py",
+)  # fmt: skip
+DO_NOT_COUNT = ("cli/train.py", "workers/pool.py", "notebooks/player.py", "sweeps/sweep.py", "foundation/glossary.toml")
 TRAINED = """
 import pkgutil, sys
 from importlib import import_module
@@ -29,51 +34,27 @@ print(sorted({name.split(".")[1] for name in sys.modules if name.startswith("eng
 """
 
 
-@pytest.fixture(scope="module")
-def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("copied") / "engine"
-    return shutil.copytree(ENGINE, folder, ignore=shutil.ignore_patterns("__pycache__", "recorded"))
+def test_every_part_that_decides_a_number_counts_and_what_only_starts_carries_or_shows_does_not(tmp_path: Path) -> None:
+    folder = shutil.copytree(ENGINE, tmp_path / "engine", ignore=shutil.ignore_patterns("__pycache__", "recorded"))
+    assert code_hash(folder) == code_hash(), "the same files, wherever they lie"
+    seen = [code_hash()]
 
+    def changed() -> bool:
+        seen.append(code_hash.__wrapped__(folder))  # hashes are kept by folder
+        return seen[-1] not in seen[:-1]
 
-def changed(folder: Path, file: str) -> str:
-    """The hash after one more line in a file of the copy; a folder of its own, for hashes are kept by folder."""
-    other = shutil.copytree(folder, folder.parent / file.replace("/", "-"))
-    with (other / file).open("a") as source:
-        source.write("# 1\n")
-    return code_hash(other)
-
-
-@pytest.mark.parametrize(
-    "file",
-    [
-        "text/encoded.py",
-        "estimate/layout.py",
-        "architectures/__init__.py",
-        "estimate/prediction.py",
-        "experiments/trial.py",
-        "training/train.py",
-        "analysis/attention_model.py",
-        "config/run_config.py",
-    ],
-)
-def test_every_part_that_decides_a_number_counts(copied: Path, file: str) -> None:
-    assert code_hash(copied) == code_hash(), "the same files, wherever they lie"
-    assert changed(copied, file) != code_hash()
-
-
-@pytest.mark.parametrize(
-    "file", ["cli/train.py", "workers/pool.py", "notebooks/player.py", "sweeps/sweep.py", "foundation/glossary.toml"]
-)
-def test_what_only_starts_carries_or_shows_does_not_count(copied: Path, file: str) -> None:
-    assert changed(copied, file) == code_hash()
-
-
-def test_a_new_file_and_a_new_name_count(copied: Path) -> None:
-    new = shutil.copytree(copied, copied.parent / "new")
-    (new / "text" / "new.py").touch()
-    renamed = shutil.copytree(copied, copied.parent / "renamed")
-    (renamed / "estimate" / "layout.py").rename(renamed / "estimate" / "framed.py")
-    assert len({code_hash(), code_hash(new), code_hash(renamed)}) == 3
+    for file in COUNT:
+        with (folder / file).open("a") as source:
+            source.write("# 1\n")
+        assert changed(), file
+    (folder / "text" / "new.py").touch()
+    assert changed(), "a new file"
+    (folder / "estimate" / "layout.py").rename(folder / "estimate" / "framed.py")
+    assert changed(), "a new name"
+    for file in DO_NOT_COUNT:
+        with (folder / file).open("a") as source:
+            source.write("# 1\n")
+        assert not changed(), file
 
 
 def test_what_trains_imports_nothing_that_is_left_out() -> None:
@@ -83,6 +64,6 @@ def test_what_trains_imports_nothing_that_is_left_out() -> None:
 
 
 def test_weights_are_trained_again_after_the_code_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = attention_asked.file_of(ModelAsked(RunConfig()))
-    monkeypatch.setattr(attention_asked, "code_hash", lambda: "other")
-    assert attention_asked.file_of(ModelAsked(RunConfig())) != before
+    before = asked.file_of(ModelAsked(RunConfig()))
+    monkeypatch.setattr(asked, "code_hash", lambda: "other")
+    assert asked.file_of(ModelAsked(RunConfig())) != before

@@ -37,10 +37,9 @@ def test_an_error_is_logged_with_its_place_what_the_system_said_and_without_its_
     assert "Weights: OSError (No space left on device)" in said.text
     assert "/home/somebody" not in said.text
 
-
-def test_a_reader_s_typo_is_one_line(said: pytest.LogCaptureFixture) -> None:
+    said.clear()
     log_failure("Job write_on", raised(ValueError))
-    assert said.messages == ["Job write_on: ValueError"]
+    assert said.messages == ["Job write_on: ValueError"], "a reader's typo is one line"
 
 
 def test_the_queue_is_told_when_it_has_doubled(said: pytest.LogCaptureFixture) -> None:

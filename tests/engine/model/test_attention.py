@@ -12,7 +12,7 @@ from torch import Tensor
 
 from engine.encodings import ENCODINGS
 from engine.model.activations import ActivationCache
-from engine.model.dropout import Dropout
+from engine.model.layers import Dropout
 from tests.engine.tiny import LENGTH, given_to, tiny_model, tokens
 
 COMPARE: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {

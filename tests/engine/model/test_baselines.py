@@ -11,7 +11,7 @@ from engine.estimate.layout import continues
 from engine.estimate.matching import matched_width, n_parameters
 from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.warnings import warnings_of
-from engine.model.build import build_model, parameter_part
+from engine.model.build import build_model
 from engine.runs.events import Finished, Snapshot
 from engine.training.optimizers import build_optimizers
 from engine.training.train import train
@@ -74,19 +74,6 @@ def test_a_transformer_is_matched_at_a_width_that_its_heads_divide() -> None:
     assert width % 3 == 0
     with pytest.raises(ValueError, match="target is"):
         matched_width(config, 10**10)
-
-
-@pytest.mark.parametrize("family", BASELINES)
-def test_the_seed_alone_decides_the_weights_and_every_parameter_has_a_part_and_gets_gradient(family: str) -> None:
-    one, again, other = (tiny_model(family=family, seed=seed).state_dict() for seed in (1, 1, 2))
-    assert all(torch.equal(one[key], again[key]) for key in one)
-    assert not torch.equal(one["head.weight"], other["head.weight"])
-    model = tiny_model(family=family)
-    model(tokens()).square().sum().backward()
-    parts = {parameter_part(name) for name, _ in model.named_parameters()}
-    layers = {f"{layer}.{part}" for layer in (0, 1) for part in ("weights", *(("norm",) if family == "cnn" else ()))}
-    assert parts == {"embedding", "head"} | layers
-    assert all(parameter.grad is not None for parameter in model.parameters())
 
 
 @pytest.mark.parametrize("family", BASELINES)

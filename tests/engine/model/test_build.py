@@ -1,32 +1,45 @@
-"""From config to model: weights decided by the seed alone, sizes as asked, every parameter in a named part."""
+"""From config to model: weights by the seed alone, sizes as asked, each parameter in a named part; one matrix that embeds and answers."""
 
 from __future__ import annotations
 
+import itertools
 import re
+from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_model
 
+from engine.architectures import ARCHITECTURES
+from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.model.build import build_model, parameter_part
+from engine.estimate.layout import shapes
+from engine.estimate.memory import count_parameters, predict_memory
+from engine.estimate.prediction import predict
+from engine.model.build import build_model, parameter_part, save_weights, trained_model
+from engine.training.optimizers import build_optimizers
+from tests.engine.estimate.test_memory import assert_predicted
 from tests.engine.tiny import given_to, tiny_config, tiny_model, tokens
 
-ARCHITECTURES = ["decoder", "encoder", "encoder_decoder"]
+FAMILIES = ["decoder", "encoder", "encoder_decoder"]
+BASELINES = [name for name, row in ARCHITECTURES.items() if not row.attends]
+KINDS = [*({"pos_encoding": name} for name in ENCODINGS), *({"family": name} for name in BASELINES)]
 
 
-@pytest.mark.parametrize("name", ENCODINGS)
-def test_the_seed_alone_decides_the_weights(name: str) -> None:
+@pytest.mark.parametrize("settings", KINDS, ids=str)
+def test_the_seed_alone_decides_the_weights(settings: dict[str, str]) -> None:
     torch.manual_seed(1)
     before = torch.get_rng_state()
-    one = tiny_model(pos_encoding=name, seed=5).state_dict()
+    one = tiny_model(**settings, seed=5).state_dict()
     assert torch.equal(torch.get_rng_state(), before)
     torch.manual_seed(2)
-    two, other = (tiny_model(pos_encoding=name, seed=seed).state_dict() for seed in (5, 6))
+    two, other = (tiny_model(**settings, seed=seed).state_dict() for seed in (5, 6))
     assert all(torch.equal(one[key], two[key]) for key in one)
-    assert not torch.equal(one["stack.blocks.0.attention.q.weight"], other["stack.blocks.0.attention.q.weight"])
+    assert not torch.equal(one["head.weight"], other["head.weight"])
+    assert not all(torch.equal(one[key], other[key]) for key in one if key.startswith(("stack.blocks.0", "body")))
 
 
-@pytest.mark.parametrize("family", ARCHITECTURES)
+@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_weights_can_be_saved_and_loaded(name: str, family: str) -> None:
     trained, fresh = (tiny_model(pos_encoding=name, family=family, seed=seed) for seed in (1, 2))
@@ -40,23 +53,15 @@ def test_weights_can_be_saved_and_loaded(name: str, family: str) -> None:
     )
 
 
-def test_head_width_is_free() -> None:
-    attention = tiny_model(d_head=6, n_heads=3).stack.blocks[0].attention
-    assert attention.q.weight.shape == (18, 16)
-    assert attention.out.weight.shape == (16, 18)
-
-
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
-def test_precision_is_the_configs(dtype: str) -> None:
-    model = build_model(tiny_config(dtype=dtype), n_tokens=5, n_outputs=5, max_positions=4)
+@pytest.mark.parametrize(("std", "dtype"), [(0.0, "float32"), (0.02, "bfloat16"), (1.0, "float16")])
+def test_precision_token_scale_and_head_width_are_the_configs(std: float, dtype: str) -> None:
+    config = tiny_config(token_init_std=std, d_model=64, dtype=dtype, d_head=6, n_heads=3)
+    model = build_model(config, n_tokens=500, n_outputs=5, max_positions=4)
     assert {parameter.dtype for parameter in model.parameters()} == {getattr(torch, dtype)}
-
-
-@pytest.mark.parametrize("std", [0.0, 0.02, 1.0])
-def test_token_scale_is_the_configs(std: float) -> None:
-    model = build_model(tiny_config(token_init_std=std, d_model=64), n_tokens=500, n_outputs=5, max_positions=4)
-    assert model.embedding.weight.std().item() == pytest.approx(std, rel=0.03)
-    assert model.embedding.weight.mean().item() == pytest.approx(0, abs=0.03 * std)
+    assert model.embedding.weight.float().std().item() == pytest.approx(std, rel=0.03)
+    assert model.embedding.weight.float().mean().item() == pytest.approx(0, abs=0.03 * std)
+    attention = model.stack.blocks[0].attention
+    assert (attention.q.weight.shape, attention.out.weight.shape) == ((18, 64), (64, 18))
 
 
 @pytest.mark.parametrize(
@@ -79,13 +84,16 @@ def test_parts_by_name(name: str, part: str) -> None:
     assert parameter_part(name) == part
 
 
-@pytest.mark.parametrize("family", ARCHITECTURES)
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize(
+    ("name", "family"), [*itertools.product(ENCODINGS, FAMILIES), *(("nope", family) for family in BASELINES)]
+)
 def test_every_parameter_has_a_part_and_gets_gradient(name: str, family: str) -> None:
-    settings = {"attention_score": "additive", "attention_impl": "materialised"}
-    model = tiny_model(pos_encoding=name, family=family, max_positions=10, **settings)
-    allowed = re.compile(r"e?\d+\.((cross_)?[qkv]|(cross_)?out|mlp|norm)|embedding|encoding|head")
-    model(**given_to(model)).square().sum().backward()
+    additive = {"attention_score": "additive", "attention_impl": "materialised"} if family in FAMILIES else {}
+    model = tiny_model(pos_encoding=name, family=family, max_positions=10, **additive)
+    parts = r"e?\d+\.((cross_)?[qkv]|(cross_)?out|mlp|norm)|embedding|encoding|head"
+    allowed = re.compile(parts if family in FAMILIES else r"[01]\.(weights|norm)|embedding|head")
+    given_to_it = given_to(model) if family in FAMILIES else {"inputs": tokens()}
+    model(**given_to_it).square().sum().backward()
     for parameter_name, parameter in model.named_parameters():
         assert allowed.fullmatch(parameter_part(parameter_name)), parameter_name
         assert parameter.grad is not None, parameter_name
@@ -95,3 +103,55 @@ def test_longer_inputs_than_trained_need_no_table() -> None:
     for name in ENCODINGS:
         if name != "learned":
             assert tiny_model(pos_encoding=name, max_positions=4)(tokens(30)).shape[1] == 30
+
+
+def tied(**settings: object) -> RunConfig:
+    return parse({"tie_embeddings": True, "token_init_std": 0.1, "d_model": 16, **settings})
+
+
+@pytest.mark.parametrize("family", ["decoder", "gru", "cnn"])
+def test_a_tied_head_is_the_embedding_and_is_counted_once(family: str) -> None:
+    config = tied(family=family)
+    model = build_model(config, **shapes(config).of_model)
+    assert model.head.weight is model.embedding.weight
+    assert model.embedding.weight.std().item() == pytest.approx(0.1, rel=0.3), (
+        "as the config says, not as a head begins"
+    )
+    counted = sum(count_parameters(config, **shapes(config).of_model).values())
+    assert counted == sum(p.numel() for p in model.parameters())
+    stepped = [p for o in build_optimizers(config, model) for group in o.param_groups for p in group["params"]]
+    assert sum(p is model.embedding.weight for p in stepped) == 1
+
+
+def test_tied_and_not_first_weights_are_alike_and_memory_and_arithmetic_are_predicted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = parse({"d_model": 16})
+    a, b = (build_model(c, **shapes(c).of_model) for c in (config, config.replace(tie_embeddings=True)))
+    same = dict(a.named_parameters())
+    assert all(torch.equal(same[name], value) for name, value in b.named_parameters())
+    assert set(same) - {name for name, _ in b.named_parameters()} == {"head.weight"}
+
+    config = tied(batch_size=4, seq_len=9, n_heads=2)
+    sizes = {"n_tokens": 10, "n_outputs": 10, "max_positions": 30}
+    free = predict_memory(config.replace(tie_embeddings=False), length=9, **sizes)
+    bound = predict_memory(config, length=9, **sizes)
+    assert free.parameters - bound.parameters == 4 * 10 * 16
+    assert (free.saved, free.scores) == (bound.saved, bound.scores)
+    assert predict(config).flops_per_step == predict(config.replace(tie_embeddings=False)).flops_per_step
+    sizes = {"n_tokens": 11, "n_outputs": 11, "max_positions": 30}
+    monkeypatch.setattr("tests.engine.estimate.test_memory.SIZES", sizes)
+    for impl in ("fused", "materialised"):
+        assert_predicted(config.replace(vocab_size=11, attention_impl=impl))
+
+
+def test_tied_weights_come_back_tied(tmp_path: Path) -> None:
+    config = tied()
+    model = build_model(config, **shapes(config).of_model)
+    with torch.no_grad():
+        model.embedding.weight.mul_(3)
+    save_weights(model, tmp_path / "w.safetensors")
+    again = trained_model(config, tmp_path / "w.safetensors")
+    assert again.head.weight is again.embedding.weight
+    assert again.embedding.weight.equal(model.embedding.weight)
+    load_model(model, str(tmp_path / "w.safetensors"))

@@ -1,16 +1,18 @@
-"""Blocks against torch's own layers; skips, norms and scale against their equations; shared layers; taps."""
+"""Blocks against torch's own layers; skips, norms and scale against their equations; shared layers; the cache; taps."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
 from engine.encodings import ENCODINGS
-from engine.model.activations import ActivationCache
+from engine.model.activations import ActivationCache, in_mode
 from engine.model.block import Residual
+from engine.model.cached import KeyValueCache, cached_logits
 from tests.engine.tiny import LENGTH, N_OUTPUTS, given_to, tiny_config, tiny_model, tokens
 
 WIDTH, HEADS, HIDDEN = 16, 4, 24
@@ -143,3 +145,38 @@ def test_low_precision_stays_close(name: str, dtype: str) -> None:
     logits = model(tokens())
     assert logits.dtype == getattr(torch, dtype)
     torch.testing.assert_close(logits.double(), exact(tokens()), atol=0.1, rtol=0.1)
+
+
+SCORED = [(name, score) for name in ENCODINGS for score in ("scaled_dot", "cosine", "additive")]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *({"pos_encoding": name, "attention_score": score, "norm": "post"} for name, score in SCORED),
+        {"share_layers": True, "n_layers": 3, "norm": "pre"},  # a shared block has a cache at every depth
+    ],
+    ids=str,
+)
+def test_writing_with_a_cache_gives_the_same_logits(settings: dict[str, Any]) -> None:
+    model = tiny_model(**settings, attention_impl="materialised").eval()
+    read, cache = tokens(), KeyValueCache()
+    written = torch.cat([cached_logits(model, token, cache) for token in read.split(1, dim=1)], dim=1)
+    assert torch.allclose(written, model(read), atol=1e-10)
+    depth = model.config.n_layers
+    assert cache.bytes == 2 * depth * read.numel() * 16 * 8  # keys and values, layers, tokens, width, bytes of a double
+
+
+@pytest.mark.parametrize("before", [True, False])
+@pytest.mark.parametrize("inside", [True, False])
+def test_the_mode_is_put_back_also_after_an_exception(before: bool, inside: bool) -> None:
+    model = nn.Sequential(nn.Linear(2, 2), nn.Dropout()).train(before)
+
+    def fail() -> None:
+        with in_mode(model, training=inside):
+            assert all(part.training is inside for part in model.modules())
+            raise ValueError("inside")
+
+    with pytest.raises(ValueError, match="inside"):
+        fail()
+    assert all(part.training is before for part in model.modules())

@@ -12,7 +12,6 @@ import pytest
 
 from engine.notebooks import NOTEBOOKS
 from engine.notebooks.ipynb import to_ipynb
-from engine.text import plays
 
 SMALLER = {
     "fixed-length": {},
@@ -50,7 +49,6 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             cell["source"] = _replaced("".join(cell["source"]), changes)
         assert not changes, f"{slug} no longer says {list(changes)}"
         (folder / f"{slug}.ipynb").write_text(json.dumps(text))
-    (folder / "shakespeare").symlink_to(plays.FOLDER)  # as its readers are asked to put it
     names = [f"{slug}.ipynb" for slug in SMALLER]
     found = subprocess.run([sys.executable, "-I", "-c", RUN, *names], cwd=folder, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr[-3000:]

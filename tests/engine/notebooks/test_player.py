@@ -10,13 +10,13 @@ from typing import Any
 import psutil
 import pytest
 
+from engine.foundation.errors import NoRoom
 from engine.foundation.visitor import Visitor
+from engine.hosting.allowances import Allowances
+from engine.hosting.limits import Limits
 from engine.notebooks import NOTEBOOKS, player
 from engine.notebooks.player import Play
 from engine.notebooks.players import Players
-from engine.workers.errors import NoRoom
-from engine.workers.hosting.allowances import Allowances
-from engine.workers.hosting.limits import Limits
 
 NOTEBOOK = NOTEBOOKS["fixed-length"]
 CODE = [cell.number for cell in NOTEBOOK.cells if cell.kind == "code"]
@@ -54,46 +54,33 @@ def saying(*messages: dict[str, Any]) -> str:
     return f"import sys\nsys.stdin.readline()\nfor line in {lines!r}:\n    print(line, flush=True)\nsys.stdin.read()"
 
 
-def test_stop_ends_the_process_and_keeps_what_it_came_to(start: Start) -> None:
-    play = start(BUSY)
-    play.go(CODE[-1])
-    until(lambda: play.running_cell == 2)
-    play.stop()
-    assert play.wait(240)
-    assert (play.state, play.outcomes[2].state, play.why_ended) == ("ended", "stopped", "")
-
-
-def test_a_process_that_dies_says_so_and_after_the_last_cell_it_is_not_kept(start: Start) -> None:
-    play = start("import sys; sys.exit(3)")
-    assert play.wait(240)
-    assert (play.state, play.why_ended) == ("ended", "Its process ended unexpectedly (exit code 3).")
-
-    play = start(saying({"event": "waiting", "until": CODE[-1]}))
-    play.go(CODE[-1])
-    assert play.wait(240)
-    assert (play.state, play.why_ended) == ("ended", "")
-
-
-def test_it_ends_at_the_time_and_memory_the_host_allows(start: Start) -> None:
-    for limits, said in (
-        ({"notebook_seconds": 0.01}, "took longer than 0.0 s"),
-        ({"notebook_memory": 1000}, "allows 1,000 B"),
-    ):
-        play = start(BUSY, **limits)
+def test_its_end_is_told_and_what_it_came_to_is_kept(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped, slow, large = start(BUSY), start(BUSY, notebook_seconds=0.01), start(BUSY, notebook_memory=1000)
+    for play in (stopped, slow, large):
         play.go(CODE[-1])
+    until(lambda: stopped.running_cell == 2)
+    stopped.stop()
+    died, done = start("import sys; sys.exit(3)"), start(saying({"event": "waiting", "until": CODE[-1]}))
+    done.go(CODE[-1])
+    for play, why in (
+        (stopped, ""),
+        (slow, "It took longer than 0.0 s, which this host allows, and was ended."),
+        (died, "Its process ended unexpectedly (exit code 3)."),
+        (done, ""),
+    ):
         assert play.wait(240)
-        assert said in play.why_ended
+        assert (play.state, play.why_ended) == ("ended", why)
+    assert large.wait(240)
+    assert "allows 1,000 B" in large.why_ended
+    assert stopped.outcomes[2].state == "stopped"
 
-
-def test_it_is_put_away_when_nobody_looks_or_asks(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(player, "IDLE", 0.0)
     monkeypatch.setattr(player, "UNSEEN", 0.0)
     waiting, working = start(BUSY), start(BUSY)
     working.go(CODE[-1])
-    assert waiting.wait(240)
-    assert working.wait(240)
-    assert "waited for" in waiting.why_ended
-    assert "Nobody looked" in working.why_ended
+    for play, why in ((waiting, "waited for"), (working, "Nobody looked")):
+        assert play.wait(240)
+        assert why in play.why_ended
 
 
 def test_a_word_that_it_waits_is_not_believed_when_it_was_told_to_go_on(start: Start) -> None:
@@ -103,59 +90,64 @@ def test_a_word_that_it_waits_is_not_believed_when_it_was_told_to_go_on(start: S
     assert play.state == "running"
 
 
-def test_players_limit_processes_and_put_idle_ones_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.notebooks.players.Play", _sleeper)
-    allowances = Allowances(Limits(notebooks=2))
-    players = Players(lambda: allowances)
-    anna, bert, carl, dora = map(Visitor, ("anna", "bert", "carl", "dora"))
-    try:
-        first = players.begin(NOTEBOOK, anna)
-        first.go(CODE[0])
-        idle = players.begin(NOTEBOOK, bert)
-        with pytest.raises(NoRoom, match=r"You have 1 notebook going, and this host allows 1 at once\. Stop it"):
-            players.begin(NOTEBOOK, anna)
-        assert idle.state == "waiting", "nobody gives way to what is refused"
-        third = players.begin(NOTEBOOK, carl)
-        assert (idle.state, third.state) == ("ended", "waiting")
-        assert "Others needed its place" in idle.why_ended
-        assert allowances.count("notebook", bert) == 0
-        third.go(CODE[0])
-        with pytest.raises(NoRoom, match="2 notebooks of all visitors are going, as many as this host allows"):
-            players.begin(NOTEBOOK, dora)
-        assert players.find(idle.id) is idle, "its outputs can still be seen"
-    finally:
+@pytest.fixture
+def players_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[Players, Allowances]]]:
+    """Players of notebooks that never end, with the limits of a host."""
+    monkeypatch.setattr(
+        "engine.notebooks.players.Play", lambda *given, **how: Play(*given, **how, command=["-c", BUSY])
+    )
+    made = list[Players]()
+
+    def make(**limits: int) -> tuple[Players, Allowances]:
+        allowances = Allowances(Limits(**limits))  # type: ignore[arg-type]
+        made.append(Players(lambda: allowances))
+        return made[-1], allowances
+
+    yield make
+    for players in made:
         players.close()
+
+
+def test_players_limit_processes_and_put_idle_ones_away(
+    players_of: Callable[..., tuple[Players, Allowances]],
+) -> None:
+    players, allowances = players_of(notebooks=2)
+    anna, bert, carl, dora = map(Visitor, ("anna", "bert", "carl", "dora"))
+    first = players.begin(NOTEBOOK, anna)
+    first.go(CODE[0])
+    idle = players.begin(NOTEBOOK, bert)
+    with pytest.raises(NoRoom, match=r"You have 1 notebook going, and this host allows 1 at once\. Stop it"):
+        players.begin(NOTEBOOK, anna)
+    assert idle.state == "waiting", "nobody gives way to what is refused"
+    third = players.begin(NOTEBOOK, carl)
+    assert (idle.state, third.state) == ("ended", "waiting")
+    assert "Others needed its place" in idle.why_ended
+    assert allowances.count("notebook", bert) == 0
+    third.go(CODE[0])
+    with pytest.raises(NoRoom, match="2 notebooks of all visitors are going, as many as this host allows"):
+        players.begin(NOTEBOOK, dora)
+    assert players.find(idle.id) is idle, "its outputs can still be seen"
+    players.close()
     assert first.wait(240)
     assert first.state == "ended"
     assert allowances.count("notebook", anna) == 0
 
 
 def test_a_visitor_has_as_many_as_the_host_allows_and_the_one_that_waits_gives_way(
-    monkeypatch: pytest.MonkeyPatch,
+    players_of: Callable[..., tuple[Players, Allowances]],
 ) -> None:
-    monkeypatch.setattr("engine.notebooks.players.Play", _sleeper)
-    allowances = Allowances(Limits(notebooks_per_visitor=2))
-    players, anna = Players(lambda: allowances), Visitor("anna")
-    try:
-        busy, waiting = players.begin(NOTEBOOK, anna), players.begin(NOTEBOOK, anna)
-        busy.go(CODE[0])
-        third = players.begin(NOTEBOOK, anna)
-        assert (busy.state, waiting.state, third.state) == ("running", "ended", "waiting")
-        assert waiting.why_ended == "You opened another one, so it was put away."
-        assert allowances.count("notebook", anna) == 2
-        third.stop()
-        assert allowances.count("notebook", anna) == 1
-    finally:
-        players.close()
-
-
-def test_a_host_without_notebooks_offers_the_download() -> None:
+    players, allowances = players_of(notebooks_per_visitor=2)
+    anna = Visitor("anna")
+    busy, waiting = players.begin(NOTEBOOK, anna), players.begin(NOTEBOOK, anna)
+    busy.go(CODE[0])
+    third = players.begin(NOTEBOOK, anna)
+    assert (busy.state, waiting.state, third.state) == ("running", "ended", "waiting")
+    assert waiting.why_ended == "You opened another one, so it was put away."
+    assert allowances.count("notebook", anna) == 2
+    third.stop()
+    assert allowances.count("notebook", anna) == 1
     with pytest.raises(NoRoom, match=r"This host plays no notebooks\. Download this one"):
-        Players(lambda: Allowances(Limits(notebooks=0))).begin(NOTEBOOK, Visitor("anna"))
-
-
-def _sleeper(*given: Any, **how: Any) -> Play:
-    return Play(*given, **how, command=["-c", BUSY])
+        players_of(notebooks=0)[0].begin(NOTEBOOK, anna)
 
 
 def test_a_real_one_goes_on_from_where_it_was_and_holds_no_torch_here() -> None:

@@ -11,17 +11,17 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.foundation.start import ROOT
+from engine.foundation.errors import Refused
+from engine.foundation.fork_server import ROOT
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Ended, Progress
 from engine.runs.lease import SILENT, ServerLease
 from engine.runs.request import RunRequest
 from engine.runs.retention import Retention
 from engine.runs.store import Runs
-from engine.workers.errors import Refused
 from engine.workers.pool import Pool
 from tests.engine.fake_training import config
-from tests.engine.workers.test_limits import predict
+from tests.engine.hosting.test_limits import predict
 from tests.engine.workers.test_pool import FAKE
 
 NOTHING = Retention(runs=0, bytes=0)
@@ -45,10 +45,18 @@ def test_a_run_that_goes_on_elsewhere_is_not_lost_and_is_read_anew(other: Runs, 
     assert here.get(run.id).state == "stopped"  # type: ignore[union-attr]
 
 
-def test_nothing_of_another_server_is_deleted(other: Runs, tmp_path: Path) -> None:
+def test_nothing_of_another_server_is_deleted_and_what_it_made_counts(other: Runs, tmp_path: Path) -> None:
+    here = Runs(tmp_path / "runs")
+    own = here.create(config(), "me")
+    own.append([Ended(0, "stopped")])
+    assert [run.id for run in here.recent()] == [own.id], (
+        "the folder has been read before the other server's runs are made"
+    )
     live, ended = other.create(config(), "me"), other.create(config(), "me")
     ended.append([Ended(0, "stopped")])
-    here = Runs(tmp_path / "runs")
+    here.prune(Retention(runs=1))
+    assert not own.folder.exists(), "another server's run is newer"
+    assert {run.id for run in here.recent()} == {live.id, ended.id}
     here.prune(NOTHING)
     here.delete(live.id)
     assert other.get(live.id)
@@ -120,18 +128,17 @@ def test_a_server_that_was_killed_is_gone_at_once(tmp_path: Path) -> None:
     assert not here.elsewhere(server)
 
 
-def test_a_process_id_that_is_used_again_is_another_process(other: Runs, tmp_path: Path) -> None:
-    file = tmp_path / "servers" / f"{other.lease.id}.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), "began": psutil.Process().create_time() - 1000}))
-    assert ServerLease(tmp_path / "servers").others() == []
-
-
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"id": "x", "pid": "y"}', "\x00"])
-def test_a_damaged_file_is_nobody(content: str, tmp_path: Path) -> None:
-    (tmp_path / "damaged.json").write_text(content)
-    lease = ServerLease(tmp_path)
-    assert lease.others() == []
-    lease.tidy()
+def test_a_process_id_that_is_used_again_is_another_process_and_a_damaged_file_is_nobody(
+    other: Runs, tmp_path: Path
+) -> None:
+    here, file = ServerLease(tmp_path / "servers"), tmp_path / "servers" / f"{other.lease.id}.json"
+    whole = file.read_text()
+    file.write_text(json.dumps({**json.loads(whole), "began": psutil.Process().create_time() - 1000}))
+    assert here.others() == []
+    for content in ("", "[]", "{}", '{"id": "x", "pid": "y"}', "\x00"):
+        file.write_text(content)
+        assert here.others() == []
+        here.tidy()
 
 
 def test_the_pool_takes_it_and_gives_it_back(tmp_path: Path) -> None:

@@ -10,8 +10,7 @@ import pytest
 
 from engine.runs.events import Ended, Event, Progress, Snapshot, to_json
 from engine.runs.log import EventLog
-from engine.runs.passing import passed
-from engine.runs.summary import run_summary
+from engine.runs.summary import passed, run_summary
 from tests.engine.fake_training import config, train
 from tests.scripted import ScriptedRun
 

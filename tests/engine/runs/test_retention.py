@@ -22,18 +22,16 @@ def ended(runs: Runs, owner: str) -> Run:
     return run
 
 
-def test_one_visitor_s_many_runs_push_out_its_own_only(tmp_path: Path) -> None:
-    runs = Runs(tmp_path / "runs")
-    prepared = [ended(runs, "teacher") for _ in range(3)]
-    many = [ended(runs, "pupil") for _ in range(20)]
-    runs.prune(Retention(runs=10, runs_per_visitor=5))
-    assert all(runs.get(run.id) for run in prepared)
-    assert [run.id for run in many if runs.get(run.id)] == [run.id for run in many[-5:]]
-
-
-def test_what_is_pinned_outlives_everything_newer(tmp_path: Path) -> None:
+def test_one_visitor_s_many_runs_push_out_its_own_only_and_what_is_pinned_outlives_everything_newer(
+    tmp_path: Path,
+) -> None:
     runs = Runs(tmp_path / "runs")
     prepared, other = ended(runs, "teacher"), ended(runs, "teacher")
+    many = [ended(runs, "pupil") for _ in range(20)]
+    runs.prune(Retention(runs=10, runs_per_visitor=5))
+    assert all(runs.get(run.id) for run in (prepared, other))
+    assert [run.id for run in many if runs.get(run.id)] == [run.id for run in many[-5:]]
+
     runs.pin(prepared.id, TEACHER)
     newer = [ended(runs, f"pupil{i}") for i in range(5)]
     runs.prune(Retention(runs=2))

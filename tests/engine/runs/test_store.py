@@ -58,35 +58,31 @@ def test_a_run_comes_back_from_disk_as_it_was_without_settings_of_another_versio
 
 
 def test_snapshots_keep_their_arrays_on_disk_and_one_whose_file_is_gone_is_empty(runs: Runs) -> None:
-    run = runs.create(config())
-    before, after = (
-        Snapshot(
-            step,
-            {"self": np.random.rand(1, 2, 3, 3), "cross": np.ones((1, 2, 3, 4))},
-            {"matrix": np.eye(3)},
-            [],
-            more_patterns={"self": np.random.rand(3, 1, 2, 3, 3)},
-        )
-        for step in (0, 7)
-    )
-    run.append([before])
-    run.append([after])
-    again = read_anew(runs, run)
-    for kept in (run.events, again.events):
-        for wrote, read in zip((before, after), kept[:2], strict=True):
+    run, sample = runs.create(config()), Sample(["a", "ü"], ["", "b"], ["", "c"], ["d"])
+    patterns = {"self": np.random.rand(1, 2, 3, 3), "cross": np.ones((1, 2, 3, 4))}
+    more = {"self": np.random.rand(3, 1, 2, 3, 3)}
+    looks = [
+        Snapshot(step, patterns, {"matrix": step * np.eye(3)}, [sample], "before", "after", more_patterns=more)
+        for step in (0, 7, 9)
+    ]
+    for look in looks:
+        run.append([look])
+    for kept in (run.events, read_anew(runs, run).events):
+        for wrote, read in zip(looks, kept[:3], strict=True):
             assert isinstance(read, Snapshot)
+            assert to_json(read) == to_json(wrote)
             for group in ARRAYS:
-                assert {n: a.tolist() for n, a in getattr(read, group).items()} == {
-                    n: a.tolist() for n, a in getattr(wrote, group).items()
-                }
+                there, written = getattr(read, group), getattr(wrote, group)
+                assert {n: a.tolist() for n, a in there.items()} == {n: a.tolist() for n, a in written.items()}
+    assert [look.step for look in run.events.of(Snapshot, 1)] == [7, 9]
     assert "patterns" not in (run.folder / "events.jsonl").read_text()
     assert run.snapshot is not None
-    assert run.snapshot.step == 7
+    assert run.snapshot.step == 9
 
     run.folder.joinpath("snapshots", "0.npz").unlink()
-    found = read_anew(runs, run)
-    assert isinstance(found.events[0], Snapshot)
-    assert not found.events[0].patterns
+    found = read_anew(runs, run).events[0]
+    assert isinstance(found, Snapshot)
+    assert not found.patterns
 
 
 def test_only_the_latest_snapshot_is_held_in_memory(runs: Runs) -> None:
@@ -107,50 +103,37 @@ def test_only_the_latest_snapshot_is_held_in_memory(runs: Runs) -> None:
     assert not second.patterns, "nothing is held of a run that has ended"
 
 
-def test_an_earlier_snapshot_is_packed_and_comes_back_whole(runs: Runs) -> None:
-    run = runs.create(config())
-    sample = Sample(["a", "ü"], ["", "b"], ["", "c"], ["d"])
-    looks = [Snapshot(step, {"self": np.eye(2)}, {}, [sample], "before", "after") for step in range(3)]
-    run.append(looks)
-    for look, kept in zip(looks, run.events, strict=True):
-        assert isinstance(kept, Snapshot)
-        assert kept.patterns["self"].tolist() == np.eye(2).tolist()
-        assert to_json(kept) == to_json(look)
-    assert [look.step for look in run.events.of(Snapshot, 1)] == [1, 2]
+def kept_in(folder: Path) -> tuple[list[int], int]:
+    """The steps of the snapshots in a run's folder, and their size in bytes."""
+    files = list(folder.glob("snapshots/*.npz"))
+    return sorted(int(file.stem) for file in files), sum(file.stat().st_size for file in files)
 
 
 def test_snapshots_are_thinned_but_first_and_last_stay(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_folder, "LARGEST_SNAPSHOTS", 20_000)
-    run = runs.create(config())
-    for step in range(30):
-        run.append([Snapshot(step, {"self": np.random.rand(1, 1, 16, 16)}, {}, [])])
-    steps = sorted(int(file.stem) for file in run.folder.glob("snapshots/*.npz"))
-    assert steps[0] == 0
-    assert steps[-1] == 29
-    assert sum(file.stat().st_size for file in run.folder.glob("snapshots/*.npz")) <= 20_000
-
-
-def test_snapshots_are_counted_and_not_looked_up_for_each(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, looks = runs.create(config()), list[object]()
-    list_files = Path.glob
+    """Their sizes are counted as they are written, and not looked up for each; what an earlier process wrote counts, too."""
+    looks = [Snapshot(step, {"self": np.random.rand(1, 1, 16, 16)}, {}, []) for step in range(30)]
+    run, listed, list_files = runs.create(config()), list[object](), Path.glob
 
     def glob(folder: Path, pattern: str) -> Iterator[Path]:
-        looks.append(folder)
+        listed.append(folder)
         return list_files(folder, pattern)
 
-    monkeypatch.setattr(Path, "glob", glob)
-    for step in range(20):
-        run.append([Snapshot(step, {"self": np.eye(2)}, {}, [])])
-    assert len(looks) == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "glob", glob)
+        for look in looks[:8]:
+            run.append([look])
+    assert len(listed) == 1
+    steps, size = kept_in(run.folder)
+    assert steps == list(range(8))
 
-
-def test_what_an_earlier_process_wrote_counts_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    looks = [Snapshot(step, {"self": np.random.rand(16, 16)}, {}, []) for step in range(9)]
-    run_folder.RunFolder(tmp_path).write_events(looks[:8])
-    size = sum(file.stat().st_size for file in tmp_path.glob("snapshots/*.npz"))
     monkeypatch.setattr(run_folder, "LARGEST_SNAPSHOTS", size)
-    run_folder.RunFolder(tmp_path).write_events(looks[8:])
-    assert sorted(int(file.stem) for file in tmp_path.glob("snapshots/*.npz")) == [0, 2, 4, 6, 8]
+    run_folder.RunFolder(run.folder).write_events(looks[8:9])
+    assert kept_in(run.folder)[0] == [0, 2, 4, 6, 8]
+    for look in looks[9:]:
+        run.append([look])
+    steps, now = kept_in(run.folder)
+    assert (steps[0], steps[-1]) == (0, 29)
+    assert now <= size
 
 
 def test_arrays_are_read_by_one_thread_at_a_time(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,34 +169,23 @@ def test_a_run_without_an_end_is_lost_with_what_it_wrote(runs: Runs) -> None:
     assert read_anew(runs, run).step == 8, "a half-written line is left out"
 
 
-@pytest.mark.parametrize(
-    "run_id", ["", "..", "../" + "a" * 13, "a" * 15, "a" * 17, "/etc/passwd12345", "a" * 16 + "\n"]
-)
-def test_an_id_that_is_none_never_reaches_the_disk(runs: Runs, run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def reached(path: Path) -> None:
-        raise AssertionError(path)
-
-    monkeypatch.setattr("engine.runs.store.RunFolder", reached)
-    assert runs.get(run_id) is None
-
-
-def test_ids_are_not_guessable(runs: Runs) -> None:
+def test_ids_are_not_guessable_and_one_that_is_none_never_reaches_the_disk(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert runs.get("a" * 16) is None
     ids = {runs.create(config()).id for _ in range(20)}
     assert len(ids) == 20
     assert all(len(run_id) == 16 for run_id in ids)
 
+    def reached(path: Path) -> None:
+        raise AssertionError(path)
 
-def test_events_after_the_end_are_dropped(runs: Runs) -> None:
-    run = finish(runs.create(config(steps=3)))
-    count = len(run.events)
-    run.append([Ended(3, "lost")])
-    run.append([], "running")
-    assert len(run.events) == count
-    assert run.state == "finished"
+    monkeypatch.setattr("engine.runs.store.RunFolder", reached)
+    for run_id in ("", "..", "../" + "a" * 13, "a" * 15, "a" * 17, "/etc/passwd12345", "a" * 16 + "\n"):
+        assert runs.get(run_id) is None
 
 
-def test_events_since_and_waiting(runs: Runs) -> None:
+def test_events_since_waiting_and_none_after_the_end(runs: Runs) -> None:
     run = runs.create(config(steps=200))
     events = list(train(run.config))
     assert not run.wait_for(1, timeout=0.01)
@@ -232,6 +204,11 @@ def test_events_since_and_waiting(runs: Runs) -> None:
     assert [type(e) for e in read] == [type(e) for e in events]
     assert [e.step for e in read if isinstance(e, Progress)] == list(range(1, 201))
 
+    run.append([Ended(200, "lost")])
+    run.append([], "running")
+    assert len(run.events) == len(events)
+    assert run.state == "finished"
+
 
 def test_recent_runs_newest_first_and_by_session(runs: Runs) -> None:
     made = [finish(runs.create(config(steps=1), session)) for session in ("a", "b", "a")]
@@ -242,25 +219,19 @@ def test_recent_runs_newest_first_and_by_session(runs: Runs) -> None:
     assert again.recent("nobody") == []
 
 
-def test_the_oldest_go_and_the_live_stay(runs: Runs) -> None:
+def test_the_oldest_go_the_live_stay_and_so_do_folders_in_which_a_run_may_yet_be_written(runs: Runs) -> None:
     live = runs.create(config())
     ended = [finish(runs.create(config(steps=1))) for _ in range(5)]
-    runs.prune(Retention(runs=2, bytes=2**30))
-    assert [runs.get(run.id) is not None for run in [live, *ended]] == [True, False, False, False, True, True]
-    runs.prune(Retention(runs=100, bytes=0))
-    assert {path.name for path in runs.folder.iterdir()} == {live.id}
-
-
-def test_folders_in_which_no_run_was_written_go_once_they_are_abandoned(runs: Runs) -> None:
-    kept = finish(runs.create(config(steps=1)))
     refused, beginning = runs.folder / "refused", runs.folder / "beginning"
     for folder in (refused, beginning):
         folder.mkdir()
         (folder / "config.part").touch()
-    os.utime(refused, (0, 0))
-    os.utime(kept.folder, (0, 0))
-    runs.prune(Retention(runs=100, bytes=2**30))
-    assert {path.name for path in runs.folder.iterdir()} == {kept.id, "beginning"}
+    for abandoned in (refused, ended[-1].folder):
+        os.utime(abandoned, (0, 0))
+    runs.prune(Retention(runs=2, bytes=2**30))
+    assert [runs.get(run.id) is not None for run in [live, *ended]] == [True, False, False, False, True, True]
+    runs.prune(Retention(runs=100, bytes=0))
+    assert {path.name for path in runs.folder.iterdir()} == {live.id, "beginning"}
 
 
 def test_ended_runs_are_not_all_held_in_memory(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,49 +248,39 @@ def full(*_: object) -> None:
     raise OSError(28, "No space left on device")
 
 
+def test_what_a_full_disk_did_not_take_is_written_when_it_can(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = runs.create(config(steps=40))
+    first, second, *middle, last = list(train(run.config))
+    whole, now = run_folder.append_whole, time.monotonic()
+
+    run.append([first])
+    monkeypatch.setattr(run_folder, "append_whole", full)
+    run.append([second])
+    assert run.unsaved == "This run cannot be saved: No space left on device."
+    assert [to_json(event) for event in read_anew(runs, run).events][:-1] == [to_json(first)]
+    monkeypatch.setattr(run_folder, "append_whole", whole)
+    run.append(middle[:1])
+    assert run.unsaved, "it is not tried again at once"
+    monkeypatch.setattr("time.monotonic", lambda: now + 2 * WRITE_AGAIN)
+    run.append(middle[1:2])
+    assert not run.unsaved
+    assert [to_json(event) for event in read_anew(runs, run).events][:-1] == [to_json(event) for event in run.events]
+
+    monkeypatch.setattr(run_folder, "append_whole", full)
+    for event in middle[2:]:
+        run.append([event])
+    monkeypatch.setattr(run_folder, "append_whole", whole)
+    run.append([last])
+    assert not run.unsaved, "the end is written in any case"
+    assert [to_json(event) for event in read_anew(runs, run).events] == [to_json(event) for event in run.events]
+
+
 def test_a_full_disk_does_not_end_the_run(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     run = runs.create(config(steps=4))
-
     monkeypatch.setattr(run_folder.RunFolder, "write_events", full)
     finish(run)
     assert run.state == "finished"
     assert run.unsaved == "This run cannot be saved: No space left on device."
-
-
-def test_what_a_full_disk_did_not_take_is_written_when_it_can(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = runs.create(config(steps=40))
-    first, *middle, last = list(train(run.config))
-    whole = run_folder.append_whole
-
-    run.append([first])
-    monkeypatch.setattr(run_folder, "append_whole", full)
-    for event in middle:
-        run.append([event])
-    assert run.unsaved == "This run cannot be saved: No space left on device."
-    before = read_anew(runs, run)
-    assert [to_json(event) for event in before.events][:-1] == [to_json(first)]
-    monkeypatch.setattr(run_folder, "append_whole", whole)
-    run.append([last])
-    assert not run.unsaved
-    found = read_anew(runs, run)
-    assert [to_json(event) for event in found.events] == [to_json(event) for event in run.events]
-
-
-def test_it_is_tried_again_while_the_run_goes_on(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = runs.create(config(steps=4))
-    first, *rest = list(train(run.config))
-    (run.folder / "events.jsonl").mkdir()
-    run.append([first])
-    assert run.unsaved
-    (run.folder / "events.jsonl").rmdir()
-    run.append(rest[:1])
-    assert run.unsaved, "not at once"
-    now = time.monotonic()
-    monkeypatch.setattr("time.monotonic", lambda: now + WRITE_AGAIN)
-    run.append(rest[1:2])
-    assert not run.unsaved
-    found = read_anew(runs, run)
-    assert [to_json(event) for event in found.events][:-1] == [to_json(event) for event in run.events]
 
 
 def test_a_run_that_the_disk_does_not_let_go_of_stays(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 from engine.config.run_config import RunConfig
+from engine.foundation.errors import JobError
 from engine.foundation.job import Job
+from engine.hosting.limits import Limits
 from engine.settings.costs import Memory
-from engine.sweeps.jobs import DescribeMachine, MeasurePoint
-from engine.sweeps.visit import Machine, Visit
-from engine.workers.errors import JobError
-from engine.workers.hosting.limits import Limits
+from engine.sweeps.jobs import DescribeMachine, Machine, MeasurePoint, Visit
 
 LAWS = {
     "materialised": lambda n: 1e-7 * n**2,
@@ -26,7 +26,7 @@ class ScriptedPool:
 
     def __init__(self, fails: tuple[str, int] | None = None) -> None:
         self.limits = Limits()
-        self.measuring = ""
+        self.machines = SimpleNamespace(measuring="")
         self.asked: list[tuple[str, int, int]] = []
         self.alone: list[bool] = []
         self.fails = fails

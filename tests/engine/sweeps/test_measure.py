@@ -11,7 +11,7 @@ from engine.estimate.by_length import cache_bytes_at, memory_at
 from engine.estimate.layout import shapes
 from engine.estimate.matching import n_parameters
 from engine.model import masks
-from engine.model.baseline import Baseline
+from engine.model.baselines import Baseline
 from engine.model.build import build_model
 from engine.model.masks import causal_mask
 from engine.sweeps import KINDS, measure

@@ -1,12 +1,11 @@
-"""What may be planned, and that the models compared are of one size."""
+"""Plans that are allowed, and the models compared, which are of one size."""
 
 from __future__ import annotations
 
 import pytest
 
 from engine.estimate.matching import n_parameters
-from engine.settings.errors import ConfigError
-from engine.settings.reading import leniently
+from engine.settings.errors import ConfigError, leniently
 from engine.sweeps import KINDS
 from engine.sweeps.plan import Plan, read_plan, width_of
 

@@ -6,28 +6,22 @@ import csv
 import io
 from pathlib import Path
 from statistics import median
-from typing import cast
 
 import pytest
 
 from engine.settings.costs import Memory
 from engine.sweeps import store
 from engine.sweeps.frames import fits_frame, summaries_frame, visits_frame
-from engine.sweeps.plan import read_plan
 from engine.sweeps.result import Result
-from engine.sweeps.sweep import Sweep
-from engine.workers.pool import Pool
 from tests.engine.sweeps.scripted_pool import ScriptedPool
+from tests.engine.sweeps.test_sweep import ended
 
 NAME = "a-sweep-0123"
 
 
 @pytest.fixture(scope="module")
 def result() -> Result:
-    plan = read_plan({"longest": 512, "rounds": 2, "kinds": "fused,gru", "patience": 0.03})
-    sweep = Sweep(plan, cast(Pool, ScriptedPool())).start()
-    assert sweep.wait(240)
-    return sweep.result
+    return ended(ScriptedPool(), longest=512, rounds=2, kinds="fused,gru", patience=0.03).result
 
 
 @pytest.fixture(autouse=True)

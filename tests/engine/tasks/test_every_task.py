@@ -1,6 +1,4 @@
-"""What holds for every task: its folder, its data, and that data and specification speak of the same settings."""
-
-from __future__ import annotations
+"""All tasks of the registry: folder, data, and that data and specification speak of the same settings; where offsets are not enough."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,11 +7,13 @@ from typing import Any, get_type_hints
 import pytest
 
 import engine.tasks
+from engine.config.run_config import parse
+from engine.estimate.warnings import warnings_of
 from engine.settings.base import BaseConfig
 from engine.tasks import BY_GROUP, TASKS
-from engine.tasks.data import TaskData, task_data
-from engine.tasks.spec import GROUPS, TaskSettings
-from engine.tasks.text_settings import TextSettings
+from engine.tasks.base import GROUPS, TaskSettings
+from engine.tasks.base.data import TaskData, task_data
+from engine.tasks.text import TextSettings
 
 
 def settings_taken(function: Callable[..., Any]) -> type[TaskSettings]:
@@ -40,11 +40,30 @@ def test_its_data_takes_the_settings_of_its_specification(name: str) -> None:
 
 
 def test_every_folder_is_registered_and_stands_once_in_a_group_with_a_label() -> None:
-    specs = [file for place in engine.tasks.__path__ for file in Path(place).glob("*/spec.py")]
-    assert {file.parent.name for file in specs} == set(TASKS)
+    folders = {file.parent.name for place in engine.tasks.__path__ for file in Path(place).glob("*/__init__.py")}
+    assert folders - {"base", "text"} == set(TASKS)
 
     in_groups = [spec.name for specs in BY_GROUP.values() for spec in specs]
     assert sorted(in_groups) == sorted(TASKS)
     assert list(BY_GROUP) == list(GROUPS)
     assert all(GROUPS[spec.group] for spec in TASKS.values())
     assert all(BY_GROUP.values())
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_warned"),
+    [
+        ({"task": "reverse"}, True),
+        ({"task": "reverse", "n_layers": 2}, False),
+        ({"task": "reverse", "pos_encoding": "sinusoidal"}, False),
+        ({"task": "copy"}, False),
+        ({"task": "own_position", "variant": "constant"}, True),
+        ({"task": "own_position", "variant": "constant", "bos": True}, False),
+        ({"task": "own_position"}, False),
+    ],
+)
+def test_a_relative_encoding_is_warned_of_where_offsets_cannot_answer(
+    settings: dict[str, Any], is_warned: bool
+) -> None:
+    config = parse({"pos_encoding": "rope", **settings})
+    assert (config.task_settings.beyond_offsets(config) in warnings_of(config)) == is_warned

@@ -1,23 +1,15 @@
 """Look-up against a slow rule that reads the sequence pair by pair."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 import torch
 
 from engine.config.run_config import parse
 from engine.estimate.layout import shapes
-from engine.estimate.prediction import predict
 from engine.model.build import build_model
-from engine.settings.errors import ConfigError
-from engine.tasks.data import IGNORE
+from engine.tasks.base.data import IGNORE
+from engine.tasks.lookup import LookupSettings
 from engine.tasks.lookup.data import TASK, asked_positions
-from engine.tasks.lookup.spec import LookupSettings
 from engine.training.data import Data
-from engine.training.measured_memory import measure_memory
-from engine.training.optimizers import build_optimizers
 from engine.training.snapshot import answer_namer, token_names
 
 SETTINGS = LookupSettings(vocab_size=4, n_keys=8, lookups=3)
@@ -77,27 +69,3 @@ def test_tokens_and_answers_have_names_shapes_hold_them_and_a_token_is_key_plus_
     model = build_model(config, **shapes(config).of_model)
     vectors, rows = model.embedding(torch.tensor([[11, 9]]))[0], model.embedding.table.weight
     assert vectors.equal(torch.stack([rows[2] + rows[8 + 1], rows[1] + rows[8 + 4]]))
-
-
-def test_memory_is_predicted() -> None:
-    config = parse({"task": "lookup", "seq_len": 9, "family": "encoder", "attention_impl": "materialised"})
-    model, batch = build_model(config, **shapes(config).of_model), Data(config).training_batch()
-    predicted = predict(config)
-    measured = measure_memory(config, model, batch, build_optimizers(config, model))
-    assert predicted.parameters == sum(p.numel() for p in model.parameters())
-    assert measured.parameters == predicted.memory.parameters
-    assert measured.saved == pytest.approx(predicted.memory.saved, rel=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("settings", "named"),
-    [
-        ({"seq_len": 10}, "n_keys"),
-        ({"seq_len": 3, "lookups": 3}, "lookups"),
-        ({"vocab_size": 64, "lookups": 3}, "lookups"),
-    ],
-)
-def test_what_does_not_fit_is_refused_by_name(settings: dict[str, Any], named: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        parse({"task": "lookup", **settings})
-    assert caught.value.problems[0].setting == named

@@ -63,15 +63,9 @@ def test_unknown_names_missing_files_and_a_text_that_changed_are_said(tmp_path: 
         own.read(name)
 
 
-def test_only_so_many_texts_are_kept(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own, "MOST", 3)
-    for number in range(5):
-        last = own.keep(f"{number} {TEXT}".encode())
-    assert len(list((data_folder / "texts").glob("*.txt"))) == 3
-    assert own.read(last).startswith("4 ")
-
-
-def test_a_visitor_keeps_so_many_texts_and_takes_nobody_elses_place(data_folder: Path) -> None:
+def test_a_visitor_keeps_so_many_texts_and_takes_nobody_elses_place_up_to_so_many_in_all(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bens = own.keep(TEXT.encode(), "ben", most=2)
     annas = [own.keep(f"{number} {TEXT}".encode(), "anna", most=2) for number in range(4)]
     assert len(list((data_folder / "texts").glob("*.txt"))) == 3
@@ -79,3 +73,8 @@ def test_a_visitor_keeps_so_many_texts_and_takes_nobody_elses_place(data_folder:
         assert TEXT in own.read(name)
     with pytest.raises(ValueError, match="no text of that name"):
         own.read(annas[0])
+
+    monkeypatch.setattr(own, "MOST", 2)
+    last = own.keep(f"last {TEXT}".encode())
+    assert len(list((data_folder / "texts").glob("*.txt"))) == 2
+    assert own.read(last).startswith("last ")

@@ -9,8 +9,7 @@ import torch
 
 from engine.config.run_config import parse
 from engine.estimate.prediction import CPU_IS_FASTER_BELOW
-from engine.training.device import choose_device
-from engine.training.randomness import RandomState
+from engine.training.device import RandomState, choose_device, describe_device
 
 Found = Callable[[str | None], None]
 
@@ -66,3 +65,19 @@ def test_random_state_on_a_gpu_belongs_to_the_run(kind: str, monkeypatch: pytest
     alone = draws(RandomState(0, device)) + draws(RandomState(1, device))
     assert draws(RandomState(0, device), RandomState(1, device)) == alone
     assert torch.equal(generator.get_state(), before)
+
+
+def test_a_worker_tells_the_free_memory_of_the_gpu_that_it_owns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two GPUs by stand-ins for torch's facts, three workers."""
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
+    monkeypatch.setattr(torch.accelerator, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda slot: None)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda slot: f"GPU {slot}")
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda slot: (10 + slot, 100))
+    facts = [describe_device(slot) for slot in range(3)]
+    assert [(own["accelerator_name"], own["accelerator_memory"]) for own in facts] == [
+        ("GPU 0", 10),
+        ("GPU 1", 11),
+        ("", 0),
+    ]

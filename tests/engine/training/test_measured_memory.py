@@ -105,5 +105,8 @@ def test_a_length_without_a_row_does_not_change_the_memory_measured_at_the_end()
     longer = parse({**same, "pos_encoding": "learned", "test_lengths": (8,)})
     finished = list(train(longer))[-1]
     assert isinstance(finished, Finished)
-    assert "no row" in finished.by_length[-1]["note"]
+    trained, beyond = finished.by_length
+    assert "accuracy" in trained
+    assert "accuracy" not in beyond
+    assert "no row" in beyond["note"]
     assert finished.memory.saved == predict(longer).memory.saved

@@ -10,7 +10,7 @@ import torch
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.layout import labelled, shapes
 from engine.runs.events import Finished, Progress, Started
-from engine.tasks.data import IGNORE
+from engine.tasks.base.data import IGNORE
 from engine.training.data import Data
 from engine.training.evaluation import chance_of
 from engine.training.optimizers import learning_rate_at
@@ -66,12 +66,14 @@ def test_the_related_sequences_are_plenty_and_not_the_labelled_ones_renamed() ->
     assert labelled_rows.isdisjoint(related)
 
 
-def test_the_schedule_begins_anew_and_without_pre_training_nothing_changes() -> None:
+def test_the_schedule_rises_falls_and_begins_anew_and_without_pre_training_nothing_changes() -> None:
     once = RunConfig(steps=100, schedule="cosine", warmup_steps=10)
     twice = RunConfig(steps=160, pretrain_steps=60, schedule="cosine", warmup_steps=10)
-    assert [learning_rate_at(twice, step) for step in range(61, 161)] == [
-        learning_rate_at(once, s) for s in range(1, 101)
-    ]
+    rates = [learning_rate_at(once, step) / once.learning_rate for step in range(1, 101)]
+    assert (rates[0], rates[9]) == pytest.approx((0.1, 1.0))
+    assert rates[9:] == sorted(rates[9:], reverse=True)
+    assert 0 < rates[-1] < 0.01
+    assert [learning_rate_at(twice, step) / twice.learning_rate for step in range(61, 161)] == rates
     first = [learning_rate_at(twice, step) for step in range(1, 61)]
     assert first == [learning_rate_at(once.replace(steps=60), step) for step in range(1, 61)]
 

@@ -65,7 +65,7 @@ def until(config: RunConfig, step: int, file: Path) -> list[Event]:
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_put_away_and_continued_again_and_again_is_as_if_never_put_away(name: str, tmp_path: Path) -> None:
+def test_suspended_and_continued_again_and_again_is_as_if_never_put_away(name: str, tmp_path: Path) -> None:
     """Before the first step, around the end of the pre-training, after the last step, and looked at."""
     config, whole = config_of(name), list(train(config_of(name)))
     assert isinstance(whole[-1], Finished)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.foundation.paths import DATA_VARIABLE
+from engine.foundation.files import DATA_VARIABLE
 
 
 @pytest.fixture(scope="module", autouse=True)

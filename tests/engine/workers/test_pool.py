@@ -21,20 +21,21 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
-from engine.foundation import start
+from engine.foundation import fork_server
+from engine.foundation.child import ChildProcess
+from engine.foundation.errors import JobError, Refused
+from engine.foundation.fork_server import ROOT, ForkServer
 from engine.foundation.job import Job
-from engine.foundation.start import ROOT, ForkServer
 from engine.foundation.visitor import Visitor
+from engine.hosting.host import WORKER_BYTES
+from engine.hosting.limits import Limits
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.settings.costs import Memory
-from engine.workers.errors import JobError, Refused
-from engine.workers.hosting.host import WORKER_BYTES
-from engine.workers.hosting.limits import Limits
+from engine.workers.live_run import BATCH
 from engine.workers.pool import Pool
-from engine.workers.training.live_run import BATCH
 from tests.engine import fake_training
 from tests.engine.fake_training import (
     Add,
@@ -48,7 +49,7 @@ from tests.engine.fake_training import (
     config,
     loss_at,
 )
-from tests.engine.workers.test_limits import prediction, small
+from tests.engine.hosting.test_limits import prediction, small
 
 FAKE = "tests.engine.fake_training"
 LONG = 100_000
@@ -124,23 +125,19 @@ def pid_of(pool: Pool, run: Run) -> int:
 # Runs
 
 
-def test_a_run_finishes_with_every_event_in_order(one: Pool) -> None:
-    run = wait_end(one.submit(RunRequest(config(500))))
+def test_a_run_finishes_with_every_event_in_order_and_another_runs_finds_it(one: Pool) -> None:
+    run = wait_end(one.submit(RunRequest(config(500, seed=fake_training.SHOUTS), visitor=Visitor("me"))))
     assert run.state == "finished"
-    assert steps_of(run) == list(range(1, 501))
+    assert steps_of(run) == list(range(1, 501)), "what it prints does not reach the pipe"
     assert [e.loss for e in run.events if isinstance(e, Progress)] == [loss_at(run.config, n) for n in range(1, 501)]
     assert isinstance(run.ending, Finished)
     assert run.queue_place is None
-
-
-def test_another_runs_finds_it(one: Pool) -> None:
-    run = wait_end(one.submit(RunRequest(config(50), visitor=Visitor("me"))))
     found = Runs(one.runs.folder).get(run.id)
     assert found is not None
     assert (found.state, found.config, steps_of(found)) == ("finished", run.config, steps_of(run))
 
 
-def test_pause_stands_still_with_a_snapshot_and_resume_goes_on(one: Pool) -> None:
+def test_pause_stands_still_with_a_snapshot_a_step_is_exactly_one_and_resume_goes_on(one: Pool) -> None:
     run = long_run(one)
     one.pause(run.id)
     until(lambda: run.state == "paused")
@@ -149,17 +146,6 @@ def test_pause_stands_still_with_a_snapshot_and_resume_goes_on(one: Pool) -> Non
     assert run.events[-1].step == step
     assert one.ask(Add(1, 2)) == 3, "the worker is awake"
     assert run.step == step
-    one.resume(run.id)
-    until(lambda: run.step > step)
-    assert run.state == "running"
-    one.stop(run.id)
-    wait_end(run)
-
-
-def test_a_step_is_exactly_one_step_and_a_snapshot(one: Pool) -> None:
-    run = long_run(one)
-    one.pause(run.id)
-    until(lambda: run.state == "paused")
     for _ in range(3):
         before, count = run.step, len(run.events)
         one.step(run.id)
@@ -167,25 +153,10 @@ def test_a_step_is_exactly_one_step_and_a_snapshot(one: Pool) -> None:
         one.ask(Add(1))  # anything more would have come before its answer
         assert [(type(e), e.step) for e in run.events[count:]] == [(Progress, before + 1), (Snapshot, before + 1)]
         assert run.state == "paused"
-    one.stop(run.id)
-    wait_end(run)
-
-
-def test_a_run_may_start_paused(one: Pool) -> None:
-    run = one.submit(RunRequest(config(LONG), paused=True))
-    until(lambda: run.state == "paused")
-    assert [type(e).__name__ for e in run.events] == ["Started", "Snapshot"]
-    one.step(run.id)
-    until(lambda: run.step == 1)
-    one.stop(run.id)
-    wait_end(run)
-
-
-def test_stop_ends_a_run(one: Pool) -> None:
-    run = wait_stopped(one, long_run(one))
-    assert run.state == "stopped"
-    assert run.ending == Ended(run.step, "stopped")
-    assert steps_of(run) == list(range(1, run.step + 1))
+    one.resume(run.id)
+    until(lambda: run.step > step + 3)
+    assert run.state == "running"
+    wait_stopped(one, run)
 
 
 def wait_stopped(pool: Pool, run: Run) -> Run:
@@ -213,28 +184,16 @@ def test_an_exception_is_one_sentence_and_the_worker_goes_on(one: Pool) -> None:
     wait_stopped(one, other)
 
 
-def test_what_a_run_prints_does_not_reach_the_pipe(one: Pool) -> None:
-    run = wait_end(one.submit(RunRequest(config(100, seed=fake_training.SHOUTS))))
-    assert run.state == "finished"
-    assert steps_of(run) == list(range(1, 101))
-
-
-def test_two_runs_on_one_worker_both_progress(one: Pool) -> None:
-    first, second = long_run(one), long_run(one)
-    marks = first.step, second.step
-    until(lambda: first.step > marks[0] + 30 and second.step > marks[1] + 30)
-    for run in (first, second):
+def test_two_runs_on_one_worker_both_progress_while_a_job_is_answered_until_they_are_stopped(one: Pool) -> None:
+    runs = [long_run(one), long_run(one)]
+    marks = [run.step for run in runs]
+    assert np.array_equal(one.ask(Zeros(3)), np.zeros((3, 3)))
+    until(lambda: all(run.step > mark + 30 for run, mark in zip(runs, marks, strict=True)))
+    assert [run.state for run in runs] == ["running"] * 2
+    for run in runs:
         wait_stopped(one, run)
-    for run in (first, second):
+        assert (run.state, run.ending) == ("stopped", Ended(run.step, "stopped"))
         assert steps_of(run) == list(range(1, run.step + 1))
-
-
-def test_interleaved_runs_give_the_numbers_they_give_alone(one: Pool) -> None:
-    both = [one.submit(RunRequest(config(300, 0.001, seed))) for seed in (1, 2)]
-    for run in map(wait_end, both):
-        assert [e.loss for e in run.events if isinstance(e, Progress)] == [
-            loss_at(run.config, step) for step in range(1, 301)
-        ]
 
 
 def test_commands_for_runs_that_are_over_or_unknown_do_nothing(one: Pool) -> None:
@@ -255,20 +214,12 @@ def test_many_threads_submit_and_ask_at_once(one: Pool) -> None:
     for future in runs:
         run = wait_end(future.result())
         assert run.state == "finished"
-        assert steps_of(run) == list(range(1, 31))
+        assert [(e.step, e.loss) for e in run.events if isinstance(e, Progress)] == [
+            (step, loss_at(run.config, step)) for step in range(1, 31)
+        ], "those that it has alone"
 
 
 # Jobs
-
-
-def test_a_job_comes_back_while_two_long_runs_go_on(one: Pool) -> None:
-    first, second = long_run(one), long_run(one)
-    steps = first.step, second.step
-    assert np.array_equal(one.ask(Zeros(3)), np.zeros((3, 3)))
-    until(lambda: first.step > steps[0] and second.step > steps[1])
-    assert first.state == second.state == "running"
-    for run in (first, second):
-        wait_stopped(one, run)
 
 
 @pytest.mark.parametrize(
@@ -284,11 +235,7 @@ def test_a_job_that_fails_says_so_in_one_sentence(one: Pool, job: Job[None], sen
         one.ask(job)
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
-    assert one.ask(Add(1, 1)) == 2
-
-
-def test_a_job_may_print_and_reads_nothing(one: Pool) -> None:
-    assert one.ask(ReadStdin()) == ""
+    assert one.ask(ReadStdin()) == "", "a job may print, and reads nothing"
 
 
 def test_a_job_that_takes_too_long_is_ended_and_costs_no_run(one: Pool) -> None:
@@ -337,10 +284,15 @@ def test_a_killed_worker_loses_its_runs_only_and_is_replaced(two: Pool) -> None:
     assert pid_of(two, again) != pid_of(two, second)
     assert steps_of(second) == list(range(1, len(steps_of(second)) + 1))
 
+    run = wait_end(two.submit(RunRequest(config(10, seed=fake_training.DIES))))
+    assert run.state == "lost"
+    assert "(exit code 7)" in run.ending.reason  # type: ignore[union-attr]
+    assert two.wait_until_ready(PATIENCE), "a run that kills its worker does not kill the pool"
+
 
 def test_a_killed_fork_server_costs_no_run_and_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(start, "WARM", ())
-    monkeypatch.setattr(start, "FORK_SERVER", server := ForkServer())
+    monkeypatch.setattr(fork_server, "WARM", ())
+    monkeypatch.setattr(fork_server, "FORK_SERVER", server := ForkServer())
     with pool_of(tmp_path) as pool:
         run, first = long_run(pool), server.pid
         os.kill(first, signal.SIGKILL)
@@ -350,14 +302,6 @@ def test_a_killed_fork_server_costs_no_run_and_no_question(tmp_path: Path, monke
         until(lambda: run.step > step)
         assert server.pid != first
     server.close()
-
-
-def test_a_run_that_kills_its_worker_does_not_kill_the_pool(two: Pool) -> None:
-    run = wait_end(two.submit(RunRequest(config(10, seed=fake_training.DIES))))
-    assert run.state == "lost"
-    assert "(exit code 7)" in run.ending.reason  # type: ignore[union-attr]
-    assert two.wait_until_ready(PATIENCE)
-    assert wait_end(two.submit(RunRequest(config(10)))).state == "finished"
 
 
 def test_a_run_that_hangs_is_stopped_by_force_after_the_grace_time(two: Pool) -> None:
@@ -370,12 +314,8 @@ def test_a_run_that_hangs_is_stopped_by_force_after_the_grace_time(two: Pool) ->
     assert "did not" in hung.ending.reason  # type: ignore[union-attr]
     step = other.step
     until(lambda: other.step > step)
-    assert two.wait_until_ready(PATIENCE)
-
-
-def test_a_run_that_hangs_while_it_closes_is_ended_too(two: Pool) -> None:
     run = long_run(two, seed=fake_training.HANGS_IN_THE_END)
-    assert wait_stopped(two, run).state == "stopped"
+    assert wait_stopped(two, run).state == "stopped", "one that hangs while it closes, too"
     assert two.wait_until_ready(PATIENCE)
 
 
@@ -393,19 +333,17 @@ def test_a_silent_run_is_ended_and_its_neighbour_is_told_why(tmp_path: Path) -> 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps such a limit")
-def test_a_run_that_takes_too_much_memory_fails_and_its_neighbour_goes_on(tmp_path: Path) -> None:
+def test_a_run_that_takes_too_much_memory_fails_and_a_worker_that_takes_it_unseen_is_ended(tmp_path: Path) -> None:
     with pool_of(tmp_path, worker_memory="600MiB") as pool:
         neighbour = long_run(pool)
         run = wait_end(pool.submit(RunRequest(config(LONG, 0.01, seed=fake_training.GROWS))))
         assert run.ending == Failed(2, "The machine ran out of memory; a smaller batch_size or seq_len needs less.")
         step = neighbour.step
         until(lambda: neighbour.step > step)
-
-
-def test_a_worker_that_takes_too_much_memory_is_ended(tmp_path: Path) -> None:
-    with pool_of(tmp_path, worker_memory="600MiB") as pool:
+        wait_stopped(pool, neighbour)
         run = wait_end(pool.submit(RunRequest(config(LONG, 0.01, seed=fake_training.SHARES))))
         assert run.state == "lost"
+        assert run.ending.reason.startswith("It used ")  # type: ignore[union-attr]
         assert "of memory, where 600 MiB are allowed" in run.ending.reason  # type: ignore[union-attr]
         assert pool.wait_until_ready(PATIENCE)
 
@@ -517,10 +455,11 @@ def test_what_is_asked_of_a_waiting_run_holds_when_it_starts(tmp_path: Path) -> 
         assert run.step == 2
 
 
-def test_runs_go_to_the_worker_with_the_fewest(two: Pool) -> None:
+def test_runs_go_to_the_worker_with_the_fewest_and_workers_leave_the_cores_to_the_pages(two: Pool) -> None:
     runs = [long_run(two) for _ in range(4)]
     pids = [pid_of(two, run) for run in runs]
     assert sorted(pids.count(pid) for pid in set(pids)) == [2, 2]
+    assert all(psutil.Process(pid).nice() > psutil.Process().nice() for pid in pids)
 
 
 def test_alone_holds_the_worker_s_other_runs(tmp_path: Path) -> None:
@@ -698,11 +637,6 @@ def test_a_submitted_run_is_predicted_once(tmp_path: Path) -> None:
 # Life
 
 
-def test_workers_leave_the_cores_to_the_pages(two: Pool) -> None:
-    own = psutil.Process().nice()
-    assert all(psutil.Process(worker.pid).nice() > own for worker in two.health().workers)
-
-
 def test_closing_ends_every_process_and_puts_the_runs_away(tmp_path: Path) -> None:
     with pool_of(tmp_path, size=2, runs_per_worker=1) as pool:
         runs = [long_run(pool), long_run(pool), pool.submit(RunRequest(config(5)))]
@@ -730,42 +664,53 @@ def test_closing_does_not_wait_for_a_run_that_hangs(tmp_path: Path) -> None:
     assert not psutil.pid_exists(pid)
 
 
-APP = f"""
+APP = """
 import sys, time
 from pathlib import Path
-from engine.workers.hosting.host import WORKER_BYTES
-from engine.workers.hosting.limits import Limits
-from engine.workers.pool import Pool
+from engine.foundation.visitor import Visitor
+from engine.hosting.limits import Limits
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
+from engine.workers.pool import Pool
 from tests.engine.fake_training import config
-from tests.engine.workers.test_limits import small
-pool = Pool(Runs(Path(sys.argv[1])), Limits(steps=10**6), 1, training={FAKE!r}, predict=small)
+from tests.engine.hosting.test_limits import small
+pool = Pool(Runs(Path(sys.argv[1])), Limits(steps=10**6), 1, training="tests.engine.saved_often", predict=small)
 pool.start()
 pool.wait_until_ready(60)
-run = pool.submit(RunRequest(config({LONG}, 0.01)))
-while not run.step:
-    time.sleep(.01)
-print(run.id, pool.health().workers[0].pid, flush=True)
+me = Visitor("me")
+runs = [pool.submit(RunRequest(config(2000), me, pace=20.0, trial=trial)) for trial in (False, True)]
+for run in runs:
+    run.wait_for(5)
+print(*(run.id for run in runs), pool.health().workers[0].pid, flush=True)
+time.sleep(3600)
 """
 
 
-@pytest.mark.parametrize(("end", "state"), [("killed", "lost"), ("falls off its end", "paused")])
-def test_when_the_app_dies_its_workers_go_and_its_run_is_found(tmp_path: Path, end: str, state: str) -> None:
-    script = APP + ("time.sleep(3600)" if end == "killed" else "")
-    app = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+def wait_gone(pid: int) -> None:
+    until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+
+
+def test_when_the_app_is_killed_its_workers_go_and_what_was_saved_goes_on_after_the_next_start(tmp_path: Path) -> None:
+    app = subprocess.Popen([sys.executable, "-c", APP, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert app.stdout is not None
-    run_id, pid = app.stdout.readline().split()
-    if end == "killed":
-        app.kill()
-    app.wait(PATIENCE)
-    app.stdout.close()
-    until(lambda: not psutil.pid_exists(int(pid)) or psutil.Process(int(pid)).status() == psutil.STATUS_ZOMBIE)
-    run = Runs(tmp_path).get(run_id)
-    assert run is not None
-    assert run.state == state
-    assert run.step > 0
-    assert all(after == before + 1 for before, after in pairwise(steps_of(run)))
+    run_id, trial_id, pid = app.stdout.readline().split()
+    until(lambda: (tmp_path / run_id / "put_away.json").exists())
+    app.kill()
+    app.communicate(timeout=PATIENCE)
+    wait_gone(int(pid))
+    trial = Runs(tmp_path).get(trial_id)
+    assert trial is not None
+    assert trial.state == "lost"
+    assert trial.step > 0
+    assert all(after == before + 1 for before, after in pairwise(steps_of(trial)))
+    with pool_of(tmp_path) as pool:
+        pool.take_up()
+        run = pool.runs.get(run_id)
+        assert run is not None
+        assert run.state in ("queued", "running")
+        pool.set_pace(run_id, None)
+        assert isinstance(wait_end(run).ending, Finished)
+        assert steps_of(run) == list(range(1, 2001))
 
 
 def test_workers_that_cannot_start_are_reported(tmp_path: Path) -> None:
@@ -785,7 +730,23 @@ def test_health_counts(one: Pool) -> None:
     until(lambda: one.health().running == one.health().paused == 0)
 
 
-def test_the_page_process_never_imports_torch(tmp_path: Path) -> None:
+def test_a_look_at_the_pool_waits_for_no_look_at_a_process(one: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    looking, go_on, held_up_nobody = threading.Event(), threading.Event(), list[bool]()
+
+    def slowly(_: object) -> int:
+        looking.set()
+        held_up_nobody.append(go_on.wait(PATIENCE))
+        return 0
+
+    monkeypatch.setattr(ChildProcess, "memory", slowly)
+    assert looking.wait(PATIENCE)
+    assert one.health().ready == 1
+    go_on.set()
+    until(lambda: bool(held_up_nobody))
+    assert held_up_nobody[0]
+
+
+def test_the_page_process_never_imports_torch_and_at_its_end_its_workers_go(tmp_path: Path) -> None:
     """With the real training: what comes back from the workers brings no torch either."""
     script = """
 import sys
@@ -794,14 +755,25 @@ from engine.config.run_config import RunConfig
 from engine.workers.pool import Pool
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
-with Pool(Runs(Path(sys.argv[1])), size=1) as pool:
-    run = pool.submit(RunRequest(RunConfig().replace(steps=3)))
-    while run.live:
-        run.wait_for(10**9, 600)
-    pool.health()
-    pool.runs.recent()
+pool = Pool(Runs(Path(sys.argv[1])), size=1)
+pool.start()
+run = pool.submit(RunRequest(RunConfig().replace(steps=3)))
+while run.live:
+    run.wait_for(10**9, 600)
+pool.health()
+pool.runs.recent()
 assert run.state == "finished", run.ending
 assert run.weights is not None
 assert "torch" not in sys.modules
+going = pool.submit(RunRequest(RunConfig().replace(steps=50_000)))
+going.wait_for(5)
+print(going.id, pool.health().workers[0].pid)
 """
-    subprocess.run([sys.executable, "-c", script, str(tmp_path)], cwd=ROOT, check=True)
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    told = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    run_id, pid = told.split()
+    wait_gone(int(pid))
+    run = Runs(tmp_path).get(run_id)
+    assert run is not None
+    assert (run.state, run.away) == ("paused", True)
+    assert steps_of(run) == list(range(1, run.step + 1)) != []

@@ -14,11 +14,11 @@ from typing import Any
 import psutil
 import pytest
 
+from engine.foundation.errors import JobError
 from engine.foundation.job import Job
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.store import Runs
 from engine.workers import questions
-from engine.workers.errors import JobError
 from engine.workers.pool import Pool
 from engine.workers.processes import supervisor
 from engine.workers.questions import Questions
@@ -156,15 +156,31 @@ def test_a_visitor_has_so_many_jobs_at_once(pool: Pool, threads: ThreadPoolExecu
     assert pool.ask(Add(1), ANN) == 1
 
 
+@pytest.mark.parametrize(
+    ("allowance", "first", "next_one"),
+    [("AT_ONCE", ANN, ANN), ("ADDRESS_AT_ONCE", Visitor("cookie 1", "10.0.0.1"), Visitor("cookie 2", "10.0.0.1"))],
+)
 def test_who_asks_without_end_while_others_train_waits_and_others_do_not(
-    tmp_path: Path, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+    allowance: str,
+    first: Visitor,
+    next_one: Visitor,
+    tmp_path: Path,
+    threads: ThreadPoolExecutor,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(questions, "AT_ONCE", 0.1)
+    """Also where each question has a cookie of its own."""
+    for name, value in (("SHARE", 0.001), ("ADDRESS_SHARE", 0.001), (allowance, 0.1)):
+        monkeypatch.setattr(questions, name, value)
     with pool_of(tmp_path, jobs_per_visitor=4) as strict:
-        strict.ask(Nap(0.5), ANN)
-        assert strict.ask(Add(1, 2), ANN) == 3, "nobody else trains"
+        assert strict.ask(Add(1, 1), first) == 2
+        with pytest.raises(JobError, match="took longer"):  # it counts however it ends
+            strict.ask(Nap(3600), first, timeout=1.0)
+        assert strict.ask(Add(1, 2), next_one) == 3, "nobody else trains"
+        own = long_run(strict, visitor=next_one)
+        assert strict.ask(Add(1, 3), next_one) == 4, "nobody else trains"
+        wait_stopped(strict, own)
         run = long_run(strict)
-        waiting = asked(threads, strict, Add(3, 4), ANN)
+        waiting = asked(threads, strict, Add(3, 4), next_one)
         assert strict.ask(Add(5, 6), BOB) == 11
         assert not waiting.done()
         wait_stopped(strict, run)
@@ -197,14 +213,14 @@ def test_a_question_has_a_process_of_its_own_that_ends_when_nobody_asks(
     assert pool.ask(Add(2)) == 2
 
 
-def test_nobody_waits_for_the_long_question_of_another(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
-    with pool_of(tmp_path, job_processes=2) as pool:
-        held_up = asked(threads, pool, Nap(PATIENCE), ANN)
-        until(lambda: busy(pool))
+def test_nobody_waits_for_the_long_questions_of_others(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
+    with pool_of(tmp_path) as pool:
+        held_up = [asked(threads, pool, Nap(PATIENCE + number), who) for number, who in enumerate((ANN, BOB))]
+        until(lambda: sum(worker.answering for worker in pool.health().workers) == 2)
         second = asked(threads, pool, Add(1), ANN)
-        assert pool.ask(Add(2), BOB, timeout=PATIENCE) == 2
+        assert pool.ask(Add(2), Visitor("carla"), timeout=PATIENCE) == 2
         assert not second.done(), "one visitor never has two"
-        assert roles(pool).count("jobs") == 2
-    for answer in (held_up, second):
+        assert roles(pool).count("jobs") == 3
+    for answer in (*held_up, second):
         with pytest.raises(JobError, match="closing"):
             answer.result()

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Callable
 from threading import Thread
 
-from engine.workers.hosting.limits import Limits
+from engine.hosting.limits import Limits
 from engine.workers.processes.machines import Machines
 from engine.workers.processes.process import WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
@@ -37,7 +37,7 @@ def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else()
     limits = Limits()
     supervisor = Supervisor(
         FAKE, limits, Machines(limits, 1), on_death=on_death,
-        on_report=lambda worker, report: None, tidy=lambda: None, on_round=lambda now: None,
+        on_report=lambda worker, report: None, on_round=lambda now: None,
     )  # fmt: skip
     supervisor.start()
     try:

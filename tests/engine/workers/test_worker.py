@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,11 +13,10 @@ from safetensors.torch import load_file, load_model
 from engine.config.run_config import RunConfig
 from engine.runs.events import Event, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest
-from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.training.train import prepare, train
 from engine.workers.pool import Pool
-from engine.workers.worker import describe_device, save_weights
+from tests.engine.workers.test_pool import wait_end
 
 PLAIN = RunConfig().replace(steps=40, seed=3)
 NOISY = PLAIN.replace(dropout=0.3, seed=5, pos_encoding="rope")
@@ -32,11 +29,6 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
         yield pool
 
 
-def wait_end(run: Run) -> Run:
-    assert run.wait_for(10**9, 120)
-    return run
-
-
 def numbers(events: Iterable[Event]) -> list[dict[str, Any]]:
     """All a run's numbers but those that a clock gave."""
     kept = [event for event in events if isinstance(event, Progress | Finished)]
@@ -44,10 +36,30 @@ def numbers(events: Iterable[Event]) -> list[dict[str, Any]]:
     return [{name: value for name, value in asdict(event).items() if name not in clocked} for event in kept]
 
 
-def test_a_run_in_the_pool_is_number_for_number_the_run_alone(pool: Pool) -> None:
+def test_a_run_in_the_pool_has_the_numbers_weights_and_snapshots_of_the_run_alone(pool: Pool) -> None:
+    model = prepare(PLAIN)
+    alone = list(train(PLAIN, model))
     run = wait_end(pool.submit(RunRequest(PLAIN)))
     assert isinstance(run.ending, Finished)
-    assert numbers(run.events) == numbers(train(PLAIN))
+    assert numbers(run.events) == numbers(alone)
+
+    assert run.weights is not None
+    stored = load_file(run.weights)
+    assert set(stored) == set(model.state_dict())
+    for name, value in model.state_dict().items():
+        assert torch.equal(stored[name], value), name
+
+    found = Runs(pool.runs.folder).get(run.id)
+    assert found is not None
+    snapshots = {event.step: event for event in found.events if isinstance(event, Snapshot)}
+    for event in alone:
+        if isinstance(event, Snapshot):
+            again = snapshots[event.step]
+            assert again.samples == event.samples
+            for name, pattern in event.patterns.items():
+                assert (again.patterns[name] == pattern).all()
+            for name, matrix in event.encoding.items():
+                assert (again.encoding[name] == matrix).all()
 
 
 def test_interleaved_with_dropout_pauses_and_steps_the_numbers_are_the_same(pool: Pool) -> None:
@@ -65,18 +77,6 @@ def test_interleaved_with_dropout_pauses_and_steps_the_numbers_are_the_same(pool
     wait_end(other)
 
 
-def test_the_weights_are_those_of_the_run_alone(pool: Pool) -> None:
-    model = prepare(PLAIN)
-    for _ in train(PLAIN, model):
-        pass
-    run = wait_end(pool.submit(RunRequest(PLAIN)))
-    assert run.weights is not None
-    stored = load_file(run.weights)
-    assert set(stored) == set(model.state_dict())
-    for name, value in model.state_dict().items():
-        assert torch.equal(stored[name], value), name
-
-
 def test_a_stopped_run_leaves_weights_that_load(pool: Pool) -> None:
     config = PLAIN.replace(steps=50_000, share_layers=True, n_layers=3)
     run = pool.submit(RunRequest(config))
@@ -91,54 +91,9 @@ def test_a_stopped_run_leaves_weights_that_load(pool: Pool) -> None:
     assert any(not torch.equal(value, untrained[name]) for name, value in fresh.state_dict().items())
 
 
-def test_the_snapshots_are_those_of_the_run_alone(pool: Pool) -> None:
-    run = wait_end(pool.submit(RunRequest(PLAIN)))
-    found = Runs(pool.runs.folder).get(run.id)
-    assert found is not None
-    stored = {event.step: event for event in found.events if isinstance(event, Snapshot)}
-    for event in train(PLAIN):
-        if isinstance(event, Snapshot):
-            again = stored[event.step]
-            assert again.samples == event.samples
-            for name, pattern in event.patterns.items():
-                assert (again.patterns[name] == pattern).all()
-            for name, matrix in event.encoding.items():
-                assert (again.encoding[name] == matrix).all()
-
-
 def test_a_run_that_cannot_be_built_fails_in_one_sentence(pool: Pool) -> None:
     missing = "mps" if not torch.backends.mps.is_available() else "cuda"
     run = wait_end(pool.submit(RunRequest(PLAIN.replace(device=missing))))
     assert isinstance(run.ending, Failed)
     assert run.ending.reason.startswith(f"device is {missing}; this machine has cpu")
-
-
-def test_weights_for_which_the_disk_has_no_room_are_an_error_of_the_disk(tmp_path: Path) -> None:
-    model, before = prepare(PLAIN), resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
-    try:
-        with pytest.raises(OSError, match=r"(?i)file too large"):
-            save_weights(model, tmp_path / "weights.safetensors")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert not list(tmp_path.iterdir())
-
-
-def test_the_worker_says_what_it_found(pool: Pool) -> None:
     assert pool.health().device["torch"] == str(torch.__version__)
-
-
-def test_a_worker_tells_the_free_memory_of_the_gpu_that_it_owns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two GPUs by stand-ins for torch's facts, three workers."""
-    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
-    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
-    monkeypatch.setattr(torch.accelerator, "device_count", lambda: 2)
-    monkeypatch.setattr(torch.cuda, "set_device", lambda slot: None)
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda slot: f"GPU {slot}")
-    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda slot: (10 + slot, 100))
-    facts = [describe_device(slot) for slot in range(3)]
-    assert [(own["accelerator_name"], own["accelerator_memory"]) for own in facts] == [
-        ("GPU 0", 10),
-        ("GPU 1", 11),
-        ("", 0),
-    ]

@@ -6,23 +6,23 @@ from errno import ENOSPC
 
 import pytest
 
+from engine.foundation.errors import Refused
 from engine.foundation.visitor import Visitor
-from engine.workers.errors import Refused
-from engine.workers.hosting.allowances import Allowances
-from engine.workers.hosting.limits import Limits
+from engine.hosting.allowances import Allowances
+from engine.hosting.limits import Limits
 from pages.parts.app.task_registry import MAX_KEPT, TaskRegistry
 from tests.engine.foundation.test_background import Scripted
 
 ME, YOU = Visitor("me"), Visitor("you")
 
 
-def registry() -> TaskRegistry[Scripted]:
+@pytest.fixture
+def tasks() -> TaskRegistry[Scripted]:
     allowances = Allowances(Limits())
     return TaskRegistry("experiment", lambda: allowances)
 
 
-def test_one_of_a_visitor_at_a_time() -> None:
-    tasks: TaskRegistry[Scripted] = registry()
+def test_one_of_a_visitor_at_a_time(tasks: TaskRegistry[Scripted]) -> None:
     first, other = Scripted(Scripted.until_stopped, ME), Scripted(visitor=YOU)
     name = tasks.begin(first)
     assert (tasks.running_of(ME), tasks.running_of(YOU)) == (name, None)
@@ -34,8 +34,7 @@ def test_one_of_a_visitor_at_a_time() -> None:
     assert tasks.running_of(ME) is None
 
 
-def test_the_same_one_is_not_started_twice_and_anew_once_it_is_over() -> None:
-    tasks: TaskRegistry[Scripted] = registry()
+def test_the_same_one_is_not_started_twice_and_anew_once_it_is_over(tasks: TaskRegistry[Scripted]) -> None:
     first, second, third = (Scripted(Scripted.until_stopped, Visitor(name)) for name in "abc")
     assert tasks.begin(first, name="same") == tasks.begin(second, name="same") == "same"
     assert tasks.find("same") is first
@@ -53,8 +52,9 @@ def test_the_same_one_is_not_started_twice_and_anew_once_it_is_over() -> None:
     assert third.wait(240)
 
 
-def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(caplog: pytest.LogCaptureFixture) -> None:
-    tasks: TaskRegistry[Scripted] = registry()
+def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(
+    tasks: TaskRegistry[Scripted], caplog: pytest.LogCaptureFixture
+) -> None:
     work, kept = Scripted(), list[str]()
     name = tasks.begin(work, keep=kept.append)
     assert work.wait(240)
@@ -71,8 +71,7 @@ def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(caplog: pytest.Log
     assert "What a task found could not be kept: No space left on device" in caplog.text
 
 
-def test_old_ones_are_forgotten_but_none_that_goes() -> None:
-    tasks: TaskRegistry[Scripted] = registry()
+def test_old_ones_are_forgotten_but_none_that_goes(tasks: TaskRegistry[Scripted]) -> None:
     running = Scripted(Scripted.until_stopped, ME)
     first = tasks.begin(running)
     names = []

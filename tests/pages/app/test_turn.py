@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from engine.foundation.pace import Pace
-from engine.foundation.visitor import Visitor
+from engine.foundation.visitor import Pace, Visitor
 from pages.parts.app import turn
 
 
@@ -51,21 +50,15 @@ def test_whose_script_runs_have_computed_for_long_waits_for_others(
     assert not any(slept[:at_once])
 
 
-def test_a_share_is_smaller_where_more_are_here_and_many_script_runs_of_one_visitor_cost_more_each() -> None:
-    shares = [turn.share(visitors) for visitors in (1, 2, 3, 6, 12, 30, 300)]
-    assert shares == sorted(shares, reverse=True)
-    assert shares[0] == turn.MOST
-    assert shares[3] == pytest.approx(turn.TOGETHER / 6)
-    assert shares[-1] == turn.LEAST
+def test_script_runs_cost_more_where_more_visitors_are_here_and_where_one_visitor_has_many() -> None:
+    prices = [turn.price(visitors, 1) for visitors in (1, 2, 3, 6, 12, 30, 300)]
+    assert prices == sorted(prices)
+    assert prices[0] == 1 / turn.MOST
+    assert prices[3] == pytest.approx(6 / turn.TOGETHER)
+    assert prices[-1] == 1 / turn.LEAST
 
     prices = [turn.price(30, under_way) for under_way in range(1, 31)]
-    assert prices[: turn.TABS] == [pytest.approx(1 / turn.share(30))] * turn.TABS
-    assert prices == sorted(prices)
-    assert prices[-1] == pytest.approx(30 / turn.TABS / turn.share(30))
-
-
-def test_only_a_few_compute_at_the_same_time() -> None:
-    assert most_together([0.01] * 16) == turn.AT_ONCE
+    assert prices == pytest.approx([max(1.0, number / turn.TABS) * prices[0] for number in range(1, 31)])
 
 
 def test_who_waits_for_an_answer_lets_others_have_their_turn() -> None:
@@ -81,7 +74,7 @@ def test_who_waits_for_an_answer_lets_others_have_their_turn() -> None:
 
 def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visitors_pace(monkeypatch: Any) -> None:
     number, now, began, of_thread = 20, [0.0], list[float](), local()
-    computes = 2.0 * turn.share(30)
+    computes = 2.0 / turn.price(30, 1)
     """Seconds, so many that each stretch of computing takes two of the budget's where few are under way."""
 
     def thread_time() -> float:
@@ -208,13 +201,11 @@ def test_who_lets_others_go_goes_on_after_them() -> None:
             turn.let_others_go()
             order.append("the rest")
 
-    def second() -> None:
+    with ThreadPoolExecutor(1) as threads:
+        done = threads.submit(first)
         assert first_began.wait(240)
         Timer(0.1, others_wait.set).start()  # when this one stands in the line
         with turn.in_turn():
             order.append("another")
-
-    with ThreadPoolExecutor(2) as threads:
-        for done in [threads.submit(first), threads.submit(second)]:
-            done.result()
+        done.result()
     assert order == ["the board", "another", "the rest"]

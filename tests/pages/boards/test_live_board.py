@@ -18,8 +18,8 @@ def page() -> None:
     from pages.parts.boards.live.feed import feed
 
     run = st.session_state["run"]
-    state = live_board(run, earlier=st.session_state.get("earlier", []), key="live")
-    st.text(f"{state.state} {state.polling}")
+    polling = live_board(run, earlier=st.session_state.get("earlier", []), key="live")
+    st.text(f"polling: {polling}")
     if st.session_state.get("recorded"):
         recorded_board(run, feed(run, 0)[0], seconds=3.0)
 
@@ -41,7 +41,7 @@ def test_a_page_shows_a_run_in_every_state_and_empty_panels_without_one() -> Non
     run.state = "running"
     run.advance(1000)
     assert not test.run().exception
-    assert test.text[0].value == "None False"
+    assert test.text[0].value == "polling: False"
 
     test = opened(None)
     assert not test.exception

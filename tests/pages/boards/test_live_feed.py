@@ -13,7 +13,7 @@ import pytest
 from engine.config.run_config import parse
 from engine.runs.events import Ended, Progress, Snapshot, of_layer
 from engine.runs.log import EventLog
-from pages.parts.boards.live.columns import columns_of, thin
+from pages.parts.boards.live.columns import Column, columns_of, kept_points
 from pages.parts.boards.live.feed import BYTES, cells_of, feed, few_of, gradient_layers, grids_of, status_of
 from pages.parts.charts.heat import CELLS, coarsen, grid
 from tests.scripted import ScriptedRun
@@ -22,6 +22,11 @@ from tests.scripted import ScriptedRun
 def decoded(packed: Any) -> np.ndarray:
     levels = np.frombuffer(base64.b64decode(packed["values"]), np.uint8).reshape(packed["shape"])
     return np.asarray((levels.astype(float) - packed["zero"]) * packed["step"])
+
+
+def thin(steps: list[int], values: list[float], points: int) -> Column:
+    kept = kept_points(np.array(steps), np.array(values), points)
+    return [steps[place] for place in kept], [values[place] for place in kept]
 
 
 def test_resuming_by_number_neither_skips_nor_repeats() -> None:
@@ -62,7 +67,11 @@ def test_every_line_of_the_figures_has_its_column_and_numbers_beyond_the_run_are
         wanted = {trace["meta"]["column"] for trace in payload["figures"][name]["data"]}
         assert wanted <= set(payload["columns"]), name
 
-    payload, last = feed(run, 10_000)
+    run.state, run.events = "finished", EventLog(Progress(n, 1.0 / n, 1.0, 0.1, 100.0) for n in range(1, 20_001))
+    steps = feed(run, 0)[0]["columns"]["loss"][0]
+    assert len(steps) <= 500, "a long history is a short message"
+    assert steps[-1] == 20_000
+    payload, last = feed(run, 30_000)
     assert last == len(run.events)
     assert "columns" not in payload
 
@@ -190,7 +199,6 @@ def test_large_pictures_are_shown_in_blocks_by_their_strongest_entry() -> None:
 
 
 def test_few_snapshots_are_first_latest_and_even_between() -> None:
-    run = ScriptedRun()
     snapshots = [Snapshot(step, {"self": np.zeros((1, 1, 2, 2))}, {}, []) for step in range(1000)]
     kept = [snapshot.step for snapshot in few_of(snapshots)]
     assert kept[0] == 0
@@ -203,7 +211,6 @@ def test_few_snapshots_are_first_latest_and_even_between() -> None:
     assert kept[0] == 0
     assert kept[-1] == 19
     assert few_of([]) == []
-    assert len(run.events) == 0
 
 
 def test_the_tokens_of_cross_attention_are_queries_of_the_answer_and_keys_of_the_source() -> None:
@@ -229,10 +236,3 @@ def test_a_family_without_attention_still_shows_its_predictions_and_layers_have_
     both = parse({"family": "encoder_decoder", "n_layers": 2})
     assert gradient_layers(ScriptedRun(config=both)) == ["e0", "e1", "0", "1"]
     assert gradient_layers(ScriptedRun(config=parse({"n_layers": 3, "share_layers": True}))) == ["0"]
-
-
-def test_the_machine_of_a_cluster_is_named_by_its_host_and_the_apps_own_is_not() -> None:
-    run = ScriptedRun()
-    assert status_of(run)["machine"] == ""
-    run.machine = "tls://10.0.0.7:40123"
-    assert status_of(run)["machine"] == "10.0.0.7"

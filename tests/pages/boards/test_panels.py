@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.parts.boards.panels import Panel, Picked, as_plain, pick_told
 from pages.parts.charts.colors import diverging
-from pages.parts.charts.heat import CELLS, heat, heat_figure
+from pages.parts.charts.heat import CELLS, heat, heat_figure, labels
 
 
 def page() -> None:
@@ -88,7 +88,7 @@ def test_rows_and_columns_stand_where_they_are_and_a_column_may_have_two_names()
 
 
 def test_a_panel_is_plain_data_without_a_template_and_what_the_browser_told_is_read_once_told() -> None:
-    drawn = heat_figure(heat(np.eye(100), "weight", scale=diverging()), x="key", y="query", columns=["a"] * 100)
+    drawn = heat_figure(heat(np.eye(100), "weight", scale=diverging()), x="key", y="query", across=labels(["a"] * 100))
     plain = as_plain(Panel("one", "A picture", drawn, "the identity", link="cells", picks=True))
     assert json.loads(json.dumps(plain)) == plain
     assert "template" not in plain["figure"]["layout"]

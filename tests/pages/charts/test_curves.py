@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pages.parts.charts.experiments.arms import role_color
-from pages.parts.charts.experiments.curves import Stopped, curves_figure, frame_of
+from pages.parts.charts.experiments.curves import Frame, Stopped, curves_figure, frame_of
 
 BLUE = role_color("control")
 FALLS = [(step, 2.3 - 0.02 * step) for step in range(1, 101)]
@@ -22,6 +22,30 @@ def notes(figure: Any) -> list[str]:
     return [note.text for note in figure.layout.annotations]
 
 
+def test_frames_start_at_zero_and_stand_still_while_values_come_in() -> None:
+    few, more = [[(1, 2.31), (2, 1.9)]], [[(1, 2.31), (2, 1.9)], [(1, 2.4), (2, 0.4)]]
+    assert frame_of("training loss", few) == frame_of("training loss", more) == Frame("training loss", 0, 3)
+    assert frame_of("validation accuracy", few) == Frame("validation accuracy", 0, 1)
+    assert frame_of("loss", [[(1, 200.0), (2, 0.5)]]) == Frame("loss", 0.1, 1000, log=True)
+    gradients = [[(1, 1e-6)], [(1, 1e-6)], [(1, 1.0)]]
+    assert frame_of("gradient norm, layer 8, queries", gradients).high >= 1, "what lies far apart by nature stays whole"
+
+
+def test_curves_keep_seeds_apart_and_average_what_at_least_two_have() -> None:
+    done = {0: [(1, 1.0), (2, 2.0)], 1: [(1, 3.0), (2, 4.0), (3, 9.0)]}
+    frame = frame_of("training loss", list(done.values()))
+    figure = curves_figure(done, {2: [(1, 5.0)]}, frame, 10, BLUE, {"chance 2.3": 2.3})
+    seeds, growing, mean = figure.data
+    assert list(seeds.x) == [1, 2, None, 1, 2, 3, None]
+    assert not seeds.connectgaps
+    assert seeds.text[0] == "seed 0"
+    assert list(growing.y) == [5.0, None]
+    assert (list(mean.x), list(mean.y)) == ([1, 2], [2.0, 3.0])
+    assert mean.line.width > seeds.line.width
+    assert list(figure.layout.xaxis.range) == [0, 10]
+    assert [shape.label.text for shape in figure.layout.shapes] == ["chance 2.3"]
+
+
 def test_a_run_that_broke_off_is_a_cross_at_its_last_step_with_a_sentence() -> None:
     frame = frame_of("training loss", [FALLS])
     stopped = Stopped({0: 12, 1: 12}, "not a finite number")
@@ -31,14 +55,8 @@ def test_a_run_that_broke_off_is_a_cross_at_its_last_step_with_a_sentence() -> N
     assert list(crosses.x) == [12, 12]
     assert list(crosses.y) == pytest.approx([FALLS[10][1], frame.high]), "without any value at the top of the figure"
     assert notes(figure) == ["stopped at step 12:<br>not a finite number"]
-
-
-@pytest.mark.parametrize(
-    ("steps", "sentence"),
-    [({0: 12}, "stopped at step 12: why"), ({0: 3, 1: 1200}, "stopped at steps 3 to 1,200: why")],
-)
-def test_the_sentence_on_runs_that_broke_off_names_their_steps(steps: dict[int, int], sentence: str) -> None:
-    assert Stopped(steps, "why").sentence == sentence
+    assert Stopped({0: 12}, "why").sentence == "stopped at step 12: why"
+    assert Stopped({0: 3, 1: 1200}, "why").sentence == "stopped at steps 3 to 1,200: why"
 
 
 def test_an_exploding_loss_leaves_the_figure_and_is_marked() -> None:
@@ -51,16 +69,10 @@ def test_an_exploding_loss_leaves_the_figure_and_is_marked() -> None:
     assert "leaves" not in named(curves_figure({0: FALLS}, {}, frame, 100, BLUE))
 
 
-def test_names_stand_only_at_ends_apart_and_what_lies_far_apart_by_nature_stays_whole() -> None:
-    gradients = [[(1, 1e-6)], [(1, 1e-6)], [(1, 1.0)]]
-    assert frame_of("gradient norm, layer 8, queries", gradients).high >= 1
-    frame = frame_of("training and validation loss", [FALLS])
-    assert not notes(curves_figure({0: FALLS}, {}, frame, 100, BLUE, dashed=({0: FALLS}, {})))
-
-
-def test_training_and_validation_loss_stand_in_one_panel_under_their_names() -> None:
+def test_training_and_validation_loss_stand_in_one_panel_under_their_names_where_the_ends_lie_apart() -> None:
     rises = [(step, 1.5 + 0.01 * step) for step in range(10, 101, 10)]
     frame = frame_of("training and validation loss", [FALLS, rises])
+    assert not notes(curves_figure({0: FALLS}, {}, frame, 100, BLUE, dashed=({0: FALLS}, {})))
     figure = curves_figure({0: FALLS}, {}, frame, 100, BLUE, {"chance 2.3": 2.3}, dashed=({0: rises}, {}))
     lines = named(figure)
     assert (lines["seeds"].line.dash, lines["validation, seeds"].line.dash) == ("solid", "dash")

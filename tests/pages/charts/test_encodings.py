@@ -2,50 +2,38 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
+
 import pytest
 
-from engine.analysis.encodings import portrait
+from engine.analysis.encodings.portraits import portrait
 from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
-from pages.parts.charts.portrait import matrix_figure, profile_figure, similarity_figure
-from pages.parts.charts.spectra import along_figure
-from pages.parts.encodings.panels import (
-    component_panels,
-    matrix_panel,
-    profile_panel,
-    similarity_panel,
-    spectrum_panels,
-)
+from pages.parts.charts.encoding import matrix_figure, similarity_figure
+from pages.parts.charts.spectra import along_figure, profile_figure
+from pages.parts.encodings.panels import curve_panels, matrix_panel, picture_panels
 
 TRAINED, SHOWN = 12, 24
 
 
-def drawn(name: str, **settings: object) -> dict[str, object]:
-    base = {"task": "own_position", "seq_len": TRAINED, "d_model": 16, "n_heads": 4, "pos_encoding": name}
-    return portrait(parse({**base, **settings}), SHOWN)
+def drawn(name: str, seq_len: int = TRAINED, shown: int = SHOWN) -> dict[str, Any]:
+    settings = {"task": "own_position", "seq_len": seq_len, "d_model": 16, "n_heads": 4, "pos_encoding": name}
+    return portrait(parse(settings), shown)
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
 @pytest.mark.parametrize("likeness", ["cosine", "dot"])
 def test_every_encoding_has_its_panels(name: str, likeness: str) -> None:
     found, row = drawn(name), ENCODINGS[name]
-    made = [
-        matrix_panel("a", row.label, found, SHOWN),
-        similarity_panel("a", row.label, found, likeness, SHOWN),
-        profile_panel("a", row.label, found, row.color),
-        *spectrum_panels([(row.label, row.color, found)] * 2),
-        *component_panels("a", row.label, found, row.color),
-    ]
-    assert len({panel.id for panel in made}) == len(made)
+    seen = [(side, row.label, found, row.color) for side in "ab"]
+    made = [*picture_panels(seen, likeness, SHOWN), *curve_panels(seen)]
+    assert len({panel.id for panel in made}) == len(made) >= 8
     for panel in made:
         assert panel.alt
-        axes = panel.figure.to_plotly_json()["layout"]
-        assert axes["xaxis"]["title"]["text"]
-        assert axes["yaxis"]["title"]["text"]
-        assert all(
-            "meta" in trace or trace.get("hoverinfo") == "skip" for trace in panel.figure.to_plotly_json()["data"]
-        )
+        plain = panel.figure.to_plotly_json()
+        assert plain["layout"]["xaxis"]["title"]["text"]
+        assert plain["layout"]["yaxis"]["title"]["text"]
+        assert all("meta" in trace or trace.get("hoverinfo") == "skip" for trace in plain["data"])
 
 
 def test_what_lies_beyond_the_trained_length_is_marked_and_a_missing_row_is_empty() -> None:
@@ -65,10 +53,7 @@ def test_heads_that_differ_have_a_line_each_and_one_line_has_its_band() -> None:
 
 
 def test_thinned_pictures_stand_at_their_positions() -> None:
-    found = drawn("sinusoidal", seq_len=512)
-    found = portrait(
-        parse({"task": "own_position", "seq_len": 512, "d_model": 64, "n_heads": 4, "pos_encoding": "sinusoidal"}), 1024
-    )
+    found = drawn("sinusoidal", 512, 1024)
     trace = similarity_figure(found, "cosine", 1024).data[0]
     assert trace.dx == trace.dy == found["similarity_at"][1] > 1
     assert trace.x0 == 0
@@ -78,4 +63,4 @@ def test_a_number_along_a_run_marks_the_step_looked_at() -> None:
     figure = along_figure([0, 1, 10], [("order", [0.0, 0.1, float("nan")])], 1, "correlation", "#2F7FD6")
     assert figure.layout.shapes[0].x0 == 1
     assert figure.data[0].y == (0.0, 0.1, None)
-    assert np.array_equal(figure.data[0].x, [0, 1, 10])
+    assert list(figure.data[0].x) == [0, 1, 10]

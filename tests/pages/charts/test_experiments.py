@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 from xml.etree import ElementTree
 
@@ -11,18 +12,8 @@ from engine.config.run_config import settings_for
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from pages.parts.charts.colors import LINE_CONTRAST, SURFACE, contrast
-from pages.parts.charts.experiments.arms import (
-    ROLE_COLORS,
-    goes_without_saying,
-    is_spread,
-    metric_label,
-    role_color,
-    round_up,
-    with_unit,
-    wrapped,
-)
-from pages.parts.charts.experiments.curves import curves_figure, frame_of
-from pages.parts.charts.experiments.over_x import OverX, over_x_figure
+from pages.parts.charts.experiments import arms
+from pages.parts.charts.experiments.arms import ROLE_COLORS, goes_without_saying, is_spread, role_color
 from pages.parts.charts.experiments.stack import stack_svg, touched
 from pages.parts.charts.experiments.strip import Ended, effect_figure, effect_height, strip_figure
 from pages.parts.stage.arms import escaped
@@ -32,74 +23,35 @@ BLUE = role_color("control")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("role", ROLE_COLORS)
-def test_role_colours_stand_out_in_both_themes(role: Any, theme: Any) -> None:
-    for place in range(4):
+def test_roles_have_colours_of_their_own_that_stand_out_in_both_themes(theme: Any) -> None:
+    assert len({role_color(role)[theme] for role in ROLE_COLORS}) == len(ROLE_COLORS)
+    for role, place in product(ROLE_COLORS, range(4)):
         assert contrast(role_color(role, place, 4)[theme], SURFACE[theme]) >= LINE_CONTRAST[theme]
 
 
-def test_roles_have_colours_of_their_own() -> None:
-    assert len({role_color(role)["light"] for role in ROLE_COLORS}) == len(ROLE_COLORS)
+WORDS = {
+    "first_half_accuracy": "first half accuracy", "loss@24": "loss at length 24", "validation.loss": "validation loss",
+    "grad.0.q": "gradient norm, layer 1, queries", "grad.7.v": "gradient norm, layer 8, values",
+    "grad.e1.total": "gradient norm, encoder layer 2", "grad.embedding": "gradient norm, embedding", "saved_bytes": "saved bytes",
+    "position_probe.3": "position probe, 3", "finite": "every step finite (1) or not (0)",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("first_half_accuracy", "first half accuracy"),
-        ("loss@24", "loss at length 24"),
-        ("validation.loss", "validation loss"),
-        ("grad.0.q", "gradient norm, layer 1, queries"),
-        ("grad.7.v", "gradient norm, layer 8, values"),
-        ("grad.e1.total", "gradient norm, encoder layer 2"),
-        ("grad.embedding", "gradient norm, embedding"),
-        ("saved_bytes", "saved bytes"),
-        ("position_probe.3", "position probe, 3"),
-        ("finite", "every step finite (1) or not (0)"),
-    ],
-)
-def test_a_numbers_name_in_words(name: str, words: str) -> None:
-    assert metric_label(name) == words
-
-
-def test_an_axis_says_its_unit_and_ends_at_a_round_number() -> None:
+def test_numbers_are_named_in_words_and_an_axis_says_its_unit_and_ends_at_a_round_number() -> None:
+    assert {name: arms.metric_label(name) for name in WORDS} == WORDS
     for name, words in (("gap", "gap (nats)"), ("loss@24", "loss at length 24 (nats)"), ("accuracy", "accuracy")):
-        assert with_unit(name) == words
+        assert arms.with_unit(name) == words
     for value, end in ((2.31, 3), (1.01, 1.5), (100, 100), (0.042, 0.05), (0, 1)):
-        assert round_up(value) == pytest.approx(end)
+        assert arms.round_up(value) == pytest.approx(end)
 
 
 def test_labels_wrap_and_are_no_markup_and_only_far_apart_positive_values_make_an_axis_logarithmic() -> None:
-    assert wrapped("one <b> two three", 9) == "one &lt;b><br>two three"
-    assert escaped("a*b_[c]") == "a\\*b\\_\\[c\\]"
+    assert arms.wrapped("one <b> two three", 9) == "one &lt;b><br>two three"
+    assert escaped("a*b_[c]|<d>") == "a\\*b\\_\\[c\\]\\|\\<d\\>"
     assert is_spread([0.001, 10])
     assert not is_spread([0.0, 10])
     assert not is_spread([1, 10])
     assert strip_figure([Ended("a", BLUE, [1e-22], [0])], "gradient norm").layout.xaxis.type == "log"
-
-
-def test_frames_start_at_zero_and_stand_still_while_values_come_in() -> None:
-    few, more = [[(1, 2.31), (2, 1.9)]], [[(1, 2.31), (2, 1.9)], [(1, 2.4), (2, 0.4)]]
-    assert frame_of("training loss", few) == frame_of("training loss", more)
-    assert (frame_of("training loss", few).low, frame_of("training loss", few).high) == (0, 3)
-    assert (frame_of("validation accuracy", few).low, frame_of("validation accuracy", few).high) == (0, 1)
-    far = frame_of("training loss", [[(1, 200.0), (2, 0.5)]])
-    assert (far.log, far.low, far.high) == (True, 0.1, 1000)
-
-
-def test_curves_keep_seeds_apart_and_average_what_at_least_two_have() -> None:
-    done = {0: [(1, 1.0), (2, 2.0)], 1: [(1, 3.0), (2, 4.0), (3, 9.0)]}
-    figure = curves_figure(
-        done, {2: [(1, 5.0)]}, frame_of("training loss", list(done.values())), 10, BLUE, {"chance 2.3": 2.3}
-    )
-    seeds, growing, mean = figure.data
-    assert list(seeds.x) == [1, 2, None, 1, 2, 3, None]
-    assert not seeds.connectgaps
-    assert seeds.text[0] == "seed 0"
-    assert list(growing.y) == [5.0, None]
-    assert (list(mean.x), list(mean.y)) == ([1, 2], [2.0, 3.0])
-    assert mean.line.width > seeds.line.width
-    assert list(figure.layout.xaxis.range) == [0, 10]
-    assert [shape.label.text for shape in figure.layout.shapes] == ["chance 2.3"]
 
 
 def test_a_strip_has_every_seed_its_mean_and_says_who_is_missing() -> None:
@@ -113,40 +65,6 @@ def test_a_strip_has_every_seed_its_mean_and_says_who_is_missing() -> None:
     assert figure.layout.yaxis.ticktext[0] == "a (1 without)"
     assert figure.layout.shapes[0].label.text == "chance 0.1"
     assert figure.layout.xaxis.range[1] > 1
-
-
-def test_lines_over_x_show_means_and_single_seeds() -> None:
-    line = OverX(
-        "rope", BLUE, {8.0: Ended("r8", BLUE, [0.9, 0.7], [0, 1]), 64.0: Ended("r64", BLUE, [0.1, None], [0, 1])}
-    )
-    figure = over_x_figure([line], "test length", "accuracy")
-    seeds, mean = figure.data
-    assert list(seeds.x) == [8, 8, 64]
-    assert list(mean.y) == pytest.approx([0.8, 0.1])
-    assert list(figure.layout.xaxis.ticktext) == ["8", "64"]
-    assert figure.layout.xaxis.title.text == "test length"
-
-
-@pytest.mark.parametrize(
-    ("xs", "kind", "low", "high"),
-    [([1, 2, 4, 8], "log", 0, 0.9031), ([0.25, 0.9, 1], "linear", 0.25, 1), ([0, 0.02, 1], "category", 0, 2)],
-)
-def test_places_along_a_line_stand_still_from_the_start(xs: list[float], kind: str, low: float, high: float) -> None:
-    line = OverX("table", BLUE, {x: Ended("a", BLUE, [None], [0]) for x in xs})
-    figure = over_x_figure([line], "scale", "structure")
-    assert figure.layout.xaxis.type == kind
-    start, end = figure.layout.xaxis.range
-    assert (start + end) / 2 == pytest.approx((low + high) / 2, abs=1e-3)
-    assert start < low < high < end
-    assert figure.layout.yaxis.showticklabels is False, "no numbers on an axis of which nothing is known"
-
-
-def test_a_long_unit_takes_a_second_line_and_the_figure_grows_by_it() -> None:
-    long = "difference of exponents over width (parameters less milliseconds)"
-    figure = effect_figure([0.3], 0.3, None, 0.2, "more", long)
-    assert figure.layout.xaxis.title.text == "difference of exponents over width<br>(parameters less milliseconds)"
-    taller = effect_height(long) - effect_height("nats")
-    assert figure.layout.margin.b - effect_figure([], None, None, 0.2, "more", "nats").layout.margin.b == taller > 0
 
 
 @pytest.mark.parametrize(("direction", "where"), [("more", 0.2), ("less", -0.2)])
@@ -163,11 +81,15 @@ def test_an_effect_has_zero_and_the_smallest_effect_on_the_claimed_side(directio
     assert figure.layout.xaxis.title.text == "nats"
 
 
-def test_an_effect_not_known_yet_still_shows_its_axis_and_zero_is_not_named_over_the_smallest_effect() -> None:
-    figure = effect_figure([None], None, None, 0.2, "more", "nats")
-    assert all(len(trace.x) == 0 for trace in figure.data)
+def test_an_unknown_effect_has_its_axis_a_near_zero_no_name_and_a_long_unit_a_second_line() -> None:
+    unknown = effect_figure([None], None, None, 0.2, "more", "nats")
+    assert all(len(trace.x) == 0 for trace in unknown.data)
     far, near = (effect_figure([value], value, None, 0.2, "more", "nats").layout.shapes for value in (500.0, 0.5))
     assert (far[0].label.text, near[0].label.text) == ("", "0")
+    long = "difference of exponents over width (parameters less milliseconds)"
+    figure = effect_figure([0.3], 0.3, None, 0.2, "more", long)
+    assert figure.layout.xaxis.title.text == "difference of exponents over width<br>(parameters less milliseconds)"
+    assert figure.layout.margin.b - unknown.layout.margin.b == effect_height(long) - effect_height("nats") > 0
 
 
 @pytest.mark.parametrize("issue", [*ISSUES.values(), issue_of(16, 10)], ids=lambda issue: issue.slug)

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import tomllib
+from itertools import product
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
 from engine.encodings import ENCODINGS
 from engine.settings.costs import Memory
-from pages.parts.charts.attention import gap, in_blocks, mosaic_figure, pattern_figure
+from pages.parts.charts.attention import in_blocks, mosaic_figure, pattern_figure
 from pages.parts.charts.colors import INK, LINE_CONTRAST, SURFACE, contrast, diverging, mix, sequential, shade
+from pages.parts.charts.costs import memory_figure, parts_of
 from pages.parts.charts.encoding import live_matrix_figure, live_similarity_figure
-from pages.parts.charts.memory import memory_figure, parts_of
-from pages.parts.charts.over_steps import (
-    accuracy_figure,
-    gradients_figure,
-    layer_label,
-    loss_figure,
-    overlay_traces,
-    some_of,
-)
+from pages.parts.charts.heat import gap
+from pages.parts.charts.over_steps import accuracy_figure, gradients_figure, loss_figure, overlay_traces, some_of
+from pages.parts.charts.table import numbers_right
 
 CONFIG = Path(__file__).resolve().parents[3] / ".streamlit" / "config.toml"
 MEMORY = Memory(parameters=1000, gradients=1000, optimizer=2000, saved=6000, scores=2500)
@@ -36,14 +34,11 @@ def test_loss_shows_chance_floor_and_its_columns_and_validation_bolder() -> None
     assert labels(figure) == ["chance 2.3", "floor 1.05"]
     assert [shape.y0 for shape in figure.layout.shapes] == [2.302, 1.05]
     assert "nats" in figure.layout.yaxis.title.text
-    assert loss_figure(300, "#2F7FD6", None, None).layout.shapes == ()
-
-    training, validation = loss_figure(10, "#2F7FD6", None, None).data
-    assert training.line.width < validation.line.width
-
     figure = loss_figure(10, "#2F7FD6", None, None, {"loss": ([1, 2], [3.0, 2.0])})
-    assert list(figure.data[0].x) == [1, 2]
-    assert list(figure.data[0].y) == [3.0, 2.0]
+    assert figure.layout.shapes == ()
+    training, validation = figure.data
+    assert training.line.width < validation.line.width
+    assert (training.x, training.y) == ((1, 2), (3.0, 2.0))
 
 
 def test_accuracy_has_a_line_and_a_dash_for_each_metric_and_each_chance_once() -> None:
@@ -56,19 +51,14 @@ def test_accuracy_has_a_line_and_a_dash_for_each_metric_and_each_chance_once() -
 
 
 def test_overlays_are_named_by_what_changed_and_names_are_not_markup() -> None:
-    columns = {
-        "validation.loss": ([1], [2.0]),
-        "validation.a": ([1], [0.5]),
-        "validation.b": ([1], [0.4]),
-        "loss": ([1], [2.0]),
-    }
+    columns = {name: ([1], [0.5]) for name in ("validation.loss", "validation.a", "validation.b", "loss")}
     shown = overlay_traces("depth <i>2</i>", "#2F7FD6", columns, 0)
     assert [trace.name for trace in shown["loss"]] == ["depth &lt;i&gt;2&lt;/i&gt;"]
     assert [trace.showlegend for trace in shown["accuracy"]] == [True, False]
     assert shown["accuracy"][1].meta["label"] == "depth <i>2</i>: b"
-    other = overlay_traces("other", "#2F7FD6", columns, 1)
-    assert other["loss"][0].line.dash != shown["loss"][0].line.dash
-    assert other["loss"][0].uid != shown["loss"][0].uid
+    other, (loss,) = overlay_traces("other", "#2F7FD6", columns, 1)["loss"][0], shown["loss"]
+    assert other.line.dash != loss.line.dash
+    assert other.uid != loss.uid
 
 
 def test_mosaic_labels_stand_in_the_middle_of_their_tiles() -> None:
@@ -98,28 +88,21 @@ def test_a_bias_is_shown_head_by_head() -> None:
     assert (live_similarity_figure().data[0].zmin, live_similarity_figure().data[0].zmax) == (-1, 1)
 
 
-def test_gradients_show_layers_or_query_key_value_apart() -> None:
+def test_gradients_show_layers_or_query_key_value_apart_and_a_deep_models_legend_names_some() -> None:
     figure = gradients_figure(100, ["e0", "0", "1"], "#2F7FD6")
     views = {trace.name: trace.meta["view"] for trace in figure.data}
-    assert views["L2"] == "layer"
-    assert views["L2 q"] == "qkv"
-    assert views["head"] == "layer"
+    assert (views["L2"], views["E1"], views["L2 q"], views["head"]) == ("layer", "layer", "qkv", "layer")
     assert figure.layout.yaxis.type == "log"
     dashes = [trace.line.dash for trace in figure.data if trace.meta["view"] == "qkv" and trace.name.startswith("L1 ")]
     assert len(set(dashes)) == 3
-    assert layer_label("e2") == "E3"
-    assert layer_label("0") == "L1"
-
-
-def test_a_deep_models_legend_names_some_layers_and_draws_all() -> None:
     layers = [str(n) for n in range(24)]
-    assert some_of(layers, 6) >= {"0", "23"}
-    assert len(some_of(layers, 6)) == 6
+    named = some_of(layers, 6)
+    assert named >= {"0", "23"}
+    assert len(named) == 6
     assert some_of(["0", "1"], 6) == {"0", "1"}
-    figure = gradients_figure(100, layers, "#2F7FD6")
-    totals = [trace for trace in figure.data if trace.meta["column"].endswith(".total")]
-    assert len(totals) == 24
-    assert sum(trace.meta["legend"] for trace in totals) == 6
+    drawn = gradients_figure(100, layers, "#2F7FD6").data
+    totals = [trace.meta["legend"] for trace in drawn if trace.meta["column"].endswith(".total")]
+    assert (len(totals), sum(totals)) == (24, 6)
 
 
 def test_memory_parts_add_up_to_the_total_and_what_is_not_known_is_said() -> None:
@@ -132,18 +115,13 @@ def test_memory_parts_add_up_to_the_total_and_what_is_not_known_is_said() -> Non
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("row", ENCODINGS.values(), ids=lambda row: row.name)
-def test_lines_stand_out_from_the_surface(row: object, theme: str) -> None:
-    color = ENCODINGS[row.name].color  # type: ignore[attr-defined]
-    for tone in (0.0, 0.25, 0.5, 0.8):
-        assert contrast(shade(color, tone)[theme], SURFACE[theme]) >= LINE_CONTRAST[theme]  # type: ignore[literal-required]
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_scales_order_values_by_contrast_with_zero(theme: str) -> None:
-    rising = [contrast(color, SURFACE[theme]) for _, color in sequential("#2F7FD6")[theme]]  # type: ignore[literal-required]
+def test_lines_stand_out_from_the_surface_and_scales_order_values_by_contrast_with_zero(theme: Any) -> None:
+    for row, tone in product(ENCODINGS.values(), (0.0, 0.25, 0.5, 0.8)):
+        assert contrast(shade(row.color, tone)[theme], SURFACE[theme]) >= LINE_CONTRAST[theme], (row.name, tone)
+    rising, arms = (
+        [contrast(color, SURFACE[theme]) for _, color in scale[theme]] for scale in (sequential("#2F7FD6"), diverging())
+    )
     assert rising == sorted(rising)
-    arms = [contrast(color, SURFACE[theme]) for _, color in diverging()[theme]]  # type: ignore[literal-required]
     assert arms[3:] == sorted(arms[3:])
     assert arms[:4] == sorted(arms[:4], reverse=True)
 
@@ -166,3 +144,10 @@ def test_the_theme_is_the_one_figures_are_made_for_and_its_text_is_readable(them
 def test_contrast_is_the_published_ratio() -> None:
     assert contrast("#000000", "#FFFFFF") == pytest.approx(21.0)
     assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)
+
+
+def test_tables_have_their_numbers_on_the_right() -> None:
+    html = numbers_right(pd.DataFrame({"loss": ["4.2"]}, index=["model"])).set_uuid("x").to_html()
+    aligned = [" ".join(rule.split()) for rule in html.split("}") if "text-align: right" in rule]
+    assert any("#T_x tbody td {" in rule for rule in aligned)
+    assert any("#T_x thead th:not(:first-child) {" in rule for rule in aligned)

@@ -1,4 +1,4 @@
-"""The key figure of every issue: the names of its rows."""
+"""The key figure of every issue and its slide: every word has room, and none is markup."""
 
 from __future__ import annotations
 
@@ -7,14 +7,47 @@ import pytest
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from pages.parts.charts.experiments.arms import role_color
-from pages.parts.charts.experiments.key_figure import key_figure
+from pages.parts.charts.experiments.key_figure import EDGE, HEIGHT, WIDTH, Slide, key_figure, slide_figure
 from pages.parts.charts.experiments.strip import Ended
 
+LEAST_ROW = 26
+"""Pixels that a row needs for its dots."""
+LINK = "8 seeds (0 to 7), Attention Lab, https://attention-lab.example.edu/some/course/2026/issues?issue=stacking-does-not-help"
 
-@pytest.mark.parametrize("issue", ISSUES.values(), ids=ISSUES.keys())
-def test_a_rows_name_takes_two_lines_at_most(issue: Issue) -> None:
+
+@pytest.mark.parametrize("issue", ISSUES.values(), ids=lambda issue: issue.slug)
+def test_names_take_two_lines_and_on_a_slide_all_words_stand_under_one_another(issue: Issue) -> None:
     """A third line would meet the row beside it in the large letters of a room."""
-    rows = [Ended(row.label, role_color(issue.arm(row.arm).role), [], []) for row in issue.key_figure.rows]
-    names = key_figure(rows, issue.key_figure.scale, share=True).layout.yaxis.ticktext
-    assert [name.replace("<br>", " ") for name in names] == [row.label for row in issue.key_figure.rows]
+    known = issue.key_figure
+    rows = [Ended(row.label, role_color(issue.arm(row.arm).role), [0.2, 0.3], range(2)) for row in known.rows]
+    names = key_figure(rows, known.scale, share=True).layout.yaxis.ticktext
+    assert [name.replace("<br>", " ") for name in names] == [row.label for row in known.rows]
     assert max(name.count("<br>") for name in names) <= 1
+
+    sentence = f"{known.change} {known.subject} falls from 99,999.9 to 11,111.1 {known.unit}, in 16 of 16 seeds. So far this is undecided."
+    figure = key_figure(rows, known.scale, share=False, written=known.written, chance=0.1)
+    drawn = slide_figure(figure, [row.name for row in rows], Slide(issue.title, known.quantity, sentence, LINK))
+    margin, notes = drawn.layout.margin, drawn.layout.annotations
+    assert (HEIGHT - margin.t - margin.b) / len(rows) >= LEAST_ROW
+    assert (WIDTH - margin.l - margin.r) > 0.4 * WIDTH
+    tops = [margin.t - note.yshift for note in notes]
+    bottoms = [
+        top + 1.3 * note.font.size * (1 + note.text.count("<br>")) for top, note in zip(tops, notes, strict=True)
+    ]
+    assert bottoms[0] <= tops[1]
+    assert bottoms[1] <= margin.t
+    assert tops[2] >= HEIGHT - margin.b + 20, "below the axis and its numbers"
+    assert bottoms[2] <= tops[3]
+    assert bottoms[3] <= HEIGHT
+    assert {margin.l + note.xshift for note in notes} == {EDGE}
+    assert [note.text.replace("<br>", " ") for note in notes[2:]] == [sentence, LINK]
+    assert len(drawn.data) == len(figure.data)
+
+
+def test_words_are_no_markup() -> None:
+    rows = [Ended("a <b> & c", role_color("fault"), [0.2], [0]), Ended("d", role_color("control"), [0.3], [0])]
+    words = Slide("Is 1 < 2?", "a & b", "It is <i>so</i>.", "1 seed (0 to 0)")
+    drawn = slide_figure(key_figure(rows, "linear", share=True), [row.name for row in rows], words)
+    expected = ["<b>Is 1 &lt; 2?</b>", "a &amp; b", "It is &lt;i>so&lt;/i>."]
+    assert [note.text for note in drawn.layout.annotations[:3]] == expected
+    assert drawn.layout.yaxis.ticktext[0] == "a &lt;b> &amp; c"

@@ -35,15 +35,12 @@ def test_lines_keep_data_axes_and_levels_and_get_the_house_colours() -> None:
     assert all(set(trace.meta["color"]) == {"light", "dark"} for trace in panel.figure.data)
 
 
-def test_it_is_said_in_words() -> None:
+def test_figures_are_said_in_words_and_a_matrix_with_both_signs_diverges_around_zero() -> None:
     assert "a: 4 at 1, 1 at 2." in figure_in_words(plain(curves()))
     matrix = go.Figure(go.Heatmap(z=[[0.0, 2.0], [-1.0, 1.0]]))
     assert figure_in_words(plain(matrix)) == "2 rows of 2 cells, from -1 to 2."
     counts = go.Figure(go.Histogram(x=[1.0, 3.0], name="batches"))
     assert figure_in_words(plain(counts)) == "batches: 2 values from 1 to 3."
-
-
-def test_a_matrix_with_both_signs_diverges_around_zero() -> None:
     signed = panel_of(plain(go.Figure(go.Heatmap(z=[[-1.0, 2.0]]))), "a.0").figure.data[0]
     positive = panel_of(plain(go.Figure(go.Heatmap(z=[[0.0, 2.0]], zmin=0, zmax=1))), "a.1").figure.data[0]
     assert signed.zmid == 0

@@ -10,6 +10,8 @@ from pages.parts.charts.experiments.arms import role_color
 from pages.parts.charts.experiments.over_x import MOST_NAMES, OverX, apart, over_x_figure, over_x_height
 from pages.parts.charts.experiments.strip import Ended
 
+BLUE = role_color("control")
+
 
 def lines_of(count: int, ends: float = 4.0) -> list[OverX]:
     return [
@@ -19,20 +21,37 @@ def lines_of(count: int, ends: float = 4.0) -> list[OverX]:
     ]
 
 
-@pytest.mark.parametrize("count", [1, 9, MOST_NAMES])
-def test_lines_have_their_names_at_their_ends_and_no_legend(count: int) -> None:
-    figure = over_x_figure(lines_of(count), "length", "accuracy")
-    assert not figure.layout.showlegend
-    assert [note.text[2:] for note in figure.layout.annotations] == [f"encoding {n}" for n in range(count)]
-    assert {note.ax for note in figure.layout.annotations} == {figure.layout.xaxis.range[1]}
+def test_lines_over_x_show_means_and_single_seeds() -> None:
+    points = {8.0: Ended("r8", BLUE, [0.9, 0.7], [0, 1]), 64.0: Ended("r64", BLUE, [0.1, None], [0, 1])}
+    figure = over_x_figure([OverX("rope", BLUE, points)], "test length", "accuracy")
+    seeds, mean = figure.data
+    assert list(seeds.x) == [8, 8, 64]
+    assert list(mean.y) == pytest.approx([0.8, 0.1])
+    assert list(figure.layout.xaxis.ticktext) == ["8", "64"]
+    assert figure.layout.xaxis.title.text == "test length"
 
 
-def test_too_many_lines_have_a_legend_and_room_for_it() -> None:
-    lines = lines_of(MOST_NAMES + 1)
-    figure = over_x_figure(lines, "length", "accuracy")
-    assert figure.layout.showlegend
-    assert not figure.layout.annotations
-    assert over_x_height(lines) > over_x_height(lines[:2])
+@pytest.mark.parametrize(
+    ("xs", "kind", "low", "high"),
+    [([1, 2, 4, 8], "log", 0, 0.9031), ([0.25, 0.9, 1], "linear", 0.25, 1), ([0, 0.02, 1], "category", 0, 2)],
+)
+def test_places_along_a_line_stand_still_from_the_start(xs: list[float], kind: str, low: float, high: float) -> None:
+    line = OverX("table", BLUE, {x: Ended("a", BLUE, [None], [0]) for x in xs})
+    figure = over_x_figure([line], "scale", "structure")
+    assert figure.layout.xaxis.type == kind
+    start, end = figure.layout.xaxis.range
+    assert (start + end) / 2 == pytest.approx((low + high) / 2, abs=1e-3)
+    assert start < low < high < end
+    assert figure.layout.yaxis.showticklabels is False, "no numbers on an axis of which nothing is known"
+
+
+@pytest.mark.parametrize("count", [1, 9, MOST_NAMES, MOST_NAMES + 1])
+def test_lines_have_their_names_at_their_ends_and_too_many_a_legend_and_room_for_it(count: int) -> None:
+    figure, notes = over_x_figure(lines_of(count), "length", "accuracy"), count <= MOST_NAMES
+    assert figure.layout.showlegend is not notes
+    assert [note.text[2:] for note in figure.layout.annotations] == [f"encoding {n}" for n in range(count) if notes]
+    assert all(note.ax == figure.layout.xaxis.range[1] for note in figure.layout.annotations)
+    assert notes or over_x_height(lines_of(count)) > over_x_height(lines_of(2))
 
 
 def test_nine_lines_differ_in_colour_in_mark_and_with_their_dash() -> None:

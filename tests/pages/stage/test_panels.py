@@ -1,4 +1,4 @@
-"""An experiment's panels: what they show, what they say, and that nothing is made anew for nothing."""
+"""An experiment's panels: what they show, what they say, where the arms ended, and that nothing is made anew for nothing."""
 
 from __future__ import annotations
 
@@ -8,25 +8,36 @@ from typing import Any
 
 import pytest
 
+from engine.experiments.experiment import Claim, difference
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.report import report
-from pages.parts.charts.base import to_plain
-from pages.parts.charts.experiments.arms import role_color
-from pages.parts.charts.experiments.strip import Ended, strip_figure
+from engine.experiments.trial import Trial
 from pages.parts.stage.arms import differences
-from pages.parts.stage.panels import sections, status_words
-from pages.parts.stage.shown import Shown, TrialSoFar, remembering
+from pages.parts.stage.board import curve_names
+from pages.parts.stage.ended import beside, ended_section
+from pages.parts.stage.panels import sections, shows_both, status_words, stopped_of
+from pages.parts.stage.shown import Shown, TrialSoFar, make, remembering
 from tests.pages.scripted_experiment import issue_of, trials_of
-
-BLUE = role_color("control")
 
 
 def shown_of(
     issue: Issue, seeds: int = 8, state: str = "finished", ended: int | None = None, running: Any = ()
 ) -> Shown:
     trials = trials_of(issue, range(seeds))[:ended]
-    return Shown(report(issue, trials, range(seeds), seconds=4.0), state, running)
+    return Shown.of(report(issue, trials, range(seeds), seconds=4.0), state, running=running)
+
+
+def ended_at_half(slug: str, state: str = "finished") -> dict[str, Any]:
+    """The panels of a real issue where all trials reached .5, by their ids."""
+    issue = ISSUES[slug]
+    trials = [Trial(arm.name, seed, {arm.metric: 0.5}) for arm in issue.arms_of() for seed in (0, 1)]
+    panels = ended_section(Shown.of(report(issue, trials, range(2)), state), make)["panels"]
+    return {panel["id"]: panel for panel in panels}
+
+
+def rows(panel: Any) -> list[str]:
+    return list(panel["figure"]["layout"]["yaxis"]["ticktext"])
 
 
 @pytest.mark.parametrize(("arms", "claims"), [(1, 1), (4, 2), (16, 10)])
@@ -41,38 +52,52 @@ def test_every_size_of_issue_has_its_panels(arms: int, claims: int, state: str) 
     assert [panel["id"] for panel in by_id["ended"]["panels"]] == (
         ["line.accuracy", "strip.accuracy"] if arms == 16 else ["strip.accuracy"]
     )
-    ids = [panel["id"] for section in drawn for panel in section["panels"]]
-    assert len(set(ids)) == len(ids)
-    for section in drawn:
-        for panel in section["panels"]:
-            assert panel["alt"]
+    panels = [panel for section in drawn for panel in section["panels"]]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    assert all(panel["alt"] for panel in panels)
     json.dumps(drawn, allow_nan=False)
 
 
-def test_panels_before_the_first_trial_are_empty_and_say_so() -> None:
-    drawn = sections("loss", shown_of(issue_of(3, 2), state="running", ended=0))
-    assert drawn[0]["panels"][0]["words"] == "0 of 8 seeds"
-    assert "no seed has ended yet" in drawn[0]["panels"][0]["alt"]
-    assert drawn[-1]["panels"][0]["chip"] == "Waiting for seeds"
-
-
-def test_a_claim_that_nothing_was_measured_for_says_so() -> None:
-    panel = sections("loss", shown_of(issue_of(3, 2), state="stopped", ended=1))[-1]["panels"][0]
-    assert (panel["chip"], panel["chip_tone"]) == ("Not measured", "")
-
-
-def test_one_place_makes_no_line() -> None:
-    issue = issue_of(2)
-    arms = tuple(replace(arm, line="sizes", x=128.0) for arm in issue.arms)
-    ended = sections("loss", shown_of(replace(issue, arms=arms)))[1]
-    assert [panel["id"] for panel in ended["panels"]] == ["strip.accuracy"]
-    assert "line" not in ended["note"]
-
-
-def test_what_was_stopped_before_a_trial_ended_shows_no_empty_panels() -> None:
-    stopped = shown_of(issue_of(3, 2), state="stopped", ended=0)
+def test_panels_say_what_is_not_measured_or_not_decided_yet() -> None:
+    issue = issue_of(3, 2)
+    empty = sections("loss", shown_of(issue, state="running", ended=0))
+    assert empty[0]["panels"][0]["words"] == "0 of 8 seeds"
+    assert "no seed has ended yet" in empty[0]["panels"][0]["alt"]
+    stopped = shown_of(issue, state="stopped", ended=0)
     assert sections("loss", stopped) == []
     assert status_words(stopped) == "0 of 24 trials: nothing was measured"
+    for state, ended, chip, tone in (
+        ("running", 0, "Waiting for seeds", ""),
+        ("stopped", 1, "Not measured", ""),
+        ("running", 12, "So far: undecided", "undecided"),
+        ("finished", None, "Holds", "holds"),
+    ):
+        panel = sections("loss", shown_of(issue, state=state, ended=ended))[-1]["panels"][0]
+        assert (panel["chip"], panel["chip_tone"]) == (chip, tone)
+
+
+def test_the_status_says_what_goes_or_where_it_waits() -> None:
+    issue = issue_of(2)
+    there = [TrialSoFar("arm 1", seed, 0.5, {}, machine=f"tls://10.0.0.{seed % 3}:{seed}") for seed in range(8)]
+    for running, words in (
+        ([TrialSoFar("arm 1", 3, 0.5, {})], "now “arm 1”, seed 3"),
+        (there, "now 8 trials on 3 machines of the cluster"),
+        (there[:1], "now “arm 1”, seed 0 on 10.0.0.0 of the cluster"),
+        ([TrialSoFar("arm 1", 3, 0.0, {}, queue_place=2)], "place 2 in the queue"),
+    ):
+        assert words in status_words(shown_of(issue, state="running", running=running))
+    assert status_words(shown_of(issue)) == "16 of 16 trials · seeds 0 to 7 · 4 s"
+
+
+def test_only_what_changed_is_drawn_anew() -> None:
+    issue, kept = issue_of(4, 2), dict[str, Any]()
+    before = sections("loss", shown_of(issue, state="running", ended=17), remember=remembering(kept))
+    after = sections("loss", shown_of(issue, state="running", ended=18), remember=remembering(kept))
+    same = [a["figure"] is b["figure"] for a, b in zip(before[0]["panels"], after[0]["panels"], strict=True)]
+    assert same == [True, False, True, True]
+
+
+# Curves
 
 
 def test_arms_that_are_not_trained_have_no_curves() -> None:
@@ -83,24 +108,51 @@ def test_arms_that_are_not_trained_have_no_curves() -> None:
     assert not shown_of(replace(issue, arms=(measured,), claims=()), state="running").curves
 
 
-def test_verdicts_are_so_far_while_it_runs() -> None:
-    issue = issue_of(4, 1)
-    running = sections("loss", shown_of(issue, state="running", ended=12))[-1]["panels"][0]["chip"]
-    assert running == "So far: undecided"
-    assert sections("loss", shown_of(issue))[-1]["panels"][0]["chip"] == "Holds"
-
-
-def test_the_status_says_what_goes_or_where_it_waits() -> None:
+def test_both_losses_are_one_choice_and_shown_together_where_the_gap_is_asked_about() -> None:
+    for slug, both in (("overfitting-depth", True), ("missing-skips", False)):
+        assert shows_both(ISSUES[slug], "loss") is both
+        assert ("validation.loss" not in curve_names(ISSUES[slug])) is both
     issue = issue_of(2)
-    going = [TrialSoFar("arm 1", 3, 0.5, {})]
-    assert "now “arm 1”, seed 3" in status_words(shown_of(issue, state="running", running=going))
-    there = [TrialSoFar("arm 1", seed, 0.5, {}, machine=f"tls://10.0.0.{seed % 3}:{seed}") for seed in range(8)]
-    assert "now 8 trials on 3 machines of the cluster" in status_words(shown_of(issue, state="running", running=there))
-    one = status_words(shown_of(issue, state="running", running=there[:1]))
-    assert "now “arm 1”, seed 0 on 10.0.0.0 of the cluster" in one
-    waiting = [TrialSoFar("arm 1", 3, 0.0, {}, queue_place=2)]
-    assert "place 2 in the queue" in status_words(shown_of(issue, state="running", running=waiting))
-    assert status_words(shown_of(issue)) == "16 of 16 trials · seeds 0 to 7 · 4 s"
+    with_gap = replace(issue, arms=(replace(issue.arms[0], metric="gap"), issue.arms[1]))
+    curves = sections("loss", shown_of(with_gap, seeds=2))[0]
+    for panel in curves["panels"]:
+        assert "validation, mean" in [trace["name"] for trace in panel["figure"]["data"]]
+    assert "validation dashed" in curves["note"]
+
+
+def test_trials_say_where_and_why_they_broke_off() -> None:
+    exploded = Trial("a", 0, {"failed_step": 12}, {"loss": [(4, 2.0)]}, "Step 12: logits is no longer finite.")
+    lost = Trial("a", 1, {}, {"loss": [(4, 2.0), (8, 1.9)]}, "Its worker ended.")
+    stopped = stopped_of([exploded, lost, Trial("a", 2, {})])
+    assert stopped is not None
+    assert stopped.steps == {0: 12, 1: 8}
+    assert stopped.why == "not a finite number; Its worker ended"
+    assert stopped_of([Trial("a", 2, {})]) is None
+
+
+# Where the arms ended
+
+
+def test_a_remedy_stands_beside_the_model_that_it_mends() -> None:
+    claim = Claim("less", difference("dropout", "deep", "loss"), "nats", 0.1, sentence="It is less.")
+    assert claim.numbers == [("dropout", "loss"), ("deep", "loss")]
+    issue = ISSUES["overfitting-depth"]
+    remedies = [arm for arm in issue.arms_of() if arm.metric == "loss"]
+    names = [arm.name for arm in beside(issue, remedies, "loss")]
+    assert names == ["6 layers, 128 sequences", "dropout 0.2", "weight decay 1"]
+    stored = ended_at_half("overfitting-depth", "shipped")["strip.loss"]
+    assert rows(stored) == ["dropout 0.2", "weight decay 1"], "what stored evidence does not hold makes no empty row"
+
+
+def test_arms_of_one_line_are_drawn_over_x_and_those_that_share_an_abscissa_or_stand_alone_are_rows() -> None:
+    line, strip = ended_at_half("position-shortcut").values()
+    assert [trace["name"] for trace in line["figure"]["data"]] == ["learned", "learned"]
+    assert rows(strip)[:3] == ["learned, ρ .9", "sinusoidal, ρ .9", "RoPE, ρ .9"]
+    issue = issue_of(2)
+    arms = tuple(replace(arm, line="sizes", x=128.0) for arm in issue.arms)
+    ended = sections("loss", shown_of(replace(issue, arms=arms)))[1]
+    assert [panel["id"] for panel in ended["panels"]] == ["strip.accuracy"], "one place makes no line"
+    assert "line" not in ended["note"]
 
 
 def test_arms_whose_trials_give_whole_lines_are_drawn_over_x() -> None:
@@ -113,25 +165,11 @@ def test_arms_whose_trials_give_whole_lines_are_drawn_over_x() -> None:
     assert list(bold[0]["y"])[1] == 0.5
 
 
-def test_only_what_changed_is_drawn_anew() -> None:
-    issue, kept = issue_of(4, 2), dict[str, Any]()
-    before = sections("loss", shown_of(issue, state="running", ended=17), remember=remembering(kept))
-    after = sections("loss", shown_of(issue, state="running", ended=18), remember=remembering(kept))
-    same = [a["figure"] is b["figure"] for a, b in zip(before[0]["panels"], after[0]["panels"], strict=True)]
-    assert same == [True, False, True, True]
-
-
-def test_figures_are_plain_json() -> None:
-    figure = strip_figure([Ended("a", BLUE, [0.2], [0])], "accuracy")
-    json.dumps(to_plain(figure), allow_nan=False)
-
-
 def test_two_arms_say_what_differs_between_them_and_not_what_differs_from_a_third() -> None:
-    mask, hunger = ISSUES["missing-mask"], ISSUES["data-hunger"]
+    mask, hunger, skips = ISSUES["missing-mask"], ISSUES["data-hunger"], ISSUES["missing-skips"]
     assert differences(mask, mask.arm("causal mask"), mask.arm("no mask")) == "Mask fault: None → **Missing**"
     assert differences(mask, mask.arm("no mask"), mask.arm("causal mask")) == "Mask fault: Missing → **None**"
     assert "Nothing" in differences(mask, mask.arm("no mask"), mask.arm("no mask"))
-    skips = ISSUES["missing-skips"]
     before, after = (skips.arm(row.arm) for row in skips.key_figure.rows[:2])
     assert differences(skips, before, after) == "Skip connections: on → **off**"
     assert differences(hunger, hunger.arms[0], hunger.arms[1]) != ""

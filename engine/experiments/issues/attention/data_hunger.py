@@ -6,22 +6,12 @@ from typing import Any
 from engine.config.run_config import parse
 from engine.estimate.matching import matched_width, n_parameters
 from engine.experiments.experiment import Arm, Claim, Role, difference
-from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import worded, written
-from engine.experiments.key_figure import KeyFigure, Row
+from engine.experiments.issues.issue import read_issue
 
 BASE: dict[str, Any] = {
-    "task": "dyck",
-    "seq_len": 16,
-    "d_model": 24,
-    "n_heads": 2,
-    "n_layers": 2,
-    "d_ff": 96,
-    "pos_encoding": "learned",
-    "learning_rate": 0.005,
-    "steps": 180,
-    "device": "cpu",
-}
+    "task": "dyck", "seq_len": 16, "d_model": 24, "n_heads": 2, "n_layers": 2, "d_ff": 96, "pos_encoding": "learned",
+    "learning_rate": 0.005, "steps": 180, "device": "cpu",
+}  # fmt: skip
 DEPTHS = {"gru": 1, "lstm": 1, "cnn": 4}
 """The layers of each baseline; the CNN needs four to read 16 positions."""
 LABELS = {"decoder": "transformer", "gru": "GRU", "lstm": "LSTM", "cnn": "dilated CNN"}
@@ -77,11 +67,11 @@ CURVES = [
     if (task, family, size) not in LIVE and (family in ("decoder", "gru") or size in (32, 512))
 ]
 LONG = SISTER_STEPS + BASE["steps"]
+FEW, SISTER = _name("recall", "decoder", 128), "recall, transformer, 128, after a sister task"
+LONGER = f"recall, transformer, 128, {LONG} steps"
 
-ISSUE = Issue(
-    slug="data-hunger",
-    group="attention",
-    **written(__file__),
+ISSUE = read_issue(
+    __file__,
     base=BASE,
     arms=(
         *(_arm(*key, role) for key, role in LIVE.items()),
@@ -91,90 +81,48 @@ ISSUE = Issue(
         _pretrained("recall", "decoder", "next_token", "comparison", extended=True),
         _pretrained("brackets", "decoder", "sister", "comparison", extended=True),
         _pretrained("brackets", "decoder", "next_token", "comparison", extended=True),
+        Arm(LONGER, "comparison", {**TASKS["recall"], "dataset_size": 128, "steps": LONG}, extended=True),
         Arm(
-            f"recall, transformer, 128, {LONG} steps", "comparison",
-            {**TASKS["recall"], "dataset_size": 128, "steps": LONG}, extended=True,
-        ),
-        Arm(
-            "brackets, transformer, 128, as many steps", "comparison",
-            {**TASKS["brackets"], "dataset_size": 128, "steps": SISTER_STEPS + 120}, extended=True,
+            "brackets, transformer, 128, as many steps",
+            "comparison",
+            {**TASKS["brackets"], "dataset_size": 128, "steps": SISTER_STEPS + 120},
+            extended=True,
         ),
     ),
-    claims=worded(
-        __file__,
-        Claim(
-            "brackets",
-            difference(_name("brackets", "gru", 32), _name("brackets", "decoder", 32), "accuracy"),
-            "accuracy (GRU minus transformer)",
-            0.05,
-        ),
-        Claim(
-            "recall",
-            difference(_name("recall", "decoder", 512), _name("recall", "gru", 512), "accuracy"),
-            "accuracy (transformer minus GRU)",
-            0.1,
-            about="condition",
-        ),
-        Claim(
-            "recall-more-data",
-            difference(_name("recall", "decoder", 512), _name("recall", "decoder", 128), "accuracy"),
-            "accuracy (512 minus 128 sequences)",
-            0.1,
-            about="remedy",
-        ),
-        Claim(
-            "parity",
-            difference(_name("parity", "gru", 128), _name("parity", "decoder", 128), "accuracy"),
-            "accuracy (GRU minus transformer)",
-            0.2,
-            about="condition",
-        ),
+    claims=(
+        Claim("brackets", difference(_name("brackets", "gru", 32), _name("brackets", "decoder", 32), "accuracy"), 0.05),
+        Claim("recall", difference(_name("recall", "decoder", 512), _name("recall", "gru", 512), "accuracy"), 0.1),
+        Claim("recall-more-data", difference(_name("recall", "decoder", 512), FEW, "accuracy"), 0.1),
+        Claim("parity", difference(_name("parity", "gru", 128), _name("parity", "decoder", 128), "accuracy"), 0.2),
         Claim(
             "parity-training",
             difference(_name("parity", "decoder", 128), _name("parity", "gru", 128), "train_loss"),
-            "nats, training loss (transformer minus GRU)",
             0.1,
-            about="condition",
         ),
-        Claim("sister-task", difference(
-                "recall, transformer, 128, after a sister task", _name("recall", "decoder", 128), "accuracy"
-            ), "accuracy (after the sister task minus without it)", 0.1, about="remedy"),
-        Claim("sister-over-own", difference(
-                "recall, transformer, 128, after a sister task", f"recall, transformer, 128, {LONG} steps", "accuracy"
-            ), "accuracy (after the sister task minus as many steps without it)", 0.1, about="remedy", extended=True),
-        Claim("sister-over-next-token", difference(
-                "recall, transformer, 128, after a sister task", "recall, transformer, 128, after next tokens", "accuracy"
-            ), "accuracy (sister task minus next tokens)", 0.1, about="remedy", extended=True),
-        Claim("sister-helps-transformer", lambda values: (
-                values("recall, transformer, 128, after a sister task", "accuracy")
-                - values(_name("recall", "decoder", 128), "accuracy")
+        Claim("sister-task", difference(SISTER, FEW, "accuracy"), 0.1),
+        Claim("sister-over-own", difference(SISTER, LONGER, "accuracy"), 0.1),
+        Claim(
+            "sister-over-next-token", difference(SISTER, "recall, transformer, 128, after next tokens", "accuracy"), 0.1
+        ),
+        Claim(
+            "sister-helps-transformer",
+            lambda values: (
+                values(SISTER, "accuracy")
+                - values(FEW, "accuracy")
                 - values("recall, GRU, 128, after a sister task", "accuracy")
                 + values(_name("recall", "gru", 128), "accuracy")
-            ), "accuracy gained (transformer minus GRU)", 0.1, about="remedy", extended=True),
-        Claim("brackets-own-task", difference(
-                "brackets, transformer, 128, as many steps", "brackets, transformer, 128, after a sister task", "accuracy"
-            ), "accuracy (as many steps minus after the sister task)", 0.02, about="remedy", extended=True),
-    ),
-    key_figure=KeyFigure(
-        claim="brackets",
-        sample="( ( ) ( → 1 2 1 2: how many brackets are open",
-        question=(
-            "With 32 training sequences and as many parameters, use a GRU in place of the transformer: what happens to the accuracy?"
+            ),
+            0.1,
         ),
-        answers=("It falls", "It stays", "It rises"),
-        quantity="Accuracy on new sequences",
-        subject="accuracy",
-        change="With a GRU in place of the transformer",
-        before=Row("brackets, transformer, 32 sequences", _name("brackets", "decoder", 32), "accuracy"),
-        after=Row("brackets, GRU, 32 sequences", _name("brackets", "gru", 32), "accuracy"),
-        others=(
-            Row("recall, transformer, 128 sequences", _name("recall", "decoder", 128), "accuracy"),
-            Row("recall, transformer, 128 and a sister task", "recall, transformer, 128, after a sister task", "accuracy"),
-            Row("recall, transformer, 512 sequences", _name("recall", "decoder", 512), "accuracy"),
-            Row("recall, GRU, 512 sequences", _name("recall", "gru", 512), "accuracy"),
+        Claim(
+            "brackets-own-task",
+            difference(
+                "brackets, transformer, 128, as many steps",
+                "brackets, transformer, 128, after a sister task",
+                "accuracy",
+            ),
+            0.02,
         ),
-        remedy="With few sequences and a running count, take a recurrent network.",
-        also=("recall", "parity"),
     ),
     x_label="Training sequences",
-)  # fmt: skip
+)

@@ -1,109 +1,43 @@
 """interpretability: with depth, which explanations still point at the token that the answer came from?"""
 
-from engine.experiments.experiment import Arm, Claim, difference, rise
-from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import worded, written
-from engine.experiments.key_figure import KeyFigure, Row
+from engine.experiments.experiment import Arm, Claim, Role, difference, rise
+from engine.experiments.issues.issue import read_issue
+from engine.foundation.formatting import counted
 
 SHALLOW, DEEP = "1 layer", "6 layers"
+MEASURED = ("pointing", "head_pruning")
 
 
-ISSUE = Issue(
-    slug="interpretability",
-    group="depth",
-    **written(__file__),
-    base={
-        "task": "lookup",
-        "family": "encoder",
-        "pos_encoding": "nope",
-        "n_keys": 8,
-        "vocab_size": 8,
-        "seq_len": 9,
-        "d_model": 32,
-        "n_heads": 4,
-        "learning_rate": 0.003,
-        "steps": 300,
-    },
+def _arm(layers: int, role: Role, *, extended: bool = False) -> Arm:
+    settings, line = {"n_layers": layers}, "last layer's attention"
+    return Arm(counted(layers, "layer"), role, settings, "pointing.last", MEASURED, extended, line=line, x=layers)
+
+
+BASE = {
+    "task": "lookup", "family": "encoder", "pos_encoding": "nope", "n_keys": 8, "vocab_size": 8, "seq_len": 9,
+    "d_model": 32, "n_heads": 4, "learning_rate": 0.003, "steps": 300,
+}  # fmt: skip
+
+ISSUE = read_issue(
+    __file__,
+    base=BASE,
     arms=(
-        Arm(DEEP, "fault", {"n_layers": 6}, "pointing.last", ("pointing", "head_pruning"), line="last layer's attention", x=6),
-        Arm(SHALLOW, "control", {"n_layers": 1}, "pointing.last", ("pointing", "head_pruning"), line="last layer's attention", x=1),
-        *(
-            Arm(f"{n} layers", "comparison", {"n_layers": n}, "pointing.last", ("pointing", "head_pruning"),
-                line="last layer's attention", x=n, extended=True)
-            for n in (2, 3, 4)
-        ),
+        _arm(6, "fault"),
+        _arm(1, "control"),
+        *(_arm(layers, "comparison", extended=True) for layers in (2, 3, 4)),
     ),
-    claims=worded(
-        __file__,
-        Claim("last-layer", difference(DEEP, SHALLOW, "pointing.last"), "share of samples", 0.2, "less"),
-        Claim(
-            "roll-out",
-            difference(DEEP, SHALLOW, "pointing.rollout"),
-            "share of samples",
-            0.05,
-            "less",
-            about="condition",
-        ),
-        Claim(
-            "gradient-times-input",
-            difference(DEEP, SHALLOW, "pointing.gradient_x_input"),
-            "share of samples",
-            0.05,
-            "less",
-            about="condition",
-        ),
-        Claim(
-            "gradient-norm",
-            difference(DEEP, SHALLOW, "pointing.gradient_norm"),
-            "share of samples",
-            0.05,
-            "less",
-            about="condition",
-        ),
-        Claim(
-            "mean-of-layers",
-            difference(DEEP, SHALLOW, "pointing.average"),
-            "share of samples",
-            0.05,
-            "less",
-            about="condition",
-        ),
-        Claim(
-            "leave-one-out",
-            difference(DEEP, SHALLOW, "pointing.leave_one_out"),
-            "share of samples",
-            0.05,
-            "less",
-            about="condition",
-        ),
-        Claim("accuracy", difference(DEEP, SHALLOW, "accuracy"), "accuracy", 0.02, "less", about="condition"),
-        Claim(
-            "best-layer", rise(DEEP, "pointing.best_layer", "pointing.last"), "share of samples", 0.2, about="remedy"
-        ),
-        Claim(
-            "mean-over-last", rise(DEEP, "pointing.average", "pointing.last"), "share of samples", 0.2, about="remedy"
-        ),
-        Claim(
-            "head-removal",
-            rise(DEEP, "heads.half_accuracy", "heads.random_half_accuracy"),
-            "accuracy with 12 of 24 heads removed",
-            0.1,
-            about="condition",
-        ),
-    ),
-    key_figure=KeyFigure(
-        claim="last-layer",
-        sample="c1 a0 b3 f5 d2 g7 e4 h6 b? → 3, the value of b",
-        question="Go from one layer to six: how often does the attention of the last layer point at the right pair, b3?",
-        answers=("Less often", "As often", "More often"),
-        quantity="Share of samples in which the last layer points at the right pair",
-        subject="the share of samples in which the last layer points at the right pair",
-        change="With six layers instead of one",
-        before=Row("1 layer, attention of the last layer", SHALLOW, "pointing.last"),
-        after=Row("6 layers, attention of the last layer", DEEP, "pointing.last"),
-        remedy="Look at the attention of every layer, and check it by taking a token away.",
-        also=("roll-out", "best-layer"),
+    claims=(
+        Claim("last-layer", difference(DEEP, SHALLOW, "pointing.last"), 0.2, "less"),
+        Claim("roll-out", difference(DEEP, SHALLOW, "pointing.rollout"), 0.05, "less"),
+        Claim("gradient-times-input", difference(DEEP, SHALLOW, "pointing.gradient_x_input"), 0.05, "less"),
+        Claim("gradient-norm", difference(DEEP, SHALLOW, "pointing.gradient_norm"), 0.05, "less"),
+        Claim("mean-of-layers", difference(DEEP, SHALLOW, "pointing.average"), 0.05, "less"),
+        Claim("leave-one-out", difference(DEEP, SHALLOW, "pointing.leave_one_out"), 0.05, "less"),
+        Claim("accuracy", difference(DEEP, SHALLOW, "accuracy"), 0.02, "less"),
+        Claim("best-layer", rise(DEEP, "pointing.best_layer", "pointing.last"), 0.2),
+        Claim("mean-over-last", rise(DEEP, "pointing.average", "pointing.last"), 0.2),
+        Claim("head-removal", rise(DEEP, "heads.half_accuracy", "heads.random_half_accuracy"), 0.1),
     ),
     x_label="Layers",
     evaluations=6,
-)  # fmt: skip
+)

@@ -5,9 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Values, above, difference
-from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import worded, written
-from engine.experiments.key_figure import KeyFigure, Row
+from engine.experiments.issues.issue import read_issue
+from engine.foundation.formatting import counted
 
 CHANCE = 1 / 10
 WITHOUT, WITH = "8 layers, no skips", "8 layers, skips"
@@ -30,88 +29,50 @@ def _along_training(values: Values) -> np.ndarray:
     )
 
 
-ISSUE = Issue(
-    slug="missing-skips",
-    group="depth",
-    **written(__file__),
-    base={
-        "task": "k_back",
-        "k": 1,
-        "seq_len": 12,
-        "n_layers": 8,
-        "n_heads": 2,
-        "d_model": 16,
-        "activation": "relu",
-        "learning_rate": 0.003,
-        "steps": 150,
-    },
+BASE = {
+    "task": "k_back", "k": 1, "seq_len": 12, "n_layers": 8, "n_heads": 2, "d_model": 16, "activation": "relu",
+    "learning_rate": 0.003, "steps": 150,
+}  # fmt: skip
+
+
+def _trained(layers: int) -> Arm:
+    settings = {**NO_SKIPS, "n_layers": layers}
+    return Arm(f"{counted(layers, 'layer')}, no skips", "comparison", settings, line="no skips", x=layers)
+
+
+def _untrained(layers: int) -> Arm:
+    name, line = f"{layers} layers, no skips, before training", "residual before training"
+    settings = {**NO_SKIPS, "n_layers": layers, "steps": 1}
+    return Arm(name, "comparison", settings, "init_token_residual", LOOKS, extended=True, line=line, x=layers)
+
+
+ISSUE = read_issue(
+    __file__,
+    base=BASE,
     curves=("grad.0.q", "grad.7.q", "grad.7.v"),
     arms=(
         Arm(WITHOUT, "fault", NO_SKIPS, line="no skips", x=8),
         Arm(WITH, "control", {}, line="skips", x=8),
-        *(
-            Arm(f"{n} layer{'s' if n > 1 else ''}, no skips", "comparison", {**NO_SKIPS, "n_layers": n}, line="no skips", x=n)
-            for n in (1, 2, 4)
-        ),
+        *(_trained(layers) for layers in (1, 2, 4)),
         Arm("1 layer, skips", "comparison", {"n_layers": 1}, line="skips", x=1),
         Arm(BARE, "fault", {**NO_SKIPS, **AT_START}, "init_token_residual", LOOKS),
         Arm(BARE_SKIPS, "control", AT_START, "init_token_residual", LOOKS),
         Arm(TEXTBOOK, "fault", {**NO_SKIPS, **AT_START, "norm": "none"}, "first_grad.first", LOOKS),
         Arm("4 layers, skips", "comparison", {"n_layers": 4}, line="skips", x=4, extended=True),
-        *(
-            Arm(f"{n} layers, no skips, before training", "comparison", {**NO_SKIPS, "n_layers": n, "steps": 1},
-                "init_token_residual", LOOKS, extended=True, line="residual before training", x=n)
-            for n in (2, 4, 8, 16)
-        ),
+        *(_untrained(layers) for layers in (2, 4, 8, 16)),
     ),
-    claims=worded(
-        __file__,
-        Claim("accuracy", difference(WITHOUT, WITH, "accuracy"), "accuracy", 0.3, "less"),
-        Claim("first-block-gradient", decades(BARE, "first_grad.first", BARE_SKIPS), "powers of ten", 1.0, "less"),
-        Claim(
-            "whole-gradient", decades(BARE, "first_grad", BARE_SKIPS), "powers of ten", 1.0, "less", about="condition"
-        ),
-        Claim("last-query-gradient", decades(BARE, "first_grad.last.q", BARE_SKIPS), "powers of ten", 1.0, "less"),
-        Claim("last-value-gradient", decades(BARE, "first_grad.last.v", BARE_SKIPS), "powers of ten", 1.0, "less"),
-        Claim("queries-in-training", _along_training, "powers of ten", 0.5, "less"),
-        Claim("same-direction", difference(BARE, BARE_SKIPS, "init_token_cosine"), "mean cosine of two tokens", 0.1),
-        Claim(
-            "tokens-alike",
-            decades(BARE, "init_token_residual", BARE_SKIPS),
-            "powers of ten, of the share in which the tokens differ",
-            1.0,
-            "less",
-        ),
-        Claim(
-            "layer-norm-keeps-gradient",
-            decades(TEXTBOOK, "first_grad.first", BARE),
-            "powers of ten",
-            1.0,
-            "less",
-            about="condition",
-        ),
-        Claim(
-            "one-layer", above("1 layer, no skips", "accuracy", CHANCE), "accuracy above chance", 0.8, about="condition"
-        ),
-        Claim("skips-learn", above(WITH, "accuracy", CHANCE), "accuracy above chance", 0.8, about="remedy"),
-    ),
-    key_figure=KeyFigure(
-        claim="accuracy",
-        sample="reads 7 2 9 4, must write · 7 2 9: the symbol before",
-        question="Eight layers learn this task. Take their skip connections away: what happens to the accuracy?",
-        answers=("It falls", "It stays", "It rises"),
-        quantity="Accuracy on new sequences",
-        subject="accuracy",
-        change="Without skip connections",
-        before=Row("8 layers with skip connections", WITH, "accuracy"),
-        after=Row("8 layers without", WITHOUT, "accuracy"),
-        others=(
-            Row("4 layers without", "4 layers, no skips", "accuracy"),
-            Row("2 layers without", "2 layers, no skips", "accuracy"),
-            Row("1 layer without", "1 layer, no skips", "accuracy"),
-        ),
-        remedy="Keep the skip connection around every attention and every MLP.",
-        also=("last-query-gradient", "last-value-gradient"),
+    claims=(
+        Claim("accuracy", difference(WITHOUT, WITH, "accuracy"), 0.3, "less"),
+        Claim("first-block-gradient", decades(BARE, "first_grad.first", BARE_SKIPS), 1.0, "less"),
+        Claim("whole-gradient", decades(BARE, "first_grad", BARE_SKIPS), 1.0, "less"),
+        Claim("last-query-gradient", decades(BARE, "first_grad.last.q", BARE_SKIPS), 1.0, "less"),
+        Claim("last-value-gradient", decades(BARE, "first_grad.last.v", BARE_SKIPS), 1.0, "less"),
+        Claim("queries-in-training", _along_training, 0.5, "less"),
+        Claim("same-direction", difference(BARE, BARE_SKIPS, "init_token_cosine"), 0.1),
+        Claim("tokens-alike", decades(BARE, "init_token_residual", BARE_SKIPS), 1.0, "less"),
+        Claim("layer-norm-keeps-gradient", decades(TEXTBOOK, "first_grad.first", BARE), 1.0, "less"),
+        Claim("one-layer", above("1 layer, no skips", "accuracy", CHANCE), 0.8),
+        Claim("skips-learn", above(WITH, "accuracy", CHANCE), 0.8),
     ),
     x_label="Layers",
-)  # fmt: skip
+)

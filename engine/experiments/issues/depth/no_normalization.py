@@ -6,9 +6,7 @@ from math import log
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Values, difference
-from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import worded, written
-from engine.experiments.key_figure import KeyFigure, Row
+from engine.experiments.issues.issue import read_issue
 
 SYMBOLS = 10
 NONE, WARM_UP, CLIP, SCALED = (
@@ -22,7 +20,6 @@ GELU, DROPOUT, DECAY = "SGD, no norm, GELU", "SGD, no norm, dropout 0.2", "SGD, 
 ADAM_NONE, ADAM_POST, ADAM_PRE = "AdamW, no norm", "AdamW, post-LN", "AdamW, pre-LN"
 FAST_NONE, FAST_POST, FAST_PRE = "AdamW 0.03, no norm", "AdamW 0.03, post-LN", "AdamW 0.03, pre-LN"
 HALF, BRAIN, SINGLE = "16 layers, float16", "16 layers, bfloat16", "16 layers, float32"
-SHARE = "share of the runs that stay finite"
 ADAM = {"optimizer": "adamw", "learning_rate": 0.003}
 FAST = {"optimizer": "adamw", "learning_rate": 0.03}
 DEEPER = {**ADAM, "n_layers": 16, "steps": 20}
@@ -34,37 +31,26 @@ def below_guessing(arm: str) -> Callable[[Values], np.ndarray]:
 
 
 def _stays_finite(name: str, arm: str, other: str = NONE, extended: bool = False) -> Claim:
-    return Claim(name, difference(arm, other, "finite"), SHARE, 0.5, about="remedy", extended=extended)
+    return Claim(name, difference(arm, other, "finite"), 0.5)
 
 
 def _learns(name: str, arm: str) -> Claim:
-    return Claim(name, below_guessing(arm), "nats below the loss of guessing", 0.1, about="remedy")
+    return Claim(name, below_guessing(arm), 0.1)
 
 
 def _not_finite(name: str, arm: str, other: str) -> Claim:
-    return Claim(name, difference(arm, other, "finite"), SHARE, 0.5, "less", about="condition", extended=True)
+    return Claim(name, difference(arm, other, "finite"), 0.5, "less")
 
 
-ISSUE = Issue(
-    slug="no-normalization",
-    group="depth",
-    **written(__file__),
-    base={
-        "task": "k_back",
-        "k": 1,
-        "vocab_size": SYMBOLS,
-        "seq_len": 12,
-        "n_layers": 8,
-        "n_heads": 2,
-        "d_model": 16,
-        "activation": "relu",
-        "norm": "none",
-        "optimizer": "sgd",
-        "learning_rate": 0.1,
-        "warmup_steps": 0,
-        "grad_clip": None,
-        "steps": 100,
-    },
+BASE = {
+    "task": "k_back", "k": 1, "vocab_size": SYMBOLS, "seq_len": 12, "n_layers": 8, "n_heads": 2, "d_model": 16,
+    "activation": "relu", "norm": "none", "optimizer": "sgd", "learning_rate": 0.1, "warmup_steps": 0,
+    "grad_clip": None, "steps": 100,
+}  # fmt: skip
+
+ISSUE = read_issue(
+    __file__,
+    base=BASE,
     arms=(
         Arm(NONE, "fault", {}, "finite"),
         Arm(PRE, "control", {"norm": "pre"}, "finite"),
@@ -85,13 +71,10 @@ ISSUE = Issue(
         Arm(BRAIN, "fault", {**DEEPER, "dtype": "bfloat16"}, "finite", extended=True),
         Arm(SINGLE, "control", DEEPER, "finite", extended=True),
     ),
-    claims=worded(
-        __file__,
-        Claim("sgd-finite", difference(NONE, PRE, "finite"), SHARE, 0.5, "less"),
-        Claim("adamw-finite", difference(ADAM_NONE, ADAM_PRE, "finite"), SHARE, 0.5, "less", about="condition"),
-        Claim(
-            "adamw-accuracy", difference(ADAM_NONE, ADAM_PRE, "accuracy"), "accuracy", 0.3, "less", about="condition"
-        ),
+    claims=(
+        Claim("sgd-finite", difference(NONE, PRE, "finite"), 0.5, "less"),
+        Claim("adamw-finite", difference(ADAM_NONE, ADAM_PRE, "finite"), 0.5, "less"),
+        Claim("adamw-accuracy", difference(ADAM_NONE, ADAM_PRE, "accuracy"), 0.3, "less"),
         _stays_finite("warm-up", WARM_UP),
         _stays_finite("clipping", CLIP),
         _learns("clipped-learns", CLIP),
@@ -105,37 +88,8 @@ ISSUE = Issue(
         _learns("pre-norm-learns", PRE),
         _not_finite("float16", HALF, SINGLE),
         _not_finite("bfloat16", BRAIN, SINGLE),
-        Claim(
-            "higher-rate",
-            difference(FAST_NONE, FAST_PRE, "accuracy"),
-            "accuracy",
-            0.3,
-            "less",
-            about="condition",
-            extended=True,
-        ),
-        Claim(
-            "no-warm-up", difference(ADAM_PRE, ADAM_POST, "accuracy"), "accuracy", 0.1, about="condition", extended=True
-        ),
-    ),
-    key_figure=KeyFigure(
-        claim="sgd-finite",
-        sample="reads 7 2 9 4, must write · 7 2 9: the symbol before",
-        question="SGD trains eight layers. Take layer normalisation away: how many runs keep a finite loss, without NaN?",
-        answers=("Fewer runs", "As many runs", "More runs"),
-        quantity="Share of the runs that stay finite",
-        subject="the share of the runs that stay finite",
-        change="Without layer normalisation",
-        before=Row("with layer normalisation (pre-LN)", PRE, "finite"),
-        after=Row("without", NONE, "finite"),
-        others=(
-            Row("without, warm-up", WARM_UP, "finite"),
-            Row("without, gradients clipped", CLIP, "finite"),
-            Row("without, branches times 0.25", SCALED, "finite"),
-            Row("layer normalisation after each sum (post-LN)", POST, "finite"),
-        ),
-        remedy="Put layer normalisation before every attention and every MLP.",
-        also=("adamw-finite", "adamw-accuracy"),
+        Claim("higher-rate", difference(FAST_NONE, FAST_PRE, "accuracy"), 0.3, "less"),
+        Claim("no-warm-up", difference(ADAM_PRE, ADAM_POST, "accuracy"), 0.1),
     ),
     curves=("grad.0.v", "grad.7.v"),
 )

@@ -1,9 +1,7 @@
 """overfitting-depth: do more layers learn the training sequences by heart?"""
 
-from engine.experiments.experiment import Arm, Claim, difference
-from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import worded, written
-from engine.experiments.key_figure import KeyFigure, Row
+from engine.experiments.experiment import Arm, Claim, Role, difference
+from engine.experiments.issues.issue import read_issue
 
 FEW, MANY = 128, 1024
 DEEP, SHALLOW = f"6 layers, {FEW} sequences", f"1 layer, {FEW} sequences"
@@ -17,27 +15,20 @@ def _deep(**settings: object) -> dict[str, object]:
     return {"n_layers": 6, "dataset_size": FEW, **settings}
 
 
-def _line(n: int, depth: int, role: str = "comparison", extended: bool = False) -> Arm:
+def _line(n: int, depth: int, role: Role = "comparison", extended: bool = False) -> Arm:
     name = f"{depth} layer{'s' if depth > 1 else ''}, {n} sequences"
     settings = {"n_layers": depth, "dataset_size": n}
-    return Arm(name, role, settings, "gap", extended=extended, line=f"{n} sequences", x=depth)  # type: ignore[arg-type]
+    return Arm(name, role, settings, "gap", extended=extended, line=f"{n} sequences", x=depth)
 
 
-ISSUE = Issue(
-    slug="overfitting-depth",
-    group="depth",
-    **written(__file__),
-    base={
-        "task": "markov",
-        "vocab_size": 6,
-        "dirichlet_alpha": 0.2,
-        "seq_len": 16,
-        "d_model": 16,
-        "n_heads": 2,
-        "learning_rate": 0.01,
-        "batch_size": 64,
-        "steps": 100,
-    },
+BASE = {
+    "task": "markov", "vocab_size": 6, "dirichlet_alpha": 0.2, "seq_len": 16, "d_model": 16, "n_heads": 2,
+    "learning_rate": 0.01, "batch_size": 64, "steps": 100,
+}  # fmt: skip
+
+ISSUE = read_issue(
+    __file__,
+    base=BASE,
     arms=(
         _line(FEW, 6, "fault"),
         _line(FEW, 1, "control"),
@@ -62,58 +53,24 @@ ISSUE = Issue(
         ),
         Arm(WIDE_DEEP, "comparison", {**WIDE, "n_layers": 6}, "gap", extended=True, line="32 sequences, width 32", x=6),
     ),
-    claims=worded(
-        __file__,
-        Claim("gap", difference(DEEP, SHALLOW, "gap"), "nats", 0.2),
-        Claim("final-loss", difference(DEEP, SHALLOW, "loss"), "nats, validation loss", 0.1),
-        Claim("gap-more-data", difference(DEEP_MANY, SHALLOW_MANY, "gap"), "nats", 0.2, about="condition"),
-        Claim(
-            "best-loss", difference(DEEP, SHALLOW, "best_loss"), "nats, lowest validation loss", 0.1, about="condition"
-        ),
-        Claim("more-data", difference(DEEP_MANY, DEEP, "loss"), "nats, validation loss", 0.1, "less", about="remedy"),
-        Claim(
-            "early-stopping",
-            lambda values: values(DEEP, "best_loss") - values(DEEP, "loss"),
-            "nats, validation loss",
-            0.1,
-            "less",
-            about="remedy",
-        ),
-        Claim("dropout", difference(DROPOUT, DEEP, "loss"), "nats, validation loss", 0.1, "less", about="remedy"),
-        Claim("weight-decay", difference(DECAY, DEEP, "loss"), "nats, validation loss", 0.1, "less", about="remedy"),
+    claims=(
+        Claim("gap", difference(DEEP, SHALLOW, "gap"), 0.2),
+        Claim("final-loss", difference(DEEP, SHALLOW, "loss"), 0.1),
+        Claim("gap-more-data", difference(DEEP_MANY, SHALLOW_MANY, "gap"), 0.2),
+        Claim("best-loss", difference(DEEP, SHALLOW, "best_loss"), 0.1),
+        Claim("more-data", difference(DEEP_MANY, DEEP, "loss"), 0.1, "less"),
+        Claim("early-stopping", lambda values: values(DEEP, "best_loss") - values(DEEP, "loss"), 0.1, "less"),
+        Claim("dropout", difference(DROPOUT, DEEP, "loss"), 0.1, "less"),
+        Claim("weight-decay", difference(DECAY, DEEP, "loss"), 0.1, "less"),
         Claim(
             "wrong-answers",
             lambda values: (
                 (values(NOISE, "loss") - values(f"{NOISE}, 1 layer", "loss"))
                 - (values(DEEP, "loss") - values(SHALLOW, "loss"))
             ),
-            "nats, validation loss",
             0.1,
-            about="condition",
-            extended=True,
         ),
-        Claim("wide-model", difference(WIDE_DEEP, WIDE_SHALLOW, "gap"), "nats", 0.2, about="condition", extended=True),
-    ),
-    key_figure=KeyFigure(
-        claim="gap",
-        sample="reads 5 5 2 4, must write · 2 4 5: the next symbol",
-        question=(
-            "With 128 training sequences, go from one layer to six: what happens to the gap between validation loss and training loss?"
-        ),
-        answers=("It shrinks", "It stays", "It grows"),
-        quantity="Validation loss minus training loss (nats)",
-        subject="the gap between validation loss and training loss",
-        change="With six layers instead of one",
-        before=Row("1 layer, 128 sequences", SHALLOW, "gap"),
-        after=Row("6 layers, 128 sequences", DEEP, "gap"),
-        others=(
-            Row("3 layers, 128 sequences", f"3 layers, {FEW} sequences", "gap"),
-            Row("1 layer, 1,024 sequences", SHALLOW_MANY, "gap"),
-            Row("6 layers, 1,024 sequences", DEEP_MANY, "gap"),
-        ),
-        remedy="Train on more sequences, or keep the weights from the moment of the lowest validation loss.",
-        unit="nats",
-        also=("gap-more-data", "best-loss"),
+        Claim("wide-model", difference(WIDE_DEEP, WIDE_SHALLOW, "gap"), 0.2),
     ),
     x_label="Layers",
     evaluations=20,

@@ -1,9 +1,7 @@
 """shared-layers: are the MLPs different in each block, and what does it cost to use one block at every depth?"""
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import worded, written
-from engine.experiments.key_figure import KeyFigure, Row
+from engine.experiments.issues.issue import read_issue
 
 OWN, SHARED, WIDE, ONCE = (
     "own block at each depth",
@@ -20,20 +18,14 @@ TWICE_AS_WIDE = {"d_model": 32, "n_heads": 4}
 BACK = {"task": "k_back", "k": 3, "vocab_size": 10, "learning_rate": 0.01}
 DIFFERENCE = ("dense_difference",)
 
-ISSUE = Issue(
-    slug="shared-layers",
-    group="depth",
-    **written(__file__),
-    base={
-        "task": "markov",
-        "seq_len": 16,
-        "n_layers": 4,
-        "n_heads": 2,
-        "d_model": 16,
-        "learning_rate": 0.02,
-        "batch_size": 64,
-        "steps": 120,
-    },
+BASE = {
+    "task": "markov", "seq_len": 16, "n_layers": 4, "n_heads": 2, "d_model": 16, "learning_rate": 0.02,
+    "batch_size": 64, "steps": 120,
+}  # fmt: skip
+
+ISSUE = read_issue(
+    __file__,
+    base=BASE,
     arms=(
         Arm(OWN, "comparison", SOURCE, "loss", DIFFERENCE),
         Arm(SHARED, "comparison", {**SOURCE, **SHARE}, "loss", DIFFERENCE),
@@ -46,52 +38,14 @@ ISSUE = Issue(
         Arm(LONG_OWN, "comparison", {**SOURCE, "steps": 360}, "loss", DIFFERENCE, extended=True),
         Arm(LONG_SHARED, "comparison", {**SOURCE, **SHARE, "steps": 360}, "loss", extended=True),
     ),
-    claims=worded(
-        __file__,
-        Claim("blocks-differ", above(OWN, "dense_difference"), "relative difference (0: the same, 1: unrelated)", 0.5),
-        Claim("loss", difference(SHARED, OWN, "loss"), "nats, validation loss", 0.05),
-        Claim("loss-equal-parameters", difference(WIDE, OWN, "loss"), "nats, validation loss", 0.05, about="condition"),
-        Claim(
-            "loss-over-one-use",
-            difference(SHARED, ONCE, "loss"),
-            "nats, validation loss",
-            0.05,
-            "less",
-            about="condition",
-        ),
-        Claim("three-back", difference(BACK_SHARED, BACK_OWN, "accuracy"), "accuracy", 0.05, "less", about="condition"),
-        Claim(
-            "fewer-parameters",
-            lambda values: 1 - values(SHARED, "parameters") / values(OWN, "parameters"),
-            "share of the parameters",
-            0.5,
-            about="condition",
-        ),
-        Claim(
-            "smaller-gap", difference(FEW_SHARED, FEW_OWN, "gap"), "nats", 0.1, "less", about="condition", extended=True
-        ),
-        Claim(
-            "more-steps",
-            difference(LONG_SHARED, LONG_OWN, "loss"),
-            "nats, validation loss",
-            0.05,
-            about="condition",
-            extended=True,
-        ),
-    ),
-    key_figure=KeyFigure(
-        claim="loss",
-        sample="reads 5 5 2 4, must write · 2 4 5: the next symbol",
-        question="Use one block at all four depths in place of four own blocks: what happens to the loss on new sequences?",
-        answers=("It falls", "It stays", "It rises"),
-        quantity="Loss on new sequences (nats)",
-        subject="the loss on new sequences",
-        change="With one block at all four depths",
-        before=Row("four own blocks", OWN, "loss"),
-        after=Row("one block at four depths", SHARED, "loss"),
-        others=(Row("one wide block at four depths", WIDE, "loss"), Row("one block, used once", ONCE, "loss")),
-        remedy="Give each block its own weights, or make the shared block wider.",
-        unit="nats",
-        also=("loss", "loss-over-one-use"),
+    claims=(
+        Claim("blocks-differ", above(OWN, "dense_difference"), 0.5),
+        Claim("loss", difference(SHARED, OWN, "loss"), 0.05),
+        Claim("loss-equal-parameters", difference(WIDE, OWN, "loss"), 0.05),
+        Claim("loss-over-one-use", difference(SHARED, ONCE, "loss"), 0.05, "less"),
+        Claim("three-back", difference(BACK_SHARED, BACK_OWN, "accuracy"), 0.05, "less"),
+        Claim("fewer-parameters", lambda values: 1 - values(SHARED, "parameters") / values(OWN, "parameters"), 0.5),
+        Claim("smaller-gap", difference(FEW_SHARED, FEW_OWN, "gap"), 0.1, "less"),
+        Claim("more-steps", difference(LONG_SHARED, LONG_OWN, "loss"), 0.05),
     ),
 )

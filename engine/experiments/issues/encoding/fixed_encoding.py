@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.experiments.experiment import Arm, Claim, Role, difference
-from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import worded, written
-from engine.experiments.key_figure import KeyFigure, Row
+from engine.experiments.issues.issue import read_issue
 
 Settings = Mapping[str, object]
 PERMUTATION: Settings = {"task": "permutation"}
@@ -21,21 +19,14 @@ def _arm(
     return Arm(name, role, {**task, **settings, "pos_encoding": encoding}, extended=extended)
 
 
-ISSUE = Issue(
-    slug="fixed-encoding",
-    group="encoding",
-    **written(__file__),
-    base={
-        "family": "encoder",
-        "vocab_size": 8,
-        "seq_len": 16,
-        "d_model": 32,
-        "n_layers": 1,
-        "n_heads": 4,
-        "learning_rate": 0.005,
-        "schedule": "cosine",
-        "steps": 300,
-    },
+BASE = {
+    "family": "encoder", "vocab_size": 8, "seq_len": 16, "d_model": 32, "n_layers": 1, "n_heads": 4,
+    "learning_rate": 0.005, "schedule": "cosine", "steps": 300,
+}  # fmt: skip
+
+ISSUE = read_issue(
+    __file__,
+    base=BASE,
     arms=(
         _arm("sinusoidal", "fault", "sinusoidal"),
         _arm("learned table", "remedy", "learned"),
@@ -54,75 +45,21 @@ ISSUE = Issue(
         _arm("3 back, RoPE", "comparison", "rope", THREE_BACK, extended=True),
         _arm("content offset, Shaw relative", "remedy", "shaw", CONTENT, extended=True),
     ),
-    claims=worded(
-        __file__,
-        Claim("sinusoidal", difference("sinusoidal", "3 back, sinusoidal", "accuracy"), "accuracy", 0.2, "less"),
-        Claim("learned-table", difference("learned table", "sinusoidal", "accuracy"), "accuracy", 0.2, about="remedy"),
-        Claim("rope", difference("RoPE", "learned table", "accuracy"), "accuracy", 0.2, "less", about="condition"),
+    claims=(
+        Claim("sinusoidal", difference("sinusoidal", "3 back, sinusoidal", "accuracy"), 0.2, "less"),
+        Claim("learned-table", difference("learned table", "sinusoidal", "accuracy"), 0.2),
+        Claim("rope", difference("RoPE", "learned table", "accuracy"), 0.2, "less"),
+        Claim("t5-bias", difference("T5 bias", "learned table", "accuracy"), 0.2, "less"),
+        Claim("higher-rate", difference("sinusoidal, rate .01", "sinusoidal", "accuracy"), 0.2),
+        Claim("learned-table-offset", difference("learned table", "3 back, learned table", "accuracy"), 0.05, "less"),
         Claim(
-            "t5-bias",
-            difference("T5 bias", "learned table", "accuracy"),
-            "accuracy",
-            0.2,
-            "less",
-            about="condition",
-            extended=True,
-        ),
-        Claim(
-            "higher-rate",
-            difference("sinusoidal, rate .01", "sinusoidal", "accuracy"),
-            "accuracy",
-            0.2,
-            about="condition",
-        ),
-        Claim(
-            "learned-table-offset",
-            difference("learned table", "3 back, learned table", "accuracy"),
-            "accuracy",
-            0.05,
-            "less",
-            about="condition",
-            extended=True,
-        ),
-        Claim(
-            "content-offset-rope",
-            difference("content offset, RoPE", "content offset, learned table", "accuracy"),
-            "accuracy",
-            0.2,
-            about="condition",
+            "content-offset-rope", difference("content offset, RoPE", "content offset, learned table", "accuracy"), 0.2
         ),
         Claim(
             "content-offset-sinusoidal",
             difference("content offset, sinusoidal", "content offset, learned table", "accuracy"),
-            "accuracy",
             0.05,
-            about="condition",
         ),
-        Claim(
-            "more-steps",
-            difference("sinusoidal, 900 steps", "sinusoidal", "accuracy"),
-            "accuracy",
-            0.3,
-            about="condition",
-            extended=True,
-        ),
-    ),
-    key_figure=KeyFigure(
-        claim="sinusoidal",
-        sample="reads 7 5 4, must write 4 7 5: always third, first, second",
-        question="A model with sinusoids learns to look three places back. Give it a fixed shuffle instead: what happens to the accuracy?",
-        answers=("It falls", "It stays", "It rises"),
-        quantity="Accuracy on new sequences",
-        subject="the accuracy",
-        change="With a fixed shuffle in place of looking three places back,",
-        before=Row("Three back, sinusoids", "3 back, sinusoidal", "accuracy"),
-        after=Row("Fixed shuffle, sinusoids", "sinusoidal", "accuracy"),
-        others=(
-            Row("Fixed shuffle, learned table", "learned table", "accuracy"),
-            Row("Fixed shuffle, RoPE", "RoPE", "accuracy"),
-            Row("Fixed shuffle, sinusoids, twice the learning rate", "sinusoidal, rate .01", "accuracy"),
-        ),
-        remedy="Use a learned table where each position has a role of its own, or train with a higher learning rate.",
-        also=("learned-table", "higher-rate"),
+        Claim("more-steps", difference("sinusoidal, 900 steps", "sinusoidal", "accuracy"), 0.3),
     ),
 )

@@ -1,39 +1,25 @@
 """stacking-does-not-help: more sinusoidal layers against one layer that is told where its tokens stand."""
 
-from engine.experiments.experiment import Arm, Claim, difference, rise
-from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import worded, written
-from engine.experiments.key_figure import KeyFigure, Row
+from engine.experiments.experiment import Arm, Claim, Role, difference, rise
+from engine.experiments.issues.issue import read_issue
+
+MEASURED = ("position_probe", "neighbour_cosine")
 
 
-def _sinusoidal(layers: int, role: str, *, extended: bool = False) -> Arm:
+def _sinusoidal(layers: int, role: Role, *, extended: bool = False) -> Arm:
     points = tuple((float(layer), f"position_probe.{layer}") for layer in range(layers + 1))
-    return Arm(
-        "one sinusoidal layer" if layers == 1 else f"{layers} sinusoidal layers",
-        role,  # type: ignore[arg-type]
-        {"n_layers": layers},
-        measurements=("position_probe", "neighbour_cosine"),
-        extended=extended,
-        points=points,
-    )
+    name = "one sinusoidal layer" if layers == 1 else f"{layers} sinusoidal layers"
+    return Arm(name, role, {"n_layers": layers}, measurements=MEASURED, extended=extended, points=points)
 
 
-ISSUE = Issue(
-    slug="stacking-does-not-help",
-    group="encoding",
-    **written(__file__),
-    base={
-        "task": "k_back",
-        "k": 2,
-        "seq_len": 64,
-        "batch_size": 8,
-        "d_model": 32,
-        "n_heads": 4,
-        "learning_rate": 0.003,
-        "schedule": "cosine",
-        "steps": 200,
-        "pos_encoding": "sinusoidal",
-    },
+BASE = {
+    "task": "k_back", "k": 2, "seq_len": 64, "batch_size": 8, "d_model": 32, "n_heads": 4, "learning_rate": 0.003,
+    "schedule": "cosine", "steps": 200, "pos_encoding": "sinusoidal",
+}  # fmt: skip
+
+ISSUE = read_issue(
+    __file__,
+    base=BASE,
     arms=(
         _sinusoidal(4, "fault"),
         _sinusoidal(2, "comparison"),
@@ -44,87 +30,16 @@ ISSUE = Issue(
         Arm("2 RoPE layers", "remedy", {"pos_encoding": "rope", "n_layers": 2}, extended=True),
         Arm("4 sinusoidal layers, rate .01", "comparison", {"learning_rate": 0.01, "n_layers": 4}, extended=True),
     ),
-    claims=worded(
-        __file__,
-        Claim(
-            "four-against-rope",
-            difference("4 sinusoidal layers", "one RoPE layer", "accuracy"),
-            "accuracy",
-            0.2,
-            "less",
-        ),
-        Claim(
-            "rope", difference("one RoPE layer", "one sinusoidal layer", "accuracy"), "accuracy", 0.2, about="remedy"
-        ),
-        Claim(
-            "four-layers",
-            difference("4 sinusoidal layers", "one sinusoidal layer", "accuracy"),
-            "accuracy",
-            0.2,
-            about="condition",
-        ),
-        Claim(
-            "four-over-two",
-            difference("4 sinusoidal layers", "2 sinusoidal layers", "accuracy"),
-            "accuracy",
-            0.1,
-            about="condition",
-        ),
-        Claim(
-            "higher-rate",
-            difference("one sinusoidal layer, rate .01", "one sinusoidal layer", "accuracy"),
-            "accuracy",
-            0.2,
-            about="condition",
-        ),
-        Claim(
-            "probe",
-            rise("4 sinusoidal layers", "position_probe.4", "position_probe.0"),
-            "accuracy of the probe, after the last layer minus at the embedding",
-            0.1,
-            "less",
-            about="condition",
-        ),
-        Claim(
-            "neighbours",
-            rise("one sinusoidal layer", "neighbour_cosine@512", "neighbour_cosine@8"),
-            "cosine at length 512 minus at 8",
-            0.005,
-            about="condition",
-        ),
-        Claim(
-            "squeezed",
-            rise("one sinusoidal layer", "squeezed_cosine@512", "squeezed_cosine@8"),
-            "cosine at length 512 minus at 8",
-            0.005,
-            about="condition",
-        ),
-        Claim(
-            "six-over-four",
-            difference("6 sinusoidal layers", "4 sinusoidal layers", "accuracy"),
-            "accuracy",
-            0.1,
-            about="condition",
-            extended=True,
-        ),
-    ),
-    key_figure=KeyFigure(
-        claim="four-against-rope",
-        sample="reads 5 8 1 6 3, must write · · 5 8 1",
-        question="Replace four layers with sinusoids by a single layer with RoPE: what happens to the accuracy?",
-        answers=("It falls", "It stays", "It rises"),
-        quantity="Accuracy on new sequences",
-        subject="the accuracy",
-        change="With one layer with RoPE in place of four layers with sinusoids,",
-        before=Row("4 layers with sinusoids", "4 sinusoidal layers", "accuracy"),
-        after=Row("1 layer with RoPE", "one RoPE layer", "accuracy"),
-        others=(
-            Row("2 layers with sinusoids", "2 sinusoidal layers", "accuracy"),
-            Row("1 layer with sinusoids", "one sinusoidal layer", "accuracy"),
-            Row("1 layer with sinusoids, higher learning rate", "one sinusoidal layer, rate .01", "accuracy"),
-        ),
-        remedy="Before you add layers, try another encoding, and try a higher learning rate.",
-        also=("four-layers", "higher-rate"),
+    claims=(
+        Claim("four-against-rope", difference("4 sinusoidal layers", "one RoPE layer", "accuracy"), 0.2, "less"),
+        Claim("rope", difference("one RoPE layer", "one sinusoidal layer", "accuracy"), 0.2),
+        Claim("four-layers", difference("4 sinusoidal layers", "one sinusoidal layer", "accuracy"), 0.2),
+        Claim("four-over-two", difference("4 sinusoidal layers", "2 sinusoidal layers", "accuracy"), 0.1),
+        Claim("higher-rate", difference("one sinusoidal layer, rate .01", "one sinusoidal layer", "accuracy"), 0.2),
+        Claim("probe", rise("4 sinusoidal layers", "position_probe.4", "position_probe.0"), 0.1, "less"),
+        Claim("neighbours", rise("one sinusoidal layer", "neighbour_cosine@512", "neighbour_cosine@8"), 0.005),
+        Claim("squeezed", rise("one sinusoidal layer", "squeezed_cosine@512", "squeezed_cosine@8"), 0.005),
+        Claim("six-over-four", difference("6 sinusoidal layers", "4 sinusoidal layers", "accuracy"), 0.1),
     ),
     x_label="layer (0 is the embedding)",
 )

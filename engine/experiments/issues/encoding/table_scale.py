@@ -1,9 +1,7 @@
 """table-scale: what a learned table shows depends on how it began, and so may what the model learns."""
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.written import worded, written
-from engine.experiments.key_figure import KeyFigure, Row
+from engine.experiments.issues.issue import read_issue
 
 CHANCE = 1 / 10
 STRUCTURE = "table_structure"
@@ -18,23 +16,14 @@ def _three_back(name: str, **settings: object) -> Arm:
     return Arm(name, "comparison", {"k": 3, **settings}, "accuracy", MEASURED)
 
 
-ISSUE = Issue(
-    slug="table-scale",
-    group="encoding",
-    **written(__file__),
-    base={
-        "task": "k_back",
-        "seq_len": 24,
-        "d_model": 32,
-        "n_layers": 1,
-        "n_heads": 2,
-        "pos_encoding": "learned",
-        "token_init_std": 1.0,
-        "learning_rate": 0.005,
-        "schedule": "cosine",
-        "batch_size": 16,
-        "steps": 250,
-    },
+BASE = {
+    "task": "k_back", "seq_len": 24, "d_model": 32, "n_layers": 1, "n_heads": 2, "pos_encoding": "learned",
+    "token_init_std": 1.0, "learning_rate": 0.005, "schedule": "cosine", "batch_size": 16, "steps": 250,
+}  # fmt: skip
+
+ISSUE = read_issue(
+    __file__,
+    base=BASE,
     arms=(
         _previous("previous token, table 0", 0.0),
         _previous("previous token, table .02", 0.02),
@@ -44,65 +33,18 @@ ISSUE = Issue(
         _three_back("3 back, table and tokens .02", table_init_std=0.02, token_init_std=0.02),
         _three_back("3 back, table .02, twice the learning rate", table_init_std=0.02, learning_rate=0.01),
     ),
-    claims=worded(
-        __file__,
-        Claim(
-            "small-start",
-            difference("previous token, table .02", "previous token, table 1", STRUCTURE),
-            "order in the table (correlation of nearness and likeness of rows)",
-            0.3,
-        ),
-        Claim(
-            "zero-start",
-            difference("previous token, table 0", "previous token, table 1", STRUCTURE),
-            "order in the table (correlation of nearness and likeness of rows)",
-            0.3,
-        ),
-        Claim(
-            "solves",
-            above("previous token, table 1", "accuracy", CHANCE),
-            "accuracy above chance",
-            0.8,
-            about="condition",
-        ),
-        Claim(
-            "three-back-order",
-            difference("3 back, table .02", "3 back, table 1", STRUCTURE),
-            "order in the table (correlation of nearness and likeness of rows)",
-            0.3,
-            about="condition",
-        ),
-        Claim(
-            "three-back-accuracy", difference("3 back, table 1", "3 back, table .02", "accuracy"), "accuracy lost", 0.3
-        ),
-        Claim(
-            "small-tokens",
-            difference("3 back, table and tokens .02", "3 back, table .02", "accuracy"),
-            "accuracy gained",
-            0.3,
-            about="remedy",
-        ),
+    claims=(
+        Claim("small-start", difference("previous token, table .02", "previous token, table 1", STRUCTURE), 0.3),
+        Claim("zero-start", difference("previous token, table 0", "previous token, table 1", STRUCTURE), 0.3),
+        Claim("solves", above("previous token, table 1", "accuracy", CHANCE), 0.8),
+        Claim("three-back-order", difference("3 back, table .02", "3 back, table 1", STRUCTURE), 0.3),
+        Claim("three-back-accuracy", difference("3 back, table 1", "3 back, table .02", "accuracy"), 0.3),
+        Claim("small-tokens", difference("3 back, table and tokens .02", "3 back, table .02", "accuracy"), 0.3),
         Claim(
             "higher-rate",
             difference("3 back, table .02, twice the learning rate", "3 back, table .02", "accuracy"),
-            "accuracy gained",
             0.3,
-            about="condition",
         ),
-    ),
-    key_figure=KeyFigure(
-        claim="small-start",
-        sample="reads 3 1 4 1, must write · 3 1 4",
-        question="Near positions may get similar rows. Start the learned table 50 times smaller: what happens to this order?",
-        answers=("Less order", "Equally much", "More order"),
-        quantity="Order in the table: do near positions have similar rows? (0 no, 1 fully)",
-        subject="the order in the learned table",
-        change="With a start 50 times smaller",
-        before=Row("Table starts at the tokens' scale", "previous token, table 1", STRUCTURE),
-        after=Row("Table starts 50 times smaller", "previous token, table .02", STRUCTURE),
-        others=(Row("Table starts at zero", "previous token, table 0", STRUCTURE),),
-        remedy="Start the table at the scale of the tokens, and judge it by the accuracy, not by its looks.",
-        also=("solves", "three-back-accuracy"),
     ),
     x_label="Standard deviation at which the table starts",
 )

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from engine.analysis.attention_asked import Place
+from engine.analysis.attention.asked import Place
 from pages.parts.app.frame import nothing
 from pages.parts.boards.component import SHELL, Plain, Source, as_fragment, show_board
 from pages.parts.boards.live.columns import Columns, columns_of
@@ -80,14 +80,6 @@ class Overlay:
     """Whether the figures' legends name it; not where the page names each run beside them."""
 
 
-@dataclass(frozen=True)
-class BoardState:
-    """The browser's last message: the run state that it has seen, and whether its event stream failed."""
-
-    state: str | None
-    polling: bool
-
-
 def overlay(run: ReadableRun, name: str) -> Overlay:
     """An earlier run in the form that the board draws behind another run."""
     return Overlay(run.id, name, color_of(run.config), columns_of(run.events))
@@ -106,9 +98,10 @@ def live_board(
     look: Plain | None = None,
     on_band: str = "",
     on_act: Callable[[], None] = nothing,
-) -> BoardState:
-    """Show a run from its present state and follow it until it ends. ``name`` is a part of the names of downloads;
-    ``levels`` are drawn as lines across the loss, in nats by name.
+) -> bool:
+    """Show a run from its present state and follow it until it ends; returns whether the browser polls, since its event stream failed.
+
+    ``name`` is a part of the names of downloads; ``levels`` are drawn as lines across the loss, in nats by name.
 
     ``untrained``: the settings, as a query, whose untrained model is shown as long as there is no run. ``model`` describes
     the drawing of the model (:mod:`pages.parts.lab.model`); a click on a part of it calls ``on_act``, which finds what is asked
@@ -121,14 +114,9 @@ def live_board(
     headings are of level 2.
     """
     facts = _facts(run.id if run else "", panels, earlier, name) | {
-        "level": 2,
-        "levels": {"loss": level_lines(levels or {})},
-        "untrained": untrained,
-        "model": model,
-        "look": look or {},
-        "band": on_band,
-        "above": ABOVE,
-    }
+        "level": 2, "levels": {"loss": level_lines(levels or {})}, "untrained": untrained, "model": model, "look": look or {},
+        "band": on_band, "above": ABOVE,
+    }  # fmt: skip
     state, asked = (controlled_as(run), _asked(key, run)) if run else ("none", "")
     polling = bool(asked) and run is not None and not has_ended(run)
 
@@ -142,7 +130,7 @@ def live_board(
             st.rerun()
 
     as_fragment(draw, _seconds_to_next(run) if run and polling else None)
-    return BoardState(st.session_state[key].get("state"), polling)
+    return polling
 
 
 def recorded_board(
@@ -182,14 +170,7 @@ def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], nam
                 plain = json.loads(trace.to_json())
                 named = {"showlegend": other.in_legend and plain.get("showlegend", True)}
                 overlays[panel].append(plain | named | {"meta": plain["meta"] | {"run": other.run}})
-    return {
-        "run": run_id,
-        "name": name,
-        "panels": list(panels),
-        "titles": TITLES,
-        "terms": TERMS,
-        "overlays": overlays,
-    }
+    return {"run": run_id, "name": name, "panels": list(panels), "titles": TITLES, "terms": TERMS, "overlays": overlays}
 
 
 def _asked(key: str, run: ReadableRun) -> str:

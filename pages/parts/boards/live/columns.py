@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def columns_of(events: EventLog, points: int = POINTS, after: int = 0, upto: int
     """The lines by name of the events from number ``after`` to before ``upto``, thinned and with five digits: enough for a figure."""
     columns = {}
     for name, (steps, values) in _lines(events, after, upto).items():
-        kept = _kept(steps, values, points)
+        kept = kept_points(steps, values, points)
         columns[name] = (steps[kept].tolist(), [float(f"{value:.5g}") for value in values[kept].tolist()])
     return columns
 
@@ -70,19 +70,12 @@ def _lines_of(table: Table) -> Iterator[tuple[str, np.ndarray]]:
         yield from ((f"grad_norms.{layer}.total", np.sqrt(square)) for layer, square in squares.items())
 
 
-def thin(steps: Sequence[int], values: Sequence[float], points: int = POINTS) -> Column:
-    """A line with at most ``points`` points: the lowest and the highest in each stretch of steps, and both ends.
+def kept_points(x: np.ndarray, y: np.ndarray, points: int = POINTS) -> np.ndarray:
+    """The places of at most ``points`` points of a line: the lowest and the highest in each stretch of steps, and both ends.
 
     Stretches are whole multiples of a power of two, so they nest: a line that is thinned repeatedly as it grows looks
     the same as one that is thinned once.
     """
-    x, y = np.asarray(steps), np.asarray(values)
-    kept = _kept(x, y, points)
-    return x[kept].tolist(), y[kept].tolist()
-
-
-def _kept(x: np.ndarray, y: np.ndarray, points: int) -> np.ndarray:
-    """The places of the points that thinning keeps, in order."""
     if len(x) <= points:
         return np.arange(len(x))
     width = 1

@@ -10,7 +10,7 @@ import numpy as np
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
 from engine.estimate.recording import interim_size
-from engine.runs.events import Ended, Failed, Finished, Sample, Snapshot, Started, layers_kept
+from engine.runs.events import Ended, Failed, Finished, Snapshot, Started, layers_kept
 from engine.runs.summary import LEARNED, above_chance
 from engine.tasks import TASKS
 from engine.workers.processes.machines import host_of
@@ -18,9 +18,9 @@ from pages.parts.boards.live.columns import POINTS, columns_of
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
 from pages.parts.charts.attention import mosaic_figure, pattern_figure
 from pages.parts.charts.base import plain_figure
+from pages.parts.charts.costs import memory_figure
 from pages.parts.charts.encoding import color_of, live_matrix_figure, live_similarity_figure
 from pages.parts.charts.heat import CELLS, Grid, coarsen, grid
-from pages.parts.charts.memory import memory_figure
 from pages.parts.charts.over_steps import accuracy_figure, gradients_figure, loss_figure
 
 SNAPSHOTS = 60
@@ -64,16 +64,12 @@ def status_of(run: ReadableRun) -> dict[str, Any]:
     back."""
     end = run.ending
     return {
-        "state": run.state,
-        "step": run.step,
-        "steps": run.config.steps,
+        "state": run.state, "step": run.step, "steps": run.config.steps,
         "tokens_per_second": run.progress.tokens_per_second if run.progress else None,
-        "queue_place": run.queue_place,
-        "queue_seconds": run.queue_seconds,
-        "machine": host_of(run.machine),
+        "queue_place": run.queue_place, "queue_seconds": run.queue_seconds, "machine": host_of(run.machine),
         "problem": end.reason if isinstance(end, Failed | Ended) else run.setback,
         "remedy": end.remedy if isinstance(end, Failed) else None,
-    }
+    }  # fmt: skip
 
 
 def few_of(snapshots: Sequence[Snapshot]) -> list[Snapshot]:
@@ -122,18 +118,9 @@ def _figures(run: ReadableRun, after: int, upto: int) -> Iterator[tuple[str, Any
 
 def plain_snapshot(event: Snapshot) -> dict[str, Any]:
     """A snapshot as plain data: its samples, its texts, and its arrays as grids."""
-    samples = [_sample(sample) for sample in event.samples]
+    parts = ("source", "tokens", "targets", "predictions", "marks")
+    samples = [{part: getattr(sample, part) for part in parts} for sample in event.samples]
     return {"step": event.step, "samples": samples, "prompt": event.prompt, "written": event.written, **grids_of(event)}
-
-
-def _sample(sample: Sample) -> dict[str, Any]:
-    return {
-        "source": sample.source,
-        "tokens": sample.tokens,
-        "targets": sample.targets,
-        "predictions": sample.predictions,
-        "marks": sample.marks,
-    }
 
 
 def grids_of(snapshot: Snapshot) -> dict[str, dict[str, Grid]]:

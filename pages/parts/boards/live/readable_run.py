@@ -1,49 +1,17 @@
-"""The part of a run that its board and its routes read."""
+"""The part of a run that its board and its routes read: whether it has ended, and which buttons it has."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:  # the routes use this type and exist before the engine is imported
-    from pathlib import Path
+    from engine.runs.run import Run
+    from pages.parts.boards.live.untrained import Untrained
 
-    from engine.config.run_config import RunConfig
-    from engine.runs.events import Ended, Failed, Finished, Progress
-    from engine.runs.log import EventLog
-
+ReadableRun: TypeAlias = "Run | Untrained"
+"""What a board shows; a run's events are appended while others read."""
 LIVE_STATES = ("queued", "running", "paused")
 """The states in which a run may still add events."""
-
-
-class ReadableRun(Protocol):
-    """The part of ``engine.runs.run.Run`` that is read here; events are appended while others read."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def config(self) -> RunConfig: ...
-    @property
-    def state(self) -> str: ...
-    @property
-    def events(self) -> EventLog: ...
-    @property
-    def queue_place(self) -> int | None: ...
-    @property
-    def queue_seconds(self) -> float | None: ...
-    @property
-    def step(self) -> int: ...
-    @property
-    def progress(self) -> Progress | None: ...
-    @property
-    def weights(self) -> Path | None: ...
-    @property
-    def elsewhere(self) -> bool: ...
-    @property
-    def machine(self) -> str: ...
-    @property
-    def setback(self) -> str: ...
-    @property
-    def ending(self) -> Finished | Failed | Ended | None: ...
 
 
 def has_ended(run: ReadableRun) -> bool:

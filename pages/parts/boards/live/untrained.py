@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from engine.analysis.attention_asked import ModelAsked
-from engine.analysis.look_jobs import MOST_BYTES, MOST_FLOPS, LookBeforeTraining, ReadOwnSequence
+from engine.analysis.attention.asked import ModelAsked
+from engine.analysis.attention.jobs import MOST_BYTES, MOST_FLOPS, LookBeforeTraining, ReadOwnSequence
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
+from engine.foundation.errors import JobError
 from engine.foundation.formatting import in_bytes
 from engine.foundation.job import Job
-from engine.runs.events import Progress
 from engine.runs.log import EventLog
-from engine.workers.errors import JobError
 from pages.parts.app.questions import Remembered
 from pages.parts.boards.live.feed import Payload, feed, plain_snapshot
 
@@ -32,17 +31,11 @@ class Untrained:
 
     config: RunConfig
     events: EventLog
-    id: str = ""
-    state: str = "none"
-    queue_place: None = None
-    queue_seconds: None = None
-    machine: str = ""
-    step: int = 0
-    progress: Progress | None = None
-    weights: None = None
-    elsewhere: bool = False
-    setback: str = ""
-    ending: None = None
+    id = machine = setback = ""
+    state = "none"
+    step = 0
+    elsewhere = False
+    queue_place = queue_seconds = progress = weights = ending = None
 
 
 def untrained_message(config: RunConfig, ask: Ask) -> Payload:

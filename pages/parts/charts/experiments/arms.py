@@ -5,17 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from textwrap import wrap
 
 from engine.experiments.experiment import Role
 from engine.settings.fields import Setting
 from pages.parts.charts.colors import Pair, shade
 
-ROLE_COLORS: dict[Role, str] = {
-    "fault": "#C2570C",
-    "control": "#2B6CB0",
-    "remedy": "#0B7A6C",
-    "comparison": "#7A5AE0",
-}
+ROLE_COLORS: dict[Role, str] = {"fault": "#C2570C", "control": "#2B6CB0", "remedy": "#0B7A6C", "comparison": "#7A5AE0"}
 """Orange, blue, teal, violet: distinguishable also with red-green colour blindness."""
 MORE_COLORS = ("#A8357D", "#5A6578", "#8A6A00")
 """Magenta, grey, ochre: for comparisons beside the first, which are often many in one figure."""
@@ -106,10 +102,5 @@ def round_up(value: float) -> float:
 
 def wrapped(text: str, width: int = 18) -> str:
     """A label broken into lines by ``<br>``, with its own markup escaped."""
-    lines: list[str] = []
-    for word in text.split():
-        if lines and len(lines[-1]) + 1 + len(word) <= width:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
+    lines = wrap(" ".join(text.split()), width, break_long_words=False, break_on_hyphens=False)
     return "<br>".join(line.replace("&", "&amp;").replace("<", "&lt;") for line in lines)

@@ -10,7 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import FONT, axis, figure, level, uid_of
+from pages.parts.charts.base import FONT, Trace, axis, figure, level, painted, rounded, uid_of
 from pages.parts.charts.colors import Pair, shade
 from pages.parts.charts.experiments.arms import is_spread, round_up, wrapped
 
@@ -72,34 +72,22 @@ def frame_of(label: str, curves: Sequence[Curve], levels: Sequence[float] = ()) 
     if "accuracy" in label:
         return Frame(label, 0.0, 1.0)
     if is_spread(values):
-        return Frame(label, 10 ** _decade(min(values), up=False), 10 ** _decade(max(values), up=True), log=True)
-    low = min([0.0, *values])
-    return Frame(label, -round_up(-low) if low < 0 else 0.0, round_up(max(values, default=1.0)))
-
-
-def _decade(value: float, *, up: bool) -> int:
-    power = math.log10(value)
-    return math.ceil(power) if up else math.floor(power)
+        low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+        return Frame(label, 10**low, 10**high, log=True)
+    least = min([0.0, *values])
+    return Frame(label, -round_up(-least) if least < 0 else 0.0, round_up(max(values, default=1.0)))
 
 
 def curves_figure(
-    done: Seeds,
-    growing: Seeds,
-    frame: Frame,
-    steps: int,
-    color: Pair,
-    levels: Mapping[str, float] | None = None,
-    *,
-    dashed: tuple[Seeds, Seeds] | None = None,
-    stopped: Stopped | None = None,
-) -> go.Figure:
+    done: Seeds, growing: Seeds, frame: Frame, steps: int, color: Pair, levels: Mapping[str, float] | None = None, *,
+    dashed: tuple[Seeds, Seeds] | None = None, stopped: Stopped | None = None,
+) -> go.Figure:  # fmt: skip
     """The curves of one arm. ``done`` and ``growing`` by seed; ``levels``: dashed lines by name, such as chance; ``dashed``:
     validation losses, done and growing, where the others are training losses.
 
     The figure is small, one of many: the axis titles stand once above them all.
     """
-
-    low, high = (math.log10(frame.low), math.log10(frame.high)) if frame.log else (frame.low, frame.high)
+    low, high = frame.at(frame.low), frame.at(frame.high)
     margin = 0.04 * (high - low)
     width, opacity = (1.0, 0.5) if len(done) > 1 else (1.6, 1.0)  # thin and pale beside their mean alone
     traces = [
@@ -115,28 +103,27 @@ def curves_figure(
             _mean("validation, mean", dashed[0], color, "dash"),
         ]
         notes += _names(done, dashed[0], frame, steps)
-    out = _out(frame, [done, growing, *(dashed or ())])
-    if out:
-        traces.append(_marks("leaves", [out[0]], [frame.high], "triangle-up", color, [f"up to {out[1]:.3g}"]))
+    drawn = [curve for curves in (done, growing, *(dashed or ())) for curve in curves.values()]
+    beyond = [point for curve in drawn for point in curve if point[1] > frame.high]
+    out, most = min((step for step, _ in beyond), default=0), f"up to {max((v for _, v in beyond), default=0.0):.3g}"
+    if beyond:
+        traces.append(_marks("leaves", [out], [frame.high], "triangle-up", color, [most]))
     if stopped is not None:
-        ends = {seed: _end_of(done.get(seed, ()), frame) for seed in stopped.steps}
+        last = {seed: curve[-1][1] for seed, curve in done.items() if curve}
+        ends = {seed: min(last.get(seed, frame.high), frame.high) for seed in stopped.steps}
         words = [f"seed {seed}, step {step:,}: {stopped.why}" for seed, step in stopped.steps.items()]
         traces.append(_marks("stopped", list(stopped.steps.values()), list(ends.values()), "x", RED, words))
         first = min(stopped.steps, key=lambda seed: stopped.steps[seed])
         notes.append(_note([stopped.where, stopped.why], stopped.steps[first], ends[first], frame, steps))
-    elif out:
-        notes.append(_note(["leaves the figure,", f"up to {out[1]:.3g}"], out[0], frame.high, frame, steps))
+    elif beyond:
+        notes.append(_note(["leaves the figure,", most], out, frame.high, frame, steps))
+    down: dict[str, Any] = {"range": [low - margin, high + margin], "type": "log" if frame.log else "linear"}
+    if frame.log:
+        down |= {"exponentformat": "power", "dtick": max(1, round((high - low) / 4))}
     return figure(
         traces,
         xaxis=axis("", range=[0, steps], tickformat=",d", nticks=5, automargin=False),
-        yaxis=axis(
-            "",
-            range=[low - margin, high + margin],
-            type="log" if frame.log else "linear",
-            nticks=5,
-            automargin=False,
-            **({"exponentformat": "power", "dtick": max(1, round((high - low) / 4))} if frame.log else {}),
-        ),
+        yaxis=axis("", nticks=5, automargin=False, **down),
         showlegend=False,
         margin={"l": 46, "r": 14, "t": 10, "b": 26},
         hovermode="closest",
@@ -160,12 +147,12 @@ def _lines(name: str, curves: Seeds, color: Pair, width: float, opacity: float, 
     words: list[str] = []
     for seed, curve in sorted(curves.items()):
         x += [step for step, _ in curve] + [None]
-        y += [float(f"{value:.4g}") for _, value in curve] + [None]
+        y += [*rounded((value for _, value in curve), 4), None]
         words += [f"seed {seed}"] * (len(curve) + 1)
+    hover = "%{text}, step %{x}: %{y:.3g}<extra></extra>"
     return go.Scatter(
-        x=x, y=y, text=words, name=name, uid=uid_of(name), mode="lines", opacity=opacity, connectgaps=False,
-        line={"color": color["light"], "width": width, "dash": dash}, hovertemplate="%{text}, step %{x}: %{y:.3g}<extra></extra>",
-        meta={"color": color, "label": name},
+        x=x, y=y, text=words, mode="lines", opacity=opacity, connectgaps=False, hovertemplate=hover,
+        **_identity(name), **painted(color, name, width=width, dash=dash),
     )  # fmt: skip
 
 
@@ -176,30 +163,22 @@ def _mean(name: str, curves: Seeds, color: Pair, dash: str = "solid") -> go.Scat
         for step, value in curve:
             by_step.setdefault(step, []).append(value)
     shown = {step: fmean(values) for step, values in sorted(by_step.items()) if len(values) > 1}
+    hover = f"{name}, step %{{x}}: %{{y:.3g}}<extra></extra>"
+    numbers = {"x": list(shown), "y": rounded(shown.values(), 4)}
     return go.Scatter(
-        x=list(shown), y=[float(f"{value:.4g}") for value in shown.values()], name=name, uid=uid_of(name), mode="lines",
-        line={"color": color["light"], "width": 2.8, "dash": dash}, hovertemplate=f"{name}, step %{{x}}: %{{y:.3g}}<extra></extra>",
-        meta={"color": color, "label": name},
-    )  # fmt: skip
+        **numbers, mode="lines", hovertemplate=hover, **_identity(name), **painted(color, name, width=2.8, dash=dash)
+    )
+
+
+def _identity(name: str) -> Trace:
+    return {"name": name, "uid": uid_of(name)}
 
 
 def _marks(name: str, x: list[int], y: list[float], symbol: str, color: Pair, words: list[str]) -> go.Scatter:
     return go.Scatter(
-        x=x, y=y, text=words, name=name, uid=uid_of(name), mode="markers", cliponaxis=False,
-        marker={"color": color["light"], "size": 12, "symbol": symbol}, hovertemplate="%{text}<extra></extra>",
-        meta={"color": color, "label": name},
+        x=x, y=y, text=words, mode="markers", cliponaxis=False, hovertemplate="%{text}<extra></extra>",
+        **_identity(name), **painted(color, name, size=12, symbol=symbol),
     )  # fmt: skip
-
-
-def _out(frame: Frame, drawn: Sequence[Seeds]) -> tuple[int, float] | None:
-    """The first step at which a curve leaves the frame at its top, and the largest value of all."""
-    beyond = [point for curves in drawn for curve in curves.values() for point in curve if point[1] > frame.high]
-    return (min(step for step, _ in beyond), max(value for _, value in beyond)) if beyond else None
-
-
-def _end_of(curve: Curve, frame: Frame) -> float:
-    """The last value inside the frame; its top for a curve without any."""
-    return min(curve[-1][1], frame.high) if curve else frame.high
 
 
 def _note(lines: Sequence[str], x: int, y: float, frame: Frame, steps: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from engine.experiments.key_figure import number
 from pages.parts.charts.base import axis, figure
 from pages.parts.charts.colors import INK, MUTED, SURFACE
 from pages.parts.charts.experiments.arms import wrapped
-from pages.parts.charts.experiments.strip import AIR, Ended, mean_bar, points, upright
+from pages.parts.charts.experiments.strip import AIR, Ended, mean_bar, points, rows_axis, upright
 
 TICKS = 15
 """The size of the letters in pixels: to be read from the back of a room."""
@@ -40,14 +40,9 @@ NAME_ON_SLIDE = 34
 
 
 def key_figure(
-    rows: Sequence[Ended],
-    scale: Literal["linear", "log"],
-    *,
-    share: bool,
-    written: Callable[[float], str] = number,
-    chance: float | None = None,
-    guess: float | None = None,
-) -> go.Figure:
+    rows: Sequence[Ended], scale: Literal["linear", "log"], *, share: bool, written: Callable[[float], str] = number,
+    chance: float | None = None, guess: float | None = None,
+) -> go.Figure:  # fmt: skip
     """``share``: whether the numbers lie between 0 and 1. ``written``: a mean in words. ``guess``: where the reader's mark stands in
     the second row. The title stands on the panel.
 
@@ -60,11 +55,7 @@ def key_figure(
     return figure(
         [*traces, _means(rows, written), *_crosses(rows)],
         xaxis=_values_axis(known, scale, share),
-        yaxis=axis(
-            "", range=[len(rows) - 0.5, -0.5], tickvals=list(range(len(rows))),
-            ticktext=[wrapped(row.name, max(NAME, len(row.name) // 2 + 4)) for row in rows], showgrid=False, fixedrange=True,
-            tickfont={"size": TICKS},
-        ),
+        yaxis=rows_axis([wrapped(row.name, max(NAME, len(row.name) // 2 + 4)) for row in rows], tickfont={"size": TICKS}),
         font={"size": TICKS},
         showlegend=False,
         margin={"l": 8, "r": 26, "t": 24 if levels else 8, "b": 28},
@@ -82,9 +73,8 @@ def _values_axis(known: Sequence[float], scale: str, share: bool) -> dict[str, o
     if scale == "log":
         far = max(known) / min(known) > 1000
         ticks = {"dtick": 1, "exponentformat": "power"} if far else {"dtick": "D2", "tickformat": "~s"}
-        return axis(
-            "", type="log", range=[math.log10(min(known)) - 0.1, math.log10(max(known)) + 0.3], **ticks, **fonts
-        )
+        ends = [math.log10(min(known)) - 0.1, math.log10(max(known)) + 0.3]
+        return axis("", type="log", range=ends, **ticks, **fonts)
     low, high = min(0.0, *known), max(0.0, *known)
     air = AIR * (high - low or 1.0)
     return axis("", range=[low - air, high + 3 * air], **fonts)
@@ -103,14 +93,11 @@ def _means(rows: Sequence[Ended], written: Callable[[float], str]) -> go.Scatter
 def _crosses(rows: Sequence[Ended]) -> list[go.Scatter]:
     """A cross at the left end of each row whose seeds all ended without a number."""
     places = [place for place, row in enumerate(rows) if row.without and not row.known]
-    if not places:
-        return []
-    return [
-        go.Scatter(
-            x=[0.02] * len(places), y=places, xaxis="x", mode="markers+text", text=["  no number: the run ended early"] * len(places),
-            textposition="middle right", marker={"symbol": "x", "size": 14, "color": "#C6313B"}, hoverinfo="skip", uid="crosses",
-        )
-    ]  # fmt: skip
+    crosses = go.Scatter(
+        x=[0.02] * len(places), y=places, xaxis="x", mode="markers+text", text=["  no number: the run ended early"] * len(places),
+        textposition="middle right", marker={"symbol": "x", "size": 14, "color": "#C6313B"}, hoverinfo="skip", uid="crosses",
+    )  # fmt: skip
+    return [crosses] if places else []
 
 
 def _guess_mark(guess: float) -> dict[str, object]:
@@ -150,23 +137,20 @@ def slide_figure(drawn: go.Figure, names: Sequence[str], words: Slide) -> go.Fig
     above = EDGE - 8 + title.height + 6 + quantity.height + (26 if layout.get("shapes") else 10)
     below = LINE * letters + 20 + sentence.height + foot.height + EDGE
     corner = (left, above)
-    return figure(
-        list(drawn.data),
-        **layout
-        | {
-            "width": WIDTH, "height": HEIGHT, "paper_bgcolor": SURFACE["light"], "font": layout["font"] | {"family": FONT},
-            "margin": {"l": left, "r": EDGE, "t": above, "b": below, "autoexpand": False},
-            "xaxis": layout["xaxis"] | {"automargin": False},
-            "yaxis": layout["yaxis"] | {"automargin": False, "ticktext": rows},
-            "shapes": [level | {"line": level["line"] | {"color": MUTED["light"]}} for level in layout.get("shapes", ())],
-            "annotations": [
-                title.at(EDGE - 8, corner),
-                quantity.at(EDGE - 2 + title.height, corner),
-                sentence.at(HEIGHT - EDGE - foot.height - sentence.height, corner),
-                foot.at(HEIGHT - EDGE + 12 - foot.height, corner),
-            ],
-        },
-    )  # fmt: skip
+    layout |= {
+        "width": WIDTH, "height": HEIGHT, "paper_bgcolor": SURFACE["light"], "font": layout["font"] | {"family": FONT},
+        "margin": {"l": left, "r": EDGE, "t": above, "b": below, "autoexpand": False},
+        "xaxis": layout["xaxis"] | {"automargin": False},
+        "yaxis": layout["yaxis"] | {"automargin": False, "ticktext": rows},
+        "shapes": [level | {"line": level["line"] | {"color": MUTED["light"]}} for level in layout.get("shapes", ())],
+        "annotations": [
+            title.at(EDGE - 8, corner),
+            quantity.at(EDGE - 2 + title.height, corner),
+            sentence.at(HEIGHT - EDGE - foot.height - sentence.height, corner),
+            foot.at(HEIGHT - EDGE + 12 - foot.height, corner),
+        ],
+    }  # fmt: skip
+    return figure(list(drawn.data), **layout)
 
 
 @dataclass(frozen=True)

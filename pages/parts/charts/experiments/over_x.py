@@ -10,7 +10,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import FONT, axis, figure, level
+from pages.parts.charts.base import FONT, axis, figure, level, painted, rounded
 from pages.parts.charts.colors import Pair
 from pages.parts.charts.experiments.arms import is_spread, wrapped
 from pages.parts.charts.experiments.strip import AIR, Ended, values_axis
@@ -64,12 +64,8 @@ def over_x_figure(lines: Sequence[OverX], x_label: str, label: str, chance: floa
         [trace for place, line in enumerate(lines) for trace in _traces(place, line, legend=not at_ends)],
         xaxis=across,
         yaxis=down,
-        margin={
-            "l": 56,
-            "r": round(LETTER * (longest + 3)) if at_ends else 14,
-            "t": TOP if at_ends else 38,
-            "b": BOTTOM,
-        },
+        margin={"l": 56, "b": BOTTOM}
+        | ({"r": round(LETTER * (longest + 3)), "t": TOP} if at_ends else {"r": 14, "t": 38}),
         hovermode="closest",
         showlegend=not at_ends,
         shapes=[] if chance is None else [level(chance, f"chance {chance:.3g}")],
@@ -79,8 +75,8 @@ def over_x_figure(lines: Sequence[OverX], x_label: str, label: str, chance: floa
 
 def _traces(place: int, line: OverX, *, legend: bool) -> list[go.Scatter]:
     symbol, dash = SYMBOLS[place % len(SYMBOLS)], DASHES[place % len(DASHES)]
-    named = _escaped(line.name)
-    means = line.means
+    named, means = line.name.replace("<", "&lt;"), line.means
+    common = {"name": named, "legendgroup": str(place), "cliponaxis": False}
     seeds = [
         (x, seed, value)
         for x, ended in sorted(line.points.items())
@@ -89,19 +85,14 @@ def _traces(place: int, line: OverX, *, legend: bool) -> list[go.Scatter]:
     ]
     return [
         go.Scatter(
-            x=[x for x, _, _ in seeds], y=[float(f"{value:.5g}") for _, _, value in seeds],
-            text=[f"{named}, seed {seed}" for _, seed, _ in seeds],
-            name=named, uid=f"seeds-{place}", mode="markers", opacity=0.45, showlegend=False, legendgroup=str(place),
-            marker={"color": line.color["light"], "size": 5, "symbol": symbol}, cliponaxis=False,
-            hovertemplate="%{text}, %{x}: %{y:.4g}<extra></extra>", meta={"color": line.color, "label": line.name},
+            x=[x for x, _, _ in seeds], y=rounded(value for _, _, value in seeds), uid=f"seeds-{place}", mode="markers", opacity=0.45,
+            text=[f"{named}, seed {seed}" for _, seed, _ in seeds], hovertemplate="%{text}, %{x}: %{y:.4g}<extra></extra>",
+            showlegend=False, **common, **painted(line.color, line.name, size=5, symbol=symbol),
         ),
         go.Scatter(
-            x=list(means), y=[float(f"{mean:.5g}") for mean in means.values()],
-            name=named, uid=f"line-{place}", mode="lines+markers", legendgroup=str(place), cliponaxis=False, showlegend=legend,
-            line={"color": line.color["light"], "width": 2.6, "dash": dash},
-            marker={"color": line.color["light"], "size": 9, "symbol": symbol},
-            hovertemplate=f"{named}, mean at %{{x}}: %{{y:.4g}}<extra></extra>",
-            meta={"color": line.color, "label": f"{line.name}, mean"},
+            x=list(means), y=rounded(means.values()), uid=f"line-{place}", mode="lines+markers", showlegend=legend,
+            hovertemplate=f"{named}, mean at %{{x}}: %{{y:.4g}}<extra></extra>", **common,
+            **painted(line.color, f"{line.name}, mean", width=2.6, dash=dash, size=9, symbol=symbol),
         ),
     ]  # fmt: skip
 
@@ -160,15 +151,8 @@ def _names(
     for (place, line, (x, y)), stops, text, want, at in zip(known, early, texts, wanted, places, strict=True):
         tie = {"x": right, "showarrow": False, "yshift": want - at}
         if not stops:
-            tie = {
-                "x": _on(across, x),
-                "showarrow": True,
-                "arrowhead": 0,
-                "arrowwidth": 1,
-                "axref": "x",
-                "ax": right,
-                "ay": at - want,
-            }
+            tie = {"x": _on(across, x), "axref": "x", "ax": right, "ay": at - want}
+            tie |= {"showarrow": True, "arrowhead": 0, "arrowwidth": 1}
         notes.append({
             **tie, "y": _on(down, y), "text": f"{GLYPHS[place % len(GLYPHS)]} {text}", "font": {"size": FONT},
             "name": f"{line.color['light']} {line.color['dark']}", "xanchor": "left", "align": "left",
@@ -193,7 +177,3 @@ def apart(wanted: Sequence[float], heights: Sequence[float], room: float) -> lis
 
 def _named(line: OverX) -> str:
     return wrapped(line.name, NAME)
-
-
-def _escaped(name: str) -> str:
-    return name.replace("<", "&lt;")

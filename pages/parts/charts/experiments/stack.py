@@ -7,7 +7,7 @@ from html import escape
 from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
-from engine.experiments.experiment import Experiment
+from engine.experiments.experiment import Arm, Experiment
 from engine.settings.fields import Setting
 from engine.tasks import TASKS
 from pages.parts.charts.experiments.arms import ROLE_COLORS, goes_without_saying
@@ -22,7 +22,9 @@ BY_GROUP = {
     "Block": "stack", "Shape": "stack", "Training": "training",
 }  # fmt: skip
 OPTIMIZERS = {"adamw": "AdamW", "sgd": "SGD", "muon": "Muon"}
-WIDTH, LEFT, BOX, HIGH = 408, 38, 190, 30
+WIDTH, LEFT, BOX, HIGH, TOP = 408, 38, 190, 30, 14
+MOST = 19
+"""The most letters of a label."""
 
 
 def part_of(setting: Setting) -> str:
@@ -48,23 +50,21 @@ def stack_svg(experiment: Experiment) -> str:
 
     All other lines have the page's text colour.
     """
-    arms = sorted(
-        experiment.arms,
-        key=lambda arm: (not ARCHITECTURES[experiment.config(arm).family].attends, arm.role != "control"),
-    )
-    config, marks = experiment.config(arms[0]), touched(experiment)
+
+    def fitness(arm: Arm) -> tuple[bool, bool]:
+        return ARCHITECTURES[experiment.config(arm).family].attends, arm.role == "control"
+
+    config, marks = experiment.config(max(experiment.arms, key=fitness)), touched(experiment)
     rows = _rows(config)
-    top, parts = 14, []
-    edges: dict[str, tuple[int, int]] = {}
+    names, parts = [part for part, _ in rows], []
     for place, (part, text) in enumerate(rows):
-        y = top + place * (HIGH + 14)
-        edges.setdefault(part, (y, y))
-        parts.append(_box(y, text, marks.get(part), named=edges[part][0] == y))
+        y = TOP + place * (HIGH + TOP)
+        parts.append(_box(y, text, marks.get(part), named=names.index(part) == place))
         if place + 1 < len(rows):
-            parts.append(_arrow(y + HIGH, y + HIGH + 14))
-    block = [place for place, (part, _) in enumerate(rows) if part in ("norm", "attention", "skip", "mlp")]
-    y0, y1 = top + block[0] * (HIGH + 14) - 7, top + block[-1] * (HIGH + 14) + HIGH + 7
-    height = top + len(rows) * (HIGH + 14)
+            parts.append(_arrow(y + HIGH, y + HIGH + TOP))
+    block = [place for place, part in enumerate(names) if part in ("norm", "attention", "skip", "mlp")]
+    y0, y1 = TOP + block[0] * (HIGH + TOP) - 7, TOP + block[-1] * (HIGH + TOP) + HIGH + 7
+    height = TOP + len(rows) * (HIGH + TOP)
     parts.insert(0, _frame(y0, y1 - y0, f"× {config.n_layers}", marks.get("stack")))
     words = "; ".join(f"{', '.join(labels)} at the {part}" for part, (_, labels) in marks.items()) or "nothing"
     title = f"The model as a stack of boxes, from task to answer. The arms change: {words}."
@@ -77,17 +77,15 @@ def stack_svg(experiment: Experiment) -> str:
 def _rows(config: RunConfig) -> list[tuple[str, str]]:
     """The rows of the drawing from the answer down to the task, against the flow of the data."""
     heads = f"{config.n_heads} head{'s' if config.n_heads > 1 else ''}"
-    attention = {"decoder": "Causal attention", "encoder": "Attention"}.get(config.family, "Attention")
+    attention = "Causal attention" if config.family == "decoder" else "Attention"
     norm = [("norm", "LayerNorm")] if config.norm != "none" else []
     skip = [("skip", "+ skip")] if config.skips else []
     mlp = [("mlp", "MLP")] if config.mlp else []
-    first, last = [("attention", f"{attention}, {heads}")], mlp
-    if config.norm == "pre":
-        block = [*norm, *first, *skip, *(norm if mlp else []), *last, *(skip if mlp else [])]
-    else:
-        block = [*first, *skip, *norm, *last, *(skip if mlp else []), *(norm if mlp else [])]
+    layers = [layer for layer in ([("attention", f"{attention}, {heads}")], mlp) if layer]
+    pre = config.norm == "pre"
+    block = [row for layer in layers for row in ([*norm, *layer, *skip] if pre else [*layer, *skip, *norm])]
     upwards = [
-        ("task", f"{TASKS[config.task].label}"),
+        ("task", TASKS[config.task].label),
         ("positions", f"Tokens + {short_label(ENCODINGS[config.pos_encoding].label)}"),
         *block,
         ("training", f"Loss, {OPTIMIZERS[config.optimizer]}"),
@@ -114,17 +112,14 @@ def _box(y: int, text: str, mark: tuple[str, list[str]] | None, *, named: bool) 
 def _names(y: float, color: str, labels: list[str]) -> str:
     """The labels of the changed settings beside the box, on at most two lines."""
     shown = labels[:2] if len(labels) <= 2 else [labels[0], f"and {len(labels) - 1} more"]
+    shown = [label if len(label) <= MOST else label[: MOST - 1] + "…" for label in shown]
     start = y - 9 * (len(shown) - 1)
     x = LEFT + BOX + 22
     line = f'<path d="M{LEFT + BOX + 4} {y - 4}H{x - 5}" stroke="{color}" stroke-width="2"/>'
     return line + "".join(
-        f'<text x="{x}" y="{start + 18 * place}" fill="currentColor" font-weight="600">{escape(_cut(label))}</text>'
+        f'<text x="{x}" y="{start + 18 * place}" fill="currentColor" font-weight="600">{escape(label)}</text>'
         for place, label in enumerate(shown)
     )
-
-
-def _cut(label: str, most: int = 19) -> str:
-    return label if len(label) <= most else label[: most - 1] + "…"
 
 
 def _arrow(y0: int, y1: int) -> str:
@@ -134,9 +129,8 @@ def _arrow(y0: int, y1: int) -> str:
 
 
 def _frame(y: int, height: int, text: str, mark: tuple[str, list[str]] | None) -> str:
-    color = mark[0] if mark else "currentColor"
-    labels = mark[1] if mark else []
-    one = labels[0] + (f", +{len(labels) - 1}" if len(labels) > 1 else "") if labels else ""
+    color, labels = mark or ("currentColor", [""])
+    one = labels[0] + (f", +{len(labels) - 1}" if len(labels) > 1 else "")
     named = _names(y + height - 2, color, [one]) if mark else ""
     return (
         f'<rect x="{LEFT - 10}" y="{y}" width="{BOX + 20}" height="{height}" rx="10" stroke="{color}" '

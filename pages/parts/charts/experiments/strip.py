@@ -9,7 +9,7 @@ from statistics import fmean
 
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import FONT, axis, figure
+from pages.parts.charts.base import FONT, axis, figure, painted, rounded
 from pages.parts.charts.colors import Pair, muted, shade
 from pages.parts.charts.experiments.arms import is_share, is_spread, wrapped
 
@@ -54,14 +54,7 @@ def strip_figure(rows: Sequence[Ended], label: str, chance: float | None = None)
     return figure(
         traces,
         xaxis=values_axis(label, known, chance),
-        yaxis=axis(
-            "",
-            range=[len(rows) - 0.5, -0.5],
-            tickvals=list(range(len(rows))),
-            ticktext=[_named(row) for row in rows],
-            showgrid=False,
-            fixedrange=True,
-        ),
+        yaxis=rows_axis([_named(row) for row in rows]),
         showlegend=False,
         margin={"l": 8, "r": 14, "t": 24 if levels else 6, "b": 46},
         hovermode="closest",
@@ -79,6 +72,12 @@ def _named(row: Ended) -> str:
     """The name of a row on at most three lines, for which there is room."""
     name = f"{row.name} ({row.without} without)" if row.without else row.name
     return wrapped(name, max(20, len(name) // 2))
+
+
+def rows_axis(names: Sequence[str], **more: object) -> dict[str, object]:
+    """An axis with a row for each name, the first on top."""
+    places = {"range": [len(names) - 0.5, -0.5], "tickvals": list(range(len(names))), "ticktext": list(names)}
+    return axis("", **places, showgrid=False, fixedrange=True, **more)
 
 
 def _side(chance: float, known: Sequence[float], label: str) -> str:
@@ -107,23 +106,19 @@ def points(place: int, row: Ended) -> go.Scatter:
         (seed, value, n) for n, (seed, value) in enumerate(zip(row.seeds, row.values, strict=True)) if value is not None
     ]
     return go.Scatter(
-        x=[float(f"{value:.5g}") for _, value, _ in found],
-        y=[place + 0.3 * (2 * (n + 0.5) / count - 1) for _, _, n in found],
-        text=[f"{row.name}, seed {seed}".replace("<", "&lt;") for seed, _, _ in found],
-        name=row.name, uid=f"points-{place}", mode="markers", opacity=0.65, cliponaxis=False,
-        marker={"color": row.color["light"], "size": 8},
-        hovertemplate="%{text}: %{x:.4g}<extra></extra>", meta={"color": row.color, "label": row.name},
+        x=rounded(value for _, value, _ in found), y=[place + 0.3 * (2 * (n + 0.5) / count - 1) for _, _, n in found],
+        text=[f"{row.name}, seed {seed}".replace("<", "&lt;") for seed, _, _ in found], hovertemplate="%{text}: %{x:.4g}<extra></extra>",
+        name=row.name, uid=f"points-{place}", mode="markers", opacity=0.65, cliponaxis=False, **painted(row.color, row.name, size=8),
     )  # fmt: skip
 
 
 def mean_bar(place: int, row: Ended) -> go.Scatter:
     """An upright bar at the mean of a row; empty before there is one."""
     known = row.known
-    mean = [float(f"{fmean(known):.5g}")] if known else []
+    name, mean = f"{row.name}, mean", rounded([fmean(known)]) if known else []
     return go.Scatter(
-        x=mean * 2, y=[place - 0.38, place + 0.38] if known else [], name=f"{row.name}, mean", uid=f"mean-{place}",
-        mode="lines", line={"color": row.color["light"], "width": 3.5}, cliponaxis=False,
-        hovertemplate="mean %{x:.4g}<extra></extra>", meta={"color": row.color, "label": f"{row.name}, mean"},
+        x=mean * 2, y=[place - 0.38, place + 0.38] if known else [], name=name, uid=f"mean-{place}", mode="lines", cliponaxis=False,
+        hovertemplate="mean %{x:.4g}<extra></extra>", **painted(row.color, name, width=3.5),
     )  # fmt: skip
 
 
@@ -139,39 +134,35 @@ def upright(
 
 
 def effect_figure(
-    effects: Sequence[float | None],
-    mean: float | None,
-    interval: tuple[float, float] | None,
-    smallest: float,
-    direction: str,
-    unit: str,
-) -> go.Figure:
+    effects: Sequence[float | None], mean: float | None, interval: tuple[float, float] | None, smallest: float, direction: str, unit: str
+) -> go.Figure:  # fmt: skip
     """A claim's effect. ``effects`` by seed are small dots above the mean; the shaded side is the claimed one."""
-    title = _in_lines(unit)
     color, named = shade(COLOR), smallest if direction == "more" else -smallest
     known = [value for value in effects if value is not None]
-    low, high = _range([0.0, named, *known, *(interval or ())])
-    dot = [] if mean is None else [mean]
+    shown = [0.0, named, *known, *(interval or ())]
+    margin = 0.1 * (max(shown) - min(shown))
+    low, high = min(shown) - margin, max(shown) + margin
+    ends, dot = list(interval or ()), [] if mean is None else [mean]
+    seeds, whiskers = painted(muted(), "effect of each seed", size=7), painted(color, "95 % interval", width=3, size=12)
+    for drawn, width in ((seeds, 1.6), (whiskers, 3)):
+        drawn["marker"] |= {"symbol": "line-ns", "line": {"width": width}}
+    claimed = {"x0": named, "x1": high if named > 0 else low, "y0": 0, "y1": 1, "line": {"width": 0}, "name": "claimed"}
     return figure(
         [
             go.Scatter(
                 x=known, y=[0.62] * len(known), name="seeds", uid="seeds", mode="markers", opacity=0.5, cliponaxis=False,
-                marker={"color": muted()["light"], "size": 7, "symbol": "line-ns", "line": {"width": 1.6}},
-                hovertemplate="one seed: %{x:.3g}<extra></extra>", meta={"color": muted(), "label": "effect of each seed"},
+                hovertemplate="one seed: %{x:.3g}<extra></extra>", **seeds,
             ),
             go.Scatter(
-                x=list(interval or ()), y=[0.25] * len(interval or ()), name="95 % interval", uid="interval", mode="lines+markers",
-                line={"color": color["light"], "width": 3},
-                marker={"color": color["light"], "size": 12, "symbol": "line-ns", "line": {"width": 3}},
-                hovertemplate="95 % interval: %{x:.3g}<extra></extra>", meta={"color": color, "label": "95 % interval"},
+                x=ends, y=[0.25] * len(ends), name="95 % interval", uid="interval", mode="lines+markers",
+                hovertemplate="95 % interval: %{x:.3g}<extra></extra>", **whiskers,
             ),
             go.Scatter(
                 x=dot, y=[0.25] * len(dot), name="effect", uid="effect", mode="markers",
-                marker={"color": color["light"], "size": 12},
-                hovertemplate="mean effect: %{x:.3g}<extra></extra>", meta={"color": color, "label": "mean effect"},
+                hovertemplate="mean effect: %{x:.3g}<extra></extra>", **painted(color, "mean effect", size=12),
             ),
         ],
-        xaxis=axis(title, range=[low, high], nticks=6),
+        xaxis=axis(_in_lines(unit), range=[low, high], nticks=6),
         yaxis={"visible": False, "range": [0, 0.85], "fixedrange": True},
         showlegend=False,
         margin={"l": 12, "r": 12, "t": 24, "b": 44 + effect_height(unit) - HEIGHT},
@@ -179,10 +170,7 @@ def effect_figure(
         shapes=[
             upright(0.0, "0" if abs(named) > CLOSE * (high - low) else "", dash="solid"),
             upright(named, f"{named:+.3g}".replace("-", "−")),
-            {
-                "type": "rect", "xref": "x", "x0": named, "x1": high if named > 0 else low, "yref": "paper", "y0": 0, "y1": 1,
-                "layer": "below", "line": {"width": 0}, "name": "claimed",
-            },
+            {"type": "rect", "xref": "x", "yref": "paper", "layer": "below", **claimed},
         ],
     )  # fmt: skip
 
@@ -195,9 +183,3 @@ def effect_height(unit: str) -> int:
 def _in_lines(unit: str) -> str:
     """The text on one line, or on two of nearly equal length."""
     return wrapped(unit, UNIT_WIDTH if len(unit) <= UNIT_WIDTH else len(unit) // 2 + 6)
-
-
-def _range(values: Sequence[float]) -> tuple[float, float]:
-    low, high = min(values), max(values)
-    margin = 0.1 * (high - low)
-    return low - margin, high + margin

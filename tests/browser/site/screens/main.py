@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.analysis.attention_asked import Place
+from engine.analysis.attention.asked import Place
 from engine.config.run_config import parse
 from pages.parts.boards.live.board import ALL, Overlay, live_board, overlay, recorded_board
 from pages.parts.boards.live.feed import feed
@@ -51,5 +51,5 @@ if "recorded" in given:
         name="A recorded run",
     )
 else:
-    state = live_board(run, earlier=earlier, panels=ALL, name="A scripted run")
-    st.text(f"page knows: {run.state if run else 'nothing'}, polling: {state.polling}")
+    polling = live_board(run, earlier=earlier, panels=ALL, name="A scripted run")
+    st.text(f"page knows: {run.state if run else 'nothing'}, polling: {polling}")

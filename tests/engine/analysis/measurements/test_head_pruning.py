@@ -8,19 +8,20 @@ from dataclasses import replace
 import pytest
 import torch
 
-from engine.analysis.measurements.head_pruning import accuracy_along, attentions, gated, importance, measure, removable
-from engine.config.run_config import parse
-from engine.estimate.layout import shapes
-from engine.model.build import build_model
-from engine.training.data import Data
-from engine.training.trained import Trained
-
-CPU = torch.device("cpu")
+from engine.analysis.measurements.head_pruning import (
+    accuracy_along,
+    attentions,
+    gated,
+    head_pruning,
+    importance,
+    removable,
+)
+from engine.training.result import Trained
+from tests.engine.tiny import as_trained
 
 
 def trained(n_layers: int = 2) -> Trained:
-    config = parse({"task": "lookup", "family": "encoder", "n_heads": 4, "n_layers": n_layers, "pos_encoding": "nope"})
-    return Trained(config, build_model(config, **shapes(config).of_model), Data(config), CPU)
+    return as_trained(task="lookup", family="encoder", n_heads=4, n_layers=n_layers, pos_encoding="nope")
 
 
 def test_a_gate_of_zero_is_a_head_whose_output_columns_are_zero() -> None:
@@ -78,7 +79,7 @@ def test_measuring_leaves_the_model_as_it_was_also_where_a_pass_raises() -> None
     given = trained()
     inputs = given.data.validation_batch(size=4).inputs
     before = given.model(inputs)
-    assert measure(given) == measure(given)
+    assert head_pruning(given) == head_pruning(given)
     assert given.model(inputs).equal(before)
 
     batch = given.data.validation_batch(size=4)

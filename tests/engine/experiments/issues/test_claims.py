@@ -1,4 +1,4 @@
-"""The claims of all issues: each finds its numbers in runs of its arms, and says of made-up numbers what is in them."""
+"""The claims of all issues: each finds its numbers in runs of its arms; and exponents of costs whose growth is known."""
 
 from __future__ import annotations
 
@@ -8,37 +8,32 @@ from functools import cache
 import numpy as np
 import pytest
 
-from engine.analysis.measurements import head_pruning, timing
+from engine.analysis.measurements import cost, head_pruning
 from engine.analysis.measurements.take import take_measurement
 from engine.estimate import layout
-from engine.experiments.experiment import Change, Claim
+from engine.experiments.experiment import Claim
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.report import report
+from engine.experiments.issues.scaling import exponent, log2_ratio, minus
 from engine.experiments.trial import Trial, read_trial
 from engine.training.train import train
 
 CLAIMS = [
-    pytest.param(issue, claim, id=f"{issue.slug}: {claim.sentence}", marks=[pytest.mark.acceptance] * claim.extended)
-    for issue in ISSUES.values()
+    pytest.param(issue, claim, id=f"{issue.slug}: {claim.id}", marks=[pytest.mark.acceptance] * (claim not in core))
+    for issue, core in ((issue, issue.claims_of()) for issue in ISSUES.values())
     for claim in issue.claims
 ]
-DIFFERENCES = [row for row in CLAIMS if isinstance(row.values[1].effect, Change)]
-"""Those of which the effect is one number minus another; the other effects have tests of their own."""
 COUNTS_VISITS = "_seen_"
 """In the names of numbers over positions that were met often enough: these need all steps of the arm."""
-SEEDS = range(6)
-"""As few as can decide."""
-NOISE = np.linspace(-0.05, 0.05, len(SEEDS))
-"""What a number is off by at each seed, as a share of the smallest effect worth naming."""
+SIZES = {2.0: "two", 4.0: "four", 8.0: "eight"}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _measurements_are_short() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         less = (
-            (timing, "FEWEST", 1),
-            (timing, "ENOUGH", 0.0),
+            (cost, "FEWEST", 1),
+            (cost, "ENOUGH", 0.0),
             (head_pruning, "SAMPLES", 32),
             (layout, "VALIDATION_SIZE", 32),
         )
@@ -62,8 +57,6 @@ def trained(slug: str, arm_name: str, whole: bool) -> Trial:
 @pytest.mark.parametrize(("issue", "claim"), CLAIMS)
 def test_a_claim_asks_for_numbers_that_its_arms_give(issue: Issue, claim: Claim) -> None:
     def values(arm: str, metric: str) -> np.ndarray:
-        if not claim.extended:
-            assert not issue.arm(arm).extended, arm
         return np.array([trained(issue.slug, arm, COUNTS_VISITS in metric).number(metric)])
 
     effect = claim.effect(values)
@@ -71,29 +64,16 @@ def test_a_claim_asks_for_numbers_that_its_arms_give(issue: Issue, claim: Claim)
     assert np.isfinite(effect).all()
 
 
-@pytest.mark.parametrize(("issue", "claim"), DIFFERENCES)
-def test_a_claim_says_what_is_in_the_numbers(issue: Issue, claim: Claim) -> None:
-    assert {times: found(issue, claim, times) for times in (3.0, 0.0, -3.0)} == {
-        3.0: "holds", 0.0: "none", -3.0: "opposite"
-    }  # fmt: skip
+def growing(arm: str, metric: str) -> np.ndarray:
+    """Three seeds: the first costs 5 n, the second .1 n², the third has no number."""
+    n = {name: size for size, name in SIZES.items()}[arm]
+    return np.array([5 * n, 0.1 * n**2, np.nan if arm == "four" else n])
 
 
-def found(issue: Issue, claim: Claim, times: float) -> str:
-    """The finding where the effect is this multiple of the smallest one worth naming, on the side that the claim names."""
-    assert isinstance(claim.effect, Change)
-    change = claim.smallest_effect * (times if claim.direction == "more" else -times)
-    before = claim.effect.before
-    numbers = {claim.effect.after: (before if isinstance(before, float | int) else 0.5) + change}
-    if isinstance(before, tuple):
-        numbers[before] = 0.5
-
-    trials = [
-        Trial(arm.name, seed, {
-            metric: number + (claim.smallest_effect * NOISE[seed] if (name, metric) == claim.effect.after else 0.0)
-            for (name, metric), number in numbers.items()
-            if name == arm.name
-        })
-        for arm in issue.arms
-        for seed in SEEDS
-    ]  # fmt: skip
-    return report(issue, trials, SEEDS, extended=True).claim(claim.id).finding
+def test_the_exponent_is_the_slope_on_logarithms_seed_by_seed() -> None:
+    found = exponent(SIZES, "cost")(growing)
+    assert found[:2] == pytest.approx([1, 2])
+    assert np.isnan(found[2])
+    assert minus(exponent(SIZES, "cost"), 1.0)(growing)[:2] == pytest.approx([0, 1])
+    assert minus(exponent(SIZES, "cost"), exponent(SIZES, "cost"))(growing)[:2] == pytest.approx([0, 0])
+    assert log2_ratio("eight", "two", "cost")(growing) == pytest.approx([2, 4, 2])

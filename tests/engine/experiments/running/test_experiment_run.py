@@ -15,9 +15,9 @@ import pytest
 from engine.experiments.experiment import Arm
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
+from engine.foundation.errors import JobError
 from engine.foundation.visitor import Visitor
 from engine.settings.errors import ConfigError
-from engine.workers.errors import JobError
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue
 from tests.engine.fake_training import RAISES
@@ -38,10 +38,17 @@ def ended(run: ExperimentRun) -> ExperimentRun:
     return run
 
 
-def test_every_arm_meets_every_seed_and_the_claims_are_weighed(pool: Pool) -> None:
+def test_every_arm_meets_every_seed_and_the_claims_are_weighed(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a process for questions: those may be busy with others' for longer than anybody waits."""
+
+    def busy(*_: object, **__: object) -> None:
+        raise JobError("The question took longer than 30 s.")
+
+    monkeypatch.setattr(pool, "ask", busy)
     run = ended(ExperimentRun(fake_issue(seeds=6, first_seed=10), pool))
     assert run.state == "finished"
     assert {(t.arm, t.seed) for t in run.trials} == {(a, s) for a in ("short", "long") for s in range(10, 16)}
+    assert list(pool.runs.folder.glob("*/config.json")) == [], "no trial is left on disk as a run"
     found = run.report
     assert found.claims[0].finding == "holds"
     effects = [1 / (1 + s + 1) - 1 / (9 + s + 1) for s in range(10, 16)]
@@ -49,16 +56,7 @@ def test_every_arm_meets_every_seed_and_the_claims_are_weighed(pool: Pool) -> No
     assert found.values("short", "loss") == pytest.approx([1 / (2 + s) for s in range(10, 16)])
     assert run.done == 1
     assert not run.running_trials
-
-
-def test_the_extended_arms_and_claims_come_when_asked_for(pool: Pool) -> None:
-    run = ended(ExperimentRun(fake_issue(seeds=2), pool, extended=True))
-    assert [arm.name for arm in run.report.arms] == ["short", "long", "longest"]
-    assert len(run.report.claims) == 3
-
-
-def test_the_last_line_has_the_first_claims_numbers_at_the_top(pool: Pool) -> None:
-    row = json.loads(json.dumps(ended(ExperimentRun(fake_issue(seeds=6), pool)).report.to_json(), allow_nan=False))
+    row = json.loads(json.dumps(found.to_json(), allow_nan=False))
     assert (row["event"], row["slug"], row["finding"]) == ("report", "fake", "holds")
     assert [row[key] for key in ("effect", "ci", "p")] == [row["claims"][0][key] for key in ("effect", "ci", "p")]
     assert {"claim", "finding", "effect", "unit", "ci", "p", "smallest_effect"} <= set(row["claims"][0])
@@ -105,32 +103,11 @@ def test_stored_trials_are_not_trained_again_unless_they_did_not_finish(pool: Po
     assert (more.done, more.seconds_left) == (1, 0)
 
 
-def test_an_experiment_needs_no_process_for_questions(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those processes may be busy with others' questions for longer than anybody waits."""
-
-    def busy(*_: object, **__: object) -> None:
-        raise JobError("The question took longer than 30 s.")
-
-    monkeypatch.setattr(pool, "ask", busy)
-    run = ended(ExperimentRun(fake_issue(seeds=2), pool))
-    assert (run.state, len(run.report.claims[0].effects)) == ("finished", 2)
-
-
-def test_no_trial_is_left_on_disk_as_a_run(pool: Pool) -> None:
-    ended(ExperimentRun(fake_issue(seeds=2), pool))
-    assert list(pool.runs.folder.glob("*/config.json")) == []
-
-
-def test_an_experiment_waits_for_room(tmp_path: Path) -> None:
-    with pool_of(tmp_path, size=2, queue_length=1, runs_per_worker=1) as narrow:
+def test_an_experiment_waits_for_room_and_what_the_host_refuses_ends_it_with_the_sentence(tmp_path: Path) -> None:
+    with pool_of(tmp_path, size=2, queue_length=1, runs_per_worker=1, steps=9) as narrow:
         assert len(ended(ExperimentRun(fake_issue(seeds=2), narrow, visitor=Visitor("me"))).trials) == 4
-
-
-def test_what_the_host_refuses_ends_it_with_the_sentence(tmp_path: Path) -> None:
-    with pool_of(tmp_path, steps=5) as narrow:
-        run = ended(ExperimentRun(fake_issue(seeds=2), narrow))
-    assert run.state == "failed"
-    assert run.problem == "steps is 9; this host allows at most 5."
+        run = ended(ExperimentRun(fake_issue(seeds=2, base={"steps": 10}), narrow))
+    assert (run.state, run.problem) == ("failed", "steps is 10; this host allows at most 9.")
 
 
 def test_an_arm_that_does_not_parse_is_refused_before_anything_runs(pool: Pool) -> None:

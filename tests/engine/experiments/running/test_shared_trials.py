@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from engine.experiments.experiment import Experiment
-from engine.experiments.running import trial_cache
+from engine.experiments.running import shared_trials, trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
-from engine.experiments.running.shared_trials import SharedTrials
+from engine.experiments.running.shared_trials import SharedRun, SharedTrials
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
@@ -51,26 +53,22 @@ def kept(experiment: Experiment) -> dict[str, object]:
     return {"find": partial(trial_cache.find, experiment), "save": partial(trial_cache.save, experiment)}
 
 
-def test_a_trial_is_trained_once_for_all_who_wait_for_it(pool: Pool, submitted: list[RunRequest]) -> None:
+def test_a_trial_is_trained_once_for_all_who_wait_for_it_or_come_to_it_later(
+    pool: Pool, submitted: list[RunRequest]
+) -> None:
     issue = fake_issue(seeds=4, base={"steps": 9, "learning_rate": 0.01})
+    late = ExperimentRun(issue, pool, **kept(issue))  # type: ignore[arg-type]
+    assert late.reused == ()
     runs = together(pool, issue, 5, **kept(issue))
     assert all(run.wait(600) for run in runs)
     assert [run.state for run in runs] == ["finished"] * 5
+    assert late.start().wait(600)
     assert len(submitted) == runs[0].total == 8
-    assert all(numbers(run) == numbers(runs[0]) for run in runs)
-    assert [run.report.claims for run in runs] == [runs[0].report.claims] * 5
+    assert (len(late.reused), late.done) == (8, 1)
+    assert all(numbers(run) == numbers(runs[0]) for run in (*runs, late))
+    assert [run.report.claims for run in (*runs, late)] == [runs[0].report.claims] * 6
     assert not pool.runs.live()
     assert list(pool.runs.folder.glob("*/config.json")) == []
-
-
-def test_what_another_has_trained_since_the_beginning_is_taken_over(pool: Pool, submitted: list[RunRequest]) -> None:
-    issue = fake_issue(seeds=2)
-    late = ExperimentRun(issue, pool, **kept(issue))  # type: ignore[arg-type]
-    assert late.reused == ()
-    assert ExperimentRun(issue, pool, **kept(issue)).start().wait(600)  # type: ignore[arg-type]
-    assert late.start().wait(600)
-    assert (len(submitted), len(late.reused), late.done) == (4, 4, 1)
-    assert late.report.claims[0].weighed.seeds == 2
 
 
 def test_who_stops_takes_nothing_from_the_others_and_the_last_one_stops_the_run(pool: Pool) -> None:
@@ -87,6 +85,20 @@ def test_who_stops_takes_nothing_from_the_others_and_the_last_one_stops_the_run(
     assert second.wait(600)
     assert not pool.runs.live()
     assert [run.state for run in (first, second)] == ["stopped"] * 2
+
+
+def test_who_leaves_runs_that_do_not_end_waits_for_all_of_them_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, waited, deleted = [100.0], list[float](), list[str]()
+    monkeypatch.setattr(shared_trials, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    def wait_for(_: int, timeout: float) -> None:
+        waited.append(timeout)
+        now[0] += timeout
+
+    runs: list[Any] = [SimpleNamespace(id=name, live=True, wait_for=wait_for) for name in "abc"]
+    pool: Any = SimpleNamespace(stop=lambda name: None, runs=SimpleNamespace(delete=deleted.append))
+    SharedTrials().leave(pool, [SharedRun(run) for run in runs])
+    assert (waited, deleted) == ([shared_trials.TIMEOUT, 0.0, 0.0], ["a", "b", "c"])
 
 
 def test_a_trial_that_measures_time_is_trained_for_each_who_asks(pool: Pool, submitted: list[RunRequest]) -> None:

@@ -50,11 +50,12 @@ def test_comparing_again_with_one_more_rival_trains_that_one_only(pool: Pool, mo
     assert (saved, len(same.reused)) == (set(), 6)
 
 
-def test_an_issue_uses_the_same_cache(pool: Pool) -> None:
-    trained(fake_issue(seeds=2), pool)
+def test_an_issue_uses_the_same_cache_and_its_extended_arms_and_claims_come_when_asked_for(pool: Pool) -> None:
+    first, _ = trained(fake_issue(seeds=2), pool)
     more, saved = trained(fake_issue(seeds=3), pool, extended=True)
     assert len(more.reused) == 4
-    assert saved == {"short", "long", "longest"}
+    assert saved == {"short", "long", "longest"} == {arm.name for arm in more.report.arms}
+    assert [len(run.report.claims) for run in (first, more)] == [2, 3]
     numbers = {(trial.arm, trial.seed): trial.number("loss") for trial in more.trials}
     assert numbers["longest", 2] < numbers["long", 2] < numbers["short", 2]
 
@@ -72,7 +73,9 @@ def test_a_trial_is_found_wherever_the_same_is_trained() -> None:
     assert trial_cache.stored_trials(replace(experiment, base={**experiment.base, "learning_rate": 0.02})) == []
 
 
-def test_what_measured_time_or_did_not_finish_or_cannot_be_read_is_not_found() -> None:
+def test_what_measured_time_or_did_not_finish_or_is_of_other_code_or_cannot_be_read_is_not_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     issue = ISSUES["quadratic-cost"]
     timed = next(arm for arm in issue.arms_of() if arm.alone)
     trial_cache.save(issue, trial_of(timed.name, 0))
@@ -82,14 +85,11 @@ def test_what_measured_time_or_did_not_finish_or_cannot_be_read_is_not_found() -
     trial_cache.save(experiment, replace(trial_of(arm.name, 0), outcome="The worker was ended."))
     assert trial_cache.stored_trials(experiment) == []
     trial_cache.save(experiment, trial_of(arm.name, 0))
+    with monkeypatch.context() as patch:
+        patch.setattr(trial_cache, "code_hash", lambda: "other")
+        assert trial_cache.stored_trials(experiment) == []
+    assert len(trial_cache.stored_trials(experiment)) == 1
     trial_cache.file_of(experiment.identity(arm), 0).write_text("{")
-    assert trial_cache.stored_trials(experiment) == []
-
-
-def test_a_trial_is_not_found_after_the_code_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    experiment = comparison({}, ("rope",), ("permutation",))
-    trial_cache.save(experiment, trial_of(experiment.arms[0].name, 0))
-    monkeypatch.setattr(trial_cache, "code_hash", lambda: "other")
     assert trial_cache.stored_trials(experiment) == []
 
 

@@ -1,108 +1,135 @@
-"""The questions of the story: the right answer is the run's own, whatever the run did."""
+"""The questions of the story: the right answer is the run's own, whatever the run did. The runs are made up, event by event."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
-from engine.config.run_config import RunConfig
+from engine.estimate.layout import metric_names
 from engine.experiments.story import STEPS
-from engine.experiments.story.questions import (
-    EQUAL_SYMBOLS,
-    HEADS_AT_THE_MIRROR,
-    HOW_MANY_RIGHT,
-    LAYER_AT_THE_MIRROR,
-    PICTURE_OF_THE_WEIGHTS,
-    WHEN_MOST_ARE_RIGHT,
-    percent,
-)
+from engine.experiments.story.questions import MOST, PICTURES, QUESTIONS, percent
 from engine.experiments.story.readings import equal_symbols, heads_of
-from engine.experiments.story.step import Observed, Question, Step
+from engine.experiments.story.steps import Step
+from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Started
 from engine.runs.log import EventLog
-from tests.engine.experiments.story.synthetic import CHANCE, events_of, mirrored, sample
+from engine.settings.costs import Memory
 
+MEMORY = Memory(parameters=1, gradients=1, optimizer=2, saved=1, scores=1)
+CHANCE = 0.1
 ENCODER = STEPS[0].config(STEPS[0].first)
+SPREAD = np.full((1, 1, 8, 8), 1 / 8, dtype=np.float32)
+
+
+def sample(tokens: str, predictions: str, targets: str | None = None) -> Sample:
+    """A sequence of one-letter symbols; a space in the targets: no answer is asked there."""
+    asked = [sign.strip() for sign in (targets or tokens[::-1])]
+    return Sample(list(tokens), asked, [guess if ask else "" for guess, ask in zip(predictions, asked, strict=True)])
+
+
 SAMPLES = (sample("12134567", "33345678"), sample("99123456", "12345678"))
 """Two pairs of equal symbols; the first pair got the same answer."""
 
 
-def seen(question: Question, config: RunConfig, events: EventLog) -> Observed:
-    """What a run answers to a question that it can answer."""
-    observed = question.observe(config, events)
-    assert observed is not None
-    return observed
+def mirrored(heads: Sequence[bool]) -> np.ndarray:
+    """A pattern of one layer: heads that read the mirrored position, and heads that read their own."""
+    own = np.eye(8, dtype=np.float32)
+    return np.stack([own[::-1] if mirror else own for mirror in heads])[None]
+
+
+def events_of(
+    accuracy: float,
+    *,
+    samples: Sequence[Sample] = (),
+    pattern: np.ndarray | None = None,
+    ended: bool = True,
+    measured: Sequence[tuple[int, float]] = (),
+) -> EventLog:
+    """A run that ends with this accuracy, and with these samples and this pattern in its last snapshot. ``measured``: steps before
+    the last, each with its accuracy."""
+    name = metric_names(ENCODER)[0]
+    events: list[Event] = [Started(10, MEMORY, None, {"loss": 2.3, name: CHANCE}, None, "cpu")]
+    events += [
+        Progress(step, 1.0, 1.0, 0.01, 100.0, {name: share}, {"loss": 1.0, name: share}) for step, share in measured
+    ]
+    events.append(Snapshot(ENCODER.steps, {} if pattern is None else {"self": pattern}, {}, list(samples)))
+    if ended:
+        events.append(Finished(ENCODER.steps, {"loss": 1.0, name: accuracy}, [], MEMORY, 1.0))
+    return EventLog(events)
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.title)
-def test_whatever_a_run_did_exactly_one_answer_of_its_question_is_right(step: Step) -> None:
-    for value in step.values:
-        config = step.config(value)
+def test_whatever_a_run_did_exactly_one_answer_is_right_once_it_has_finished(step: Step) -> None:
+    for config in map(step.config, step.values):
         for accuracy in (0.0, CHANCE, 0.3, 0.985, 0.99, 1.0):
             for heads in ([False], [True, False], [True]):
-                events = events_of(config, accuracy, samples=SAMPLES, pattern=mirrored(heads))
-                observed = seen(step.question, config, events)
+                events = events_of(accuracy, samples=SAMPLES, pattern=mirrored(heads))
+                observed = step.question.observe(config, events)
+                assert observed is not None
                 assert observed.answer in step.question.answers
                 assert observed.sentence.endswith(".")
-
-
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.title)
-def test_a_run_that_has_not_finished_answers_nothing(step: Step) -> None:
-    config = step.config(step.first)
-    assert step.question.observe(config, EventLog()) is None
-    unfinished = events_of(config, 1.0, samples=SAMPLES, pattern=mirrored([True]), ended=False)
-    assert step.question.observe(config, unfinished) is None
+        assert step.question.observe(config, EventLog()) is None
+        unfinished = events_of(1.0, samples=SAMPLES, pattern=mirrored([True]), ended=False)
+        assert step.question.observe(config, unfinished) is None
 
 
 @pytest.mark.parametrize(
-    ("accuracy", "answer"),
+    ("question", "events", "answer", "said"),
     [
-        (0.0, "chance"),
-        (CHANCE, "chance"),
-        (0.12, "chance"),
-        (0.3, "some"),
-        (0.989, "some"),
-        (0.99, "nearly all"),
-        (1.0, "nearly all"),
+        *(
+            ("how-many-right", events_of(accuracy), answer, f"{percent(accuracy)} of the answers are right; guessing gives 10 %")
+            for accuracy, answer in (
+                (0.0, "chance"), (CHANCE, "chance"), (0.12, "chance"), (0.3, "some"), (0.989, "some"), (0.99, "nearly all"),
+                (1.0, "nearly all"),
+            )
+        ),
+        ("equal-symbols", events_of(0.3, samples=SAMPLES), "not always", "**1 of 2**"),
+        ("equal-symbols", events_of(0.3, samples=SAMPLES[:1]), "always", "**1 of 1**"),
+        *(
+            ("heads-at-the-mirror", events_of(1.0, pattern=mirrored(heads)), answer, said)
+            for heads, answer, said in (
+                ([True], "every", "The head has"), ([False], "none", "The head has"),
+                ([True, False, False, True], "part", "**2 of 4** heads"), ([True] * 4, "every", "**4 of 4** heads"),
+            )
+        ),
+        *(
+            (
+                "layer-at-the-mirror",
+                events_of(1.0, pattern=np.concatenate([mirrored([first, False]), mirrored([second, False])])),
+                answer,
+                f"layer 1 at **{8 * first} of 8** positions; layer 2 at **{8 * second} of 8** positions",
+            )
+            for first, second, answer in (
+                (False, False, "none"), (False, True, "later"), (True, False, "first"), (True, True, "first"),
+            )
+        ),
+        ("picture-of-the-weights", events_of(0.3, pattern=mirrored([True, False])), "mirrored", "30 % of the answers"),
+        ("picture-of-the-weights", events_of(0.3, pattern=mirrored([False])), "one distance", ""),
+        ("picture-of-the-weights", events_of(0.3, pattern=np.roll(mirrored([False]), 2, axis=-1)), "one distance", ""),
+        ("picture-of-the-weights", events_of(0.3, pattern=SPREAD), "spread", ""),
+        *(  # each picture that is shown would be answered by its own name
+            ("picture-of-the-weights", events_of(0.3, pattern=weights[None, None]), name, "")
+            for name, weights in PICTURES.items()
+        ),
+        ("when-most-are-right", events_of(1.0, measured=[(50, 0.89), (100, 0.9)]), "early", "step **100 of 200**"),
+        ("when-most-are-right", events_of(0.5, measured=[(50, 0.1), (101, 0.95)]), "late", "step **101 of 200**"),
+        ("when-most-are-right", events_of(0.9), "late", ""),
+        ("when-most-are-right", events_of(0.899, measured=[(100, 0.89)]), "never", ""),
     ],
-)
-def test_accuracy_is_compared_with_chance_and_with_what_counts_as_learned(accuracy: float, answer: str) -> None:
-    observed = seen(HOW_MANY_RIGHT, ENCODER, events_of(ENCODER, accuracy))
+)  # fmt: skip
+def test_the_answer_is_read_from_the_run(question: str, events: EventLog, answer: str, said: str) -> None:
+    observed = QUESTIONS[question].observe(ENCODER, events)
+    assert observed is not None
     assert observed.answer == answer
-    assert f"{percent(accuracy)} of the answers are right" in observed.sentence
-    assert f"guessing gives {percent(CHANCE)}" in observed.sentence
+    assert said in observed.sentence
 
 
-def test_equal_symbols_are_counted_pair_by_pair_and_within_one_sequence() -> None:
-    found = equal_symbols(SAMPLES)
-    assert (found.pairs, found.same) == (2, 1)
-    three = equal_symbols([sample("555", "775")])
-    assert (three.pairs, three.same) == (3, 1)
-    assert equal_symbols([sample("12", "33"), sample("12", "33")]).pairs == 0
-
-
-def test_only_positions_that_are_asked_count() -> None:
-    assert equal_symbols([sample("1123", "9999", "  12")]).pairs == 0
-
-
-def test_one_pair_with_different_answers_is_not_always() -> None:
-    observed = seen(EQUAL_SYMBOLS, ENCODER, events_of(ENCODER, 0.3, samples=SAMPLES))
-    assert observed.answer == "not always"
-    assert "**1 of 2**" in observed.sentence
-    same = seen(EQUAL_SYMBOLS, ENCODER, events_of(ENCODER, 0.3, samples=SAMPLES[:1]))
-    assert same.answer == "always"
-
-
-@pytest.mark.parametrize(
-    ("heads", "answer"),
-    [([True], "every"), ([False], "none"), ([True, False, False, True], "part"), ([True] * 4, "every")],
-)
-def test_heads_at_the_mirrored_position_are_counted(heads: list[bool], answer: str) -> None:
-    observed = seen(HEADS_AT_THE_MIRROR, ENCODER, events_of(ENCODER, 1.0, pattern=mirrored(heads)))
-    assert observed.answer == answer
-    if len(heads) > 1:
-        assert f"**{sum(heads)} of {len(heads)}** heads" in observed.sentence
+def test_equal_symbols_are_counted_pair_by_pair_within_one_sequence_where_an_answer_is_asked() -> None:
+    three, two_sequences = [sample("555", "775")], [sample("12", "33"), sample("12", "33")]
+    counted = [equal_symbols(samples) for samples in (SAMPLES, three, two_sequences, [sample("1123", "9999", "  12")])]
+    assert [(found.pairs, found.same) for found in counted] == [(2, 1), (3, 1), (0, 0), (0, 0)]
 
 
 def test_a_head_reads_the_mirrored_position_by_its_largest_weights() -> None:
@@ -116,63 +143,9 @@ def test_a_head_reads_the_mirrored_position_by_its_largest_weights() -> None:
     assert most.weight == pytest.approx((4 * 0.3 + 0.2) / 5)
 
 
-@pytest.mark.parametrize(
-    ("layers", "answer"), [([0, 0], "none"), ([0, 1], "later"), ([1, 0], "first"), ([1, 1], "first")]
-)
-def test_the_first_layer_that_reads_the_mirrored_position_is_named(layers: list[int], answer: str) -> None:
-    pattern = np.concatenate([mirrored([bool(mirror), False]) for mirror in layers])
-    observed = seen(LAYER_AT_THE_MIRROR, ENCODER, events_of(ENCODER, 1.0, pattern=pattern))
-    assert observed.answer == answer
-    for layer, mirror in enumerate(layers, 1):
-        assert f"layer {layer} at **{8 if mirror else 0} of 8** positions" in observed.sentence
-
-
-@pytest.mark.parametrize(
-    ("pattern", "answer"),
-    [
-        (mirrored([True, False]), "mirrored"),
-        (mirrored([False]), "one distance"),
-        (np.roll(mirrored([False]), 2, axis=-1), "one distance"),
-        (np.full((1, 1, 8, 8), 1 / 8, dtype=np.float32), "spread"),
-    ],
-)
-def test_the_picture_is_that_of_the_heads_strongest_weights(pattern: np.ndarray, answer: str) -> None:
-    observed = seen(PICTURE_OF_THE_WEIGHTS, ENCODER, events_of(ENCODER, 0.3, pattern=pattern))
-    assert observed.answer == answer
-
-
-def test_each_picture_that_is_shown_would_be_answered_by_its_own_name() -> None:
-    assert PICTURE_OF_THE_WEIGHTS.pictures.keys() == PICTURE_OF_THE_WEIGHTS.answers.keys()
-    for name, weights in PICTURE_OF_THE_WEIGHTS.pictures.items():
-        observed = seen(PICTURE_OF_THE_WEIGHTS, ENCODER, events_of(ENCODER, 0.3, pattern=weights[None, None]))
-        assert observed.answer == name
-
-
-@pytest.mark.parametrize(
-    ("measured", "last", "answer"),
-    [
-        ([(50, 0.89), (100, 0.9)], 1.0, "early"),
-        ([(50, 0.1), (101, 0.95)], 0.5, "late"),
-        ([], 0.9, "late"),
-        ([(100, 0.89)], 0.899, "never"),
-    ],
-)
-def test_the_first_step_at_which_most_answers_are_right_is_named(
-    measured: list[tuple[int, float]], last: float, answer: str
-) -> None:
-    assert ENCODER.steps == 200
-    observed = seen(WHEN_MOST_ARE_RIGHT, ENCODER, events_of(ENCODER, last, measured=measured))
-    assert observed.answer == answer
-    if measured and answer != "never":
-        assert f"step **{measured[-1][0]} of 200**" in observed.sentence
-
-
-def test_no_two_steps_ask_the_same() -> None:
-    assert len({step.question.text for step in STEPS}) == len(STEPS)
-
-
 @pytest.mark.parametrize("share", [0.0, 0.104, 0.5, 0.984, 0.99, 0.9996, 1.0])
 def test_a_share_is_never_rounded_to_all(share: float) -> None:
+    assert percent(MOST) in QUESTIONS["when-most-are-right"].text
     said = float(percent(share).removesuffix(" %")) / 100
     assert math.isclose(said, share, abs_tol=0.005)
     assert (said == 1.0) == (share == 1.0)

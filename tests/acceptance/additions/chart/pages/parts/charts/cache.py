@@ -1,4 +1,4 @@
-"""What keys and values of one token take in well-known models: a bar a model."""
+"""The memory of one token's keys and values in well-known models, a bar per model."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ COLOR = "#2A5BD7"
 
 
 def cache_figure(held: Mapping[str, int]) -> go.Figure:
-    """``held`` in bytes a token, by the model's label."""
+    """``held`` in bytes per token, by the model's label."""
     pair = shade(COLOR)
     bars = go.Bar(
         y=list(held), x=[size / 2**10 for size in held.values()], orientation="h", uid=uid_of("cache"),
         marker={"color": pair["light"], "line": {"width": 0}}, meta={"color": pair},
         customdata=[in_bytes(size) for size in held.values()], hovertemplate="%{y}: %{customdata}<extra></extra>",
     )  # fmt: skip
-    return figure([bars], xaxis=axis("cache a token (KiB), predicted"), yaxis=axis("", autorange="reversed"))
+    return figure([bars], xaxis=axis("cache per token (KiB), predicted"), yaxis=axis("", autorange="reversed"))

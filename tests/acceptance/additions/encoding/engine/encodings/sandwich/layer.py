@@ -5,13 +5,11 @@ is the inner product of the sinusoidal encodings of i and j; c_h = 8h/H for the 
 the bias zero at the query itself and changes no attention weight. Nothing is learned.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 
-from engine.encodings.layer import PositionalEncoding, Positions, bias_matrices, cached_by_positions, offsets
-from engine.encodings.sandwich.spec import SandwichSettings
+from engine.encodings.base.layer import PositionalEncoding, Positions, bias_matrices, cached_by_positions, offsets
+from engine.encodings.sandwich import SandwichSettings
 from engine.settings.base import BaseConfig
 
 

@@ -1,0 +1,143 @@
+"""The effect of changes to a trained model's attention: heads off, another temperature, another score."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, places_in, tap_name
+from engine.analysis.attention.heads import head_seen
+from engine.analysis.attention.jobs import Changed, EachHeadOff, HeadSeen
+from engine.analysis.attention.model import (
+    attention_at,
+    blocked_in,
+    encoding_at,
+    held_out_metrics,
+    model_of,
+    pattern_at,
+    positions_at,
+    rebuilt,
+    run_with_cache,
+    sample_of,
+)
+from engine.analysis.measurements.head_pruning import gated
+from engine.model.attention import PREPARE, Attention, Pattern
+from engine.model.transformer import Transformer
+
+MOST_HEADS = 96
+"""The most heads that are switched off one after the other while a reader waits."""
+SCORES = ("scaled_dot", "dot", "cosine", "additive")
+
+
+def without_heads(
+    asked: ModelAsked, sample: SampleAsked, place: Place, off: Collection[Place], temperature: float
+) -> Changed:
+    """The model unchanged, and with some heads' outputs set to zero and every softmax at a temperature."""
+    model, batch = model_of(asked), sample_of(asked.config, sample)
+
+    def seen() -> HeadSeen:
+        return head_seen(pattern_at(model, batch, place), held_out_metrics(asked.config, model, written_out=True))
+
+    before = seen()
+    with ExitStack() as changed:
+        changed.enter_context(heads_off(model, off))
+        changed.enter_context(tempered(model, temperature))
+        return {"before": before, "after": seen()}
+
+
+def each_head_off(asked: ModelAsked) -> EachHeadOff:
+    """Held-out metrics with one head switched off at a time. Layers that share weights share their heads."""
+    config = asked.config
+    model = model_of(asked)
+    layers = len(model.stack.blocks)
+    places = [
+        Place(which, layer, head)
+        for which in places_in(config)
+        for layer in range(layers)
+        for head in range(config.n_heads)
+    ]
+    rows = []
+    for place in places[:MOST_HEADS]:
+        with heads_off(model, [place]):
+            rows.append({**vars(place), **held_out_metrics(config, model)})
+    return {"whole": held_out_metrics(config, model), "rows": rows, "left_out": len(places) - len(rows)}
+
+
+@contextmanager
+def heads_off(model: Transformer, off: Collection[Place]) -> Iterator[None]:
+    modules: dict[Attention, Tensor] = {}
+    for place in off:
+        attention = attention_at(model, place)
+        modules.setdefault(attention, torch.ones(attention.n_heads))[place.head] = 0.0
+    if not modules:
+        yield
+        return
+    with gated(model, torch.stack(list(modules.values())).to(next(model.parameters()).dtype), list(modules)):
+        yield
+
+
+@contextmanager
+def tempered(model: nn.Module, temperature: float) -> Iterator[None]:
+    """Inside the block every softmax is of scores / temperature: below 1 sharper, above 1 flatter. Needs unfused attention."""
+
+    def cool(module: Pattern, given: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> tuple[Tensor, ...]:
+        scores, mask = output[0], given[3]
+        pattern = (scores / temperature).softmax(module.axis)
+        if mask is not None and module.axis == -2:
+            pattern = pattern.masked_fill(mask.blocked, 0.0)
+        return scores, pattern, pattern
+
+    if temperature == 1.0:
+        yield
+        return
+    hooks = [module.register_forward_hook(cool) for module in model.modules() if isinstance(module, Pattern)]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def other_scores(asked: ModelAsked, sample: SampleAsked, place: Place) -> dict[str, HeadSeen]:
+    """Four scores of the same q and k of one head. By name of the score: the ``pattern`` [query, key], its mean ``entropy``
+    (nats), and the held-out ``metrics`` of the whole model with that score in every layer (without training for it).
+
+    An additive score has weights of its own, w . tanh(q + k); a model not trained with it has none, and w is then all
+    1 / sqrt(d_head).
+    """
+    config, model = asked.config, model_of(asked)
+    cache = run_with_cache(model, sample_of(config, sample))[1]
+    name, at = tap_name(config, place.which, place.layer), positions_at(sample_of(config, sample), place)
+    encoding = encoding_at(model, place)
+    with torch.no_grad():
+        q, k = encoding.rotate(cache[f"{name}.q"], at), encoding.rotate_keys(cache[f"{name}.k"], at)
+        blocked = blocked_in(cache[f"{name}.scores"])
+        found: dict[str, HeadSeen] = {}
+        for score in SCORES:
+            changed = compared_by(asked, score)
+            ready = PREPARE[score](q, k)
+            compared = attention_at(changed, place).pattern.scores(*ready)  # [1, head, query, key]
+            bias = encoding.score_bias(*ready, at, at)
+            full = (compared if bias is None else compared + bias).masked_fill(blocked, torch.finfo(q.dtype).min / 2)
+            axis = attention_at(model, place).pattern.axis
+            pattern = full.softmax(axis).masked_fill(blocked, 0.0)[0, place.head]
+            found[score] = head_seen(pattern, held_out_metrics(config, changed))
+    return found
+
+
+def compared_by(asked: ModelAsked, score: str) -> Transformer:
+    """The model with one score in every layer."""
+    if score == asked.config.attention_score:
+        return model_of(asked)
+    # Not model_of() with changes: that model is shared, and the weights are changed here.
+    config = asked.config.replace(attention_score=score, attention_impl="materialised")
+    changed = rebuilt(model_of(replace(asked, changes=())), config)
+    for module in changed.modules():
+        if isinstance(module, Pattern) and module.weight is not None:
+            module.weight.data.fill_(module.weight.size(-1) ** -0.5)
+    return changed

@@ -1,0 +1,181 @@
+"""The checks that detect the classic faults: a few lines each, shown on the page exactly as they are executed."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from engine.analysis.attention.asked import WIDTHS, ModelAsked, Place, SampleAsked, with_faults
+from engine.analysis.attention.heads import entropy, head_seen
+from engine.analysis.attention.jobs import CheckResult, Faulty, FaultySeen
+from engine.analysis.attention.model import held_out_metrics, model_of, pattern_at, sample_of
+from engine.config.run_config import RunConfig
+from engine.model.activations import ActivationCache
+from engine.model.attention import PREPARE
+from engine.model.block import Residual
+from engine.model.transformer import Transformer
+from engine.training.data import Batch
+from engine.training.evaluation import forward
+from engine.training.snapshot import array
+
+ROUNDING = 1e-3
+"""The largest change that counts as rounding: a batch computes a sequence in another order than the sequence alone."""
+MOST_CHANGED = 96
+"""The most tokens that are changed one at a time."""
+
+
+def influence(model: Transformer, batch: Batch) -> Tensor:
+    """The change of the logits at each position when one token changes, [changed, output]; for a batch of one sequence."""
+    length = batch.inputs.size(1)
+    changed = torch.linspace(0, length - 1, min(length, MOST_CHANGED)).long()
+    twins = batch.inputs.repeat(len(changed), 1)  # one row for each changed token
+    row = torch.arange(len(changed))
+    twins[row, changed] = (twins[row, changed] + 1) % tokens_of(model)
+    alone = replace(batch, token_mask=None)
+    source = None if batch.source is None else batch.source.repeat(len(changed), 1)
+    before, after = forward(model, alone), forward(model, replace(alone, inputs=twins, source=source))
+    moved = torch.zeros(length, length)
+    moved[changed] = (after - before).abs().amax(-1).float()
+    return moved
+
+
+def future_leak(model: Transformer, batch: Batch) -> float:
+    """The largest change of an output when only a later token changes."""
+    return influence(model, batch).tril(-1).max().item()  # [changed, output]: output before changed
+
+
+def past_reach(model: Transformer, batch: Batch) -> float:
+    """The largest change of the last output when an earlier token changes."""
+    return influence(model, batch)[:-1, -1].max().item()
+
+
+def row_sum_error(model: Transformer, batch: Batch) -> float:
+    """The largest deviation from one of the sum of a query's weights."""
+    cache: ActivationCache = {}
+    forward(model, batch, cache)
+    patterns = [tensor for name, tensor in cache.items() if name.endswith(".pattern")]
+    return max((pattern.sum(-1) - 1).abs().max().item() for pattern in patterns)
+
+
+def spread_growth(model: Transformer, batch: Batch) -> float:
+    """The standard deviation of the scores of random q and k in the widest head, over that in the narrowest."""
+    compare = PREPARE[model.config.attention_score]
+    spreads = []
+    for d_head in WIDTHS:
+        generator = torch.Generator().manual_seed(0)
+        q, k = compare(*torch.randn(2, 256, d_head, generator=generator))
+        spreads.append((q @ k.T).std().item())
+    return max(spreads) / min(spreads)
+
+
+def carried_by_skip(model: Transformer, batch: Batch) -> float:
+    """The distance of two inputs of a block after the block, when its branches are zero."""
+    residual: Residual = model.stack.blocks[0].attention_residual  # type: ignore[assignment]
+    x, y = torch.randn(2, 8, model.config.d_model, generator=torch.Generator().manual_seed(0))
+    silent = torch.zeros_like(x)
+    return (residual.after(x, silent) - residual.after(y, silent)).abs().max().item()
+
+
+def size_dependence(model: Transformer, batch: Batch) -> float:
+    """The change of a normalised branch's result when its input is a hundred times as large."""
+    residual: Residual = model.stack.blocks[0].attention_residual  # type: ignore[assignment]
+    x = torch.randn(8, model.config.d_model, generator=torch.Generator().manual_seed(0))
+    small, large = (residual.after(read, read) for read in (residual.before(x), residual.before(100 * x)))
+    return float((large - small).norm() / small.norm())
+
+
+@dataclass(frozen=True)
+class Check:
+    """A number measured on a model, and its bound."""
+
+    label: str
+    measure: Callable[[Transformer, Batch], float]
+    bound: float
+    unit: str
+    at_least: bool = False
+    """Whether the bound is a lower bound."""
+    applies: Callable[[RunConfig], str] = lambda config: ""
+    """The reason why the check does not apply to a config, in one sentence; empty where it applies."""
+
+    def passes(self, value: float) -> bool:
+        return value >= self.bound if self.at_least else value <= self.bound
+
+
+def _needs_mask(config: RunConfig) -> str:
+    return "" if config.causal else "An encoder may look ahead."
+
+
+def _needs_product(config: RunConfig) -> str:
+    return "An additive score is no product." if config.attention_score == "additive" else ""
+
+
+CHECKS: dict[str, Check] = {
+    "future": Check("No output moves when a later token changes", future_leak, ROUNDING, "logits", applies=_needs_mask),
+    "past": Check("The last output moves when an earlier token changes", past_reach, ROUNDING, "logits", True),
+    "rows": Check("The weights of every query add up to one", row_sum_error, 1e-3, "off from 1"),
+    "spread": Check(
+        f"Scores of random q and k spread alike at d_head {WIDTHS[0]} and {WIDTHS[-1]}", spread_growth, 1.5, "times as wide",
+        applies=_needs_product,
+    ),
+    "skip": Check("A block hands its input on when its branches are silent", carried_by_skip, 0.1, "apart", True),
+    "norm": Check("A hundredfold input leaves a block's result as it was", size_dependence, 0.1, "relative change"),
+}  # fmt: skip
+
+
+def check_model(model: Transformer, batch: Batch) -> list[CheckResult]:
+    """The results of all checks on a model."""
+    rows: list[CheckResult] = []
+    for name, check in CHECKS.items():
+        reason = check.applies(model.config)
+        with torch.no_grad():
+            value = None if reason else check.measure(model, batch)
+        rows.append({
+            "name": name, "label": check.label, "value": value, "unit": check.unit,
+            "bound": f"{'at least' if check.at_least else 'at most'} {check.bound:g}",
+            "passed": None if value is None else check.passes(value), "reason": reason, "code": code_of(check),
+        })  # fmt: skip
+    return rows
+
+
+def code_of(check: Check) -> str:
+    """The source of a check, with that of the function it calls."""
+    uses = [influence] if "influence(" in inspect.getsource(check.measure) else []
+    return "\n\n".join(inspect.getsource(function).rstrip() for function in (*uses, check.measure))
+
+
+def faults_seen(asked: ModelAsked, sample: SampleAsked, place: Place, faults: tuple[str, ...]) -> Faulty:
+    """The model as trained and with the faults switched on."""
+
+    def seen(which: ModelAsked) -> FaultySeen:
+        model, batch = model_of(which), sample_of(asked.config, sample)
+        with torch.no_grad():
+            moved = influence(model, batch)
+        head = head_seen(pattern_at(model, batch, place), held_out_metrics(asked.config, model))
+        return {**head, "influence": array(moved), "checks": check_model(model, batch)}
+
+    before = seen(asked)
+    return {"before": before, "after": seen(with_faults(asked, faults)) if faults else before}
+
+
+def entropy_at_first(widths: tuple[int, ...] = WIDTHS, keys: int = 32) -> dict[str, list[float]]:
+    """The mean entropy (nats) of the softmax over ``keys`` random keys by head width, with and without the scale."""
+    found: dict[str, list[float]] = {}
+    for score in ("scaled_dot", "dot"):
+        found[score] = []
+        for d_head in widths:
+            generator = torch.Generator().manual_seed(0)
+            q = torch.randn(256, d_head, generator=generator)
+            k = torch.randn(keys, d_head, generator=generator)
+            ready_q, ready_k = PREPARE[score](q, k)
+            found[score].append(entropy((ready_q @ ready_k.T).softmax(-1)).mean().item())
+    return found
+
+
+def tokens_of(model: Transformer) -> int:
+    """The number of different tokens that the model can read."""
+    parts = getattr(model.embedding, "parts", None)
+    return len(parts) if parts is not None else int(model.embedding.num_embeddings)  # type: ignore[arg-type]

@@ -1,0 +1,212 @@
+"""All heads of a model: their entropy, distance and kind.
+
+The score of a kind is the share of a head's weight on the cells of that kind, against chance. Chance is attention that is uniform
+over the visible keys: (weight there - chance) / (1 - chance), so 0 is no more than uniform attention and 1 is all weight. Kinds as
+in Voita et al. 2019, Analyzing Multi-Head Self-Attention, section 4, and Clark et al. 2019, What Does BERT Look At?, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.analysis.attention.asked import (
+    LARGEST,
+    ModelAsked,
+    Place,
+    SampleAsked,
+    Which,
+    places_in,
+    tap_name,
+    weights_of_one_sequence,
+)
+from engine.analysis.attention.jobs import HeadNumbers, Heads, HeadSeen, Rollout
+from engine.analysis.attention.model import (
+    blocked_in,
+    held_out,
+    model_of,
+    positions_at,
+    run_with_cache,
+    sample_of,
+    tokens_at,
+)
+from engine.analysis.measurements.pointing import flow_through
+from engine.model.activations import ActivationCache
+from engine.training.data import Batch
+from engine.training.snapshot import array, patterns_in
+
+SEQUENCES = 64
+"""The number of held-out sequences over which a head's numbers are averaged; fewer of long sequences."""
+NAMED = 0.5
+"""The lowest score at which a head is named by its best kind: half of the way from chance to certainty."""
+FEWEST_QUERIES = 2
+"""The fewest queries at which a kind must be able to show; with fewer it has no score."""
+FURTHEST_BACK = 64
+NONE = "none of these"
+
+
+def heads(asked: ModelAsked, sample: SampleAsked) -> Heads:
+    """The heads of a model: their patterns for one sequence, and their numbers over held-out sequences."""
+    config = asked.config
+    model, one = model_of(asked), sample_of(config, sample)
+    cache = run_with_cache(model, one)[1]
+    batch = some_held_out(asked)
+    batch_look = run_with_cache(model, batch)[1]
+    rows = [
+        head_numbers(asked, batch, batch_look, Place(which, layer, head))
+        for which in places_in(config)
+        for layer in range(config.n_layers)
+        for head in range(config.n_heads)
+    ]
+    return {
+        "patterns": patterns_in(cache),
+        "tokens": {which: tokens_at(config, one, which) for which in places_in(config)},
+        "rows": rows,
+        "sequences": len(batch.inputs),
+        "named_from": NAMED,
+        "rollout": rolled_out(asked, cache),
+    }
+
+
+def patterns(asked: ModelAsked, sample: SampleAsked) -> dict[str, np.ndarray]:
+    """The patterns of one sequence by kind of attention, [layer, head, query, key]."""
+    return patterns_in(run_with_cache(model_of(asked), sample_of(asked.config, sample))[1])
+
+
+def head_seen(pattern: Tensor, metrics: dict[str, float]) -> HeadSeen:
+    """A head by its pattern [query, key], with the metrics of the whole model."""
+    return {"metrics": metrics, "pattern": array(pattern), "entropy": entropy(pattern.float()).mean().item()}
+
+
+def some_held_out(asked: ModelAsked) -> Batch:
+    room = LARGEST // weights_of_one_sequence(asked.config)
+    return held_out(asked.config).rows(slice(max(1, min(SEQUENCES, room))))
+
+
+def head_numbers(asked: ModelAsked, batch: Batch, cache: ActivationCache, place: Place) -> HeadNumbers:
+    name = tap_name(asked.config, place.which, place.layer)
+    pattern = cache[f"{name}.pattern"][:, place.head].float()  # [batch, query, key]
+    visible = ~blocked_in(cache[f"{name}.scores"][:, place.head])
+    scores = kind_scores(pattern, visible)
+    spread = entropy(pattern)  # [batch, query]
+    queries = torch.tensor(positions_at(batch, place))
+    keys = queries if place.which != "cross" else torch.arange(pattern.size(-1))
+    return {
+        "which": place.which,
+        "layer": place.layer,
+        "head": place.head,
+        "entropy": spread.mean().item(),
+        "effective_keys": spread.exp().mean().item(),
+        "distance": mean_distance(pattern, queries, keys).mean().item(),
+        "kind": name_of(scores),
+        "scores": scores,
+    }
+
+
+def rolled_out(asked: ModelAsked, cache: ActivationCache) -> dict[Which, Rollout]:
+    """For each stack's self-attention the flow after every layer, [layer, query, token], and the plain mean over heads.
+
+    Source: Abnar and Zuidema 2020, Quantifying Attention Flow in Transformers, section 3, equation 1.
+    """
+    flows: dict[Which, Rollout] = {}
+    for which in places_in(asked.config):
+        if which == "cross":
+            continue
+        names = [f"{tap_name(asked.config, which, layer)}.pattern" for layer in range(asked.config.n_layers)]
+        patterns = torch.stack([cache[name].float().mean(dim=1) for name in names])  # [layer, batch, query, key]
+        flows[which] = {"flow": array(flow_through(patterns)[:, 0]), "mean": array(patterns[:, 0])}
+    return flows
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The cells that a head of this kind attends to: ``cells(query, key, keys)`` of positions [query, 1] and [1, key]."""
+
+    label: str
+    cells: Callable[[Tensor, Tensor, int], Tensor]
+
+
+KINDS: dict[str, Kind] = {
+    "previous": Kind("previous token", lambda query, key, keys: key == query - 1),
+    "same": Kind("same place", lambda query, key, keys: key == query),
+    "next": Kind("next token", lambda query, key, keys: key == query + 1),
+    # Not at queries for which the first token is also the same or the previous one.
+    "first": Kind("first token", lambda query, key, keys: (key == 0) & (query >= 2)),
+    "mirrored": Kind(
+        "mirrored", lambda query, key, keys: (key == keys - 1 - query) & ((key - query).abs() >= 2)
+    ),
+}  # fmt: skip
+
+
+def kind_scores(pattern: Tensor, visible: Tensor) -> dict[str, float]:
+    """The score of each kind that can show, by label; from a head's pattern and visibility, both [batch, query, key].
+
+    Kinds are those of ``KINDS``, the best fixed distance ("k back", from 2 on) and ``uniform``.
+    """
+    queries, keys = pattern.shape[-2:]
+    query, key = torch.arange(queries)[:, None], torch.arange(keys)[None, :]
+    choice = visible.sum(-1)  # [batch, query]
+    scores: dict[str, float] = {}
+    for kind in KINDS.values():
+        _note(scores, kind.label, score_in(pattern, visible, choice, kind.cells(query, key, keys)))
+    back: dict[str, float] = {}
+    for k in range(2, min(FURTHEST_BACK, queries)):
+        _note(back, f"{k} back", score_in(pattern, visible, choice, key == query - k))
+    if back:
+        best = max(back, key=lambda label: back[label])
+        scores[best] = back[best]
+    _note(scores, "uniform", uniform_score(pattern, choice))
+    return scores
+
+
+def _note(scores: dict[str, float], label: str, score: float | None) -> None:
+    if score is not None:
+        scores[label] = score
+
+
+def score_in(pattern: Tensor, visible: Tensor, choice: Tensor, cells: Tensor) -> float | None:
+    """(mean weight in the cells - chance) / (1 - chance) over the queries that see such a cell and another key.
+
+    None where there are too few such queries. ``cells`` [query, key] has at most one cell for each query.
+    """
+    able = (visible & cells).any(-1) & (choice > 1)  # [batch, query]
+    if able.any(0).sum() < FEWEST_QUERIES:
+        return None
+    weight = (pattern * cells).sum(-1)[able].mean().item()
+    chance = (1 / choice[able]).mean().item()
+    return (weight - chance) / (1 - chance)
+
+
+def uniform_score(pattern: Tensor, choice: Tensor) -> float | None:
+    """The evenness of the weights: 1 where all visible keys have equal weight, 0 where the weights are as uneven as weights
+    drawn uniformly from all that sum to one (mean entropy 1/2 + 1/3 + ... + 1/n nats), negative where more uneven.
+    """
+    able = choice > 1
+    if able.any(0).sum() < FEWEST_QUERIES:
+        return None
+    harmonic = torch.cumsum(1 / torch.arange(1, int(choice.max()) + 1, dtype=torch.float64), 0)
+    chance = (harmonic[choice[able] - 1] - 1).mean().item()
+    most = choice[able].double().log().mean().item()
+    return (entropy(pattern)[able].mean().item() - chance) / (most - chance)
+
+
+def name_of(scores: dict[str, float]) -> str:
+    """The best kind's label, or the label for none of the kinds."""
+    best = max(scores, key=lambda label: scores[label], default=NONE)
+    return best if scores.get(best, 0.0) >= NAMED else NONE
+
+
+def entropy(pattern: Tensor) -> Tensor:
+    """The entropy of each query's weights in nats, [..., query, key] -> [..., query]. Its exponential is the effective number of keys."""
+    surprise: Tensor = -torch.special.xlogy(pattern, pattern)
+    return surprise.sum(-1)
+
+
+def mean_distance(pattern: Tensor, query_positions: Tensor, key_positions: Tensor) -> Tensor:
+    """The weighted mean of |i - j| between a query and its keys, in positions: [..., query, key] -> [..., query]."""
+    apart = (query_positions[:, None] - key_positions[None, :]).abs()
+    return (pattern * apart).sum(-1)

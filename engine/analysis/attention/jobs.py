@@ -1,0 +1,226 @@
+"""The jobs about a trained model's attention, and those behind the lab's figures that need no run; with their answers."""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+import numpy as np
+
+from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, Which
+from engine.config.run_config import RunConfig
+from engine.foundation.job import Job
+from engine.runs.events import Event, Snapshot
+
+MOST_FLOPS = 2e10
+"""FLOPs of a training step above which a model is not looked at before training: the answer must come while a control moves."""
+MOST_BYTES = 256 * 2**20
+"""The same limit for the predicted peak of memory."""
+
+
+class SequenceRead(TypedDict):
+    queries: dict[Which, list[str]]
+    """The names of the query tokens, by kind of attention."""
+    keys: dict[Which, list[str]]
+    samples: int
+    """The number of numbered sequences."""
+    unknown: list[str]
+    """Parts of the reader's own text that are not in the vocabulary."""
+
+
+class ReadSequence(Job[SequenceRead], function=".model:sequence", noun="Reading the sequence"):
+    config: RunConfig
+    asked: SampleAsked
+
+
+class StepsDone(TypedDict):
+    step: int
+    steps: int
+
+
+class TrainAgain(Job[StepsDone], function=".model:train_again", noun="Training the model again"):
+    asked: ModelAsked
+    seconds: float
+
+
+class HeadNumbers(TypedDict):
+    """One head's means over held-out sequences."""
+
+    which: Which
+    layer: int
+    head: int
+    entropy: float
+    """The mean entropy in nats."""
+    effective_keys: float
+    """The mean of exp(entropy): the effective number of keys."""
+    distance: float
+    """The mean attended distance in positions."""
+    kind: str
+    """The name of the kind with the highest score, or the reason why there is none."""
+    scores: dict[str, float]
+    """The score by kind."""
+
+
+class Rollout(TypedDict):
+    flow: np.ndarray
+    """The flow after every layer, [layer, query, token]."""
+    mean: np.ndarray
+    """The plain mean over heads, [layer, query, token]."""
+
+
+class Heads(TypedDict):
+    patterns: dict[str, np.ndarray]
+    """The patterns of one sequence by kind of attention, [layer, head, query, key]."""
+    tokens: dict[Which, tuple[list[str], list[str]]]
+    """The names of the sequence's queries and keys."""
+    rows: list[HeadNumbers]
+    sequences: int
+    """The number of held-out sequences behind the numbers."""
+    named_from: float
+    """The lowest score at which a head is named by its kind."""
+    rollout: dict[Which, Rollout]
+
+
+class DescribeHeads(Job[Heads], function=".heads:heads", noun="Describing the heads"):
+    asked: ModelAsked
+    sample: SampleAsked
+
+
+class ComputePatterns(Job[dict[str, np.ndarray]], function=".heads:patterns", noun="Computing the attention patterns"):
+    asked: ModelAsked
+    sample: SampleAsked
+
+
+class HeadSeen(TypedDict):
+    metrics: dict[str, float]
+    """Held-out ``loss`` (nats) and accuracies of the whole model."""
+    pattern: np.ndarray
+    """The pattern of one head for one sequence, [query, key]."""
+    entropy: float
+    """The pattern's mean entropy (nats)."""
+
+
+class Changed(TypedDict):
+    before: HeadSeen
+    after: HeadSeen
+
+
+class SwitchHeadsOff(Job[Changed], function=".changes:without_heads", noun="Switching heads off"):
+    asked: ModelAsked
+    sample: SampleAsked
+    place: Place
+    off: tuple[Place, ...]
+    temperature: float
+
+
+class EachHeadOff(TypedDict):
+    whole: dict[str, float]
+    """The metrics with all heads."""
+    rows: list[dict[str, Any]]
+    """One row for each head: its ``which``, ``layer`` and ``head``, with the metrics without it."""
+    left_out: int
+    """The number of heads beyond :data:`MOST_HEADS`, which were not switched off."""
+
+
+class SwitchEachHeadOff(Job[EachHeadOff], function=".changes:each_head_off", noun="Switching each head off in turn"):
+    asked: ModelAsked
+
+
+class CompareScores(Job[dict[str, HeadSeen]], function=".changes:other_scores", noun="Comparing attention scores"):
+    asked: ModelAsked
+    sample: SampleAsked
+    place: Place
+
+
+class CheckResult(TypedDict):
+    name: str
+    label: str
+    value: float | None
+    unit: str
+    bound: str
+    """The bound in words."""
+    passed: bool | None
+    """Whether the check passed; None where it does not apply."""
+    reason: str
+    """The reason why the check does not apply, else empty."""
+    code: str
+    """The executed source code."""
+
+
+class FaultySeen(HeadSeen):
+    influence: np.ndarray
+    """Changes of the logits, [changed token, output]."""
+    checks: list[CheckResult]
+
+
+class Faulty(TypedDict):
+    before: FaultySeen
+    after: FaultySeen
+
+
+class SwitchFaultsOn(Job[Faulty], function=".checks:faults_seen", noun="Switching faults on"):
+    asked: ModelAsked
+    sample: SampleAsked
+    place: Place
+    faults: tuple[str, ...]
+
+
+class MeasureEntropyAtFirst(
+    Job[dict[str, list[float]]], function=".checks:entropy_at_first", noun="Measuring the entropy before training"
+):
+    pass
+
+
+class Steps(TypedDict):
+    """All intermediate values between one query and its output; :func:`engine.analysis.attention.steps.steps` describes them."""
+
+    queries: list[str]
+    keys: list[str]
+    query: int
+    position: int
+    key_positions: list[int]
+    q: np.ndarray
+    turned_q: np.ndarray
+    k: np.ndarray
+    turned_k: np.ndarray
+    v: np.ndarray
+    product: np.ndarray
+    turned: np.ndarray
+    scaled: np.ndarray
+    bias: np.ndarray
+    by_encoding: np.ndarray
+    score: np.ndarray
+    blocked: np.ndarray
+    weight: np.ndarray
+    pattern: np.ndarray
+    weighted: np.ndarray
+    value_term: np.ndarray | None
+    mixed: np.ndarray
+    projected: np.ndarray
+    bias_out: np.ndarray
+    out: np.ndarray
+    gap: float
+    rotates: bool
+    predicted: str
+    target: str
+    d_head: int
+    d_model: int
+
+
+class TraceSteps(Job[Steps], function=".steps:steps", noun="Computing the steps of one query"):
+    asked: ModelAsked
+    sample: SampleAsked
+    place: Place
+    query: int
+
+
+class LookBeforeTraining(Job[list[Event]], function=".model:before_training", noun="Computing the untrained model"):
+    """The first events of the config's run: Started, the Snapshot of the untrained model, and the Progress of the first step."""
+
+    config: RunConfig
+
+
+class ReadOwnSequence(Job[Snapshot], function=".model:own_sequence_read", noun="Reading your sequence"):
+    """The snapshot of a model that reads the ``text``, token names separated by spaces. Step 0 is the untrained model."""
+
+    asked: ModelAsked
+    text: str

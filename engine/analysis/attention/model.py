@@ -1,0 +1,263 @@
+"""The model and the sequence of a question about attention; the last ones are cached for the next question."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from time import perf_counter
+
+import torch
+from safetensors.torch import load_model, save_model
+from torch import Tensor
+
+from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, file_of, places_in, tap_name
+from engine.analysis.attention.jobs import SequenceRead, StepsDone
+from engine.analysis.measurements.depth import untrained
+from engine.config.run_config import RunConfig
+from engine.encodings.base.layer import PositionalEncoding, Positions
+from engine.foundation.files import keep_newest, replacing
+from engine.model.activations import ActivationCache
+from engine.model.attention import Attention
+from engine.model.block import NOWHERE
+from engine.model.transformer import Stack, Transformer
+from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot
+from engine.runs.record_options import LEAST_RECORD
+from engine.settings.errors import quoted
+from engine.tasks import TASKS
+from engine.tasks.text import TextSettings
+from engine.text.encoded import read_text
+from engine.training.data import Batch, Data
+from engine.training.evaluation import accuracies, forward, loss_of
+from engine.training.snapshot import take_snapshot, token_names
+from engine.training.train import prepare, train
+
+MAX_KEPT = 6
+"""The number of models that a worker keeps in memory."""
+KEPT_FILES = 64
+"""The number of weight files of models trained again that stay on disk."""
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def model_of(asked: ModelAsked) -> Transformer:
+    """The model in evaluation mode, on the CPU in single precision. Raises ValueError with one sentence."""
+    if asked.changes:
+        return rebuilt(model_of(replace(asked, changes=())), asked.config.replace(**dict(asked.changes)))
+    model = untrained(asked.config)
+    if asked.weights:
+        load_model(model, asked.weights)
+    elif asked.step != 0:
+        file = file_of(asked)
+        if not file.exists():
+            train_again(asked)
+        load_model(model, str(file))
+    return model.float().eval().requires_grad_(False)
+
+
+def rebuilt(model: Transformer, config: RunConfig) -> Transformer:
+    """A model of another config with the weights of this one; parameters without a counterpart keep their first values."""
+    changed = untrained(config)
+    changed.load_state_dict(model.state_dict(), strict=False)
+    return changed.float().eval().requires_grad_(False)
+
+
+@dataclass
+class Training:
+    """A model that is being trained again to a step, between two calls."""
+
+    model: Transformer
+    events: Iterator[Event]
+    step: int = 0
+
+
+_trainings: OrderedDict[ModelAsked, Training] = OrderedDict()
+
+
+def train_again(asked: ModelAsked, seconds: float = math.inf) -> StepsDone:
+    """Train a config towards a step for at most ``seconds`` and store the weights once there: ``step`` of ``steps``.
+
+    A further call continues, so that other runs have their turn in between. The same config gives the same numbers on
+    the same CPU, and nearly the same on a GPU. Raises ValueError where training fails.
+    """
+    steps, file, until = last_step(asked), file_of(asked), perf_counter() + seconds
+    if file.exists():
+        return StepsDone(step=steps, steps=steps)
+    if asked not in _trainings:
+        model = prepare(asked.config)
+        _trainings[asked] = Training(model, train(asked.config, model, LEAST_RECORD))  # type: ignore[arg-type]
+        while len(_trainings) > MAX_KEPT:
+            _trainings.popitem(last=False)
+    training = _trainings[asked]
+    while training.step < steps and perf_counter() < until:
+        event = next(training.events)
+        if isinstance(event, Failed):
+            del _trainings[asked]
+            raise ValueError(event.reason)
+        if isinstance(event, Progress):
+            training.step = event.step
+    if training.step == steps:
+        _keep(_trainings.pop(asked).model, file)
+    return StepsDone(step=training.step, steps=steps)
+
+
+def last_step(asked: ModelAsked) -> int:
+    return asked.config.steps if asked.step is None else asked.step
+
+
+def _keep(model: Transformer, file: Path) -> None:
+    with replacing(file) as half_written:
+        save_model(model.cpu(), str(half_written))
+    keep_newest(file.parent, "*.safetensors", KEPT_FILES)
+
+
+@lru_cache(maxsize=4)
+def data_of(config: RunConfig) -> Data:
+    return Data(config)
+
+
+@lru_cache(maxsize=8)
+def held_out(config: RunConfig, size: int | None = None) -> Batch:
+    """The validation sequences of the run; the probe's sequences come first."""
+    return data_of(config).validation_batch(size=size)
+
+
+def held_out_metrics(config: RunConfig, model: Transformer, *, written_out: bool = False) -> dict[str, float]:
+    """Loss in nats and accuracies on the validation sequences. ``written_out``: use unfused attention also where a fused kernel
+    is possible, since a hook on the softmax needs it.
+    """
+    batch = held_out(config)
+    with torch.no_grad():
+        logits = forward(model, batch, {} if written_out else None).float()
+    return {"loss": loss_of(logits, batch.targets).item(), **accuracies(logits.argmax(-1), batch)}
+
+
+def sample_of(config: RunConfig, asked: SampleAsked) -> Batch:
+    """One sequence in the architecture's layout. Raises ValueError with one sentence."""
+    if asked.text.strip():
+        return own_sequence(config, asked.text)
+    batch = held_out(config)
+    if asked.number >= len(batch.inputs):
+        raise ValueError(f"sample is {asked.number}; allowed is a whole number from 0 to {len(batch.inputs) - 1}.")
+    return batch.rows(slice(asked.number, asked.number + 1))
+
+
+def sequence(config: RunConfig, asked: SampleAsked) -> SequenceRead:
+    """The tokens that the model reads, by name."""
+    own, given = config.task_settings, asked.text.strip()
+    batch = sample_of(config, asked)
+    named = {which: tokens_at(config, batch, which) for which in places_in(config)}
+    return {
+        "queries": {which: queries for which, (queries, _) in named.items()},
+        "keys": {which: keys for which, (_, keys) in named.items()},
+        "samples": len(held_out(config).inputs),
+        "unknown": read_text(own.encoded(), given).unknown if given and isinstance(own, TextSettings) else [],
+    }
+
+
+def own_sequence(config: RunConfig, text: str) -> Batch:
+    """The reader's own tokens with the task's answer; of a text task, any text. Raises ValueError with one sentence."""
+    data, spec, own = data_of(config), TASKS[config.task], config.task_settings
+    symbols = read_text(own.encoded(), text).tokens if isinstance(own, TextSettings) else numbers_of(config, text)
+    shortest, longest = spec.shortest + bool(spec.corpus), config.seq_len + bool(spec.corpus)
+    if not shortest <= len(symbols) <= longest:
+        raise ValueError(
+            f"Your tokens are {len(symbols)}; allowed are {shortest} to {longest}, as many as were trained."
+        )
+    line = torch.tensor([symbols])
+    if spec.corpus:  # the answer to a text is the text itself, shifted by one token
+        return data.frame(line[:, :-1], line[:, 1:])
+    try:
+        answer = data.task.answer(line, own)
+    except (RuntimeError, IndexError, ValueError) as error:
+        raise ValueError(f"Your tokens are no question of the task {spec.label}; an example: {spec.sample}.") from error
+    return data.frame(line, answer)
+
+
+def numbers_of(config: RunConfig, text: str) -> list[int]:
+    """The numbers of token names. Raises ValueError that names the first unknown token."""
+    own, names = config.task_settings, text.replace(",", " ").split()
+    known = token_names(config, list(range(own.n_symbols + len(own.named_tokens))))
+    number = {name: place for place, name in reversed(list(enumerate(known)))}
+    for name in names:
+        if name not in number:
+            raise ValueError(f"Your token {quoted(name)} is not known; allowed are {in_short(known)}.")
+    return [number[name] for name in names]
+
+
+def in_short(names: Sequence[str], most: int = 16) -> str:
+    """The names on one line, without the middle ones where there are many."""
+    distinct = list(dict.fromkeys(names))
+    return ", ".join(distinct if len(distinct) <= most else [*distinct[: most - 2], "…", distinct[-1]])
+
+
+def run_with_cache(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
+    """Logits [batch, length, class], and every inner tensor by name."""
+    cache: ActivationCache = {}
+    with torch.no_grad():
+        return forward(model, batch, cache), cache
+
+
+def pattern_at(model: Transformer, batch: Batch, place: Place) -> Tensor:
+    """The head's pattern of the first sequence, [query, key]."""
+    name = tap_name(model.config, place.which, place.layer)
+    return run_with_cache(model, batch)[1][f"{name}.pattern"][0, place.head]
+
+
+def stack_of(model: Transformer, place: Place) -> Stack:
+    stack = model.source_stack if place.which == "encoder" else model.stack
+    assert stack is not None, "asked for the encoder of a model that has none"
+    return stack
+
+
+def attention_at(model: Transformer, place: Place) -> Attention:
+    block = (blocks := stack_of(model, place).blocks)[place.layer % len(blocks)]
+    return block.cross if place.which == "cross" else block.attention  # type: ignore[return-value]
+
+
+def encoding_at(model: Transformer, place: Place) -> PositionalEncoding:
+    """The encoding that acts on queries, keys or scores at this place; cross-attention has none."""
+    if place.which == "cross":
+        return NOWHERE
+    encodings = stack_of(model, place).encodings
+    return encodings[place.layer % len(encodings)]  # type: ignore[return-value]
+
+
+def positions_at(batch: Batch, place: Place) -> Positions:
+    """The positions of the queries."""
+    tokens = batch.source if place.which == "encoder" and batch.source is not None else batch.inputs
+    given = batch.source_positions if place.which == "encoder" else batch.positions
+    return given or range(tokens.size(1))
+
+
+def tokens_at(config: RunConfig, batch: Batch, which: str) -> tuple[list[str], list[str]]:
+    """Names of the query and of the key tokens of the first sequence."""
+    own = token_names(config, batch.inputs[0].tolist())
+    source = own if batch.source is None else token_names(config, batch.source[0].tolist())
+    return (source if which == "encoder" else own), (own if which == "self" else source)
+
+
+def blocked_in(scores: Tensor) -> Tensor:
+    """True for the pairs that a mask has blocked, read from the scores, of the same shape."""
+    return scores <= torch.finfo(scores.dtype).min / 4
+
+
+def before_training(config: RunConfig) -> list[Event]:
+    """The events of the config's run up to its first step: the very numbers with which a run on the CPU begins."""
+    events: list[Event] = []
+    for event in train(config.replace(device="cpu")):
+        if isinstance(event, Failed):
+            break
+        if not isinstance(event, Measuring):
+            events.append(event)
+        if isinstance(event, Progress):
+            break
+    return events
+
+
+def own_sequence_read(asked: ModelAsked, text: str) -> Snapshot:
+    """A snapshot of one sequence. Raises ValueError with one sentence where the text is no question of the task."""
+    config = asked.config.replace(device="cpu")
+    return take_snapshot(config, model_of(asked), own_sequence(config, text), last_step(asked))

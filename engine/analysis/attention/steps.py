@@ -1,0 +1,135 @@
+"""One query of one head, step by step, from the model's own tensors.
+
+q and k, their product, what the encoding adds, the scale, the mask, the softmax, the weighted values and the output
+projection. Source: Vaswani et al. 2017, Attention Is All You Need, equation 1 and section 3.2.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, tap_name
+from engine.analysis.attention.jobs import Steps
+from engine.analysis.attention.model import (
+    attention_at,
+    blocked_in,
+    encoding_at,
+    model_of,
+    positions_at,
+    run_with_cache,
+    sample_of,
+    tokens_at,
+)
+from engine.config.run_config import RunConfig
+from engine.encodings.base.layer import PositionalEncoding, Positions
+from engine.model.transformer import Transformer
+from engine.training.data import Batch
+from engine.training.snapshot import answer_namer, array
+
+
+def steps(asked: ModelAsked, sample: SampleAsked, place: Place, query: int) -> Steps:
+    """All intermediate values between one query and its output. Raises ValueError with one sentence.
+
+    By name, [key] each: ``product`` q . k before any rotation, ``turned`` after it, ``scaled`` with the scale, ``bias``
+    of the encoding, ``score`` the sum of these, ``blocked``, ``weight``; ``by_encoding`` is the part of the score that the
+    encoding made, wherever it acts. ``q`` and ``turned_q`` [d_head], ``k``, ``turned_k``, ``v`` and ``weighted``
+    [key, d_head]; ``value_term`` and ``mixed`` [d_head]; ``projected`` [head, d_model] is each head's output, and their sum
+    with ``bias_out`` [d_model] is ``out`` [d_model]. ``pattern`` [query, key] is the head's whole pattern. ``gap``: the
+    largest difference between these steps put together and the model's own tensors.
+    """
+    config = asked.config.replace(**dict(asked.changes)) if asked.changes else asked.config
+    model, batch = model_of(asked), sample_of(config, sample)
+    queries, keys = tokens_at(config, batch, place.which)
+    if not 0 <= query < len(queries):
+        raise ValueError(f"query is {query}; allowed is a whole number from 0 to {len(queries) - 1}.")
+    logits, cache = run_with_cache(model, batch)
+    name, attention, encoding = (
+        tap_name(config, place.which, place.layer),
+        attention_at(model, place),
+        encoding_at(model, place),
+    )
+    at, head = positions_at(batch, place), place.head
+    q, k, v = (cache[f"{name}.{part}"] for part in "qkv")  # [1, head, length, d_head]
+    scores, pattern, out = (cache[f"{name}.{part}"] for part in ("scores", "pattern", "out"))
+    with torch.no_grad():
+        turned_q, turned_k = encoding.rotate(q, at), encoding.rotate_keys(k, at)
+        ready = attention.prepare(turned_q, turned_k)
+        compared = attention.pattern.scores(*ready)  # [1, head, query, key]
+        bias = encoding.score_bias(*ready, at, at)
+        added = torch.zeros_like(scores) if bias is None else bias.expand_as(scores)
+        term = encoding.value_term(pattern, at, at)
+        mixed = pattern @ v if term is None else pattern @ v + term  # [1, head, query, d_head]
+        weight = attention.out.weight.view(
+            out.size(-1), attention.n_heads, -1
+        )  # [d_model, head * d_head] -> [.., head, d_head]
+        projected = torch.einsum("hd,mhd->hm", mixed[0, :, query], weight)  # [head, d_model]
+        without = _scores_without_encoding(model, batch, config, place)
+    blocked = blocked_in(scores)
+    score = (compared + added).masked_fill(blocked, 0.0)
+    gap = max(
+        _furthest(score, scores.masked_fill(blocked, 0.0)),
+        _furthest(projected.sum(0) + attention.out.bias, out[0, query]),
+    )
+
+    def row(t: Tensor) -> np.ndarray:
+        return array(t[0, head, query])
+
+    asks = place.which != "encoder"
+    answer = answer_namer(config)
+    return {
+        "queries": queries, "keys": keys, "query": query,
+        "position": at[query], "key_positions": list(at if place.which != "cross" else batch.source_positions or range(len(keys))),
+        "q": row(q), "turned_q": row(turned_q), "k": array(k[0, head]), "turned_k": array(turned_k[0, head]), "v": array(v[0, head]),
+        "product": row(q @ k.mT), "turned": row(turned_q @ turned_k.mT), "scaled": row(compared), "bias": row(added),
+        "by_encoding": row(compared + added - without), "score": row(compared + added), "blocked": row(blocked) > 0,
+        "weight": row(pattern), "pattern": array(pattern[0, head]),
+        "weighted": array(pattern[0, head, query, :, None] * v[0, head]),
+        "value_term": None if term is None else row(term), "mixed": row(mixed),
+        "projected": array(projected), "bias_out": array(attention.out.bias), "out": array(out[0, query]), "gap": gap,
+        "rotates": _acts(config, place) == "rotation",
+        "predicted": answer(int(logits[0, query].argmax())) if asks else "",
+        "target": answer(int(batch.targets[0, query])) if asks and batch.targets[0, query] >= 0 else "",
+        "d_head": q.size(-1), "d_model": out.size(-1),
+    }  # fmt: skip
+
+
+def _acts(config: RunConfig, place: Place) -> str:
+    return "nowhere" if place.which == "cross" else config.encoding.acts_on
+
+
+def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig, place: Place) -> Tensor:
+    """The scores with the encoding left out and all else equal: [1, head, query, key].
+
+    An encoding that acts on scores, or rotates q and k, is left out of this layer alone; one that is added to the embedding is
+    left out there, and every layer up to this one then reads other numbers.
+    """
+    with nullcontext() if _acts(config, place) in ("rotation", "scores") else unplaced(model):
+        cache = run_with_cache(model, batch)[1]
+    name, attention = tap_name(config, place.which, place.layer), attention_at(model, place)
+    return attention.pattern.scores(*attention.prepare(cache[f"{name}.q"], cache[f"{name}.k"]))
+
+
+@contextmanager
+def unplaced(model: Transformer) -> Iterator[None]:
+    """Inside the block no positions are added to the embeddings."""
+    encodings = [m for m in model.modules() if isinstance(m, PositionalEncoding)]
+    for encoding in encodings:
+        encoding.add_to_embedding = _nothing_added  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        for encoding in encodings:
+            del encoding.add_to_embedding
+
+
+def _nothing_added(x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
+    return x
+
+
+def _furthest(a: Tensor, b: Tensor) -> float:
+    return (a.float() - b.float()).abs().max().item()

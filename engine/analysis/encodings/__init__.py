@@ -1,0 +1,1 @@
+"""Questions about encodings before, along and after training."""

@@ -1,0 +1,121 @@
+"""Held-out sequences of other kinds than the run's validation: without a correlation, shuffled, by exposure, of other text."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from engine.config.run_config import RunConfig
+from engine.encodings.base.layer import Positions
+from engine.estimate.layout import length_law, shapes
+from engine.tasks.base.data import IGNORE
+from engine.training.data import Data
+from engine.training.evaluation import evaluate, predictions
+from engine.training.result import Trained
+
+SEQUENCES, SHUFFLED_SEQUENCES = 512, 256
+SHUFFLES = 8
+"""The number of orders; all sequences of a batch share their positions, so several are tried."""
+EDGES = (0, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
+"""The edges of the bands of exposure."""
+
+
+def decorrelated(trained: Trained) -> dict[str, float]:
+    """``decorrelated_loss`` and ``decorrelated_<accuracy>`` on sequences without the correlation that training has; a task
+    without a correlation is tested as in training. Source: Geirhos et al. 2020, Shortcut Learning in Deep Neural Networks."""
+    batch = trained.data.decorrelated_batch(size=SEQUENCES).to(trained.device)
+    return {f"decorrelated_{name}": value for name, value in evaluate(trained.model, batch).items()}
+
+
+def shuffle_meters(trained: Trained) -> dict[str, float]:
+    """``unchanged_by_content`` and ``unchanged_by_positions``: shares from 0 to 1 of the predictions at asked positions that stay
+    when new symbols are drawn, and when the positions are shuffled.
+
+    A model that answers by position alone keeps every prediction when new symbols are drawn, and few when the positions are
+    shuffled; one that ignores positions does the opposite. Shuffling: each token keeps its symbol and its index under the mask,
+    but gets another token's position, so the set of positions stays the same. Sequences are drawn without the correlation of
+    training, where the task has one.
+    Source: Sinha et al. 2022, The Curious Case of Absolute Position Embeddings (there shifted, here shuffled).
+    """
+    first, second = (
+        trained.data.decorrelated_batch(size=SHUFFLED_SEQUENCES, stream=stream).to(trained.device) for stream in (3, 4)
+    )
+    before, resampled = predictions(trained.model, first), predictions(trained.model, second)
+    asked = first.targets != IGNORE
+    generator = torch.Generator().manual_seed(trained.config.seed)
+    kept = []
+    for _ in range(SHUFFLES):
+        positions = shuffled(first.positions or range(first.inputs.size(1)), generator)
+        source = None
+        if first.source is not None:
+            source = shuffled(first.source_positions or range(first.source.size(1)), generator)
+        moved = replace(first, positions=positions, source_positions=source)
+        kept.append(share_alike(before, predictions(trained.model, moved), asked))
+    return {
+        "unchanged_by_content": share_alike(before, resampled, asked & (second.targets != IGNORE)),
+        "unchanged_by_positions": sum(kept) / len(kept),
+    }
+
+
+def shuffled(positions: Positions, generator: torch.Generator) -> tuple[int, ...]:
+    order: list[int] = torch.randperm(len(positions), generator=generator).tolist()
+    return tuple(positions[place] for place in order)
+
+
+def share_alike(one: Tensor, other: Tensor, asked: Tensor) -> float:
+    """The share of equal predictions where ``asked``; all three [batch, length]."""
+    return ((one == other) & asked).sum().item() / max(1, int(asked.sum()))
+
+
+def accuracy_by_position(trained: Trained) -> dict[str, float]:
+    """Accuracy against exposure: the accuracy at a position by the number of times it was met in training.
+
+    ``accuracy_seen_100_to_300`` and so on: bands of exposure, the lower bound included; only bands that occur. When lengths
+    follow a distribution, position i is met by every sequence longer than i: in expectation batch_size x steps x
+    P(length > i) times. Sequences of the full length are tested, and positions of similar exposure pooled.
+    """
+    batch = trained.data.validation_batch(size=SEQUENCES).to(trained.device)
+    asked = batch.targets != IGNORE
+    right = ((predictions(trained.model, batch) == batch.targets) & asked).sum(dim=0).tolist()
+    counts = asked.sum(dim=0).tolist()
+    pooled: dict[str, tuple[int, int]] = {}
+    for position, times in enumerate(exposures(trained.config)):
+        name = band(times)
+        hits, total = pooled.get(name, (0, 0))
+        pooled[name] = hits + right[position], total + counts[position]
+    return {name: hits / total for name, (hits, total) in pooled.items() if total}
+
+
+def exposures(config: RunConfig) -> list[float]:
+    """The expected number of training sequences that reach each position that the model reads, [position]."""
+    sequences, law = config.batch_size * config.steps, length_law(config)
+    reads = {shapes(config, n).length: share for n, share in law.items()}
+    return [
+        sequences * sum(share for length, share in reads.items() if length > position)
+        for position in range(shapes(config).length)
+    ]
+
+
+def band(times: float) -> str:
+    """The name of an exposure's band: ``accuracy_seen_100_to_300``, or ``accuracy_seen_from_100000`` beyond the last edge."""
+    above = bisect_right(EDGES, times)
+    if above == len(EDGES):
+        return f"accuracy_seen_from_{EDGES[-1]}"
+    return f"accuracy_seen_{EDGES[above - 1]}_to_{EDGES[above]}"
+
+
+def other_text(trained: Trained) -> dict[str, float]:
+    """``other_text.loss``: on text that is held out in any case, whatever the run's own validation windows are: other plays (of
+    one's own text, its last tenth), in nats; and ``other_text.flattery``, that loss minus the run's validation loss.
+
+    Raises ValueError where the task reads no text. Source: Kaufman et al. 2012, Leakage in Data Mining.
+    """
+    if trained.data.corpus is None:
+        raise ValueError(f"task is {trained.config.task}; allowed for other_text is one that reads a text.")
+    other = Data(trained.config.replace(split="plays")).validation_batch().to(trained.device)
+    own = trained.data.validation_batch().to(trained.device)
+    loss = evaluate(trained.model, other)["loss"]
+    return {"other_text.loss": loss, "other_text.flattery": loss - evaluate(trained.model, own)["loss"]}

@@ -1,0 +1,90 @@
+"""The jobs of the Text page: a trained language model, and the counting models beside it."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+import numpy as np
+
+from engine.config.run_config import RunConfig
+from engine.foundation.job import Job
+
+LONGEST = 400
+"""The most tokens written by one call."""
+LONGEST_PROMPT = 10_000
+"""The most characters of a prompt; a model reads the last tokens that fit into its length."""
+
+
+class TextFacts(TypedDict):
+    """Facts about a text, as numbers of tokens."""
+
+    trained: int
+    held_out: int
+    unknown: int
+    """Held-out tokens that are not in the vocabulary."""
+    known: int
+    """The size of the vocabulary."""
+
+
+class Counted(TypedDict):
+    levels: dict[str, float]
+    """Mean nats of each counting model on the windows of the run's validation; empty where they cannot be compared fairly."""
+    facts: TextFacts
+
+
+class CountWords(Job[Counted], function=".questions:counting_models", noun="Counting the words of the text"):
+    config: RunConfig
+
+
+class Beside(TypedDict):
+    tokens: dict[str, int]
+    """The number of tokens by part: ``all``, ``words``, ``layout``."""
+    nats: dict[str, dict[str, float]]
+    """The mean nats by name ("model", "unigram", ...) and part."""
+    by_read: dict[str, np.ndarray]
+    """By name: the mean nats of the tokens that follow 1, 2, ... tokens of the window, [length]."""
+
+
+class CompareWithCounting(
+    Job[Beside], function=".questions:beside_counting_models", noun="Comparing the model with counting"
+):
+    config: RunConfig
+    weights: str
+
+
+class Written(TypedDict):
+    prompt: str
+    """The prompt as the model reads it."""
+    text: str
+    """The text that the model writes after the prompt."""
+    unknown: list[str]
+    """The prompt's words that are not in the vocabulary."""
+    next: list[tuple[str, float]]
+    """The likeliest tokens after the prompt, with their sampling probabilities."""
+    read: int
+    """The number of the prompt's tokens that the model reads."""
+
+
+class WriteText(Job[Written], function=".questions:sample", noun="Writing the text"):
+    config: RunConfig
+    weights: str
+    prompt: str
+    length: int = 60
+    temperature: float = 1.0
+    top_k: int | None = None
+    seed: int = 0
+
+
+class SentenceAttention(TypedDict):
+    patterns: np.ndarray
+    """The attention patterns, [layer, head, query, key]."""
+    tokens: list[str]
+    unknown: list[str]
+    cut: int
+    """The number of tokens at the end of the sentence that do not fit into the model's length."""
+
+
+class AttendToSentence(Job[SentenceAttention], function=".questions:attention", noun="Reading the sentence"):
+    config: RunConfig
+    weights: str
+    sentence: str

@@ -1,0 +1,203 @@
+"""The answers to the Text page: counting models, the trained model beside them, writing, attention on a sentence.
+
+A run is named by its config and the file of its weights. Every question raises ValueError with one sentence. The counting models
+are Kneser-Ney with the same training text, vocabulary and tokens: every held-out token is scored once, given the tokens before it
+in the document, also at the start of a model's window, so that they never see less than the model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from engine.analysis.text.jobs import LONGEST, Beside, Counted, SentenceAttention, TextFacts, Written
+from engine.config.run_config import RunConfig
+from engine.foundation.code_hash import code_hash
+from engine.foundation.files import data_folder, keep_newest, replacing
+from engine.model.activations import ActivationCache
+from engine.model.build import trained_model
+from engine.tasks.text import TextSettings
+from engine.tasks.text.data import text_corpus
+from engine.text.encoded import read_text
+from engine.text.kneser_ney import ORDERS, kneser_ney
+from engine.text.tokens import UNKNOWN
+from engine.training.data import Batch, Data, text_settings_of
+from engine.training.evaluation import forward
+from engine.training.snapshot import patterns_in
+from engine.training.writing import continuation, distribution, next_logits, write_on
+
+ROWS = 256
+"""The number of windows that the model reads at once."""
+LIKELIEST = 12
+"""The number of next tokens that are named."""
+MAX_KEPT = 40
+"""The number of scored texts kept on disk, the newest."""
+Nats = dict[str, np.ndarray]
+"""-ln P of every held-out token by counting model, the held-out documents one after the other: [token]."""
+
+
+def counting_models(config: RunConfig) -> Counted:
+    """The score of each counting model on a run's validation text."""
+    levels: dict[str, float] = {}
+    if has_baselines(config):
+        positions = validation_positions(config)
+        levels = {name: float(nats[positions].mean()) for name, nats in baseline_nats(config).items()}
+    text = text_settings_of(config).encoded()
+    facts = TextFacts(
+        trained=sum(map(len, text.trained)),
+        held_out=sum(map(len, text.held_out)),
+        unknown=sum(int((document == UNKNOWN).sum()) for document in text.held_out),
+        known=len(text.vocabulary.numbers),
+    )
+    return {"levels": levels, "facts": facts}
+
+
+def beside_counting_models(config: RunConfig, weights: str) -> Beside:
+    """The trained model and the counting models on all held-out windows, which together cover nearly every held-out token."""
+    model, counted = trained_model(config, Path(weights)), baseline_nats(config)
+    own = text_settings_of(config)
+    inputs, answers, positions = text_corpus(own, config).every(config.seq_len, held_out=True)
+    asked = positions[:, 1:].numpy()  # [window, length]
+    is_asked_word = own.encoded().held_out_words[asked]
+    nats = {"model": _nats_of(model, Data(config).frame(inputs, answers))}
+    nats |= {name: values[asked] for name, values in counted.items()}
+    sizes = {"all": asked.size, "words": int(is_asked_word.sum()), "layout": int((~is_asked_word).sum())}
+    return {
+        "tokens": sizes,
+        "nats": {name: mean_nats(values, is_asked_word) for name, values in nats.items()},
+        "by_read": {name: values.mean(axis=0) for name, values in nats.items()},
+    }
+
+
+@torch.no_grad()
+def _nats_of(model: nn.Module, batch: Batch) -> np.ndarray:
+    """-ln P of each answer, [window, length]."""
+    parts = []
+    for begin in range(0, len(batch.inputs), ROWS):
+        rows = replace(batch, inputs=batch.inputs[begin:][:ROWS], targets=batch.targets[begin:][:ROWS])
+        # [window, length, token] -> [window, token, length], the order that cross_entropy needs
+        logits = forward(model, rows).float().transpose(1, 2)
+        parts.append(F.cross_entropy(logits, rows.targets, reduction="none"))
+    whole: np.ndarray = torch.cat(parts).numpy()
+    return whole
+
+
+def sample(
+    config: RunConfig,
+    weights: str,
+    prompt: str,
+    *,
+    length: int = 60,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    seed: int = 0,
+) -> Written:
+    """The text that the model writes after a prompt."""
+    _check_numbers(length, temperature, top_k)
+    model, own = trained_model(config, Path(weights)), text_settings_of(config)
+    read = read_text(own.encoded(), prompt)
+    chances = distribution(next_logits(config, model, read.tokens), temperature, top_k)
+    likeliest = chances.topk(min(LIKELIEST, len(chances)))
+    names = text_corpus(own, config).names
+    written = write_on(config, model, read.tokens, length, temperature=temperature, top_k=top_k, seed=seed)
+    return {
+        "prompt": read.text,
+        "text": continuation(config, read.text, written),
+        "unknown": read.unknown,
+        "next": [
+            (names[n], p) for n, p in zip(likeliest.indices.tolist(), likeliest.values.tolist(), strict=True) if p
+        ],
+        "read": min(len(read.tokens), config.seq_len),
+    }
+
+
+def attention(config: RunConfig, weights: str, sentence: str) -> SentenceAttention:
+    """Every head's pattern on a sentence."""
+    if not config.architecture.attends:
+        raise ValueError(f"family is {config.family}, which has no attention.")
+    model, text = trained_model(config, Path(weights)), text_settings_of(config).encoded()
+    read = read_text(text, sentence)
+    shown = read.tokens[: config.seq_len]
+    cache: ActivationCache = {}
+    with torch.no_grad():
+        model(torch.tensor([shown]), cache=cache)
+    return {
+        "patterns": patterns_in(cache)["self"],
+        "tokens": read.names[: len(shown)],
+        "unknown": read.unknown,
+        "cut": len(read.tokens) - len(shown),
+    }
+
+
+def _check_numbers(length: int, temperature: float, top_k: int | None) -> None:
+    if not 1 <= length <= LONGEST:
+        raise ValueError(f"length is {length}; allowed is a whole number from 1 to {LONGEST}.")
+    if not 0 <= temperature <= 10:
+        raise ValueError(f"temperature is {temperature:g}; allowed is a number from 0 to 10.")
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"top_k is {top_k}; allowed is a whole number from 1, or none.")
+
+
+def has_baselines(config: RunConfig) -> bool:
+    """Whether a comparison with counting models is fair: the run trains on all its text and other text is held out."""
+    own = config.task_settings
+    return isinstance(own, TextSettings) and own.split == "plays" and config.dataset_size is None
+
+
+def baseline_nats(config: RunConfig) -> Nats:
+    """The scores, from disk if the same text was scored before. Raises ValueError where :func:`has_baselines` is False."""
+    if not has_baselines(config):
+        raise ValueError(f"task is {config.task}; counting models stand beside a run that holds other text out.")
+    file = _file(config)
+    try:
+        with np.load(file, allow_pickle=False) as stored:
+            return {name: stored[name] for name in ORDERS}
+    except (OSError, ValueError, KeyError, BadZipFile):
+        nats = _scored(config)
+    _keep(file, nats)
+    return nats
+
+
+def validation_positions(config: RunConfig) -> np.ndarray:
+    """The indices of the tokens that the run's validation asks for: [row, length]."""
+    positions: np.ndarray = Data(config).validation_positions()[:, 1:].numpy()
+    return positions
+
+
+def mean_nats(nats: np.ndarray, words: np.ndarray) -> dict[str, float]:
+    """The mean over all tokens, over words, and over the layout between them; both arguments [token]."""
+    parts = {"all": nats, "words": nats[words], "layout": nats[~words]}
+    return {name: float(part.mean()) for name, part in parts.items() if len(part)}
+
+
+def _scored(config: RunConfig) -> Nats:
+    own = text_settings_of(config)
+    trained = [text.numpy() for text in text_corpus(own, config).trained]
+    models = {name: kneser_ney(trained, own.vocab_size, order) for name, order in ORDERS.items()}
+    return {
+        name: np.concatenate([model.nats(text) for text in own.encoded().held_out]).astype(np.float32)
+        for name, model in models.items()
+    }
+
+
+def _file(config: RunConfig) -> Path:
+    own = text_settings_of(config)
+    names = ["text", "vocab_size", "text_tokens"]
+    names += ["plays"] if own.text == "shakespeare" else []
+    names += ["seed"] if own.text_tokens is not None else []
+    key = json.dumps([code_hash(), own.unit, {name: config.value(name) for name in names}])
+    return data_folder() / "baselines" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.npz"
+
+
+def _keep(file: Path, nats: Nats) -> None:
+    with replacing(file) as half_written, half_written.open("wb") as stream:
+        np.savez_compressed(stream, allow_pickle=False, **nats)
+    keep_newest(file.parent, "*.npz", MAX_KEPT)

@@ -1,0 +1,67 @@
+"""Output on the terminal: tables, lines of JSON, and a bar that follows a background task."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
+from rich.table import Table
+
+from engine.foundation.background import BackgroundTask
+from engine.foundation.formatting import in_bytes
+from engine.settings.costs import Memory
+
+POLL_SECONDS = 0.2
+"""Seconds between two updates of the bar."""
+
+
+def print_json(*rows: object) -> None:
+    """Print each row as one line of JSON."""
+    for row in rows:
+        print(json.dumps(row, allow_nan=False), flush=True)
+
+
+def table(
+    title: str | None,
+    columns: Sequence[str],
+    rows: Iterable[Iterable[str]],
+    *,
+    left: int | None = None,
+    lines: bool = False,
+) -> Table:
+    """A table. ``left``: how many columns are aligned to the left, by default all; ``lines``: whether there is one between two rows."""
+    made = Table(*columns, title=title, show_lines=lines)
+    for column in made.columns[left:] if left is not None else ():
+        column.justify = "right"
+    for row in rows:
+        made.add_row(*row)
+    return made
+
+
+def memory_table(memory: Memory, title: str) -> Table:
+    sizes = {
+        "parameters": memory.parameters,
+        "gradients": memory.gradients,
+        "optimizer": memory.optimizer,
+        "saved for backward": memory.saved,
+        "  of that scores": memory.scores,
+        "together": memory.total,
+        **({"peak of a step": memory.peak} if memory.peak is not None else {}),
+    }
+    return table(title, ("part", "size"), ((name, in_bytes(size)) for name, size in sizes.items()), left=1)
+
+
+def follow(work: BackgroundTask, name: str, *more: ProgressColumn) -> None:
+    """Show a bar until the task ends. Ctrl-C stops the task, waits for its end and is raised again."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f} %"), *more)
+    try:
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(name, total=1.0)
+            while not work.wait(POLL_SECONDS):
+                bar.update(task, completed=work.done)
+    except KeyboardInterrupt:
+        work.stop()
+        work.wait()
+        raise

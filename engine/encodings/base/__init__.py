@@ -1,0 +1,158 @@
+"""The specification of a positional encoding: its settings with all facts that follow from them, and its registry row.
+
+Each encoding has a folder: ``engine/encodings/<name>/__init__.py`` holds a subclass of :class:`EncodingSettings` and an
+:class:`EncodingSpec`, ``engine/encodings/<name>/layer.py`` the torch module. In this folder ``layer.py`` is the base class of these
+modules, and what several of them are made of stands beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.settings.base import BaseConfig
+from engine.settings.costs import SINGLE, Flops, Shape, StackShape
+from engine.settings.fields import Parameters, setting
+
+ActsOn = Literal["nowhere", "embedding", "scores", "rotation"]
+"""Where an encoding acts: added to the token embedding, added to the attention scores, or rotating queries and keys."""
+
+
+class EncodingSettings(Parameters):
+    """The settings of one encoding, and what follows from them and from the run's plain settings.
+
+    An encoding overrides the methods whose default does not hold for it. Parameters, FLOPs and activation memory are tested
+    against torch's own counts, for every encoding in the registry.
+    """
+
+    def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:
+        """The shape of every learned tensor of one layer module.
+
+        ``max_positions``: positions met in training. ``causal``: whether the stack attends to earlier positions only.
+        """
+        return []
+
+    def flops(self, stack: StackShape) -> Flops:
+        """Operations that the encoding adds to a training step, in all layers of one stack."""
+        return Flops()
+
+    def has_memory_formula(self, config: BaseConfig) -> bool:
+        """Whether the two methods below are exact. Where they are not, activation memory is measured only."""
+        return True
+
+    def stack_activation_bytes(self, stack: StackShape) -> int:
+        """Bytes kept for the backward pass once a stack, where the encoding is added to the embedding."""
+        return 0
+
+    def layer_activation_bytes(self, stack: StackShape) -> int:
+        """Bytes kept for the backward pass in each attention layer, beyond what attention itself keeps."""
+        return 0
+
+    def layer_bytes_bound(self, stack: StackShape) -> int:
+        """An upper bound of the bytes that the encoding holds in one attention layer during a training step. Where there is no exact
+        formula it is a general one: eight numbers for each pair of a query and a key, and for each of their dimensions."""
+        if self.has_memory_formula(stack.config):
+            return self.layer_activation_bytes(stack)
+        return SINGLE * stack.queries * 8 * (stack.length + stack.config.head_width)
+
+    @property
+    def needs_pattern(self) -> bool:
+        """Whether the encoding reads the attention pattern, which a fused kernel never writes out."""
+        return False
+
+    @property
+    def ends_at_trained_length(self) -> bool:
+        """Whether positions beyond the trained ones have no encoding (:class:`engine.encodings.base.layer.PositionOutOfRange`)."""
+        return False
+
+    @property
+    def init_std(self) -> float | None:
+        """First scale of what is added to the embedding, where it is set; None where it follows the token embedding's."""
+        return None
+
+    def specialise(self, spec: EncodingSpec) -> EncodingSpec:
+        """The registry row with the facts that these settings decide (where a design acts, say)."""
+        return spec
+
+    def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
+        """For each rule between these settings and others that is broken: the setting to name, and what it may be."""
+        yield from ()
+
+    def warning(self, config: BaseConfig) -> str | None:
+        """A sentence on what these settings will not do in this run."""
+        return None
+
+
+@dataclass(frozen=True)
+class EncodingSpec:
+    """The registry row of one encoding: what it is called, where it acts, where it was published and which class computes it."""
+
+    name: str
+    label: str
+    acts_on: ActsOn
+    settings: type[EncodingSettings]
+    equation: str
+    """TeX, in the notation of the source."""
+    source: str
+    layer: str
+    """``module:Class`` of the torch module, built as ``Class(config, own, max_positions=..., causal=...)``, where ``own`` is an
+    instance of ``settings``."""
+    color: str
+    """The one colour of the encoding in the whole app, readable on light and on dark."""
+    per_layer: bool = False
+    """Whether every attention layer has a module of its own (Shaw, CoPE) or all layers of a stack share one (T5, RoPE)."""
+    relative: bool = False
+    """Whether shifting all positions by the same number changes nothing."""
+    numbered: bool = True
+    """Whether the encoding reads the numbers of positions, not only which token comes before which."""
+    pair_flops: float = 0.0
+    """The look-ups and sums of a training step for each pair of a query and a key in a layer, as the number of FLOPs that takes as
+    long: they are no FLOPs, but most of the time of some encodings. Measured once, on steps of 260,000 to 520,000 pairs."""
+    symbols: tuple[tuple[str, str], ...] = ()
+    """Pairs of a symbol of the equation and the setting (or ``head_width``) whose value can be put in for it."""
+    shown_as: str = ""
+    """Note under the encoding's plots where they cannot show what it does, since that depends on the tokens (CoPE, Shaw, conv)."""
+
+    def equation_with_numbers(self, config: BaseConfig, own: EncodingSettings) -> str:
+        """The equation in TeX, with each of the ``symbols`` replaced by the setting's value, except where that is auto."""
+        formula = self.equation
+        # The longest symbol first, so that d_h is not read as d.
+        for symbol, name in sorted(self.symbols, key=lambda pair: -len(pair[0])):
+            value = getattr(own if name in type(own).model_fields else config, name)
+            if value is not None:
+                formula = re.sub(rf"(?<![\\A-Za-z0-9_^]){re.escape(symbol)}(?![A-Za-z0-9_])", f"{{{value:g}}}", formula)
+        return formula
+
+
+class InitScaleSettings(EncodingSettings):
+    """The first scale of rows that a network on the position adds to the embedding."""
+
+    encoding_init_std: float | None = setting(
+        None, label="Init scale",
+        help="Root mean square of what is first added, over the trained positions. Auto ties it to the token embedding's.",
+        ge=0.0, le=10.0,
+    )  # fmt: skip
+
+    @property
+    def init_std(self) -> float | None:
+        return self.encoding_init_std
+
+
+class RotationSettings(EncodingSettings):
+    """The rotation of queries and keys: its frequencies, and the dimensions that form a pair."""
+
+    def layer_bytes_bound(self, stack: StackShape) -> int:
+        """Queries and keys before and after, their partners and the products."""
+        return SINGLE * stack.queries * 8 * stack.config.head_width
+
+    rope_base: float = setting(
+        10_000.0, label="RoPE base", help="b: pair t turns by b^(-2t/d_head) a position.", ge=2.0, le=1e7
+    )
+    rope_layout: Literal["interleaved", "rotate_half"] = setting(
+        "rotate_half",
+        label="RoPE layout",
+        help="Which dimensions form a pair: neighbours, or first half with second half.",
+        labels={"interleaved": "Interleaved", "rotate_half": "Rotate-half"},
+    )

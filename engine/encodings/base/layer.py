@@ -1,0 +1,146 @@
+"""The base class of all positional encodings: a torch module with one hook for each place where an encoding can act.
+
+Also the functions of positions that several encodings share.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import ParamSpec, Protocol, TypeAlias, TypeVar, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+Positions: TypeAlias = range | tuple[int, ...]
+"""The positions of a sequence's tokens. Hashable, so that what depends on positions alone is computed once."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class CachedFunction(Protocol[P, T_co]):
+    """A function that remembers its results until ``cache_clear`` is called."""
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T_co: ...
+
+    def cache_clear(self) -> None: ...
+
+
+def cached_by_positions(*, maxsize: int) -> Callable[[Callable[P, T]], CachedFunction[P, T]]:
+    """Decorator of a function of positions, lengths and other hashable values: remember its last ``maxsize`` results.
+
+    The function runs outside inference mode, since a tensor first needed for a plot may next be needed in training.
+    """
+
+    def decorate(compute: Callable[P, T]) -> CachedFunction[P, T]:
+        remembered = lru_cache(maxsize=maxsize)(torch.inference_mode(False)(compute))
+        return cast(CachedFunction[P, T], remembered)
+
+    return decorate
+
+
+class PositionOutOfRange(ValueError):
+    """A position lies beyond the last row of a learned table."""
+
+    def __init__(self, position: int, rows: int) -> None:
+        self.position, self.rows = position, rows
+        super().__init__(f"Position {position} has no row: the learned table ends at position {rows - 1}.")
+
+
+class PositionalEncoding(nn.Module):
+    """The identity at every hook. Each encoding overrides the hooks of the place where it acts.
+
+    A subclass is built as ``Class(config, own, *, max_positions, causal)``: the plain settings of the run, the encoding's own
+    settings, the number of positions met in training, and whether the stack attends to earlier positions only.
+    """
+
+    needs_pattern = False
+    """Whether ``value_term`` reads the attention pattern, so that no fused kernel can be used. Equal to
+    :attr:`engine.encodings.base.EncodingSettings.needs_pattern`."""
+
+    reads_before = 0
+    """The number of earlier tokens that ``add_to_embedding`` reads for each token: a key-value cache must keep these."""
+
+    def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
+        """Add the encoding to token embeddings, [batch, length, d_model] -> the same.
+
+        ``token_mask`` [batch, length] is True where a real token stands. An encoding that reads neighbouring tokens reads
+        zeros elsewhere.
+        """
+        return x
+
+    def rotate(self, t: Tensor, positions: Positions) -> Tensor:
+        """Rotate queries (and keys, unless ``rotate_keys`` is overridden), [batch, head, length, d_head] -> the same."""
+        return t
+
+    def rotate_keys(self, k: Tensor, positions: Positions) -> Tensor:
+        """Rotate keys, [batch, head, length, d_head] -> the same."""
+        return self.rotate(k, positions)
+
+    def score_bias(self, q: Tensor, k: Tensor, query_positions: Positions, key_positions: Positions) -> Tensor | None:
+        """The bias added to the scores before softmax, broadcastable to [batch, head, query, key], or None for none.
+
+        ``q`` and ``k`` [batch, head, position, d_head] are as they enter the product: ``q`` is already scaled.
+        """
+        return None
+
+    def value_term(self, pattern: Tensor, query_positions: Positions, key_positions: Positions) -> Tensor | None:
+        """The term added to the weighted values, [batch, head, query, d_head], given the pattern [batch, head, query, key]."""
+        return None
+
+    def added_frequencies(self) -> Tensor | None:
+        """The frequencies of the fixed waves that the encoding adds to the embedding, in radians per position, [wave], float64; None
+        where it adds something else or nothing."""
+        return None
+
+    def matrices(self, length: int) -> dict[str, Tensor]:
+        """The encoding of positions 0 to length - 1 as matrices to plot.
+
+        ``matrix``: rows [position, d_model], a bias [head, query, key], or angles [position, d_head / 2].
+        ``similarity``: how alike two positions look, [position, position].
+
+        Raises PositionOutOfRange where a learned table has fewer rows.
+        """
+        raise NotImplementedError
+
+
+@torch.no_grad()
+def matrices_of(encoding: PositionalEncoding, positions: int) -> tuple[dict[str, np.ndarray], int]:
+    """The encoding's matrices as float32 arrays, and the number of positions in them: at most ``positions``, fewer where a learned
+    table ends."""
+    try:
+        matrices, rows = encoding.matrices(positions), positions
+    except PositionOutOfRange as end:
+        matrices, rows = encoding.matrices(end.rows), end.rows
+    return {name: value.float().cpu().numpy().astype(np.float32) for name, value in matrices.items()}, rows
+
+
+def cosines(rows: Tensor) -> Tensor:
+    """The cosine of every row with every other, [row, row]; 0 where a row is zero."""
+    units = nn.functional.normalize(rows, dim=-1)
+    return units @ units.T
+
+
+def row_matrices(rows: Tensor) -> dict[str, Tensor]:
+    """The matrices of an encoding that adds ``rows`` [position, d_model] to the embedding."""
+    rows = rows.detach().float().cpu()
+    return {"matrix": rows, "similarity": cosines(rows)}
+
+
+def bias_matrices(bias: Tensor) -> dict[str, Tensor]:
+    """The matrices of an encoding that adds ``bias`` [head, query, key] to the scores; similarity is its mean over the heads."""
+    bias = bias.detach().float().cpu()
+    return {"matrix": bias, "similarity": bias.mean(0)}
+
+
+@cached_by_positions(maxsize=64)
+def index_of(positions: Positions, device: torch.device) -> Tensor:
+    """The positions as a tensor of whole numbers, [length]."""
+    return torch.tensor(positions, device=device)
+
+
+@cached_by_positions(maxsize=16)
+def offsets(query_positions: Positions, key_positions: Positions, device: torch.device) -> Tensor:
+    """The offset j - i of each key j from each query i, [query, key]."""
+    return index_of(key_positions, device)[None, :] - index_of(query_positions, device)[:, None]

@@ -1,0 +1,124 @@
+"""Allowances: how much of each kind a visitor, a network address, and everybody together may have going at once.
+
+A visitor is a browser and not a tab. Since a browser can throw its cookie away, an address has a share, too (:func:`has_share`); it
+is generous, since a school is one address. A prompt to a model is a job. Texts that are given have a pace for each address
+(:meth:`Allowances.give_text`), as they take room on the disk and no time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from threading import Lock
+from typing import Literal
+
+from engine.foundation.errors import NoRoom
+from engine.foundation.formatting import counted, in_time
+from engine.foundation.visitor import Pace, Visitor
+from engine.hosting.limits import Limits
+
+Kind = Literal["run", "experiment", "sweep", "notebook", "job", "stream"]
+Release = Callable[[], None]
+"""Give back what was taken."""
+ADVICE: Mapping[Kind, str] = {
+    "run": "Stop one, or wait until one has ended.",
+    "job": "Try again when one has been answered.",
+    "stream": "Close a tab.",
+}
+"""What a visitor can do about a refusal; of all other kinds :data:`STOP_IT`."""
+STOP_IT = "Stop it, or wait until it has ended."
+TEXTS_AT_ONCE, TEXT_EVERY = 200, 60.0
+"""The texts that an address may give at once, and the seconds in which it may then give one more."""
+
+
+def has_share(here: int, everybody: int, most: int) -> bool:
+    """Whether a network address may have one more of something of which everybody together may have ``most``.
+
+    ``here``: how many the address has; ``everybody``: how many all have. An address may have as many as are left for others: the
+    first one gets half of them, the next one half of the rest, and so on, so that it takes many addresses to leave nothing.
+    """
+    return here < most - everybody
+
+
+class Allowances:
+    """Everything that visitors have going. All methods may be called from any thread."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._own: Mapping[Kind, int] = {
+            "run": limits.runs_per_visitor,
+            "experiment": limits.experiments_per_visitor,
+            "sweep": limits.sweeps_per_visitor,
+            "notebook": limits.notebooks_per_visitor,
+            "job": limits.jobs_per_visitor,
+            "stream": limits.streams_per_visitor,
+        }
+        self._all: Mapping[Kind, int] = {
+            "experiment": limits.experiments,
+            "sweep": limits.sweeps,
+            "notebook": limits.notebooks,
+            "job": limits.jobs,
+            "stream": limits.streams,
+        }
+        self._texts = Pace(rate=1 / TEXT_EVERY, most=TEXTS_AT_ONCE)
+        self._lock = Lock()
+        self._taken: dict[object, tuple[Kind, Visitor]] = {}
+
+    def take(self, kind: Kind, visitor: Visitor) -> Release:
+        """Count one more of that kind until the function that is returned is called; calling it twice changes nothing. Raises NoRoom with
+        one sentence where the visitor, its address or the host has enough."""
+        lease = object()
+        with self._lock:
+            if visitor.id and (sentence := self._refusal(kind, visitor)):
+                raise NoRoom(sentence)
+            self._taken[lease] = kind, visitor
+
+        def release() -> None:
+            with self._lock:
+                self._taken.pop(lease, None)
+
+        return release
+
+    @contextmanager
+    def taken(self, kind: Kind, visitor: Visitor) -> Iterator[None]:
+        """Count one more of that kind inside the block. Raises NoRoom as :meth:`take` does."""
+        release = self.take(kind, visitor)
+        try:
+            yield
+        finally:
+            release()
+
+    def give_text(self, visitor: Visitor) -> None:
+        """Count one text that is given. Raises NoRoom with one sentence where too many came from the visitor's address of late: who
+        throws cookies away would else fill the host's room for texts, and so push out those of others."""
+        if not visitor.address:
+            return
+        if wait := self._texts.wait(visitor.address):
+            raise NoRoom(f"Many texts have come from your network address of late. Give this one in {in_time(wait)}.")
+        self._texts.spend(visitor.address, 1)
+
+    def count(self, kind: Kind, visitor: Visitor) -> int:
+        """How many of that kind the visitor has going."""
+        with self._lock:
+            return self._count(kind, visitor)
+
+    def _count(self, kind: Kind, visitor: Visitor) -> int:
+        return sum(other == kind and who.id == visitor.id for other, who in self._taken.values())
+
+    def _refusal(self, kind: Kind, visitor: Visitor) -> str | None:
+        own, most = self._count(kind, visitor), self._own[kind]
+        if own >= most:
+            return (
+                f"You have {counted(own, kind)} going, and this host allows {most} at once. {ADVICE.get(kind, STOP_IT)}"
+            )
+        if kind not in self._all:  # of runs, the queue limits those that wait
+            return None
+        addresses = [who.address for other, who in self._taken.values() if other == kind]
+        # A notebook that waits gives way to the next one, wherever it comes from.
+        here = addresses.count(visitor.address) if visitor.address and kind != "notebook" else 0
+        if has_share(here, len(addresses), self._all[kind]):
+            return None
+        full = len(addresses) >= self._all[kind]
+        number, whose = (len(addresses), "of all visitors") if full else (here, "from your network address")
+        why = "as many as this host allows" if full else "and the other places are for visitors from elsewhere"
+        return f"{counted(number, kind)} {whose} {'is' if number == 1 else 'are'} going, {why}. Try again later."

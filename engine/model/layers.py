@@ -1,0 +1,75 @@
+"""The layers around attention: token embedding, positional encoding and dropout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pkgutil import resolve_name
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import embedding
+
+from engine.config.run_config import RunConfig
+from engine.encodings.base.layer import PositionalEncoding
+
+
+def token_embedding(config: RunConfig, n_tokens: int) -> nn.Embedding | SummedEmbedding:
+    """The embedding of tokens [batch, length] -> [batch, length, d_model], with ``n_tokens`` rows that start at ``token_init_std``."""
+    rows = nn.Embedding(n_tokens, config.d_model)
+    nn.init.normal_(rows.weight, std=config.token_init_std)
+    parts = config.task_settings.token_parts
+    return rows if parts is None else SummedEmbedding(rows, parts)
+
+
+def positional_encoding(config: RunConfig, *, max_positions: int, causal: bool) -> PositionalEncoding:
+    """The positional encoding of a config, one layer module with its first weights.
+
+    ``max_positions``: positions met in training. ``causal``: whether the stack attends to earlier positions only.
+    """
+    build = resolve_name(config.encoding.layer)
+    encoding: PositionalEncoding = build(config, config.encoding_settings, max_positions=max_positions, causal=causal)
+    return encoding
+
+
+class SummedEmbedding(nn.Module):
+    """The embedding of tokens that are made of parts, [batch, length] -> [batch, length, d_model].
+
+    ``parts``: for each token, the rows of the table whose sum is its vector.
+    """
+
+    parts: Tensor
+
+    def __init__(self, table: nn.Embedding, parts: Sequence[Sequence[int]]) -> None:
+        super().__init__()
+        self.table = table
+        self.register_buffer("parts", torch.tensor(parts), persistent=False)  # [token, part]
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        # [token, part, d_model] -> [token, d_model]: few tokens exist, many are read.
+        return embedding(tokens, self.table(self.parts).sum(dim=1))
+
+
+class Dropout(nn.Module):
+    """Zeroes a share ``p`` of the values in training and scales up the others."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.native_dropout(x, self.p, True)[0] if self.training and self.p > 0 else x
+
+
+class PositionDropout(nn.Module):
+    """Leaves out all positions of a share ``p`` of the sequences in training; nothing is scaled."""
+
+    def __init__(self, p: float) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, tokens: Tensor, placed: Tensor) -> Tensor:
+        """Token embeddings without and with positions, both [batch, length, d_model] -> one of the two for each sequence."""
+        if not self.training or self.p == 0 or tokens is placed:
+            return placed
+        without = torch.rand(len(tokens), 1, 1, device=tokens.device) < self.p
+        return torch.where(without, tokens, placed)

@@ -1,1 +1,0 @@
-"""The notebooks themselves. They are run cell by cell, not imported."""

@@ -1,0 +1,76 @@
+"""The data of a task: a function that draws its sequences and one that gives the right answers."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import Generic, Protocol, TypeVar
+
+import torch
+from torch import Tensor
+
+from engine.settings.base import BaseConfig
+from engine.tasks import TASKS
+from engine.tasks.base import TaskSettings
+
+IGNORE = -100
+"""The answer where nothing is asked (PyTorch's own default for a target that does not count)."""
+
+S = TypeVar("S", bound=TaskSettings)
+"""A task's own settings."""
+
+
+def uniform_symbols(batch: int, length: int, own: TaskSettings, generator: torch.Generator) -> Tensor:
+    """Symbols drawn independently and uniformly, [batch, length]."""
+    return torch.randint(own.n_symbols, (batch, length), generator=generator)
+
+
+def asked_at_the_end(source: Tensor, answers: Tensor) -> Tensor:
+    """The answers [batch] at the last position, where alone something is asked: [batch, length]."""
+    asked = torch.full_like(source, IGNORE)
+    asked[:, -1] = answers
+    return asked
+
+
+class Corpus(Protocol):
+    """Sequences that are cut from a text instead of drawn by a rule; what is held out is a part of the text."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The name of each token."""
+        ...
+
+    @property
+    def chance(self) -> float:
+        """The share of the training text that the best constant guess gets right."""
+        ...
+
+    def draw(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> tuple[Tensor, Tensor]:
+        """Inputs and the answers at each position, both [size, length]. Raises ValueError where there are none."""
+        ...
+
+    def text_positions(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> Tensor:
+        """The indices in the text of the tokens that ``draw`` gives, [size, length + 1]."""
+        ...
+
+
+@dataclass(frozen=True)
+class TaskData(Generic[S]):
+    """The sequences and answers of a task with settings of type S."""
+
+    answer: Callable[[Tensor, S], Tensor]
+    """``answer(source [batch, length], own)``: the right symbol for each position, [batch, length]; IGNORE where nothing is
+    asked."""
+    draw: Callable[[int, int, S, torch.Generator], Tensor] = uniform_symbols
+    """``draw(batch, length, own, generator)``: sequences, [batch, length]."""
+    true_source: Callable[[Tensor, S], Tensor] | None = None
+    """``true_source(source [batch, length], own)``: the position from which the last position's answer comes, [batch]; None
+    where there is not one such position."""
+    corpus: Callable[[S, BaseConfig], Corpus] | None = None
+    """``corpus(own, config)``: the text that takes the place of ``draw``, with its own split."""
+
+
+def task_data(name: str) -> TaskData[TaskSettings]:
+    """The data of a task by its name. They are to be given that task's settings and no others."""
+    folder = "text" if TASKS[name].corpus else name
+    data: TaskData[TaskSettings] = resolve_name(f"engine.tasks.{folder}.data:TASK")
+    return data

@@ -1,8 +1,0 @@
-"""Next character: sequences are windows of the text; the answer at each position is the character that follows."""
-
-from __future__ import annotations
-
-from engine.tasks.data import TaskData
-from engine.tasks.windows import next_token, text_corpus
-
-TASK = TaskData(next_token, corpus=text_corpus)

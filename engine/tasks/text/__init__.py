@@ -1,0 +1,73 @@
+"""The settings of a task on a text, which the text tasks share."""
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from engine.settings.base import BaseConfig
+from engine.settings.fields import setting
+from engine.tasks.base import Breach, TaskSettings
+from engine.text import own
+from engine.text.encoded import Encoded, encoded
+from engine.text.tokens import Unit
+
+
+class TextSettings(TaskSettings):
+    """The text, its windows, and its held-out part."""
+
+    unit: ClassVar[Unit]
+    """The unit of a token."""
+
+    text: str = setting(
+        "shakespeare",
+        label="Text",
+        help="The plays of Shakespeare, or the name under which a text of your own is kept.",
+    )
+    plays: int = setting(
+        4, label="Plays", help="How many plays to train on; four others are held out. Not for a text of your own.",
+        ge=1, le=34,
+    )  # fmt: skip
+    text_tokens: int | None = setting(
+        None, label="Training text",
+        help="Only so many tokens in a row, from a place that the seed decides. Auto: all.", ge=64, le=10_000_000,
+    )  # fmt: skip
+    windows: Literal["non_overlapping", "overlapping"] = setting(
+        "overlapping", label="Windows", help="Whether the stretches that the text is cut into share tokens.",
+        labels={"non_overlapping": "Side by side", "overlapping": "Overlapping"},
+    )  # fmt: skip
+    stride: int = setting(
+        1, label="Stride", help="Tokens from the start of one overlapping window to that of the next.", ge=1, le=1024
+    )
+    split: Literal["plays", "windows", "none"] = setting(
+        "plays",
+        label="Held out",
+        help="Other plays (the last tenth of a text of your own), one window in five, or nothing: the same windows again.",
+        labels={"plays": "Other plays", "windows": "Windows at random (fault)", "none": "Nothing (fault)"},
+    )
+    vocab_size: int
+    """The number of tokens; each text task has its own bounds and default."""
+
+    @property
+    def n_symbols(self) -> int:
+        return self.vocab_size
+
+    def encoded(self) -> Encoded:
+        """The whole text as tokens. Raises ValueError with one sentence where there is none of that name."""
+        return encoded(self.text, self.plays, self.unit, self.vocab_size)
+
+    def broken_rules(self, config: BaseConfig) -> Iterator[Breach]:
+        shortest = config.min_seq_len or config.seq_len
+        if self.text != "shakespeare" and not own.NAME.fullmatch(self.text):
+            yield (
+                "text",
+                "shakespeare, or the name under which a text of your own is kept (32 digits and letters a to f)",
+            )
+        if config.label_noise:
+            yield "label_noise", f"0 for task {config.task}"
+        if self.windows == "overlapping" and self.stride >= shortest:
+            yield "stride", f"a whole number from 1 to {shortest - 1}: windows of {shortest} tokens then overlap"
+
+    def warnings(self, config: BaseConfig) -> Iterator[str]:
+        if self.split == "none":
+            yield "Validation reads the very windows that were trained on: it measures memory, not what was learned."
+        if self.split == "windows" and self.windows == "overlapping":
+            yield "Validation windows share most of their text with windows that were trained on: a small gap means little."

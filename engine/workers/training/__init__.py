@@ -1,1 +1,0 @@
-"""The runs on a worker: how each advances, and whose turn it is."""

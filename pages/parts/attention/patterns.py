@@ -1,0 +1,219 @@
+"""The views of many patterns: of all heads side by side, with their numbers, kinds and the rollout through the layers; and of one head
+at two steps of training."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from engine.analysis.attention.asked import Place
+from engine.analysis.attention.jobs import ComputePatterns, DescribeHeads, HeadNumbers, Heads
+from engine.runs.events import Snapshot
+from pages.parts.app.questions import ask_once
+from pages.parts.attention.runs import asked_model, at_hand, ready, steps_to_show
+from pages.parts.attention.state import CELLS, KEYS_ACROSS, SETTINGS, LookedAt, name_of_head, pick_query
+from pages.parts.boards.panels import Panel, Picked
+from pages.parts.charts.attention import Line, difference_picture, lines_picture, pattern_picture, strips_picture
+
+MOST_PICTURES = 24
+"""The number of heads above which only those of the chosen layer are shown."""
+MOST_LINES = 16
+
+
+# All heads
+
+
+def show_heads(at: LookedAt) -> None:
+    seen = ask_once(DescribeHeads(at.model, at.sample))
+    rows = {Place(row["which"], row["layer"], row["head"]): row for row in seen["rows"]}
+    own = [place for place in rows if place.which == at.place.which]
+    pictured = own if len(own) <= MOST_PICTURES else [place for place in own if place.layer == at.place.layer]
+    if pictured != own:
+        st.caption(f"There are {len(own)} heads: these are those of layer {at.place.layer + 1}.")
+    pattern = seen["patterns"][at.place.which]
+    queries, keys = (
+        names[:size] for names, size in zip(seen["tokens"][at.place.which], pattern.shape[-2:], strict=True)
+    )
+    items = []
+    for place in pictured:
+        row, name = rows[place], name_of_head(place)
+        keys_used = f"{row['effective_keys']:.1f} keys in effect"
+        drawn = pattern_picture(pattern[place.layer, place.head], queries, keys, at.color, bare=True)
+        items.append(Panel(
+            f"head.{place.layer}.{place.head}", name, drawn, f"Pattern of {name}: {kind_in_words(row)}, {keys_used}.", height=170,
+            note=kind_in_words(row), below=keys_used, link=CELLS, picks=True,
+        ))  # fmt: skip
+    at.show("heads", "heads", items, least=narrowest(at.config.n_heads), level=2, on_pick=pick)
+    st.caption(
+        f"This sequence above; the numbers are means over {seen['sequences']} held-out sequences. A head is named by its best score from "
+        f"{seen['named_from']:g} on: 0 is what uniform attention over the keys in sight would put there, 1 is all of its weight. "
+        "For “uniform”, 0 is as uneven as random weights are. Click a picture to take that head."
+    )
+    _show_numbers(list(rows.values()))
+    show_rollout(at, seen)
+
+
+def narrowest(heads: int) -> int:
+    """The smallest width of a figure in pixels, so that the heads of a layer fit into one row on a laptop."""
+    return min(285, max(190, 1180 // heads - 12))
+
+
+def pick(picked: Picked) -> None:
+    _, layer, head = picked.panel.split(".")
+    SETTINGS.put({"layer": int(layer) + 1, "head": int(head) + 1, "query": int(float(picked.y))})
+
+
+def kind_in_words(row: HeadNumbers) -> str:
+    score = row["scores"].get(row["kind"])
+    return row["kind"] if score is None else f"{row['kind']} {score:.2f}"
+
+
+def _show_numbers(rows: list[HeadNumbers]) -> None:
+    """A row for each head, with its best scores; readers can sort by a column."""
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    st.dataframe(
+        {
+            "Head": [name_of_head(Place(row["which"], row["layer"], row["head"])) for row in rows],
+            "Kind": [row["kind"] for row in rows],
+            "Entropy (nats)": [row["entropy"] for row in rows],
+            "Keys in effect": [row["effective_keys"] for row in rows],
+            "Mean distance": [row["distance"] for row in rows],
+            "Scores": [_best_scores(row) for row in rows],
+        },
+        column_config={
+            "Head": text(pinned=True), "Entropy (nats)": number(format="%.2f"), "Keys in effect": number(format="%.1f"),
+            "Mean distance": number(format="%.1f"), "Scores": text(width="large"),
+        },
+        hide_index=True,
+    )  # fmt: skip
+
+
+def _best_scores(row: HeadNumbers) -> str:
+    ranked = sorted(row["scores"].items(), key=lambda item: -item[1])
+    return ", ".join(f"{label} {score:z.2f}" for label, score in ranked[:4])
+
+
+def show_rollout(at: LookedAt, seen: Heads) -> None:
+    which = at.place.which
+    if which not in seen["rollout"]:
+        st.caption("Roll-out follows self-attention through the layers; choose one of the self-attentions to see it.")
+        return
+    st.header("Roll-out: what reaches each position through all layers", anchor=False)
+    flow, mean = seen["rollout"][which]["flow"], seen["rollout"][which]["mean"]
+    items = [
+        at.pattern_panel(
+            "rollout.flow", "Roll-out to the last layer", flow[-1], f"Share of each token in each position after {len(flow)} layers.",
+            framed=False, link="rollout", term="roll-out",
+            note="Heads averaged, half of each layer carried by the skip connection (Abnar and Zuidema 2020).",
+        ),
+        at.pattern_panel(
+            "rollout.last", "The last layer alone", mean[-1], "Attention of the last layer, averaged over heads.", framed=False,
+            link="rollout", note="Its heads averaged. What it reads are no longer tokens, but mixtures of them.",
+        ),
+    ]  # fmt: skip
+    at.show("rollout", "roll-out", items, least=340)
+    if which == "self" and at.config.family == "encoder_decoder":
+        st.caption("Cross-attention is left out of it: the decoder's own tokens only.")
+
+
+# One head at two steps
+
+
+def show_training(at: LookedAt) -> None:
+    kept, samples = kept_patterns(at)
+    there = kept or computed_patterns(at)
+    if len(there) < 2:
+        st.info(where_from(False, samples), icon=":material/inventory_2:")
+        return
+    steps = sorted(there)
+    first = at.now.before if at.now.before in there else steps[0]
+    second = at.now.after if at.now.after in there else steps[-1]
+    for name, step, column in zip(("before", "after"), (first, second), st.columns(2, gap="medium"), strict=True):
+        if SETTINGS.drawn(name):
+            column.select_slider(options=steps, **SETTINGS.labelled(name, shown=step))
+    layer, head = at.place.layer, at.place.head
+    before, after = there[first][layer, head], there[second][layer, head]
+    # Of a long sequence the snapshot holds only the corner that fits.
+    queries, keys = at.queries[: len(before)], at.keys[: before.shape[1]]
+    query = min(at.query, len(queries) - 1)
+    row = np.stack([before[query], after[query]])
+    change, change_here = (float(np.abs(b - a).sum(-1).mean() / 2) for a, b in ((before, after), row))
+    name, moved = at.head, f"On average {change:.0%} of a query's weight moved."
+    rows = [(f"step {first}", row[0]), (f"step {second}", row[1]), ("change", row[1] - row[0])]
+    items = []
+    for id, step, pattern in (("step.before", first, before), ("step.after", second, after)):
+        used = f"{in_effect(pattern):.1f} keys in effect"
+        drawn = pattern_picture(pattern, queries, keys, at.color, query=query)
+        alt = f"Pattern at step {step}: {used}."
+        items.append(Panel(id, f"{name} at step {step}", drawn, alt, height=340, below=used, link=CELLS, picks=True))
+    items += [
+        Panel(
+            "step.change", f"Step {second} minus step {first}", difference_picture(after - before, queries, keys, query=query), moved,
+            height=340, below=moved, link=CELLS, picks=True,
+        ),
+        Panel(
+            "step.query", f"Query {query} at both steps",
+            strips_picture(rows, keys, np.all(row == 0, axis=0), at.color), height=340, link=KEYS_ACROSS,
+            alt=f"Bars over the keys; {change_here:.0%} of this query's weight moved.", below=f"{change_here:.0%} of its weight moved.",
+        ),
+        Panel(
+            "step.keys", "How many keys each head uses", effect_lines(at, there, steps), height=300, wide=True,
+            alt=f"Effective number of keys by step; {name} goes from {in_effect(before):.1f} to {in_effect(after):.1f}.",
+            note="Effective number: the exponential of the entropy, mean over the queries of this sequence.", term="entropy",
+        ),
+    ]  # fmt: skip
+    at.show("training", "attention through training", items, least=440, level=2, on_pick=pick_query)
+    st.caption(where_from(bool(kept), samples))
+
+
+def kept_patterns(at: LookedAt) -> tuple[dict[int, np.ndarray], int]:
+    """This sequence's patterns [layer, head, query, key] by the steps at which the run stored them; empty where it stored only
+    those of other sequences. And the number of sequences, counted from the first, of which it stored patterns.
+    """
+    which, number, found, samples = at.place.which, at.sample.number, dict[int, np.ndarray](), 0
+    for event in at.run.events.of(Snapshot):
+        first = event.patterns.get(which)
+        patterns = [] if first is None else [first, *event.more_patterns.get(which, ())]
+        samples = len(patterns)
+        if number < samples and not at.sample.text.strip():
+            found[event.step] = patterns[number]
+    return found, samples
+
+
+def computed_patterns(at: LookedAt) -> dict[int, np.ndarray]:
+    """The same patterns computed from weights, at the steps whose weights are available."""
+    if not ready(at.run, asked_model(at.run, None)):
+        return {}
+    models = {step: asked_model(at.run, step) for step in steps_to_show(at.run)}
+    here = {step: model for step, model in models.items() if at_hand(model)}
+    return {step: ask_once(ComputePatterns(model, at.sample))[at.place.which] for step, model in here.items()}
+
+
+def where_from(kept: bool, samples: int) -> str:
+    if kept:
+        return "These patterns were kept while the run trained."
+    several = f"the patterns of sequences 0 to {samples - 1}"
+    which = {0: "no patterns", 1: "the patterns of sequence 0"}.get(samples, several)
+    return (
+        f"While it trained, this run kept {which}. Others are computed from weights, and so only at steps whose weights "
+        "are there: those that were kept, and those that you trained again under “Steps”."
+    )
+
+
+def in_effect(pattern: np.ndarray) -> float:
+    """The effective number of keys, the mean over queries of exp(entropy), from weights [query, key]."""
+    logs = np.log(pattern, where=pattern > 0, out=np.zeros_like(pattern))
+    return float(np.exp(-(pattern * logs).sum(-1)).mean())
+
+
+def effect_lines(at: LookedAt, there: dict[int, np.ndarray], steps: list[int]) -> go.Figure:
+    layers, heads = there[steps[0]].shape[:2]
+    own = list(np.ndindex(layers, heads))
+    if len(own) > MOST_LINES:
+        own = [(at.place.layer, head) for head in range(min(heads, MOST_LINES))]
+    lines = []
+    for layer, head in own:
+        used = [in_effect(there[step][layer, head]) for step in steps]
+        lines.append(Line(f"L{layer + 1} H{head + 1}", steps, used, (layer, head) == (at.place.layer, at.place.head)))
+    return lines_picture(lines, x="step", y="keys in effect", color=at.color)

@@ -1,0 +1,270 @@
+"""Two encodings side by side: shared controls, their formulas and facts, and every figure of both; and one encoding along a run: its first
+values beside those at any snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from engine.analysis.encodings import jobs
+from engine.config.run_config import RunConfig
+from engine.encodings import ENCODINGS
+from engine.foundation.errors import JobError
+from engine.foundation.job import Job
+from engine.runs.events import Snapshot, layers_kept
+from engine.runs.run import Run
+from engine.settings.errors import ConfigError
+from pages.parts.app import server
+from pages.parts.app.in_markdown import as_code, in_markdown
+from pages.parts.app.own_runs import shown_run
+from pages.parts.app.questions import ask_once, asking_threads
+from pages.parts.app.turn import in_turn, out_of_turn
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.boards.recorded import RECORDED, recorded_run, run_in_words, run_named, runs_of_visitor
+from pages.parts.charts.encoding import Portrait
+from pages.parts.charts.spectra import along_figure
+from pages.parts.encodings.panels import Seen, curve_panels, offer_times, order_in_words, picture_panels, portrait_facts
+from pages.parts.encodings.state import FURTHEST, LAYER, RUN, SETTINGS, SIDES, STEP, config_of, control, value
+
+SHARED = ("d_model", "n_heads", "seq_len", "reach", "base")
+AT_ONCE = 0.15
+"""Seconds to wait for the answer to a changed control before the rest of the page is written."""
+FOLDED = "encodings.more"
+"""Session key: whether the rarely used controls are open; a link that sets one of them opens them."""
+LESS_ASKED = ("sight", "token_init_std", "seed")
+POLL_SECONDS = 2.0
+"""Seconds between two checks of a run that trains."""
+
+
+# Side by side
+
+
+@st.fragment
+def compare() -> None:
+    with in_turn():
+        _compare()
+
+
+def _compare() -> None:
+    shown = min(value("seq_len") * value("reach"), FURTHEST)
+    configs, problems = dict[str, RunConfig](), dict[str, str]()
+    for side in SIDES:
+        try:
+            configs[side] = config_of(SETTINGS.values(), side)
+        except ConfigError as error:
+            problems[side] = in_markdown(error)
+    top, words, waiting, board = st.container(), st.container(), st.empty(), st.container()
+    with asking_threads(len(SIDES)) as together:
+        pictures = _ask(together, jobs.ComputeMatrices, configs, shown)  # quick, and so shown first
+        with (
+            out_of_turn()
+        ):  # while workers are starting, the answers do not arrive at once: the page is written meanwhile
+            at_once = server.pool().health().ready > 0 and not wait(pictures.values(), AT_ONCE).not_done
+        if not at_once:
+            _controls(top)
+            waiting.caption(":material/hourglass_top: The workers are at it; the pictures come with the first of them.")
+        seen = _found(pictures, problems)
+        waiting.empty()
+        # Sent before anything else is written or asked for, which would slow it down.
+        if seen:
+            with board:
+                _board("compare", picture_panels(_seen(configs, seen), value("likeness"), shown))
+        if at_once:
+            _controls(top)
+        SETTINGS.write_address(SETTINGS.query())
+        found = _found(_ask(together, jobs.ComputePortrait, {side: configs[side] for side in seen}, shown), problems)
+    with words:
+        _words(configs, found, problems, shown)
+    if found:
+        _board("lines", curve_panels(_seen(configs, found)))
+
+
+def _board(key: str, items: list[Panel]) -> None:
+    panels(items, key=f"encodings.{key}", name="encodings", least=440, level=2)
+
+
+def _ask(
+    together: ThreadPoolExecutor, what: Callable[[RunConfig, int], Job[Any]], configs: dict[str, RunConfig], shown: int
+) -> dict[str, Future[Portrait]]:
+    return {side: together.submit(ask_once, what(config, shown)) for side, config in configs.items()}
+
+
+def _found(answers: dict[str, Future[Portrait]], problems: dict[str, str]) -> dict[str, Portrait]:
+    """The answers that succeeded; the sentences of the others are added to ``problems``."""
+    found = {}
+    with out_of_turn():
+        wait(answers.values())
+    for side, answer in answers.items():
+        try:
+            found[side] = answer.result()
+        except JobError as error:
+            problems[side] = in_markdown(error)
+    return found
+
+
+def _seen(configs: dict[str, RunConfig], found: dict[str, Portrait]) -> list[Seen]:
+    labels = names_of({side: configs[side] for side in found})
+    return [(side, labels[side], p, ENCODINGS[configs[side].pos_encoding].color) for side, p in found.items()]
+
+
+def _words(configs: dict[str, RunConfig], found: dict[str, Portrait], problems: dict[str, str], shown: int) -> None:
+    """Each side's formula and facts, or the reason why there are none."""
+    for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
+        with column:
+            if side in problems:
+                st.error(problems[side], icon=":material/error:")
+            else:
+                config = configs[side]
+                st.latex(config.encoding.equation_with_numbers(config, config.encoding_settings))
+                portrait_facts(config, found[side], shown)
+    offer_times([configs[side] for side in found])
+
+
+def _controls(into: DeltaGenerator) -> None:
+    with into:
+        _in_a_row(SIDES, 300)
+        _in_a_row(SHARED, 110)
+        control("likeness")
+        _less_asked()
+
+
+def _in_a_row(names: Sequence[str], width: int) -> None:
+    """The controls of settings side by side, each at least so many pixels wide."""
+    if drawn := SETTINGS.drawn(*names):
+        with st.grid(len(drawn), min_column_width=width):
+            for name in drawn:
+                control(name)
+
+
+def _less_asked() -> None:
+    rows = SETTINGS.rows()
+    own = {side: [name for name in rows if name.startswith(f"{side}.")] for side in SIDES}
+    hidden = SETTINGS.drawn(*LESS_ASKED, *own["a"], *own["b"])
+    if not hidden:
+        return
+    st.session_state.setdefault(FOLDED, any(value(name) != rows[name].default for name in hidden))
+    more = st.expander("The encodings' own parameters, and more", icon=":material/tune:", key=FOLDED, on_change="rerun")
+    if not more.open:  # half of all controls: they cost nothing until they are opened
+        return
+    with more:
+        for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
+            with column:
+                if not own[side]:
+                    st.caption(f"{ENCODINGS[value(side)].label} has none of its own.")
+                for name in own[side]:
+                    control(name)
+        _in_a_row(LESS_ASKED, 160)
+
+
+def names_of(configs: dict[str, RunConfig]) -> dict[str, str]:
+    """The labels of the sides; two of one kind get different labels."""
+    names = {side: ENCODINGS[config.pos_encoding].label for side, config in configs.items()}
+    same = len(set(names.values())) < len(names)
+    return {side: f"{name} ({side.upper()})" if same else name for side, name in names.items()}
+
+
+# Along a run
+
+
+def through_training() -> None:
+    run = _chosen()
+    st.fragment(_along, run_every=POLL_SECONDS if run.live else None)(run)
+
+
+def steps_stored(run: Run) -> tuple[int, ...]:
+    """The steps at which a run's encoding was stored."""
+    kept = {event.step for event in run.events.of(Snapshot)}
+    return tuple(sorted(step for step in kept if (run.folder / "snapshots" / f"{step}.npz").exists()))
+
+
+def _chosen() -> Run:
+    """The recorded run, the one of the link, or one of this visitor's with attention and snapshots."""
+    found = runs_of_visitor(lambda run: bool(steps_stored(run)), run_named(value(RUN) or RECORDED), shown_run())
+    runs = {RECORDED: recorded_run()} | {name: run for name, run in found.items() if run.config.architecture.attends}
+    asked_for = value(RUN) or RECORDED
+    if asked_for not in runs:
+        words = f"run is {as_code(asked_for)}; no run of that name is kept here. Shown is the recorded one."
+        st.warning(words, icon=":material/search_off:")
+        asked_for = RECORDED
+    if SETTINGS.drawn(RUN):
+        bound = SETTINGS.labelled(RUN, shown=asked_for)
+        st.selectbox(options=list(runs), format_func=lambda name: run_in_words(runs[name]), **bound)
+    st.caption(
+        "The recorded run and yours of this visit. Train one in the lab, with any encoding, and it is listed here."
+    )
+    return runs[asked_for]
+
+
+def _along(run: Run) -> None:
+    SETTINGS.write_address(SETTINGS.query())
+    steps = steps_stored(run)
+    if len(steps) < 2:
+        st.info("No two snapshots of this run are kept yet: train it a little.", icon=":material/hourglass:")
+        return
+    wanted = steps[-1] if value(STEP) is None else value(STEP)
+    step = min(steps, key=lambda kept: abs(kept - wanted))
+    slider, likeness = st.columns([3, 1], vertical_alignment="bottom", gap="large")
+    with slider:
+        if SETTINGS.drawn(STEP):
+            st.select_slider(options=steps, **SETTINGS.labelled(STEP, shown=step))
+    with likeness:
+        control("likeness")
+    layers = (
+        layers_kept(run.snapshot.encoding) if run.snapshot else 1
+    )  # 1 where all share it, and in runs of older versions
+    layer = min(max(1, value(LAYER) or 1), layers)
+    if layers > 1 and SETTINGS.drawn(LAYER):
+        st.segmented_control(options=range(1, layers + 1), required=True, **SETTINGS.labelled(LAYER, shown=layer))
+    layer -= 1  # counted from 1 on the page
+    try:
+        folder = str(run.folder)
+        first, then = (
+            ask_once(jobs.ComputePortraitOfSnapshot(folder, run.config, at, layer)) for at in (steps[0], step)
+        )
+        numbers = ask_once(jobs.FollowSnapshots(folder, steps, layer))
+        scales = {} if run.live else ask_once(jobs.MeasureFinalScales(folder, layer))
+    except JobError as error:
+        st.error(in_markdown(error), icon=":material/error:")
+        return
+    _facts(run, first, then, scales, step, layer if layers > 1 else None)
+    items = _panels_along(run, steps, step, first, then, numbers)
+    panels(items, key="encodings.training", name="encoding-in-training", least=440, level=2)
+
+
+def _facts(run: Run, first: Portrait, then: Portrait, scales: dict[str, float], step: int, layer: int | None) -> None:
+    """Facts in words. ``layer``: the layer, where each has its own encoding."""
+    row = ENCODINGS[run.config.pos_encoding]
+    words = [f"Order at the start {order_in_words(first)}, at step {step} {order_in_words(then)}."]
+    if "encoding" not in scales and abs(first["matrix"] - then["matrix"]).max() == 0:
+        words.append("Nothing of this encoding is learned: it stays as it is.")
+    if {"tokens", "encoding"} <= scales.keys():
+        ratio = scales["encoding"] / scales["tokens"] if scales["tokens"] else float("nan")
+        told = f"{scales['tokens']:.3g} and the encoding's {scales['encoding']:.3g}: a ratio of {ratio:.2f}."
+        words.append(f"At the end the tokens' scale is {told}")
+    if layer is not None:
+        words.append(f"Each layer has its own; shown is that of layer {layer + 1}.")
+    elif row.per_layer and run.config.n_layers > 1 and not run.config.share_layers:
+        words.append("Each layer has its own; this run kept the first layer's only.")
+    st.caption(" ".join([*words, row.shown_as]))
+
+
+def _panels_along(
+    run: Run, steps: tuple[int, ...], step: int, first: Portrait, then: Portrait, numbers: dict[str, list[float]]
+) -> list[Panel]:
+    color = ENCODINGS[run.config.pos_encoding].color
+    both = (("first", f"step {steps[0]}", first, color), ("then", f"step {step}", then, color))
+    along = []
+    for name, title, unit in (
+        ("order", "Order along the run", "correlation with nearness"),
+        ("scale", "Scale along the run", "root mean square"),
+    ):
+        line = numbers[name]
+        alt = f"{title}: from {line[0]:.3g} at step {steps[0]} to {line[-1]:.3g} at step {steps[-1]}."
+        drawn = along_figure(steps, [(name, line)], step, unit, color)
+        along.append(Panel(f"{name}.along", title, drawn, alt, height=240, below=alt))
+    # The start in grey, to distinguish two curves of one encoding.
+    return picture_panels(both, value("likeness"), first["rows"]) + curve_panels(both, *along, first="#8C8C8C")

@@ -1,0 +1,145 @@
+"""The trained model on the reader's words: writing after a prompt, with temperature and top-k; and attention on a sentence, every head of a
+layer, with the words on both axes."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from engine.analysis.text.jobs import LONGEST, LONGEST_PROMPT, AttendToSentence, SentenceAttention, WriteText
+from engine.foundation.errors import JobError
+from engine.runs.run import Run
+from engine.text.tokens import unknown_in_words
+from pages.parts.app.glossary import explained
+from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refusal
+from pages.parts.app.questions import ask
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.attention import KEY, QUERY
+from pages.parts.charts.colors import sequential
+from pages.parts.charts.encoding import color_of
+from pages.parts.charts.heat import heat, heat_figure, labels, upright_words
+from pages.parts.charts.over_steps import next_figure
+from pages.parts.text.state import PLAYS, TIMEOUT, weights_of
+
+WRITTEN = "text.written"
+"""The session key of the written texts, the latest first."""
+MAX_KEPT = 6
+DEFAULTS: dict[str, Any] = {
+    "text.prompt": "ROMEO\nMy lord, ", "text.temperature": 0.8, "text.top_k": 40, "text.length": 60, "text.sample_seed": 0,
+}  # fmt: skip
+
+
+SENTENCE, LAYER = "text.sentence", "text.layer"
+FIRST = "To be, or not to be: that is the question"
+
+
+def show_writing(run: Run) -> None:
+    st.header("Write on", anchor=False)
+    usual = dict(DEFAULTS)
+    if run.config.value("text") != PLAYS and run.snapshot is not None:
+        usual["text.prompt"] = run.snapshot.prompt
+    for key, value in usual.items():
+        st.session_state.setdefault(key, value)
+    left, right = st.columns([1, 1.6], gap="medium")
+    kept: dict[str, Any] = {"persist_state": "session"}
+    with left:
+        limit = f"At most {LONGEST_PROMPT:,} characters."
+        st.text_area("Prompt", key="text.prompt", height=90, max_chars=LONGEST_PROMPT, help=limit, **kept)
+        words = "Divides the logits. 0 always takes the likeliest token, 1 draws as the model believes."
+        st.slider(
+            "Temperature", 0.0, 2.0, step=0.05, key="text.temperature", help=explained(words, "temperature"), **kept
+        )
+        words = "Draw among so many likeliest tokens only."
+        columns = st.columns(3)
+        columns[0].number_input("Top-k", 1, 30_000, key="text.top_k", help=explained(words, "top-k"), **kept)
+        columns[1].number_input("Tokens", 1, LONGEST, key="text.length", **kept)
+        words = "The same seed writes the same."
+        columns[2].number_input("Seed", 0, 2**31 - 1, key="text.sample_seed", help=words, **kept)
+        # A callback: if the page is rerun again before it gets here, a return value would be lost.
+        st.button("Write", icon=":material/edit_note:", type="primary", on_click=_write, args=(run,))
+        show_refusal("words", icon=":material/error:")
+    with right:
+        for place, one in enumerate(row for row in st.session_state.get(WRITTEN, []) if row["run"] == run.id):
+            _show(one, run, latest=place == 0)
+
+
+def _write(run: Run) -> None:
+    state = st.session_state
+    job = WriteText(
+        run.config, weights_of(run), state["text.prompt"], length=state["text.length"],
+        temperature=state["text.temperature"], top_k=state["text.top_k"], seed=state["text.sample_seed"],
+    )  # fmt: skip
+    with refused_in_words("words"):
+        answer = ask(job, timeout=TIMEOUT)
+        settings = (
+            f"step {run.step:,}, temperature {state['text.temperature']:g}, top-k {state['text.top_k']}, "
+            f"seed {state['text.sample_seed']}, read {answer['read']} tokens"
+        )
+        state[WRITTEN] = [{**answer, "run": run.id, "settings": settings}, *state.get(WRITTEN, [])][:MAX_KEPT]
+
+
+def _show(one: dict[str, Any], run: Run, *, latest: bool) -> None:
+    if one["unknown"] and latest:
+        st.caption(f":material/info: {in_markdown(unknown_in_words(one['unknown']))}")
+    st.html(
+        f'<p style="white-space: pre-wrap; overflow-wrap: anywhere; margin: 0"><span style="opacity: .65">{escape(one["prompt"])}'
+        f"</span>{escape(one['text'])}</p>"
+    )
+    st.caption(one["settings"])
+    if latest:
+        likeliest = ", ".join(f"{name} {p:.2f}" for name, p in one["next"][:5])
+        next_token = Panel(
+            id="next.token", title="Right after the prompt", figure=next_figure(one["next"], color_of(run.config)), height=240,
+            alt=f"Likeliest next tokens: {likeliest}", note="What the first token was drawn from, after temperature and top-k.",
+        )  # fmt: skip
+        panels([next_token], key="text-next", name="next token", subject=run.id)
+
+
+def show_attending(run: Run) -> None:
+    if not run.config.architecture.attends:
+        return
+    st.header("Attention on a sentence", anchor=False)
+    st.session_state.setdefault(SENTENCE, _first_sentence(run))
+    words, which = st.columns([3, 1], gap="medium", vertical_alignment="bottom")
+    with words:
+        sentence = st.text_input("Sentence", key=SENTENCE, persist_state="session", max_chars=500)
+    with which:
+        layers = list(range(run.config.n_layers))
+        named: dict[str, Any] = {"key": LAYER, "format_func": lambda n: str(n + 1)}
+        layer = st.segmented_control("Layer", layers, default=layers[-1], required=True, **named)
+    try:
+        found = ask(AttendToSentence(run.config, weights_of(run), sentence), timeout=TIMEOUT)
+    except JobError as error:
+        st.info(in_markdown(error), icon=":material/info:")
+        return
+    said = [unknown_in_words(found["unknown"])] if found["unknown"] else []
+    if found["cut"]:
+        said.append(f"The last {found['cut']} tokens are left out: the model reads {run.config.seq_len}.")
+    if said:
+        st.caption(f":material/info: {in_markdown(' '.join(said))}")
+    place, color = layers[-1] if layer is None else layer, color_of(run.config)
+    heads = [_head(found, place, head, color) for head in range(found["patterns"].shape[1])]
+    panels(heads, key="text-attention", name="attention", subject=run.id, least=300)
+
+
+def _first_sentence(run: Run) -> str:
+    """The default sentence for a text other than the plays: the prompt and continuation of the run's last snapshot."""
+    look = run.snapshot
+    if run.config.value("text") == PLAYS or look is None:
+        return FIRST
+    return " ".join(f"{look.prompt}{look.written}".split()[:10])
+
+
+def _head(found: SentenceAttention, layer: int, head: int, color: str) -> Panel:
+    pattern, tokens = found["patterns"][layer, head], found["tokens"]
+    trace = heat(pattern, "weight", scale=sequential(color), low=0, high=1, x="key", y="query", digits=".2f", bar=False)
+    across = labels(tokens) | upright_words(tokens)
+    drawn = heat_figure(trace, x=KEY, y=QUERY, across=across, down=labels(tokens))
+    strongest = [f"{tokens[q]} from {tokens[int(np.argmax(row))]}" for q, row in enumerate(pattern)]
+    return Panel(
+        id=f"attention.{head + 1}", title=f"Layer {layer + 1}, head {head + 1}", figure=drawn, height=320, link="words",
+        alt=f"Where each token reads most: {', '.join(strongest)}",
+    )  # fmt: skip

@@ -1,0 +1,167 @@
+"""The routes of what a board asks for beside its event stream: a run's exact numbers, the untrained model of some settings, and how a model
+reads a sequence that a reader typed. All are read-only.
+
+The numbers of a run are for everybody who knows its id: a live board draws arrays from bytes, and lines thinned with five digits. A look
+at a model is a job of the visitor who asks, so that no page's script waits for it; where there is no answer, ``problem`` in the JSON is the
+reason in one sentence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from anyio import CapacityLimiter, to_thread
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from engine.foundation.errors import JobError, NoRoom
+from engine.foundation.visitor import Visitor
+from engine.settings.errors import Problem
+from pages.parts.boards.live.readable_run import ReadableRun
+from pages.parts.web.live import NO_RUN, Admit, CountedAnswer, Find, everybody, visitor_of
+
+if TYPE_CHECKING:  # the server is up before the engine is imported
+    from engine.config.run_config import RunConfig
+    from engine.foundation.job import Job
+
+GROUPS = ("patterns", "encoding")
+"""The fields of a snapshot whose arrays can be requested."""
+MOST_LINES = 200
+"""The most lines of one answer, more than any figure has."""
+Ask = Callable[["Job[Any]", Visitor], Any]
+"""The answer to a job that a visitor asks for. Raises JobError with one sentence."""
+AskOfVisitor = Callable[["Job[Any]"], Any]
+"""The same for one visitor."""
+HEADERS = {"Cache-Control": "no-store"}
+ASKERS = 256
+"""The most threads of a route that wait for answers at once, beside those that pages need: more than a host allows questions."""
+
+
+def exact_route(find: Find, prefix: str = "") -> Route:
+    """``<prefix>/live/<run id>/<step>/<group>/<name>``: float32, little-endian, row by row; the shape is in ``X-Shape``.
+
+    204 where the run has no such array, or no longer has it.
+    """
+
+    async def exact(request: Request) -> Response:
+        run_id, step, group, name = (request.path_params[part] for part in ("run", "step", "group", "name"))
+        if group not in GROUPS:
+            return PlainTextResponse(f"group is {group[:40]!r}; allowed is one of {', '.join(GROUPS)}.", 400)
+        run = await to_thread.run_sync(find, run_id)
+        if run is None:
+            return PlainTextResponse(NO_RUN, 404)
+        array = await to_thread.run_sync(array_of, run, step, group, name)
+        if array is None:
+            return Response(status_code=204)
+        headers = HEADERS | {"X-Shape": json.dumps(array.shape)}
+        return Response(array.astype("<f4").tobytes(), media_type="application/octet-stream", headers=headers)
+
+    return Route(f"{prefix}/live/{{run}}/{{step:int}}/{{group}}/{{name}}", exact, methods=["GET"])
+
+
+def lines_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
+    """``<prefix>/live/<run id>/lines?name=<line>&name=<line>``: JSON, each line's steps and values; all steps, all digits.
+
+    A line of 50,000 steps is a megabyte. So an answer counts as an event stream of the visitor until it is read, 429 where there
+    are enough; all answers are made on one thread, a line at a time, each when the one before has been sent.
+    """
+    maker = CapacityLimiter(1)
+
+    async def lines(request: Request) -> Response | CountedAnswer:
+        run = await to_thread.run_sync(find, request.path_params["run"])
+        if run is None:
+            return PlainTextResponse(NO_RUN, 404)
+        names = list(dict.fromkeys(request.query_params.getlist("name")))
+        if len(names) > MOST_LINES:
+            return PlainTextResponse(f"{len(names)} lines are asked for; allowed are {MOST_LINES} at once.", 400)
+        try:
+            leave = admit(visitor_of(request))
+        except NoRoom as error:
+            return PlainTextResponse(str(error), 429)
+        told = StreamingResponse(_told(run, names, maker), media_type="application/json", headers=HEADERS)
+        return CountedAnswer(told, leave)
+
+    return Route(f"{prefix}/live/{{run}}/lines", lines, methods=["GET"])
+
+
+async def _told(run: ReadableRun, names: list[str], maker: CapacityLimiter) -> AsyncIterator[str]:
+    from pages.parts.boards.live.columns import exact_column  # late, as in array_of
+
+    def line(name: str) -> str | None:
+        column = exact_column(run.events, name)
+        return None if column is None else f"{json.dumps(name)}:{json.dumps(column)}"
+
+    begin = "{"
+    for name in names:
+        told = await to_thread.run_sync(line, name, limiter=maker)
+        if told is not None:
+            yield begin + told
+            begin = ","
+    yield "{}" if begin == "{" else "}"
+
+
+def array_of(run: ReadableRun, step: int, group: str, name: str) -> np.ndarray | None:
+    """The array of the latest snapshot at that step; None where it is not stored."""
+    from engine.runs.events import Snapshot  # late: the server is up before the engine is imported
+
+    look = next((event for event in reversed(run.events.of(Snapshot)) if event.step == step), None)
+    arrays = dict(getattr(look, group).items()) if look else {}  # reads a stored one's file once
+    return arrays.get(name)
+
+
+def untrained_route(ask: Ask, prefix: str = "") -> Route:
+    """``<prefix>/untrained?<settings>``: the message with which a run of these settings begins, as its event stream sends it."""
+
+    def told(query: dict[str, str], ask: AskOfVisitor) -> Any:
+        from pages.parts.boards.live.untrained import untrained_message
+
+        return untrained_message(_config_of(query), ask)
+
+    return Route(f"{prefix}/untrained", _answering(told, ask), methods=["GET"])
+
+
+def own_route(ask: Ask, find: Find, prefix: str = "") -> Route:
+    """``<prefix>/own?text=<tokens>&run=<run id>``, or with settings in place of a run: the snapshot of a model that reads the text."""
+
+    def told(query: dict[str, str], ask: AskOfVisitor) -> Any:
+        from pages.parts.boards.live.untrained import own_message
+
+        text, run_id = query.pop("text", ""), query.pop("run", "")
+        run = find(run_id) if run_id else None
+        if run_id and (run is None or run.weights is None):
+            raise JobError(str(Problem("run", run_id, "the id of a run that has ended and is kept here")))
+        config, weights = (run.config, str(run.weights)) if run is not None else (_config_of(query), "")
+        return own_message(config, weights, text, ask)
+
+    return Route(f"{prefix}/own", _answering(told, ask), methods=["GET"])
+
+
+def _config_of(query: dict[str, str]) -> RunConfig:
+    from engine.config.link import from_query
+    from engine.settings.errors import ConfigError
+
+    config, problems = from_query(query)
+    if problems:
+        raise ConfigError(problems)
+    return config
+
+
+def _answering(told: Callable[[dict[str, str], AskOfVisitor], Any], ask: Ask) -> Callable[[Request], Any]:
+    askers = CapacityLimiter(ASKERS)
+
+    def body(query: dict[str, str], visitor: Visitor) -> str:
+        try:
+            answer = told(query, lambda job: ask(job, visitor))
+        except (JobError, ValueError) as error:
+            answer = {"problem": str(error)}
+        return json.dumps(answer, separators=(",", ":"), allow_nan=False)
+
+    async def answer(request: Request) -> Response:
+        text = await to_thread.run_sync(body, dict(request.query_params), visitor_of(request), limiter=askers)
+        return Response(text, media_type="application/json", headers=HEADERS)
+
+    return answer

@@ -1,0 +1,119 @@
+"""Kinds of heads on patterns that are known, and what happens without a head, hotter or colder."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked
+from engine.analysis.attention.changes import each_head_off, heads_off, other_scores, tempered, without_heads
+from engine.analysis.attention.heads import NONE, entropy, heads, kind_scores, mean_distance, name_of
+from engine.analysis.attention.model import attention_at, held_out, model_of, run_with_cache
+from tests.engine.tiny import tiny_config
+
+LENGTH = 9
+CAUSAL = torch.ones(1, LENGTH, LENGTH).tril().bool()
+ALL = torch.ones_like(CAUSAL)
+MODEL = ModelAsked(tiny_config(seq_len=4), step=0)
+PLACE = Place("self", 1, 3)
+
+
+def fixed(offset: int) -> torch.Tensor:
+    """Every query looks ``offset`` keys further on, as far as there are any, else at itself."""
+    places = torch.arange(LENGTH)
+    target = places + offset
+    return torch.eye(LENGTH)[torch.where((target >= 0) & (target < LENGTH), target, places)][None]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "visible", "name"),
+    [
+        (fixed(-1), CAUSAL, "previous token"),
+        (fixed(0), CAUSAL, "same place"),
+        (fixed(1), ALL, "next token"),
+        (fixed(-3), CAUSAL, "3 back"),
+        (torch.eye(LENGTH)[torch.zeros(LENGTH, dtype=torch.long)][None], CAUSAL, "first token"),
+        (torch.eye(LENGTH).flip(0)[None], ALL, "mirrored"),
+        (CAUSAL / CAUSAL.sum(-1, keepdim=True), CAUSAL, "uniform"),
+    ],
+)
+def test_a_head_that_does_one_thing_is_called_by_it(pattern: torch.Tensor, visible: torch.Tensor, name: str) -> None:
+    scores = kind_scores(pattern.float(), visible)
+    assert name_of(scores) == name
+    assert scores[name] == pytest.approx(1.0, abs=1e-5)
+
+
+def test_scores_are_measured_against_chance_and_entropy_and_distance_are_means() -> None:
+    even = kind_scores(CAUSAL / CAUSAL.sum(-1, keepdim=True), CAUSAL)
+    assert all(abs(score) < 1e-6 for name, score in even.items() if name != "uniform"), "uniform attention is chance"
+    drawn = torch.distributions.Dirichlet(torch.ones(LENGTH)).sample((20_000, LENGTH))
+    assert kind_scores(drawn, ALL.expand(len(drawn), -1, -1))["uniform"] == pytest.approx(0.0, abs=0.01)
+    assert name_of(kind_scores(drawn[:64], ALL.expand(64, -1, -1))) == NONE
+
+    flat = torch.full((2, 8), 1 / 8)
+    assert entropy(flat).exp().tolist() == pytest.approx([8.0, 8.0])
+    assert mean_distance(flat, torch.tensor([0, 7]), torch.arange(8)).tolist() == pytest.approx([3.5, 3.5])
+
+
+def test_every_head_of_every_kind_has_a_row() -> None:
+    config = tiny_config(family="encoder_decoder", seq_len=6)
+    seen = heads(ModelAsked(config, step=0), SampleAsked())
+    assert len(seen["rows"]) == 3 * 2 * 4
+    assert {which: pattern.shape for which, pattern in seen["patterns"].items()} == dict.fromkeys(
+        ("self", "encoder", "cross"), (2, 4, 6, 6)
+    )
+    assert seen["rollout"]["self"]["flow"].sum(-1) == pytest.approx(np.ones((2, 6)), abs=1e-5)
+
+
+def test_a_head_switched_off_is_one_whose_output_is_zero() -> None:
+    model, batch = model_of(MODEL), held_out(MODEL.config)
+    with heads_off(model, [PLACE]):
+        without = run_with_cache(model, batch)[0]
+    weight = attention_at(model, PLACE).out.weight
+    kept = weight.clone()
+    weight[:, 12:16] = 0.0
+    zeroed = run_with_cache(model, batch)[0]
+    weight.copy_(kept)
+    assert without.allclose(zeroed, atol=1e-6)
+    rows = each_head_off(MODEL)["rows"]
+    assert len(rows) == 8
+    seen = without_heads(MODEL, SampleAsked(), PLACE, [PLACE], 1.0)
+    assert seen["after"]["metrics"] == pytest.approx({k: v for k, v in rows[-1].items() if k not in vars(PLACE)})
+    assert np.array_equal(seen["before"]["pattern"], seen["after"]["pattern"]), "the pattern is made before the gate"
+
+
+def test_temperature_flattens_and_sharpens_and_leaves_the_model_as_it_was() -> None:
+    model = model_of(MODEL)
+    before = run_with_cache(model, held_out(MODEL.config))[0]
+    entropies = [
+        without_heads(MODEL, SampleAsked(), PLACE, [], temperature)["after"]["entropy"]
+        for temperature in (0.05, 1.0, 20.0)
+    ]
+    assert entropies == sorted(entropies)
+    hot = without_heads(MODEL, SampleAsked(), PLACE, [], 1e6)["after"]["pattern"]
+    assert hot[-1] == pytest.approx(np.full(7, 1 / 7), abs=1e-5)
+    with tempered(model, 1.0):
+        assert torch.equal(run_with_cache(model, held_out(MODEL.config))[0], before)
+    assert torch.equal(run_with_cache(model, held_out(MODEL.config))[0], before)
+
+
+def test_an_answer_does_not_depend_on_what_was_asked_before() -> None:
+    """Comparing scores sets the weights of an additive score in a model of its own, not in the one that all questions share."""
+    changes = (("attention_score", "additive"), ("attention_impl", "materialised"))
+    shared = model_of(replace(MODEL, changes=changes))
+    before = run_with_cache(shared, held_out(MODEL.config))[0]
+    other_scores(MODEL, SampleAsked(), PLACE)
+    assert torch.equal(run_with_cache(shared, held_out(MODEL.config))[0], before)
+
+
+def test_the_models_own_way_to_compare_is_among_the_four() -> None:
+    for score, impl in (("scaled_dot", "fused"), ("additive", "materialised")):
+        asked = ModelAsked(tiny_config(seq_len=4, attention_score=score, attention_impl=impl), step=0)
+        found = other_scores(asked, SampleAsked(), PLACE)
+        own = without_heads(asked, SampleAsked(), PLACE, [], 1.0)["before"]
+        assert found[score]["pattern"] == pytest.approx(own["pattern"], abs=1e-6)
+        assert found[score]["metrics"] == pytest.approx(own["metrics"], rel=1e-4)
+        assert all(np.triu(row["pattern"], 1).max() == 0.0 for row in found.values())

@@ -1,0 +1,114 @@
+"""Held-out sequences of other kinds, on models whose answer is known: one goes by position, one by the rule, one remembers."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import one_hot
+
+from engine.analysis.measurements.held_out import (
+    accuracy_by_position,
+    band,
+    decorrelated,
+    exposures,
+    other_text,
+    shuffle_meters,
+)
+from engine.config.run_config import RunConfig, parse
+from engine.runs.record_options import RecordOptions
+from engine.tasks.key_token.data import shortcut_answers
+from engine.text import own
+from engine.training.data import Data
+from engine.training.train import train
+from tests.engine.tiny import as_trained
+
+KEYED = {"task": "key_token", "family": "encoder", "seq_len": 16, "shortcut": 0.9}
+
+
+class ByPosition(nn.Module):
+    """Answers g(position), whatever the tokens are."""
+
+    def forward(self, inputs: Tensor, positions: Any = None, **_: Any) -> Tensor:
+        at = torch.tensor(positions or range(inputs.size(1)))
+        return one_hot(shortcut_answers(64, 4)[at], 4).float().expand(len(inputs), -1, -1)
+
+
+class ByRule(nn.Module):
+    """Adds the key; looks at no position."""
+
+    def forward(self, inputs: Tensor, **_: Any) -> Tensor:
+        key = (inputs - 4).clamp(min=0).sum(dim=1, keepdim=True)
+        return one_hot((inputs + key) % 4, 4).float()
+
+
+class KnowsTheFront(nn.Module):
+    """One back: right at positions below 10, never behind."""
+
+    def forward(self, inputs: Tensor, **_: Any) -> Tensor:
+        before = inputs.roll(1, dims=1)
+        before[:, 10:] = (before[:, 10:] + 1) % 10
+        return one_hot(before, 10).float()
+
+
+def test_a_model_that_goes_by_position_is_found_out_and_one_that_follows_the_rule_is_cleared() -> None:
+    by_position, by_rule = (as_trained(model, **KEYED) for model in (ByPosition(), ByRule()))
+    found = shuffle_meters(by_position)
+    assert found["unchanged_by_content"] == 1.0
+    assert 0.1 < found["unchanged_by_positions"] < 0.5
+    assert decorrelated(by_position)["decorrelated_accuracy"] == pytest.approx(0.25, abs=0.03)
+
+    found = shuffle_meters(by_rule)
+    assert found["unchanged_by_content"] == pytest.approx(0.25, abs=0.03)
+    assert found["unchanged_by_positions"] == 1.0
+    assert decorrelated(by_rule)["decorrelated_accuracy"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"family": "encoder_decoder"}, {"randomized_positions": 2}, {"task": "own_position", "variant": "padded"}],
+)
+def test_the_meters_work_in_every_framing(settings: dict[str, Any]) -> None:
+    assert all(0 <= share <= 1 for share in shuffle_meters(as_trained(seq_len=5, **settings)).values())
+
+
+def test_accuracy_is_pooled_over_positions_of_like_exposure() -> None:
+    lengths = {"seq_len": 20, "min_seq_len": 10, "length_decay": 0.5}
+    case = as_trained(KnowsTheFront(), task="k_back", k=1, **lengths, steps=100, batch_size=32)
+    found = accuracy_by_position(case)
+    assert found.pop("accuracy_seen_3000_to_10000") == 1.0
+    assert found == dict.fromkeys(found, 0.0)
+    assert "accuracy_seen_1000_to_3000" in found
+    bands = {29.9: "0_to_30", 30: "30_to_100", 1e12: "from_100000"}
+    assert [band(times) for times in bands] == [f"accuracy_seen_{name}" for name in bands.values()]
+
+
+def test_exposures_are_what_the_data_show_and_a_continuing_decoder_reads_twice_as_far() -> None:
+    config = parse({"task": "k_back", "k": 1, "seq_len": 8, "min_seq_len": 3, "length_decay": 0.7, "steps": 1000})
+    data = Data(config.replace(batch_size=1))
+    seen = torch.tensor([data.training_batch().inputs.size(1) for _ in range(1000)])
+    counted = [32 * int((seen > position).sum()) for position in range(8)]
+    assert exposures(config) == pytest.approx(counted, rel=0.25)
+    assert exposures(RunConfig(seq_len=4, steps=10, batch_size=2)) == [20.0] * 7
+
+
+def test_memory_of_random_letters_flatters_other_text_does_not_and_a_task_without_text_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+    text = own.keep("".join(random.Random(0).choices("abcdefgh", k=3000)).encode())
+    flat = {"task": "shakespeare_chars", "text": text, "seq_len": 16, "vocab_size": 9, "steps": 150}
+    flat |= {"text_tokens": 256, "windows": "non_overlapping", "d_model": 32}
+    case = as_trained(**flat, split="none")
+    for _ in train(case.config, case.model, RecordOptions(snapshots=False, evaluations=1, memory=False)):
+        pass
+    memorised = other_text(case)
+    assert memorised["other_text.loss"] > 2.0, "nobody can know random letters: ln 8 = 2.08"
+    assert memorised["other_text.flattery"] > 0.5
+    assert other_text(as_trained(**flat))["other_text.flattery"] == 0.0
+    with pytest.raises(ValueError, match="task is reverse; allowed"):
+        other_text(as_trained())

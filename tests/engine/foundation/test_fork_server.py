@@ -1,0 +1,160 @@
+"""The start of processes: forked children are ready at once, have nothing of each other, and outlive the fork server; spawned ones
+are the same to whoever uses them."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from engine.foundation import child as children
+from engine.foundation import fork_server
+from engine.foundation.child import FORKS
+from engine.foundation.fork_server import FORK_SERVER, WARM, ForkServer
+from tests.engine.foundation.test_child import PATIENCE, Child, until
+
+COMMAND = ["-m", "tests.engine.foundation.forked"]
+SECRETS = ("DATABASE_URL", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NVIDIA_API_KEY", "ATTENTION_LAB_FRAME_ANCESTORS")
+forks = pytest.mark.skipif(not FORKS, reason="nothing is forked here")
+
+
+@pytest.fixture
+def cold(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForkServer]:
+    """A fork server of this test's own, which imports nothing and so is there soon."""
+    monkeypatch.setattr(fork_server, "WARM", ())
+    monkeypatch.setattr(fork_server, "FORK_SERVER", server := ForkServer())
+    yield server
+    server.close()
+
+
+def told(*arguments: str) -> tuple[Child, dict[str, Any]]:
+    """A child that goes on, and what it has said of itself."""
+    child = Child([*COMMAND, *arguments])
+    until(lambda: bool(child.messages))
+    return child, child.messages[0]
+
+
+def end(*children: Child) -> list[str]:
+    for child in children:
+        child.process.close()
+    for child in children:
+        assert child.process.wait(PATIENCE)
+    return [child.process.how_it_ended() for child in children]
+
+
+@forks
+def test_children_have_no_thread_no_file_and_no_random_state_of_each_other() -> None:
+    (first, one), (second, two) = told("first"), told("second")
+    assert (one["arguments"], two["arguments"]) == (["first"], ["second"])
+    assert one["parent"] == two["parent"] == FORK_SERVER.pid
+    for said in (one, two):
+        assert (said["threads"], said["system threads"], said["cuda"]) == (1, 1, False)
+        assert said["files"] == [0, 1, 2]
+        assert len(said["random"]) == 3
+    assert not set(one["random"]) & set(two["random"])
+    server = psutil.Process(FORK_SERVER.pid)
+    assert server.num_threads() == 1
+    assert server.net_connections(kind="inet") == []
+    assert COMMAND[1] in psutil.Process(first.process.pid).cmdline()
+    assert end(first, second) == ["exit code 0"] * 2
+
+
+@forks
+def test_a_killed_fork_server_takes_no_child_along_and_a_new_one_comes(cold: ForkServer) -> None:
+    child, said = told("goes on")
+    os.kill(cold.pid, signal.SIGKILL)
+    until(lambda: psutil.Process(child.process.pid).ppid() != said["parent"])
+    later, _ = told("later")
+    child.process.send("still here")
+    until(lambda: "still here" in child.messages)
+    assert end(child, later) == ["the process that it was forked from ended first", "exit code 0"]
+    orphan, _ = told("killed")
+    os.kill(cold.pid, signal.SIGKILL)
+    orphan.process.kill()
+    assert orphan.process.wait(PATIENCE)
+    assert orphan.process.memory() == 0
+
+
+@forks
+def test_many_threads_start_children_at_once_and_no_fork_server_is_left(cold: ForkServer) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        children = list(threads.map(lambda number: told(str(number)), range(8)))
+    assert [said["arguments"] for _, said in children] == [[str(number)] for number in range(8)]
+    assert {said["parent"] for _, said in children} == {cold.pid}
+    assert end(*(child for child, _ in children)) == ["exit code 0"] * 8
+    pid = cold.pid
+    cold.close()
+    assert not psutil.pid_exists(pid)
+
+
+@forks
+def test_a_child_that_is_killed_before_it_is_there_does_not_live(cold: ForkServer) -> None:
+    child = Child([*COMMAND, "never"], begin=False)
+    child.process.kill()
+    child.process.begin()
+    assert child.process.wait(PATIENCE)
+    assert child.process.how_it_ended() == "signal 9"
+
+
+@forks
+def test_a_fork_server_that_hangs_is_ended_with_the_child_that_waits_for_it(
+    cold: ForkServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child, _ = told("goes on")
+    os.kill(cold.pid, signal.SIGSTOP)
+    waits = Child([*COMMAND, "waits"])
+    waits.process.kill()
+    assert not waits.process.wait(0.1), "it may come to it yet"
+    monkeypatch.setattr(fork_server, "HANGS_AFTER", 0.0)
+    waits.process.kill()
+    assert waits.process.wait(PATIENCE)
+    later, said = told("later")
+    for ended in (waits, child):
+        ended.process.close()
+        assert ended.process.wait(PATIENCE)
+        ended.process.kill()
+    assert said["parent"] == cold.pid
+    assert psutil.pid_exists(cold.pid), "who has ended takes nobody along"
+    end(later)
+
+
+@pytest.mark.parametrize("by", ["fork", "spawn"])
+def test_both_ways_give_the_same_process(
+    by: str, cold: ForkServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if by == "spawn":
+        monkeypatch.setattr(children, "FORKS", False)
+    elif not FORKS:
+        pytest.skip("nothing is forked here")
+    for name in SECRETS:
+        monkeypatch.setenv(name, "secret")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+    child, said = told("one", "two")
+    assert (said["parent"] == os.getpid()) == (by == "spawn")
+    assert said["arguments"] == ["one", "two"]
+    seen = said["environment"]
+    assert not seen.keys() & set(SECRETS)
+    assert "secret" not in seen.values()
+    assert (seen["CUDA_VISIBLE_DEVICES"], seen["ATTENTION_LAB_DATA"]) == ("1", str(tmp_path))
+    assert seen["OMP_NUM_THREADS"] == "1"
+    for line in ("a line", "and another"):
+        child.process.send(line)
+    until(lambda: child.messages[1:] == ["a line", "and another"])
+    exits, raises, killed = (Child([*COMMAND, what]) for what in ("exits", "raises", "is killed"))
+    killed.process.kill()
+    assert end(child, exits, raises, killed) == ["exit code 0", "exit code 3", "exit code 1", "signal 9"]
+    assert [ended.ends for ended in (child, exits, raises, killed)] == [1] * 4
+    assert child.process.memory() == 0
+
+
+def test_what_the_fork_server_imports_is_there() -> None:
+    for module in WARM:
+        assert find_spec(module) is not None

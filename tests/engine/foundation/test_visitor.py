@@ -1,0 +1,102 @@
+"""A visitor's pace: free up to a budget, then as fast as it fills. Turns: in the order of coming, and nobody is forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread
+
+import pytest
+
+from engine.foundation.visitor import Pace, Turns
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_full_budget_is_spent_at_once_and_then_as_fast_as_it_fills() -> None:
+    clock = Clock()
+    pace = Pace(rate=4.0, most=8.0, clock=clock)
+    assert [pace.spend("a", 1.0) for _ in range(8)] == [0.0] * 8
+    assert [pace.spend("a", 1.0) for _ in range(3)] == pytest.approx([0.25, 0.5, 0.75])
+    clock.now += 0.75
+    assert pace.wait("a") == pytest.approx(0.0)
+    clock.now += 100
+    assert [pace.spend("a", 1.0) for _ in range(9)] == pytest.approx([0.0] * 8 + [0.25]), "it is never more than full"
+
+
+def test_visitors_have_budgets_of_their_own_and_over_a_long_time_no_more_than_the_rate() -> None:
+    clock = Clock()
+    pace = Pace(rate=1.0, most=1.0, clock=clock)
+    pace.spend("a", 5.0)
+    assert pace.wait("a") == pytest.approx(4.0)
+    assert pace.wait("b") == 0.0
+    assert pace.spend("b", 1.0) == 0.0
+
+    clock = Clock()
+    pace = Pace(rate=0.25, most=5.0, clock=clock)
+    spent = 0.0
+    while clock.now < 1100.0:
+        if pace.wait("a") == 0:
+            pace.spend("a", 0.4)
+            spent += 0.4
+        clock.now += 0.4
+    assert spent == pytest.approx(1000 * 0.25 + 5, rel=0.02)
+
+
+def called(waiting: Iterable[tuple[str, bool]]) -> list[str]:
+    """The names of those who wait, who came one after another, in the order in which they are called. Each has a name and whether
+    it stands behind."""
+    turns, order, threads = Turns(1), list[str](), list[Thread]()
+    assert turns.take(0)
+
+    def come(name: str, behind: bool) -> None:
+        assert turns.take(30, behind=behind)
+        order.append(name)
+        turns.end()
+
+    for each in waiting:
+        threads.append(Thread(target=come, args=each))
+        threads[-1].start()
+        Event().wait(0.05)  # until it stands in its line
+    turns.end()
+    for thread in threads:
+        thread.join(30)
+    assert turns.take(0), "all turns have ended"
+    return order
+
+
+def test_those_who_wait_have_their_turn_in_the_order_in_which_they_came() -> None:
+    names = [str(place) for place in range(5)]
+    assert called((name, False) for name in names) == names
+
+
+def test_who_stands_behind_waits_for_all_others_also_for_those_who_came_later() -> None:
+    waiting = (("a, behind", True), ("b", False), ("c, behind", True), ("d", False))
+    assert called(waiting) == ["b", "d", "a, behind", "c, behind"]
+
+
+def test_as_many_as_allowed_have_a_turn_and_the_next_one_gives_up_in_time() -> None:
+    turns = Turns(2)
+    assert turns.take(0)
+    assert turns.take(0)
+    assert not turns.take(0.01)
+    turns.end()
+    assert turns.take(0), "who gave up does not hold a place"
+
+
+def test_no_turn_is_lost_where_many_give_up_just_when_they_are_called() -> None:
+    turns = Turns(1)
+
+    def take_or_leave(_: int) -> None:
+        for _ in range(200):
+            if turns.take(0.0001):
+                turns.end()
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(take_or_leave, range(4)))
+    assert turns.take(0)

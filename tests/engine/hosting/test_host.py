@@ -1,0 +1,96 @@
+"""The cores and the memory that a control group grants, on trees of files as Linux shows them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.hosting import host
+from engine.hosting.limits import Limits
+
+MIB = 2**20
+UNLIMITED = "9223372036854771712\n"
+"""The number that version 1 shows where there is no limit."""
+TREES: dict[str, tuple[str, dict[str, str]]] = {
+    "version 2, the own group is the root": (
+        "0::/\n", {"cpu.max": "150000 100000\n", "memory.max": f"{690 * MIB}\n"},
+    ),
+    "version 2, the whole tree of the host": (
+        "0::/system.slice/lab.service\n",
+        {
+            "cpu.max": "max 100000\n", "memory.max": "max\n", "system.slice/cpu.max": "100000 100000\n",
+            "system.slice/lab.service/memory.max": f"{690 * MIB}\n", "other.slice/memory.max": f"{MIB}\n",
+        },
+    ),
+    "version 1, the own group is the root": (
+        "4:memory:/docker/f00d\n2:cpu,cpuacct:/docker/f00d\n",
+        {
+            "memory/memory.limit_in_bytes": f"{690 * MIB}\n", "cpu,cpuacct/cpu.cfs_quota_us": "100000\n",
+            "cpu,cpuacct/cpu.cfs_period_us": "100000\n",
+        },
+    ),
+    "version 1, the whole tree of the host, beside an empty version 2": (
+        "4:memory:/lab\n1:cpu:/lab/inner\n0::/\n",
+        {
+            "memory/memory.limit_in_bytes": UNLIMITED, "memory/lab/memory.limit_in_bytes": f"{690 * MIB}\n",
+            "cpu/lab/cpu.cfs_quota_us": "50000\n", "cpu/lab/cpu.cfs_period_us": "50000\n",
+            "cpu/lab/inner/cpu.cfs_quota_us": "-1\n", "cpu/lab/inner/cpu.cfs_period_us": "50000\n",
+        },
+    ),
+}  # fmt: skip
+
+
+def tree(folder: Path, groups: str, files: dict[str, str]) -> tuple[Path, Path]:
+    """The tree of groups and the file that names the process's place in it."""
+    for name, content in files.items():
+        (folder / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "tree" / name).write_text(content)
+    (folder / "own").write_text(groups)
+    return folder / "tree", folder / "own"
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_a_container_s_share_of_the_machine_is_respected(name: str, tmp_path: Path) -> None:
+    groups = tree(tmp_path, *TREES[name])
+    assert host.memory(*groups) == 690 * MIB
+    assert host.cores(*groups) == 1
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        {"cpu.max": "max 100000\n", "memory.max": "max\n"},
+        {
+            "memory/memory.limit_in_bytes": UNLIMITED,
+            "cpu/cpu.cfs_quota_us": "-1\n",
+            "cpu/cpu.cfs_period_us": "100000\n",
+        },
+    ],
+)
+def test_without_a_limit_the_machine_is_the_limit(files: dict[str, str], tmp_path: Path) -> None:
+    groups = tree(tmp_path, "4:memory:/\n1:cpu:/\n0::/\n", files)
+    nowhere = tmp_path / "missing", tmp_path / "missing"
+    assert (host.cores(*groups), host.memory(*groups)) == (host.cores(*nowhere), host.memory(*nowhere))
+
+
+def test_workers_stay_within_the_group_s_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = tree(tmp_path, *TREES["version 1, the own group is the root"])
+    share = host.memory(*groups)
+    monkeypatch.setattr(host, "memory", lambda: share)
+    limits = Limits()
+    assert limits.workers * limits.worker_memory <= 690 * MIB * 3 // 4
+    assert host.question_count() * host.WORKER_BYTES // 2 <= 690 * MIB // 4
+    assert limits.job_processes >= 3, "a third visitor does not wait for the long questions of two others"
+
+
+@pytest.mark.parametrize(("profile", "large"), [("own", 2 * 2**30), ("public", 192 * MIB)])
+def test_a_run_may_take_what_a_worker_can_give_it(profile: str, large: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inside of 690 MiB a worker has less than either profile allows a run; on a large machine the profile counts."""
+    for share, allowed in ((690 * MIB, 0), (64 * 2**30, large)):
+        monkeypatch.setattr(host, "memory", lambda share=share: share)
+        limits = Limits.from_environment({"ATTENTION_LAB_PROFILE": profile, "ATTENTION_LAB_WORKERS": "1"})
+        assert limits.memory == (allowed or limits.worker_memory - host.WORKER_BYTES)
+    told = {"ATTENTION_LAB_MEMORY": "1GiB", "ATTENTION_LAB_WORKER_MEMORY": "300MiB"}
+    assert Limits.from_environment(told).memory == 2**30, "the workers of a cluster may be larger"

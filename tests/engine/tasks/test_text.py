@@ -1,0 +1,113 @@
+"""The text tasks: what their settings refuse, and windows and splits of a small text, checked against slices of that text."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from engine.config.run_config import RunConfig, parse
+from engine.runs.events import Failed, Finished, Snapshot
+from engine.tasks.text.data import text_corpus
+from engine.text import own
+from engine.training.data import Data
+from engine.training.train import train
+
+OVERLAPPING = {"windows": "overlapping", "seq_len": 8, "stride": 8}
+
+
+def test_the_text_tasks_differ_in_unit_and_defaults_alone() -> None:
+    characters, words = (parse({"task": task}).task_settings for task in ("shakespeare_chars", "shakespeare_words"))
+    assert (characters.unit, words.unit) == ("characters", "words")
+    assert list(type(characters).model_fields) == list(type(words).model_fields)
+    assert (characters.n_symbols, words.n_symbols) == (80, 1000)
+    assert characters.sister_symbols == words.sister_symbols == 0
+    assert parse({"task": "shakespeare_chars", **OVERLAPPING, "windows": "non_overlapping"}).value("stride") == 8
+
+
+CHARACTERS = "abcdefghijklmnopqrstuvwxyz ,.\n"
+TEXT = "".join(random.Random(0).choices(CHARACTERS, weights=range(30, 0, -1), k=4000))
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunConfig:
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+    return parse({"task": "shakespeare_chars", "text": own.keep(TEXT.encode()), "seq_len": 8, "steps": 4})
+
+
+def numbers_of(text: str, config: RunConfig) -> list[int]:
+    names = text_corpus(config.task_settings, config).names
+    visible = text.replace(" ", "␣").replace("\n", "↵")
+    return [names.index(character) for character in visible]
+
+
+def every(config: RunConfig, *, held_out: bool, size: int = 20_000) -> set[tuple[int, ...]]:
+    """Every window of a side, inputs and the last answer, found by drawing many."""
+    corpus = text_corpus(config.task_settings, config)
+    inputs, answers = corpus.draw(size, config.seq_len, torch.Generator().manual_seed(0), held_out=held_out)
+    assert inputs[:, 1:].equal(answers[:, :-1])
+    return set(map(tuple, torch.cat([inputs, answers[:, -1:]], dim=1).tolist()))
+
+
+def slices(tokens: list[int], length: int, stride: int) -> set[tuple[int, ...]]:
+    return {tuple(tokens[at : at + length + 1]) for at in range(0, len(tokens) - length, stride)}
+
+
+@pytest.mark.parametrize(
+    ("settings", "stride"),
+    [({"windows": "non_overlapping"}, 8), ({"stride": 3}, 3), ({"stride": 1, "text_tokens": 3600}, 1)],
+)
+def test_windows_are_slices_of_the_text(config: RunConfig, settings: dict[str, Any], stride: int) -> None:
+    cut = config.replace(**settings)
+    trained, held_out = numbers_of(TEXT[:3600], cut), numbers_of(TEXT[3600:], cut)
+    assert every(cut, held_out=False, size=60_000) == slices(trained, 8, stride)
+    assert every(cut, held_out=True, size=1000) == slices(held_out, 8, 8), "held-out windows never overlap"
+
+
+def test_a_training_set_of_so_many_windows_is_the_first_ones_and_where_nothing_is_held_out_they_are_tested_on(
+    config: RunConfig,
+) -> None:
+    few = config.replace(dataset_size=20, stride=4)
+    assert every(few, held_out=False) == slices(numbers_of(TEXT[: 19 * 4 + 9], few), 8, 4)
+    same = config.replace(split="none", windows="non_overlapping", text_tokens=512)
+    assert every(same, held_out=True) == every(same, held_out=False)
+
+
+def test_a_stretch_is_cut_where_the_seed_says(config: RunConfig) -> None:
+    whole = numbers_of(TEXT[:3600], config)
+    found = [every(config.replace(text_tokens=100, seed=seed), held_out=False) for seed in (1, 1, 2)]
+    assert found[0] == found[1] != found[2]
+    places = [at for at in range(3501) if slices(whole[at : at + 100], 8, 1) == found[0]]
+    assert len(places) == 1
+
+
+def test_windows_split_at_random_are_apart_but_share_text_where_they_overlap(config: RunConfig) -> None:
+    split = config.replace(split="windows", text_tokens=1000)
+    trained, held_out = every(split, held_out=False), every(split, held_out=True, size=150)
+    assert trained.isdisjoint(held_out)
+    parts = {window[start : start + 8] for window in trained for start in (0, 1)}
+    assert sum(window[:8] in parts or window[1:] in parts for window in held_out) > 0.9 * len(held_out)
+    apart = split.replace(windows="non_overlapping")
+    rows = every(apart, held_out=False) | every(apart, held_out=True, size=20)
+    assert len(rows) <= 124
+
+
+def test_chance_is_the_share_of_the_commonest_character_and_too_little_text_is_said(config: RunConfig) -> None:
+    commonest = max(CHARACTERS, key=TEXT[:3600].count)
+    assert Data(config).chance() == pytest.approx(TEXT[:3600].count(commonest) / 3600)
+    with pytest.raises(ValueError, match="no window of 601 tokens"):
+        Data(config.replace(seq_len=600)).validation_batch()
+
+
+def test_a_run_shows_characters_and_perplexity(config: RunConfig) -> None:
+    events = list(train(config))
+    assert not any(isinstance(event, Failed) for event in events)
+    sample = next(event for event in events if isinstance(event, Snapshot)).samples[0]
+    assert len(sample.tokens) == len(sample.targets) == 8
+    assert sample.tokens[1:] == sample.targets[:-1]
+    assert set(sample.tokens) <= {*CHARACTERS.strip(), "␣", "↵", "�"}
+    finished = events[-1]
+    assert isinstance(finished, Finished)
+    loss, perplexity = finished.metrics["loss"], finished.metrics["perplexity"]
+    assert perplexity == pytest.approx(torch.tensor(loss).exp().item(), rel=1e-4)

@@ -1,0 +1,465 @@
+"""Suspended runs: their slot is free, they come back as they were, also after a restart, and only for their owner. Runs
+that go on are saved: they go on by themselves when their worker or the app has ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.foundation.errors import Refused
+from engine.foundation.visitor import Visitor
+from engine.hosting.limits import Limits
+from engine.runs.events import Ended, Failed, Finished, Snapshot
+from engine.runs.folder import RunFolder
+from engine.runs.record_options import RecordOptions
+from engine.runs.request import RunRequest
+from engine.runs.run import Run
+from engine.runs.saved_request import read_request
+from engine.runs.store import Runs
+from engine.training.train import train
+from engine.workers import live_run
+from engine.workers.pool import Pool
+from engine.workers.runs import queued, suspended
+from engine.workers.runs.suspended import LEFT
+from tests.engine.fake_training import HANGS, config
+from tests.engine.hosting.test_limits import predict
+from tests.engine.workers.test_pool import (
+    FAKE,
+    LONG,
+    PATIENCE,
+    long_run,
+    pid_of,
+    steps_of,
+    until,
+    until_it_hangs,
+    wait_end,
+)
+from tests.engine.workers.test_worker import NOISY, numbers
+
+OFTEN = "tests.engine.saved_often"
+ME, YOU = Visitor("me"), Visitor("you")
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PAUSED_FOR", "PAUSED_WHILE_OTHERS_WAIT", "LEFT_FOR", "WAITS_FOR"):
+        monkeypatch.setattr(suspended, name, 0.05)
+    monkeypatch.setattr(queued, "AGAIN_AFTER", 0.05)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Pool]]:
+    """Starts a pool of one worker on the same folder, after the one before has ended."""
+    pools: list[Pool] = []
+
+    def begin(here: Callable[[str], bool] = lambda _: True, training: str = FAKE, **limits: Any) -> Pool:
+        for pool in pools:
+            pool.close()
+        allowed = Limits.model_validate({"steps": LONG, **limits})
+        pool = Pool(Runs(tmp_path), allowed, 1, training=training, predict=predict, here=here)  # type: ignore[arg-type]
+        pool.start()
+        pools.append(pool)
+        assert pool.wait_until_ready(PATIENCE)
+        return pool
+
+    yield begin
+    for pool in pools:
+        pool.close()
+
+
+def away(pool: Pool, steps: int = 200, seconds_per_step: float = 0.004, **how: Any) -> Run:
+    """A run of mine that was paused and suspended."""
+    run = pool.submit(RunRequest(config(steps, seconds_per_step), ME, **how))
+    until(lambda: run.step >= 3)
+    pool.pause(run.id, ME)
+    until(lambda: run.away)
+    return run
+
+
+@contextmanager
+def unread(state: Path) -> Iterator[Callable[[], bool]]:
+    """Whoever reads the state waits for ever. Gives whether somebody does."""
+    aside = state.rename(state.with_name("aside"))
+    os.mkfifo(state)
+    ends = list[int]()
+
+    def is_read() -> bool:
+        with suppress(OSError):  # nobody reads
+            ends.append(os.open(state, os.O_WRONLY | os.O_NONBLOCK))
+        return bool(ends)
+
+    yield is_read
+    for end in ends:
+        os.close(end)
+    aside.replace(state)
+
+
+def wait_whole(run: Run) -> None:
+    """Wait until the run has ended; it has every step once."""
+    assert isinstance(wait_end(run).ending, Finished)
+    assert steps_of(run) == list(range(1, run.config.steps + 1))
+
+
+def kill_worker_of(pool: Pool, run: Run) -> None:
+    os.kill(pid_of(pool, run), signal.SIGKILL)
+
+
+def test_a_paused_run_gives_its_slot_back_takes_single_steps_and_goes_on_where_it_was(
+    start: Callable[..., Pool],
+) -> None:
+    pool = start(runs_per_worker=1)
+    run = away(pool)
+    assert run.state == "paused"
+    assert pool.health().workers[0].runs == {}
+    until(lambda: pool.allowances.count("run", ME) == 0)
+    other = pool.submit(RunRequest(config(5), YOU))
+    assert isinstance(wait_end(other).ending, Finished)
+    before = run.step
+    pool.step(run.id, ME)
+    until(lambda: run.away and run.step > before)
+    assert run.step == before + 1
+    for _ in range(5):  # from many tabs
+        pool.resume(run.id, ME)
+    wait_whole(run)
+    until(lambda: pool.allowances.count("run", ME) == 0)
+
+
+def test_sixteen_paused_runs_do_not_keep_anybody_from_training(start: Callable[..., Pool]) -> None:
+    pool = start(runs_per_worker=2)
+    stepped = [pool.submit(RunRequest(config(LONG), ME, paused=True)) for _ in range(16)]
+    for run in stepped:
+        pool.step(run.id, ME)
+    other = pool.submit(RunRequest(config(5), YOU))
+    assert isinstance(wait_end(other).ending, Finished)
+    until(lambda: all(run.away for run in stepped))
+    assert [run.step for run in stepped] == [1] * 16
+
+
+def test_who_leaves_while_a_run_waits_leaves_the_queue(start: Callable[..., Pool]) -> None:
+    here = {ME.id, YOU.id}
+    pool = start(lambda visitor: visitor in here, runs_per_worker=1)
+    going = pool.submit(RunRequest(config(LONG, 0.002), pace=1000.0))
+    until(lambda: going.step > 0)
+    mine, yours = (pool.submit(RunRequest(config(5), visitor)) for visitor in (ME, YOU))
+    trial = pool.submit(RunRequest(config(5), ME, trial=True))
+    assert (mine.queue_place, yours.queue_place) == (1, 2)
+    here.remove(ME.id)
+    until(lambda: not mine.live)
+    assert mine.ending == Ended(0, "stopped", LEFT)
+    until(lambda: pool.allowances.count("run", ME) == 0)
+    assert (yours.queue_place, trial.queue_place) == (1, 2), "an experiment goes on without its page"
+
+
+def test_a_worker_that_ends_for_another_reason_before_it_reads_the_state_costs_nothing_but_that_is_not_tried_for_ever(
+    start: Callable[..., Pool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = start()
+    run = away(pool)
+    step = run.step
+
+    def lose_the_worker(then: Callable[[str, Visitor], None]) -> None:
+        blocking = pool.submit(RunRequest(config(LONG, 0.2, HANGS), YOU))
+        until_it_hangs(pool, blocking)
+        then(run.id, ME)
+        kill_worker_of(pool, run)
+        wait_end(blocking)
+
+    lose_the_worker(pool.step)
+    until(lambda: run.away and run.step == step + 1)
+    monkeypatch.setattr(queued, "MOST_RETURNS", 0)
+    lose_the_worker(pool.resume)
+    until(lambda: run.away)
+    assert (run.ending, run.step) == (None, step + 1)
+    pool.resume(run.id, ME)
+    wait_whole(run)
+
+
+def test_one_that_waits_to_go_on_is_suspended_again_where_its_owner_leaves_or_the_app_is_closed(
+    start: Callable[..., Pool],
+) -> None:
+    here = {ME.id}
+    pool = start(lambda visitor: visitor in {*here, YOU.id}, runs_per_worker=1)
+    first = away(pool)
+    long_run(pool, visitor=YOU)
+    pool.resume(first.id, ME)
+    assert (first.state, first.queue_place) == ("queued", 1)
+    here.clear()
+    until(lambda: first.away)
+    here.add(ME.id)
+    until(lambda: first.queue_place == 1)
+    pool = start(runs_per_worker=1)
+    run = pool.runs.get(first.id)
+    assert run is not None
+    assert (run.state, run.away, run.step) == ("paused", True, first.step)
+    pool.resume(run.id, ME)
+    wait_whole(run)
+
+
+def test_after_a_restart_its_owner_resumes_it(start: Callable[..., Pool]) -> None:
+    quiet = RecordOptions(snapshots=False, memory=False)
+    first = away(start(), pace=20_000.0, record=quiet)
+    pool = start()
+    run = pool.runs.get(first.id)
+    assert run is not None
+    assert (run.state, run.away, run.step) == ("paused", True, first.step)
+    assert read_request(run) == RunRequest(first.config, ME, pace=20_000.0, paused=True, record=quiet)
+    with pytest.raises(Refused, match="somebody else"):
+        pool.resume(run.id, YOU)
+    pool.resume(run.id, ME)
+    wait_whole(run)
+    again = Runs(pool.runs.folder).get(run.id)
+    assert again is not None
+    assert again.state == "finished"
+
+
+def test_one_that_went_on_repeats_the_steps_since_it_was_saved_and_none_is_there_twice(
+    start: Callable[..., Pool],
+) -> None:
+    pool = start()
+    run = away(pool, 400, 0.01)
+    step = run.step
+    pool.resume(run.id, ME)
+    until(lambda: run.step > step + 5)
+    kill_worker_of(pool, run)
+    until(lambda: run.setback != "")
+    assert run.setback == f"Its worker process ended unexpectedly (signal 9). {queued.REPEATS}"
+    wait_whole(run)
+    assert run.setback == ""
+    assert [at.step for at in run.events.of(Snapshot)] == sorted({at.step for at in run.events.of(Snapshot)})
+    until(lambda: not (run.folder / "state.pt").exists())
+
+
+def test_steps_asked_for_while_it_repeats_others_are_new_ones(start: Callable[..., Pool]) -> None:
+    pool = start()
+    run = away(pool, LONG, 0.002)
+    step = run.step
+    pool.resume(run.id, ME)
+    until(lambda: run.step > step + 5)
+    pool.pause(run.id, ME)
+    until(lambda: run.state == "paused")
+    step = run.step
+    kill_worker_of(pool, run)
+    pool.step(run.id, ME)
+    until(lambda: run.step > step)
+    until(lambda: run.away)
+    assert run.step == step + 1
+    assert steps_of(run) == list(range(1, step + 2))
+
+
+def test_saved_now_and_then_a_run_goes_on_by_itself_when_its_worker_is_killed(start: Callable[..., Pool]) -> None:
+    pool = start(training=OFTEN)
+    run = pool.submit(RunRequest(config(400, 0.01), ME))
+    for _ in range(2):
+        before, step = saved_step(run), run.step
+        until(lambda: saved_step(run) > max(before, step))  # noqa: B023 called at once
+        (run.folder / "state.pt.0.part").touch()  # the worker was just writing
+        kill_worker_of(pool, run)
+        until(lambda: not list(run.folder.glob("*.part")))
+    wait_whole(run)
+    until(lambda: not (run.folder / "state.pt").exists())
+    until(lambda: pool.allowances.count("run", ME) == 0)
+
+
+def saved_step(run: Run) -> int:
+    """The step of the saved state, as far as the pool knows; 0 without one."""
+    return int(RunFolder(run.folder).read_put_away().get("step", 0))
+
+
+def test_a_run_that_hangs_is_not_tried_again_from_where_it_was_saved(start: Callable[..., Pool]) -> None:
+    pool = start(training=OFTEN, silent_seconds=1.0)
+    run = pool.submit(RunRequest(config(LONG, 0.2, HANGS), ME))
+    until(lambda: saved_step(run) > 0)
+    assert wait_end(run).ending == Ended(2, "lost", "It did not come back for 1 s and was ended.")
+    until(lambda: not (run.folder / "state.pt").exists())
+
+
+def test_a_trial_is_not_saved(start: Callable[..., Pool]) -> None:
+    pool = start(training=OFTEN)
+    trial = pool.submit(RunRequest(config(LONG, 0.002), ME, trial=True))
+    run = pool.submit(RunRequest(config(LONG, 0.002), ME))
+    until(lambda: saved_step(run) > 0 and trial.step > 0)
+    assert saved_step(trial) == 0
+    pool.close()
+    assert (run.state, trial.state) == ("paused", "lost")
+
+
+def test_runs_that_go_or_wait_when_the_app_closes_go_on_by_themselves_after_the_next_start(
+    start: Callable[..., Pool],
+) -> None:
+    pool = start(runs_per_worker=2)
+    mine = [pool.submit(RunRequest(config(200, 0.01), ME)) for _ in range(2)]
+    until(lambda: all(run.step > 0 for run in mine))
+    mine += [pool.submit(RunRequest(config(20, 0.01, seed), ME)) for seed in (3, 4)]
+    pause = pool.submit(RunRequest(config(20, 0.01), YOU))
+    pool.pause(pause.id, YOU)
+    pool = start(runs_per_worker=2)
+    found = [pool.runs.get(run.id) for run in mine]
+    assert all(run is not None and run.away and run.step == was.step for run, was in zip(found, mine, strict=True))
+    pool.take_up()
+    assert [run.queue_place for run in found if run is not None] == [None, None, 1, 2], "in their order"
+    for run in found:
+        assert run is not None
+        wait_whole(run)
+    paused = pool.runs.get(pause.id)
+    assert paused is not None
+    assert (paused.state, paused.away) == ("paused", True), "who paused it resumes it"
+    pool.resume(paused.id, YOU)
+    assert isinstance(wait_end(paused).ending, Finished)
+
+
+def test_who_had_left_before_a_restart_finds_the_run_going_when_he_is_back(start: Callable[..., Pool]) -> None:
+    here = {"me"}
+    pool = start(here.__contains__, runs_per_worker=1)
+    run = pool.submit(RunRequest(config(LONG, 0.01), ME))
+    until(lambda: run.step > 0)
+    here.clear()
+    pool.submit(RunRequest(config(5), trial=True))
+    until(lambda: run.away)
+    pool = start(here.__contains__)
+    pool.take_up()
+    again = pool.runs.get(run.id)
+    assert again is not None
+    assert again.away
+    here.add("me")
+    until(lambda: again.step > run.step)
+
+
+def test_one_that_is_suspended_or_waits_to_go_on_can_be_stopped(start: Callable[..., Pool]) -> None:
+    pool = start(runs_per_worker=1)
+    run = away(pool)
+    with pytest.raises(Refused, match="somebody else"):
+        pool.stop(run.id, YOU)
+    pool.stop(run.id, ME)
+    assert run.ending == Ended(run.step, "stopped")
+    assert Runs(pool.runs.folder).get(run.id).state == "stopped"  # type: ignore[union-attr]
+    assert not (run.folder / "state.pt").exists()
+    pool.resume(run.id, ME)
+    assert run.state == "stopped", "nothing brings it back"
+
+    waiting = away(pool)
+    long_run(pool, visitor=YOU)
+    pool.resume(waiting.id, ME)
+    pool.stop(waiting.id, ME)
+    assert waiting.ending == Ended(waiting.step, "stopped"), "it says where"
+    assert not (waiting.folder / "state.pt").exists()
+
+
+def test_killed_while_it_reads_the_state_it_is_suspended_again(start: Callable[..., Pool]) -> None:
+    pool = start()
+    run = away(pool)
+    step, state = run.step, run.folder / "state.pt"
+    with unread(state) as is_read:
+        pool.resume(run.id, ME)
+        until(is_read)
+        kill_worker_of(pool, run)
+        until(lambda: run.away)
+    assert (run.state, run.step, run.ending) == ("paused", step, None)
+    until(lambda: pool.allowances.count("run", ME) == 0)
+    pool.resume(run.id, ME)
+    wait_whole(run)
+    until(lambda: not state.exists())
+
+
+def test_a_state_that_is_damaged_or_later_than_the_curve_fails_in_one_sentence_and_the_curve_stays(
+    start: Callable[..., Pool],
+) -> None:
+    pool = start()
+    for damaged in (True, False):
+        run = away(pool)
+        step = run.step
+        (run.folder / "state.pt").write_text("nothing of the kind" if damaged else str(step + 1))
+        pool.resume(run.id, ME)
+        ending = wait_end(run).ending
+        assert isinstance(ending, Failed)
+        assert ending.step == step
+        assert damaged or ending.reason == live_run.AHEAD
+        assert steps_of(run) == list(range(1, step + 1))
+        until(lambda: not (run.folder / "state.pt").exists())  # noqa: B023 called at once
+
+
+def test_it_comes_back_only_where_its_owner_has_room(start: Callable[..., Pool]) -> None:
+    pool = start(runs_per_visitor=1)
+    run = away(pool)
+    going = pool.submit(RunRequest(config(LONG, 0.002), ME))
+    with pytest.raises(Refused, match="You have 1 run going"):
+        pool.resume(run.id, ME)
+    assert run.away
+    pool.stop(going.id, ME)
+    wait_end(going)
+    pool.resume(run.id, ME)
+    assert isinstance(wait_end(run).ending, Finished)
+
+
+def test_where_the_disk_does_not_take_it_the_run_stays_and_goes_on(start: Callable[..., Pool]) -> None:
+    pool = start()
+    run = pool.submit(RunRequest(config(LONG, 0.002), ME))
+    until(lambda: run.step > 0)
+    (run.folder / "state.pt").mkdir()
+    pool.pause(run.id, ME)
+    until(lambda: run.state == "paused")
+    step = run.step
+    pool.resume(run.id, ME)
+    until(lambda: run.step > step)
+    assert not run.away
+    (run.folder / "state.pt").rmdir()
+
+
+def test_who_has_left_makes_room_while_others_wait_until_he_is_back(start: Callable[..., Pool]) -> None:
+    here = {"me", "you"}
+    pool = start(here.__contains__, runs_per_worker=4)
+    mine = [pool.submit(RunRequest(config(LONG, 0.005), ME)) for _ in range(2)]
+    programs = pool.submit(RunRequest(config(LONG, 0.005)))
+    trial = pool.submit(RunRequest(config(LONG, 0.005), ME, trial=True))
+    until(lambda: mine[1].step > 0)
+    here.remove("me")
+    steps = [run.step for run in mine]
+    until(lambda: all(run.step > step + 20 for run, step in zip(mine, steps, strict=True)))
+    assert not any(run.away for run in mine), "they go on while nobody waits"
+    yours = pool.submit(RunRequest(config(LONG, 0.005), YOU))
+    until(lambda: yours.step > 0)
+    assert [run.away for run in mine].count(True) == 1, "one makes room for one"
+    assert not any(run.away for run in (programs, trial, yours))
+    here.add("me")
+    back = next(run for run in mine if run.away)
+    until(lambda: back.queue_place == 1)
+    step = back.step
+    pool.stop(yours.id, YOU)
+    until(lambda: back.step > step)
+
+
+def test_one_that_its_owner_paused_waits_for_resume(start: Callable[..., Pool]) -> None:
+    here = {"me"}
+    pool = start(here.__contains__)
+    run = away(pool)
+    here.clear()
+    other = pool.submit(RunRequest(config(50, 0.002)))
+    wait_end(other)
+    here.add("me")
+    other = pool.submit(RunRequest(config(50, 0.002)))
+    wait_end(other)
+    assert run.away
+
+
+def test_trained_for_real_its_numbers_are_those_of_a_run_that_was_never_suspended_and_whose_worker_was_never_killed(
+    tmp_path: Path,
+) -> None:
+    slow = NOISY.replace(steps=200)
+    with Pool(Runs(tmp_path), Limits(), 1, training="tests.engine.saved_often_for_real") as pool:
+        assert pool.wait_until_ready(120)
+        run = pool.submit(RunRequest(slow, ME, paused=True))
+        until(lambda: run.away)
+        for step in (1, 2, 3):
+            pool.step(run.id, ME)
+            until(lambda: run.away and run.step == step)  # noqa: B023 called at once
+        pool.resume(run.id, ME)
+        until(lambda: saved_step(run) > 3)
+        kill_worker_of(pool, run)
+        assert wait_end(run).events[-1] == run.ending
+        assert numbers(run.events) == numbers(train(slow))
+        assert steps_of(run) == list(range(1, slow.steps + 1))

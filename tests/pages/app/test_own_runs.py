@@ -1,0 +1,46 @@
+"""A visitor's own runs: what is promised before one, and the shelf of a tab, from which the oldest goes unless it is pinned."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.parts.app.own_runs import MAX_KEPT, Shelf
+from tests.pages.looking import Open, said
+
+
+def shelf_of(count: int, *, pinned: int = 0) -> Shelf:
+    """A shelf on which so many runs were put, of which the first ones were pinned at once."""
+    shelf = Shelf()
+    for number in range(count):
+        shelf.add(f"run {number}")
+        if number < pinned:
+            shelf.turn("pinned", f"run {number}")
+    return shelf
+
+
+def test_the_oldest_that_is_not_pinned_goes_but_never_the_newest() -> None:
+    assert shelf_of(MAX_KEPT + 1, pinned=1).runs == [f"run {number}" for number in (0, *range(2, MAX_KEPT + 1))]
+    assert shelf_of(MAX_KEPT + 1, pinned=MAX_KEPT + 1).runs == [f"run {number}" for number in range(1, MAX_KEPT + 1)]
+
+
+def test_a_choice_is_taken_back_and_goes_with_its_run() -> None:
+    shelf = shelf_of(1, pinned=1)
+    shelf.turn("hidden", "run 0")
+    assert "run 0" in shelf.hidden
+    shelf.turn("hidden", "run 0")
+    assert "run 0" not in shelf.hidden
+    shelf.put_beside("run 0")
+    shelf.remove("run 0")
+    assert shelf == Shelf()
+
+
+@pytest.mark.parametrize(("device", "promised"), [("auto", True), ("cpu", True), ("cuda", False), ("mps", False)])
+def test_the_time_of_a_run_is_promised_only_where_the_speed_was_measured(
+    open_page: Open, device: str, promised: bool
+) -> None:
+    app: AppTest = open_page("lab.py", device=device)
+    facts = next(box.value for box in app.caption if "parameters" in box.value)
+    assert ("about **" in facts) == promised
+    assert (f"time not measured on {device}" in facts) != promised
+    assert "for a step" in said(app)

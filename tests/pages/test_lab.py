@@ -1,0 +1,215 @@
+"""The lab by its widgets and words: the form, the link, a real run, the refusals, the choice of a task."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.config.link import from_query, to_query
+from engine.config.presets import PRESETS
+from engine.config.run_config import RunConfig, settings_of
+from engine.tasks import BY_GROUP, TASKS
+from engine.tasks.base import GROUPS
+from engine.workers.pool import ELSEWHERE
+from pages.parts.app import server
+from tests.pages.looking import Open, disabled, ended, press, run_of, said, trained
+
+
+def linked(app: AppTest) -> dict[str, str]:
+    """The query of the link that the page offers."""
+    return dict(parse_qsl(urlsplit(app.code[0].value).query))
+
+
+def test_every_setting_has_its_widget_and_a_choice_brings_its_own(open_page: Open) -> None:
+    app = open_page("lab.py", unfolded=True)
+    for row in settings_of(RunConfig()):
+        assert app.get_by_key(f"set.{row.name}").label == row.label
+    app.selectbox(key="set.pos_encoding").select("rope").run()
+    assert app.number_input(key="set.rope_base").value == 10_000
+    assert linked(app)["pos_encoding"] == "rope"
+    app.selectbox(key="set.task").select("shakespeare_chars").run()
+    assert not app.exception, app.exception
+    assert app.text_input(key="set.text").value == "shakespeare"
+    assert [box.value for box in app.number_input if box.label == "Characters"] == [80]
+    assert linked(app)["vocab_size"] == "80"
+
+
+def test_a_link_restores_every_setting(open_page: Open) -> None:
+    config = PRESETS["three-back"].config.replace(dropout=0.25, grad_clip=None, d_head=6, batch_size=7)
+    app = open_page("lab.py", unfolded=True, **to_query(config))
+    assert from_query(linked(app)) == (config, [])
+    assert app.number_input(key="set.dropout").value == 0.25
+    assert app.number_input(key="set.d_head").value == 6
+
+
+def test_a_bad_link_opens_says_what_was_ignored_and_never_trains(open_page: Open) -> None:
+    app = open_page("lab.py", n_layers="99", steps="50", zork="1", run="../../etc/passwd", preset="zork")
+    for word in ("`n_layers` is `99`", "`zork` is `1`", "`preset` is `zork`", "run is `../../etc/passwd`"):
+        assert word in said(app)
+    assert app.number_input(key="set.steps").value == 50
+    assert app.number_input(key="set.n_layers").value == 1
+    assert "run" not in app.session_state
+
+
+def test_a_link_that_names_only_a_run_opens_with_its_settings_and_says_what_is_changed_even_to_a_default(
+    open_page: Open,
+) -> None:
+    config = PRESETS["three-back"].config.replace(steps=3, k=2, seed=5)
+    run = ended(config)
+    app = open_page("lab.py", run=run.id)
+    assert not app.warning
+    assert app.session_state["run"] == run.id
+    assert from_query({**linked(app), "v": "1"})[0] == config
+    changed = open_page("lab.py", unfolded=True, run=run.id, task="reverse", k_is="2")
+    assert "`k_is` is `2`" in said(changed)
+    assert changed.selectbox(key="set.task").value == "reverse"
+    assert changed.number_input(key="set.seed").value == 5
+
+    steps = RunConfig().steps
+    address = dict(app.query_params)
+    assert "steps" in address
+    app.number_input(key="set.steps").set_value(steps).run()
+    assert dict(app.query_params) == address | {"run": run.id, "steps": str(steps)}
+    assert open_page("lab.py", **app.query_params).number_input(key="set.steps").value == steps
+
+
+def test_settings_that_do_not_fit_are_named_and_nothing_is_lost(open_page: Open) -> None:
+    app = open_page("lab.py", steps="77")
+    app.number_input(key="set.n_heads").set_value(5).run()
+    assert "`n_heads` is `5`" in said(app)
+    assert disabled(app, "Train")
+    app.number_input(key="set.n_heads").set_value(4).run()
+    assert not disabled(app, "Train")
+    assert app.number_input(key="set.steps").value == 77
+
+
+def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewhere_and_a_reload_until_it_is_deleted(
+    open_page: Open,
+) -> None:
+    app = trained(open_page("lab.py", steps="120", seq_len="7"))
+    finding = "Learned: held-out second-half accuracy"
+    run_id = app.session_state["run"]
+    assert finding in said(app)
+    assert linked(app)["run"] == run_id
+    again = open_page("lab.py", **linked(app))
+    assert again.session_state["run"] == run_id
+    assert finding in said(again)
+
+    app.number_input(key="set.n_layers").set_value(2).run()
+    assert "Settings changed since this run: Depth 1 → 2" in said(app)
+    app.switch_page("start.py").run()
+    app.switch_page("lab.py").run()
+    assert [app.number_input(key=f"set.{name}").value for name in ("seq_len", "n_layers")] == [7, 2]
+    assert app.session_state["run"] == run_id
+    assert finding in said(app)
+
+    run = run_of(app)
+    assert "It goes on, but" not in said(app)
+    run.unsaved = "This run cannot be saved: No space left on device."
+    assert "No space left on device. It goes on, but it is gone when the app is started anew" in said(app.run())
+    app.toggle(key=f"keep.{run.id}").set_value(True).run()
+    assert run.pinned
+    app.toggle(key=f"keep.{run.id}").set_value(False).run()
+    assert not run.pinned
+    app.button(key="delete").click().run()
+    assert not app.exception
+    assert server.find(run.id) is None
+    assert "run" not in app.session_state
+    assert "no run of that name" not in said(app)
+
+    app.number_input(key="set.n_layers").set_value(1).run()
+    press(app, "New seed")
+    assert run_of(app).config == RunConfig(steps=120, seed=1).replace(seq_len=7)
+
+
+def test_the_missing_mask_raises_the_alarm(open_page: Open) -> None:
+    app = trained(open_page("lab.py", preset="missing-mask", steps="80"))
+    assert "First-half accuracy is 1.00, chance is 0.10" in said(app)
+    assert app.error[0].value.startswith("False success. Second-half accuracy is 1.00 while the model reads")
+    assert not app.success
+    assert "Learned" not in said(app)
+
+
+def test_pause_step_resume_stop_and_reset(open_page: Open) -> None:
+    app = open_page("lab.py", steps="50000")
+    app.selectbox(key="pace").select("20 steps a second").run()
+    press(app, "Train")
+    first = run_of(app)
+    assert first.wait_for(3, 30)
+    first.elsewhere = True
+    assert ELSEWHERE in said(app.run())
+    assert all(disabled(app, label) for label in ("Pause", "Step", "Stop"))
+    first.elsewhere = False
+    assert ELSEWHERE not in said(app.run())
+    press(app, "Pause")
+    while first.state != "paused":
+        first.wait_for(len(first.events) + 1, 0.2)
+    before = first.step
+    press(app.run(), "Step")
+    while first.step == before:
+        first.wait_for(len(first.events) + 1, 0.2)
+    assert first.step == before + 1
+    press(app.run(), "Resume")
+    assert first.wait_for(len(first.events) + 2, 30)
+    press(app, "Reset")
+    again = run_of(app)
+    assert again.id != first.id
+    assert again.config == first.config
+    assert again.wait_for(2, 30)
+    assert again.step == 0
+    press(app.run(), "Stop")
+    while again.live or first.live:
+        again.wait_for(len(again.events) + 1, 0.2)
+    assert (first.state, again.state) == ("stopped", "stopped")
+
+
+def test_a_host_refuses_with_the_setting_to_lower(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = server.pool().limits.model_copy(update={"steps": 100})
+    monkeypatch.setattr(server.pool(), "limits", limits)
+    app = press(open_page("lab.py", steps="101"), "Train")
+    assert "steps is 101; this host allows at most 100" in said(app)
+    assert "run" not in app.session_state
+
+
+# Choosing a task
+
+
+def with_list(app: AppTest) -> AppTest:
+    """The page with the list of all tasks open."""
+    app.button(key="lab.tasks").click().run()
+    assert not app.exception, app.exception
+    return app
+
+
+def test_tasks_stand_in_groups_and_the_list_that_is_opened_says_of_each_what_it_asks(open_page: Open) -> None:
+    app = open_page("lab.py")
+    assert not app.subheader
+    with_list(app)
+    assert [heading.value for heading in app.subheader] == list(GROUPS.values())
+    labels, sentences = [button.label for button in app.button], [caption.value for caption in app.caption]
+    for task in TASKS.values():
+        assert any(task.label in label and task.sample in label for label in labels)
+        assert task.summary in sentences
+
+    shown = app.selectbox(key="set.task").options
+    in_groups = [task for tasks in BY_GROUP.values() for task in tasks]
+    assert len(shown) == len(TASKS)
+    assert all(line.startswith(task.label) for line, task in zip(shown, in_groups, strict=True))
+
+
+def test_a_click_in_the_list_chooses_the_task_as_the_select_box_does(open_page: Open) -> None:
+    chosen = with_list(open_page("lab.py"))
+    chosen.button(key="lab.tasks.lookup").click().run()
+    selected = open_page("lab.py")
+    selected.selectbox(key="set.task").select("lookup").run()
+    assert dict(chosen.query_params) == dict(selected.query_params)
+    assert [box.value for box in chosen.selectbox if box.label == "Task"] == ["lookup"]
+    assert not chosen.subheader, "the list closes"
+
+
+def test_a_link_that_hides_or_locks_the_task_does_so_with_the_list(open_page: Open) -> None:
+    hidden = open_page("lab.py", hide="task")
+    assert not [button for button in hidden.button if button.label == "All tasks"]
+    assert open_page("lab.py", lock="task").button(key="lab.tasks").disabled

@@ -1,0 +1,268 @@
+"""The live-event route: a run's events as a stream, for whom, in which words, and how long."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from anyio import Event
+from sse_starlette.sse import AppStatus
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from engine.foundation.errors import NoRoom
+from engine.foundation.visitor import Visitor
+from pages.parts.app.visitor import COOKIE, id_in
+from pages.parts.web.live import GRACE, live_route, stream
+from pages.parts.web.messages import Messages
+from tests.scripted import ScriptedRun
+
+
+@pytest.fixture
+def run() -> ScriptedRun:
+    finished = ScriptedRun()
+    finished.advance(1000)
+    return finished
+
+
+@pytest.fixture
+def client(run: ScriptedRun) -> Iterator[TestClient]:
+    routes = [live_route({run.id: run}.get), live_route({run.id: run}.get, "/deep/down")]
+    with TestClient(Starlette(routes=routes)) as asking:
+        yield asking
+
+
+def messages(text: str) -> list[tuple[int, dict[str, Any]]]:
+    """(id, data) of each message in a stream."""
+    found = []
+    for block in text.split("\r\n\r\n"):
+        fields = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
+        if "data" in fields:
+            found.append((int(fields["id"]), json.loads(fields["data"])))
+    return found
+
+
+def test_a_finished_run_is_told_whole_and_the_stream_ends(client: TestClient, run: ScriptedRun) -> None:
+    answer = client.get(f"/live/{run.id}?after=0")
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert answer.headers["x-accel-buffering"] == "no"
+    assert "no-store" in answer.headers["cache-control"]
+    ((number, payload),) = messages(answer.text)
+    assert number == len(run.events)
+    assert payload["end"]
+    assert payload["columns"]["loss"][0][-1] == 300
+
+
+def test_last_event_id_goes_before_after_and_who_has_everything_is_told_not_to_come_back(
+    client: TestClient, run: ScriptedRun
+) -> None:
+    answer = client.get(f"/live/{run.id}?after=0", headers={"Last-Event-ID": str(len(run.events) - 1)})
+    ((_, payload),) = messages(answer.text)
+    assert payload["after"] == len(run.events) - 1
+    assert payload["columns"] == {}
+
+    assert client.get(f"/live/{run.id}", headers={"Last-Event-ID": str(len(run.events))}).status_code == 204
+
+
+def test_of_a_run_that_goes_on_at_another_server_the_browser_asks_again(client: TestClient, run: ScriptedRun) -> None:
+    run.state, run.elsewhere = "running", True
+    answer = client.get(f"/live/{run.id}?after=3")
+    ((_, payload),) = messages(answer.text)
+    assert (payload["after"], payload["end"], payload["status"]["state"]) == (3, False, "running")
+    assert "retry: 3000" in answer.text
+
+
+def test_the_stream_is_read_only_and_what_is_no_run_or_no_number_is_named_in_one_short_sentence(
+    client: TestClient, run: ScriptedRun
+) -> None:
+    for method in ("POST", "PUT", "DELETE"):
+        assert client.request(method, f"/live/{run.id}").status_code == 405
+    assert client.get(f"/deep/down/live/{run.id}").status_code == 200, "under a configured path too"
+    for name in ("unknown", "..%00", "a" * 500):
+        answer = client.get(f"/live/{name}")
+        assert answer.status_code == 404
+        assert answer.text == "There is no run with this id; it may have been deleted."
+    for after in ("-1", "x", "1.5", "²"):
+        answer = client.get(f"/live/{run.id}", params={"after": after})
+        assert answer.status_code == 400
+        assert after in answer.text
+        assert "whole number" in answer.text
+    for many in ("9" * 11, "9" * 5_000):
+        for answer in (
+            client.get(f"/live/{run.id}", params={"after": many}),
+            client.get(f"/live/{run.id}", headers={"Last-Event-ID": many}),
+        ):
+            assert answer.status_code == 400
+            assert answer.text.startswith("after is 999")
+            assert answer.text.endswith("; allowed is a whole number from 0 to 1000000000.")
+            assert len(answer.text) < 150
+
+
+def collect(run: ScriptedRun, act: list[Any], beat: float = 0.005) -> list[tuple[int, dict[str, Any]]]:
+    """Stream a run from its beginning; after each message the next act is performed on it."""
+
+    async def listen() -> str:
+        told = ""
+        acts = iter(act)
+        async for body in stream(Messages(run), 0, Event(), beat=beat):
+            told += body.decode()
+            if perform := next(acts, None):
+                perform()
+        return told
+
+    return messages(asyncio.run(listen()))
+
+
+def test_news_comes_as_it_happens_without_gap_or_double_and_so_does_a_pause_which_is_no_event() -> None:
+    run = ScriptedRun()
+
+    def pause() -> None:
+        run.state = "paused"
+
+    def go_on(steps: int) -> None:
+        run.state = "running"
+        run.advance(steps)
+
+    acts = [lambda: run.advance(1), lambda: run.advance(20), pause, lambda: go_on(7), lambda: run.advance(999)]
+    told = collect(run, acts)
+    steps = [step for _, payload in told for step in payload.get("columns", {}).get("loss", ([], []))[0]]
+    assert steps == list(range(1, 301))
+    assert [number for number, _ in told][1:] == [payload["last"] for _, payload in told][1:]
+    assert all(later["after"] == number for (number, _), (_, later) in itertools.pairwise(told))
+    states = ["queued", "running", "running", "paused", "running", "finished"]
+    assert [payload["status"]["state"] for _, payload in told] == states
+    assert [payload["end"] for _, payload in told] == [False] * 5 + [True]
+
+
+async def ask(app: Starlette, path: str, send: Any, gone: asyncio.Event, query: bytes = b"") -> None:
+    """Ask as a server does; the reader goes away once ``gone`` is set."""
+
+    async def receive() -> dict[str, Any]:
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    scope = {"type": "http", "method": "GET", "path": path, "headers": [], "query_string": query}
+    await app(scope, receive, send)
+
+
+def test_silence_is_broken_by_comments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pages.parts.web.live.KEEP_ALIVE", 0.01)
+    run, comments = ScriptedRun(), list[bytes]()
+    run.advance(1)
+
+    async def until_a_comment() -> None:
+        async def send(message: Any) -> None:
+            if message.get("body", b"").startswith(b": "):
+                comments.append(message["body"])
+                gone.set()
+
+        gone = asyncio.Event()
+        await ask(Starlette(routes=[live_route({run.id: run}.get)]), f"/live/{run.id}", send, gone)
+
+    asyncio.run(until_a_comment())
+    assert comments[0].endswith(b"\r\n\r\n")
+
+
+class Counted:
+    """Lets so many streams in at once."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.inside, self.came = most, 0, list[Visitor]()
+
+    def __call__(self, visitor: Visitor) -> Callable[[], None]:
+        if self.inside >= self.most:
+            raise NoRoom("You have enough streams.")
+        self.inside += 1
+        self.came.append(visitor)
+        return self.leave
+
+    def leave(self) -> None:
+        self.inside -= 1
+
+
+def test_a_stream_too_many_is_refused_in_one_sentence_and_one_that_ended_counts_no_longer(
+    run: ScriptedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pages.parts.web.live.REFUSED_AFTER", 0.0)
+    counted = Counted(1)
+    with TestClient(Starlette(routes=[live_route({run.id: run}.get, admit=counted)])) as client:
+        for _ in range(3):
+            assert client.get(f"/live/{run.id}").status_code == 200
+            assert counted.inside == 0
+        assert client.get("/live/unknown").status_code == 404
+        counted.most = 0
+        answer = client.get(f"/live/{run.id}")
+    assert (answer.status_code, answer.text) == (429, "You have enough streams.")
+
+
+def test_a_server_that_is_asked_to_stop_waits_for_no_refusal(run: ScriptedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    slept, sleep = list[float](), asyncio.sleep
+
+    async def noted(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == 2:
+            monkeypatch.setattr(AppStatus, "should_exit", True)
+        await sleep(0)
+
+    monkeypatch.setattr("pages.parts.web.live.REFUSED_AFTER", 3600.0)
+    monkeypatch.setattr("pages.parts.web.live.LATEST", 3600.0)
+    monkeypatch.setattr(asyncio, "sleep", noted)
+    with TestClient(Starlette(routes=[live_route({run.id: run}.get, admit=Counted(0))])) as client:
+        assert client.get(f"/live/{run.id}").status_code == 429
+    assert len(slept) == 2
+    assert max(slept) <= GRACE
+
+
+def test_a_visitor_is_known_by_its_cookie_else_by_its_address(run: ScriptedRun) -> None:
+    counted, cookie = Counted(1), "c" * 43
+    app = Starlette(routes=[live_route({run.id: run}.get, admit=counted)])
+    for address, cookies in (("10.0.0.1", {COOKIE: cookie}), ("10.0.0.1", {}), ("10.0.0.2", {}), ("127.0.0.1", {})):
+        with TestClient(app, client=(address, 1), cookies=cookies) as client:
+            client.get(f"/live/{run.id}")
+    known, one, two, local = counted.came
+    assert known == Visitor(id_in({COOKIE: cookie}) or "", "10.0.0.1")
+    assert len({visitor.id for visitor in (known, one, two, local)}) == 4
+    assert all(visitor.id for visitor in counted.came), "an empty id would have no limits"
+    assert (one.address, two.address, local.address) == ("10.0.0.1", "10.0.0.2", "")
+
+
+@pytest.mark.parametrize("ending", ["gone", "reads nothing"])
+def test_a_stream_whose_reader_has_gone_or_reads_nothing_is_ended(ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pages.parts.web.live.PATIENCE", 0.05)
+    run, counted = ScriptedRun(), Counted(1)
+    run.advance(1)
+    app = Starlette(routes=[live_route({run.id: run}.get, admit=counted)])
+
+    async def listen() -> None:
+        begun, never = asyncio.Event(), asyncio.Event()
+
+        async def send(message: Any) -> None:
+            if message["type"] == "http.response.body":
+                assert counted.inside == 1
+                begun.set()
+                if ending == "reads nothing":
+                    await never.wait()
+
+        await ask(app, f"/live/{run.id}", send, begun if ending == "gone" else never)
+
+    asyncio.run(listen())
+    assert (len(counted.came), counted.inside) == (1, 0)
+
+
+def test_a_paused_run_is_looked_at_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    run, slept = ScriptedRun(), list[float]()
+    run.advance(1)
+    sleep = asyncio.sleep
+
+    async def noted(seconds: float) -> None:
+        slept.append(seconds)
+        run.state = {1: "paused", 2: "stopped"}.get(len(slept), run.state)
+        await sleep(0)
+
+    monkeypatch.setattr(asyncio, "sleep", noted)
+    collect(run, [], beat=0.05)
+    assert slept == [0.05, pytest.approx(0.25)]

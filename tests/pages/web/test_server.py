@@ -1,0 +1,113 @@
+"""The app on a real server: whom it lets in, that it asks nothing of the internet, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import signal
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pages.parts.app.visitor import COOKIE
+from tests.serving import ROOT, handshake, running
+from tests.visitor import visiting
+
+PROXIES = ("http_proxy", "https_proxy", "all_proxy")
+COUNTING = """
+import gc
+import streamlit as st
+
+@st.cache_resource
+def collections():
+    gc.disable()  # those that Python makes by itself are not counted
+    seen = []
+    gc.callbacks.append(lambda phase, about: seen.append(phase))
+    return seen
+
+st.query_params["seen"] = len(collections())
+"""
+
+
+def deploy_line() -> tuple[dict[str, str], list[str]]:
+    """The environment variables that the README's Deploy line sets, and its command, as a shell would read them."""
+    section = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Deploy\n")[2]
+    line = re.search(r"```sh\n(.*?)```", section, re.DOTALL)
+    assert line is not None
+    words = shlex.split(line[1].replace("\\\n", " "))
+    start = next(number for number, word in enumerate(words) if "=" not in word)
+    return dict(word.split("=", 1) for word in words[:start]), words[start:]
+
+
+def test_the_deploy_line_lets_in_who_comes_by_the_hosts_name_and_nobody_else(tmp_path: Path) -> None:
+    environment, command = deploy_line()
+    assert command == [".venv/bin/streamlit", "run", "app.py"]
+    with running("app.py", tmp_path, STREAMLIT_SERVER_ADDRESS="127.0.0.1", **environment) as (_, address):
+        assert handshake(address, "lab.example.org", "https://lab.example.org") == 101
+        assert handshake(address, "foreign.example", "https://foreign.example") == 403
+
+
+def train(address: str) -> bytes:
+    """The event stream of a short run, from its beginning to its end."""
+    with visiting(address) as visitor:
+        visitor.open("lab", "steps=2")
+        visitor.press("Train")
+        with urllib.request.urlopen(f"{address}live/{visitor.run_id}", timeout=120) as stream:
+            said: bytes = stream.read()
+            return said
+
+
+def test_named_origins_are_let_in_numbers_about_others_are_nobodys_and_no_process_asks_the_internet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in PROXIES:  # with a proxy, every request would go to that, which may stand on this machine
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    notes, named = tmp_path / "notes.jsonl", ("https://lab.example.org", "https://www.example.org")
+    watched = {
+        "PYTHONPATH": str(ROOT / "tests" / "outside"),
+        "PYTHON_CALLS_FILE": str(notes),  # its processes note there that they began and whom they ask
+        "ATTENTION_LAB_WORKERS": "1",
+        "STREAMLIT_SERVER_CORS_ALLOWED_ORIGINS": " ".join(named),
+    }
+    with running("app.py", tmp_path, **watched) as (_, address):
+        host = address.removeprefix("http://").strip("/")
+        for origin in named:
+            assert handshake(address, "127.0.0.1", origin) == 101
+        for origin in ("https://foreign.example", "null", f"http://{host}.foreign.example"):
+            assert handshake(address, host, origin) == 403
+        with urllib.request.urlopen(address) as page:
+            assert page.headers["set-cookie"].startswith(f"{COOKIE}=")
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"{address}_stcore/metrics")
+        assert b'"state":"finished"' in train(address)
+    noted: list[dict[str, Any]] = [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()]
+    began = [" ".join(note["began"]) for note in noted if "began" in note]
+    assert any("streamlit run app.py" in command for command in began)
+    assert any("engine.workers.worker" in command for command in began), "the workers are watched too"
+    assert [note for note in noted if "host" in note] == []
+
+
+def test_no_script_run_ends_with_a_full_collection_which_would_stop_every_session_at_once(tmp_path: Path) -> None:
+    script = tmp_path / "counts_collections.py"
+    script.write_text(COUNTING)
+    with running(str(script), tmp_path) as (_, address), visiting(address) as visitor:
+        for _ in range(5):
+            visitor.open("")
+            assert visitor.query == "seen=0"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_that_is_asked_to_stop_ends_its_streams_and_stops(number: signal.Signals, tmp_path: Path) -> None:
+    """Otherwise it would wait for them for ever."""
+    with running("tests/browser/site/app.py", tmp_path) as (process, address):
+        with urllib.request.urlopen(f"{address}live/waiting") as told:
+            assert told.readline().startswith(b"id: ")
+            process.send_signal(number)
+            assert b"queue_place" in told.read(), "it ended as streams end, not in the middle"
+        process.wait()
+    assert "Error" not in (tmp_path / "log.txt").read_text()
