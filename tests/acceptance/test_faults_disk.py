@@ -97,7 +97,7 @@ async def test_the_server_starts_and_pages_open(tmp_path: Path, disk: Path, prob
             assert f"The disk does not take it: {problem}." in tab.alerts
         async with one.tab("issues", "issue=heads") as tab:
             await tab.press("Run")
-            await until(lambda: REFUSED.format(problem) in tab.figures or tab.errors)
+            await until(lambda: REFUSED.format(problem) in str(tab.experiment) or tab.errors)
             assert tab.errors == 0
         async with one.tab("memory-and-time", "longest=128&rounds=1") as tab:
             await tab.press("Measure")

@@ -1,6 +1,7 @@
 """Load on the real server, which this starts itself on an empty data folder and stops again.
 
     python -m tests.load lab --sessions 30 --steps 2000 --rounds 3     everybody trains and moves controls in the lab
+    python -m tests.load issue --sessions 30                           everybody runs the same issue
     python -m tests.load mixed --sessions 30 --minutes 2               issues, and controls on four pages
     python -m tests.load attack --sessions 29 --steps 2000             the lab beside one visitor who does the worst
     python -m tests.load use --sessions 10 --minutes 120               ordinary use; what it leaves behind on the host
@@ -26,12 +27,13 @@ from pathlib import Path
 import psutil
 
 from tests.load.attacks import ATTACKS, attacked
-from tests.load.scenarios import lab, mixed, warm_up
+from tests.load.scenarios import issue, lab, mixed, warm_up
 from tests.load.table import Figures, medians, put, table
 from tests.load.use import use
 from tests.load.watch import at_rest
 from tests.serving import running
 
+ALONE = "one session"
 Scenario = Callable[[psutil.Process, str, Path], Awaitable[dict[str, Figures]]]
 """From the server's process, address and data folder to figures by the name of their column."""
 
@@ -40,17 +42,22 @@ def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
     """Those of one round, each on a server of its own."""
     sessions, seconds, together = given.sessions, given.minutes * 60, f"{given.sessions} sessions"
 
-    async def play(attack: str, server: psutil.Process, address: str, data: Path) -> dict[str, Figures]:
+    async def play(part: str, server: psutil.Process, address: str, data: Path) -> dict[str, Figures]:
         if given.scenario == "mixed":
             return {together: await mixed(server, address, sessions, seconds)}
         if given.scenario == "use":
             return await use(server, data, address, sessions, seconds)
-        columns = {attack: sessions} if attack else {"one session": 1, together: sessions}
-        async with attacked({"": None, "nobody": None, **ATTACKS}[attack], address):
+        if given.scenario == "issue":
+            return {part: await issue(server, address, sessions if part == together else 1, seconds)}
+        columns = {part: sessions} if part else {ALONE: 1, together: sessions}
+        async with attacked({"": None, "nobody": None, **ATTACKS}[part], address):
             return {name: await lab(server, address, number, given.steps, seconds) for name, number in columns.items()}
 
-    attacks = ["nobody", *(given.attacks or ATTACKS)] if given.scenario == "attack" else [""]
-    return [partial(play, attack) for attack in attacks]
+    parts = {
+        "attack": ["nobody", *(given.attacks or ATTACKS)],
+        "issue": [ALONE, together],  # for the second the first one's trials would be there
+    }
+    return [partial(play, part) for part in parts.get(given.scenario, [""])]
 
 
 def served(scenario: Scenario, log: Path | None = None) -> dict[str, Figures]:
@@ -72,7 +79,7 @@ def served(scenario: Scenario, log: Path | None = None) -> dict[str, Figures]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("scenario", choices=("lab", "mixed", "attack", "use"))
+    parser.add_argument("scenario", choices=("lab", "issue", "mixed", "attack", "use"))
     parser.add_argument("--sessions", type=int, default=2)
     parser.add_argument("--steps", type=int, default=100, help="of each run in the lab")
     parser.add_argument("--rounds", type=int, default=1, help="the table has the medians of so many")

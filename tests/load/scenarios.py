@@ -1,6 +1,7 @@
 """The things that simulated sessions do at once, and the figures of them.
 
 lab      every session trains the default task at the same moment, follows its run and moves a control every 3 s
+issue    every session presses Run of the same issue at the same moment, and moves a control every 3 s
 mixed    five sessions run an issue each; the others move controls on the lab, Attention, Encodings and Text
 """
 
@@ -31,6 +32,8 @@ AT_ONCE = 4
 LAB = ("Depth", "Positional encoding", "Sequence length")
 """The controls that are moved in the lab, in turn. Runs under way keep their settings."""
 ISSUES = ("missing-mask", "no-encoding", "heads", "no-normalization", "table-scale")
+MORE = ("More on this issue",)
+"""The control that is moved beside an issue that runs."""
 MOVED = (
     ("lab", LAB),
     ("attention", ("Held-out sequence", "Layer", "Query")),
@@ -49,6 +52,15 @@ async def lab(server: psutil.Process, address: str, sessions: int, steps: int, s
         return moves_of(tabs) | settled_moves_of(tabs, began + SETTLED) | runs_of(runs) | watch.look()
 
 
+async def issue(server: psutil.Process, address: str, sessions: int, seconds: float) -> Figures:
+    """``seconds``: what has not ended then counts as never ended."""
+    async with open_tabs(address, [("issues", f"issue={ISSUES[0]}")] * sessions) as tabs, watching(server) as watch:
+        deadline = time.perf_counter() + seconds
+        took = await asyncio.gather(*map(run_and_move, tabs, phases_of(tabs), repeat(deadline)))
+        ended = {"Run to its end, median (s)": percentile(took, 0.5), "Run to its end, longest (s)": max(took)}
+        return moves_of(tabs) | ended | watch.look()
+
+
 async def mixed(server: psutil.Process, address: str, sessions: int, seconds: float) -> Figures:
     """All for ``seconds``. With fewer than five sessions each runs an issue."""
     issues = [("issues", f"issue={slug}") for slug, _ in zip(ISSUES, range(sessions), strict=False)]
@@ -56,7 +68,7 @@ async def mixed(server: psutil.Process, address: str, sessions: int, seconds: fl
     async with open_tabs(address, [*issues, *((page, "") for page, _ in others)]) as tabs, watching(server) as watch:
         deadline = time.perf_counter() + seconds
         await asyncio.gather(*(tab.press("Run") for tab in tabs[: len(issues)]))
-        labels = [*(("More on this issue",) for _ in issues), *(labels for _, labels in others)]
+        labels = [*(MORE for _ in issues), *(labels for _, labels in others)]
         await asyncio.gather(*map(move_until, tabs, labels, phases_of(tabs), repeat(deadline)))
         return moves_of(tabs) | watch.look()
 
@@ -87,6 +99,23 @@ async def train_and_move(tab: Session, phase: float, deadline: float) -> tuple[f
     await move_until(tab, LAB, phase, deadline, until=lambda: tab.board is not None and tab.board.ended)
     await pressing
     return clicked, tab.board
+
+
+async def run_and_move(tab: Session, phase: float, deadline: float) -> float:
+    """Press Run, move a control until the issue has ended; the seconds from press to end, infinite where it did not end."""
+    clicked, took = time.perf_counter(), math.inf
+
+    async def watch() -> None:
+        nonlocal took
+        await tab.press("Run")
+        while tab.experiment["status"]["state"] == "running":
+            await asyncio.sleep(0.05)
+        took = time.perf_counter() - clicked
+
+    watching_it = asyncio.create_task(watch())
+    await move_until(tab, MORE, phase, deadline, until=lambda: took < math.inf)
+    watching_it.cancel()
+    return took
 
 
 async def move_until(

@@ -34,7 +34,7 @@ COMPLETE = (
     ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
 )
 """The ends of a run of the script when no other follows at once."""
-BOARD = "attention_lab_live"
+BOARD, FIGURES = "attention_lab_live", "attention_lab_figures"
 
 
 @asynccontextmanager
@@ -83,8 +83,8 @@ class Session:
         """The messages in coloured boxes of the page as it is now."""
         self.disabled: set[str] = set()
         """The labels of the buttons that cannot be pressed now."""
-        self.figures = ""
-        """The last data of the board of an experiment, as JSON."""
+        self.experiment: dict[str, Any] = {}
+        """The last data of the board of an experiment."""
         self.missing = 0
         """Controls that were to be moved and were not there."""
         self.errors = 0
@@ -223,8 +223,10 @@ class Session:
             (self.disabled.add if element.disabled else self.disabled.discard)(element.label)
         elif kind == "bidi_component" and element.component_name == BOARD:
             self._hear(element, delta.fragment_id)
-        elif kind == "bidi_component":
-            self.figures = element.json or element.mixed.json
+        elif kind == "bidi_component" and element.component_name == FIGURES:
+            (data,) = json.loads(element.json or element.mixed.json)
+            if data["status"]["state"] != "none":  # other boards of the page follow nothing
+                self.experiment = data
         elif kind in KINDS:
             self._ids[element.label] = element.id
             self._widgets.setdefault(element.id, element)  # as it was before it was moved

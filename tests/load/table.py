@@ -38,7 +38,7 @@ def put(page: Path, section: str, text: str) -> None:
     if begin not in whole or end not in whole:
         whole = f"{whole}\n{begin}{end}\n".lstrip()
     before, _, rest = whole.partition(begin)
-    _, _, after = rest.partition(end)
+    _, _, after = rest.partition(end.strip())  # a section without text has no line of its own before it
     page.write_text(f"{before}{begin}{text}{end}{after}", "utf-8")
 
 

@@ -43,7 +43,7 @@ def test_a_table_has_a_row_for_each_figure_and_says_what_is_missing() -> None:
 
 def test_a_table_replaces_only_its_own_section_of_the_page(tmp_path: Path) -> None:
     page = tmp_path / "load.md"
-    page.write_text("Before.\n<!-- lab -->\nold\n<!-- end of lab -->\nAfter.\n", "utf-8")
+    page.write_text("Before.\n<!-- lab -->\n<!-- end of lab -->\nAfter.\n", "utf-8")  # still empty
     put(page, "lab", "new")
     put(page, "lab", "newer")
     assert page.read_text("utf-8") == "Before.\n<!-- lab -->\nnewer\n<!-- end of lab -->\nAfter.\n"
