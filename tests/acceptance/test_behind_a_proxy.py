@@ -21,11 +21,10 @@ import pytest
 
 from pages.parts.app.visitor import COOKIE
 from tests.acceptance.scene import healthz
-from tests.browser.conftest import WIDE, button, chromium
+from tests.browser.conftest import WIDE, button
 from tests.pages.web.test_server import deploy_line
 from tests.serving import ROOT, free_port, running
 
-__all__ = ["chromium"]
 NGINX_FILE = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") or ""
 pytestmark = [
     pytest.mark.acceptance,

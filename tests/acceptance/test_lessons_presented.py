@@ -17,10 +17,9 @@ import pytest
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS
 from pages.parts.stage.presenting import BEATS
-from tests.browser.conftest import PROJECTOR, chromium, console_watched
+from tests.browser.conftest import PROJECTOR, console_watched
 from tests.serving import running
 
-__all__ = ["chromium"]
 pytestmark = pytest.mark.acceptance
 LONGEST = 600_000
 """Milliseconds for one experiment on a busy machine."""

@@ -77,8 +77,9 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
-@pytest.fixture(scope="package")  # not longer: while it is on, no other test of the process can run an event loop
-def chromium() -> Iterator[object]:
+@contextmanager
+def launched() -> Iterator[object]:
+    """A Chromium. While it is on, nothing else in the main thread of the process can run an event loop."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="NO BROWSER TESTS: playwright is not installed")
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     sync_api.expect.set_options(timeout=PATIENCE)
@@ -93,6 +94,12 @@ def chromium() -> Iterator[object]:
         yield browser
         BROWSERS.clear()
         browser.close()
+
+
+@pytest.fixture(scope="package")
+def chromium() -> Iterator[object]:
+    with launched() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")

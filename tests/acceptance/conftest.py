@@ -1,0 +1,15 @@
+"""A Chromium for each file that asks for one: it is gone before the next file runs an event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.browser.conftest import launched
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[object]:
+    with launched() as browser:
+        yield browser
