@@ -53,11 +53,14 @@ def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
         async with attacked({"": None, "nobody": None, **ATTACKS}[part], address):
             return {name: await lab(server, address, number, given.steps, seconds) for name, number in columns.items()}
 
-    parts = {
-        "attack": ["nobody", *(given.attacks or ATTACKS)],
-        "issue": [ALONE, together],  # for the second the first one's trials would be there
-    }
-    return [partial(play, part) for part in parts.get(given.scenario, [""])]
+    match given.scenario:
+        case "attack":
+            parts = ["nobody", *(given.attacks or ATTACKS)]
+        case "issue":
+            parts = [ALONE, together]  # on one server the second would find the trials of the first
+        case _:
+            parts = [""]
+    return [partial(play, part) for part in parts]
 
 
 def served(scenario: Scenario, log: Path | None = None) -> dict[str, Figures]:
