@@ -177,7 +177,7 @@ def _drawing(config: RunConfig) -> int:
 
 @dataclass(frozen=True)
 class Work:
-    """What a measurement holds at most at one time, besides the model and its training state."""
+    """The most that a measurement holds at one time, besides the model and its training state."""
 
     sequences: int = 0
     """The number of held-out sequences in a pass; 0 for as many as in a training step."""

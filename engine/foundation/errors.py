@@ -20,7 +20,7 @@ class JobError(Explained, RuntimeError):
 
 
 NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
-"""What torch says where there is no memory left: on CUDA, and on a CPU under Linux and Windows."""
+"""Words of torch's messages where there is no memory left: on CUDA, and on a CPU under Linux and Windows."""
 
 
 def error_in_words(error: BaseException) -> str:

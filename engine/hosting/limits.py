@@ -110,7 +110,7 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
         "kept_runs_per_visitor": 20, "pinned_runs_per_visitor": 10, "kept_bytes": "1GiB",
     },
 }  # fmt: skip
-"""What differs from the defaults. ``public`` suits strangers on one core with 1 GB; a larger host raises ``workers``."""
+"""The limits that differ from the defaults. ``public`` suits strangers on one core with 1 GB; a larger host raises ``workers``."""
 
 
 def profile_in(environ: Mapping[str, str]) -> Mapping[str, object]:

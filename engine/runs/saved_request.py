@@ -1,4 +1,4 @@
-"""What was asked for when a suspended run was submitted: a file beside the saved state of its training.
+"""The request with which a suspended run was submitted: a file beside the saved state of its training.
 
 Both together make a run that its owner can resume, through the queue and on any worker, also after a restart of the server.
 """

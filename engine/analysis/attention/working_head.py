@@ -23,7 +23,7 @@ class WorkingHead:
     without: float
     """Its value with this head switched off."""
     kind: str
-    """What the head looks at, by the label of :mod:`engine.analysis.attention.heads`."""
+    """The kind of the head, by the label of :mod:`engine.analysis.attention.heads`."""
 
 
 def working_head(off: EachHeadOff, heads: Heads) -> WorkingHead:

@@ -36,7 +36,7 @@ MOST = 0.9
 
 @dataclass(frozen=True)
 class Observed:
-    """What a run says about a question."""
+    """The numbers of a run that answer a question."""
 
     answer: str
     """The name of the right answer."""
