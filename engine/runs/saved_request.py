@@ -27,7 +27,7 @@ def write_request(run: Run, request: RunRequest, *, left: bool = False) -> None:
 
 
 def read_request(run: Run, address: str = "") -> RunRequest:
-    """What was asked for when a suspended run was submitted; it waits until it is resumed. Where that cannot be read, the defaults."""
+    """The request with which a suspended run was submitted; the run waits until it is resumed. Where that cannot be read, the defaults."""
     owner = Visitor(run.owner, address)
     try:
         row = json.loads(RunFolder(run.folder).put_away.read_text("utf-8"))

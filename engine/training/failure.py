@@ -27,7 +27,7 @@ Train = Callable[..., Iterable[Event]]
 LONGEST_TRIAL = 60
 """The highest failing step up to which remedies are tried; each trial trains again up to that step."""
 REPEATED = RecordOptions(remedy=False, snapshots=False)
-"""What is recorded while steps are repeated."""
+"""The recording while steps are repeated."""
 
 
 def first_non_finite(model: nn.Module, batch: Batch) -> Found:

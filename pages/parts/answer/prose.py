@@ -134,7 +134,7 @@ def as_found(told: Told) -> str:
 
 
 def show_summary(sections: Sequence[Section]) -> None:
-    """What was found about all claims, and about the first claim of each issue, which gives the issue its finding."""
+    """The findings of all claims, and that of the first claim of each issue, which gives the issue its finding."""
     found = {slug: found_of(slug) for slug in ISSUES}
     every = [claim for claims in found.values() for claim in claims]
     first = [claims[0] for claims in found.values() if claims]

@@ -47,7 +47,7 @@ class _ScriptRun(local):
     beside: _UnderWay | None = None
     """Those of its visitor, with itself; None outside of :func:`in_turn`."""
     taken: Sequence[Turns] | None = None
-    """What is to be ended after its present turn: not what it has waited for in vain. None while it has none."""
+    """The turns that it has, to be ended when it has computed, without those for which it gave up waiting. None while it has none."""
     began = price = 0.0
     """The processor time of its thread at the beginning of the turn, and what one second of it takes from the visitor's budget."""
 
@@ -66,8 +66,8 @@ def let_others_go() -> None:
 
 
 def price(visitors: int, under_way: int) -> float:
-    """What a second of computing takes from the budget of a visitor with so many script runs under way, where so many visitors are: the
-    more are here, the smaller is the part of each second in which the script runs of one may compute."""
+    """The seconds that a second of computing takes from the budget of a visitor who has ``under_way`` script runs: the more visitors
+    are here, the smaller is the part of each second in which the script runs of one may compute."""
     return max(1.0, under_way / TABS) / min(MOST, max(LEAST, TOGETHER / max(1, visitors)))
 
 

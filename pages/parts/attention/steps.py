@@ -78,7 +78,7 @@ def _figures(at: LookedAt, s: Steps) -> list[Panel]:
         Panel(
             "strips", "From product to weight, for this query", strips_picture(strips, keys, s["blocked"], at.color), height=400,
             alt=f"Four strips of bars over the keys; the weights are largest at {top}.", link=KEYS_ACROSS, term="softmax",
-            note="One bar a key. Blocked keys are grey: the mask takes them out before the softmax.",
+            note="One bar per key. Blocked keys are grey: the mask takes them out before the softmax.",
         ),
         Panel(
             "product", "q times k, dimension by dimension", products, height=320, link=KEYS_DOWN, term="query-key-value",

@@ -34,7 +34,7 @@ Plain = dict[str, Any]
 
 @dataclass(frozen=True)
 class Source:
-    """What a kind of board shows: its scripts, of which one defines ``sourceOf(board)``, and its style, ``<name>.css``.
+    """A kind of board: its scripts, of which one defines ``sourceOf(board)``, and its style, ``<name>.css``.
 
     With the scripts of the shell its own are one module, which exports ``draw(component)``; this returns a function to call when the board
     leaves the page.
