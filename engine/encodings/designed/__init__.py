@@ -187,11 +187,13 @@ class DesignedSettings(EncodingSettings):
         rows = {"embedding": stack.length, "scores": stack.pairs, "rotation": 2 * stack.length}[self.design_place]
         rows = stack.config.batch_size * stack.length if self.reads_tokens else rows
         turned = 6 * stack.queries * stack.config.head_width if self.design_place == "rotation" else 0
-        numbers = 4 * design.width + 6 * self.design_hidden + 3 * design.outputs + 4
+        networks = (self.design_features == "network") + (self.design_readout == "network")
+        numbers = 4 * design.width + 3 * self.design_hidden * networks + 3 * design.outputs + 4
         return SINGLE * (rows * numbers + turned)
 
     def has_memory_formula(self, config: BaseConfig) -> bool:
-        return False
+        """Known for a bias of which nothing is learned: none of what made it is kept."""
+        return self.design_place == "scores" and not self.parameter_shapes(config, 1, causal=True)
 
     def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
         if self.design_features == "convolution" and self.design_place != "embedding":

@@ -30,7 +30,7 @@ class MyEncodingSettings(EncodingSettings):
         return PARTS.flops(stack)
 
     def has_memory_formula(self, config: BaseConfig) -> bool:
-        return False
+        return PARTS.has_memory_formula(config)
 
     def layer_bytes_bound(self, stack: StackShape) -> int:
         return PARTS.layer_bytes_bound(stack)

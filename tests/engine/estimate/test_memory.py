@@ -102,6 +102,13 @@ def test_only_learned_biases_and_fused_attention_with_dropout_have_no_formula() 
     assert not has_formula(parse({"pos_encoding": "shaw", "dropout": 0.1, "family": "encoder_decoder"}))
 
 
+@pytest.mark.parametrize("features", ["table", "sinusoids", "fourier", "network"])
+def test_a_design_of_which_nothing_is_learned_is_predicted_in_the_scores(features: str) -> None:
+    for impl, dropout in (("fused", 0.0), ("materialised", 0.0), ("materialised", 0.1)):
+        design = {"design_features": features, "design_place": "scores", "design_learned": "nothing"}
+        assert_predicted(parse({"pos_encoding": "designed", "attention_impl": impl, "dropout": dropout, **design}))
+
+
 @pytest.mark.parametrize("name", ["nope", "alibi", "shaw", "rope", "conv"])
 def test_other_scores_families_faults_and_padding_are_predicted_too(name: str) -> None:
     """All combinations without an encoding; with one every fifth of them."""

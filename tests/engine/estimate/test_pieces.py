@@ -51,6 +51,24 @@ def assert_bounded(config: RunConfig) -> None:
 
 
 @pytest.mark.parametrize("impl", ["fused", "materialised"])
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("convolution", "network", "embedding", "readout"),
+        ("table", "network", "scores", "everything"),
+        ("sinusoids", "direct", "scores", "nothing"),
+        ("fourier", "linear", "scores", "features"),
+        ("network", "network", "scores", "readout"),
+    ],
+    ids="-".join,
+)
+def test_designs_stay_within_their_bounds(parts: tuple[str, ...], impl: str) -> None:
+    names = ("design_features", "design_readout", "design_place", "design_learned")
+    design = dict(zip(names, parts, strict=True))
+    assert_bounded(parse({**SIZES, "pos_encoding": "designed", "attention_impl": impl, **design}))
+
+
+@pytest.mark.parametrize("impl", ["fused", "materialised"])
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_every_encoding_stays_within_its_bounds(name: str, impl: str) -> None:
     assert_bounded(parse({**SIZES, "pos_encoding": name, "attention_impl": impl}))
