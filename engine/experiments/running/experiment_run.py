@@ -167,12 +167,19 @@ class ExperimentRun(BackgroundTask):
                 self._lost_once.add(place)
                 waiting.appendleft((trial.arm, trial.seed))
             else:
-                read.append(read_trial(*place, trial.run.events, self.experiment.curves))
-                self._save(read[-1])
+                read.append(trial.shared.trial(*place, partial(self._read, trial)))
+        if not ended:
+            return False
         self._take_in(read)
         self.running_trials = tuple(trial for trial in self.running_trials if trial not in ended)
         self._shared.leave(self._pool, [trial.shared for trial in ended])
-        return bool(ended)
+        return True
+
+    def _read(self, trial: RunningTrial) -> Trial:
+        """The trial of a run that has ended, stored."""
+        read = read_trial(trial.arm.name, trial.seed, trial.run.events, self.experiment.curves)
+        self._save(read)
+        return read
 
     def _take_in(self, trials: Sequence[Trial]) -> None:
         with self._lock:

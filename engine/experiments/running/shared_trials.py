@@ -9,7 +9,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from engine.experiments.experiment import Arm, Experiment
@@ -25,11 +25,20 @@ TIMEOUT = 30.0
 
 @dataclass(eq=False)
 class SharedRun:
-    """The run of a trial, and the number of experiments that follow it. Each stores the trial when it has ended, and
+    """The run of a trial, and the number of experiments that follow it. Each takes the trial when it has ended, and
     then calls :meth:`SharedTrials.leave` once."""
 
     run: Run
     followers: int = 1
+    _trial: Trial | None = None
+    _reading: Lock = field(default_factory=Lock)
+
+    def trial(self, arm: str, seed: int, read: Callable[[], Trial]) -> Trial:
+        """The trial that has ended, under the name that an experiment gives its arm. ``read`` reads and stores it: once for all who
+        follow."""
+        with self._reading:
+            self._trial = self._trial or read()
+        return replace(self._trial, arm=arm, seed=seed)
 
 
 class SharedTrials:

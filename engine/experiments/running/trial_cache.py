@@ -35,11 +35,8 @@ def save(experiment: Experiment, trial: Trial) -> None:
     arm = experiment.arm(trial.arm)
     if trial.outcome or arm.alone:
         return
-    file = file_of(experiment.identity(arm), trial.seed)
-    if find(experiment, arm, trial.seed):  # another experiment waited for the same one
-        return
     try:
-        write(file, {"format": FORMAT, "trial": asdict(trial)})
+        write(file_of(experiment.identity(arm), trial.seed), {"format": FORMAT, "trial": asdict(trial)})
     except OSError as error:
         LOG.warning("A trial could not be kept: %s", error.strerror or type(error).__name__)
 

@@ -117,8 +117,8 @@ def to_plain(drawn: go.Figure) -> dict[str, Any]:
 
 
 def plain_figure(chart: Callable[..., go.Figure], *arguments: Any, **named: Any) -> dict[str, Any]:
-    """What ``chart`` draws of these arguments as plain data, which nobody may change: many runs begin with the same figures, and
-    making one takes milliseconds in which no page answers."""
+    """The figure that ``chart`` draws of these arguments as plain data, which nobody may change. It is drawn once for all pages: many runs
+    begin with the same figures, a class watches the same experiment, and drawing takes milliseconds in which no page answers."""
     return _plain_figure(chart, _Arguments((arguments, named)))
 
 
@@ -129,7 +129,7 @@ class _Arguments(tuple[Any, ...]):
         return hash(repr(self))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=512)
 def _plain_figure(chart: Callable[..., go.Figure], given: _Arguments) -> dict[str, Any]:
     arguments, named = given
     return to_plain(chart(*arguments, **named))

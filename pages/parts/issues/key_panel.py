@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
 from engine.foundation.formatting import counted
-from pages.parts.charts.base import to_plain
+from pages.parts.charts.base import plain_figure
 from pages.parts.charts.experiments.arms import is_share
 from pages.parts.charts.experiments.key_figure import SCALE, Slide, key_figure, slide_figure
+from pages.parts.charts.experiments.strip import Ended
 from pages.parts.issues.guess import Guess
 from pages.parts.stage.ended import row_of
-from pages.parts.stage.shown import Plain, Remember, Shown, levels_of
+from pages.parts.stage.shown import Plain, Shown, levels_of
 
 ROW, AROUND, LOWEST = 44, 40, 200
 """Pixels: the height of a row, of what is above and below the rows, and of the whole at least, on a phone."""
@@ -26,9 +30,7 @@ def outcome_so_far(figure: KeyFigure, shown: Shown) -> Outcome | None:
     return outcome_of(figure, shown.values, shown.claim(figure.claim).finding)
 
 
-def key_sections(
-    issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, said: bool, shown: Shown, remember: Remember
-) -> list[Plain]:
+def key_sections(issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, said: bool, shown: Shown) -> list[Plain]:
     """One section with one panel. The reader's mark stands in it before the run; where it was moved, for good. ``whole``: whether all
     rows are shown, and not only the two that the question compares; ``said``: whether the sentence is shown."""
     there = figure.rows if whole else (figure.before, figure.after)
@@ -42,13 +44,12 @@ def key_sections(
         mark = 0.5
     compared = [trial for trial in shown.trials if trial.arm in {row.arm for row in figure.rows}]
     chance = next((v for name, v in levels_of(compared, metric).items() if name.startswith("chance")), None)
-    stamp = (len(shown.trials), len(shown.seeds), mark, whole)
-    draw = partial(key_figure, rows, figure.scale, share=share, written=figure.written, chance=chance)
-    drawn = remember("key.figure", stamp, lambda: draw(guess=mark))
+    draw = partial(plain_figure, rows=rows, scale=figure.scale, share=share, written=figure.written, chance=chance)
+    drawn = draw(key_figure, guess=mark)
     slide = None
     if outcome and sentence and shown.state != "running":
-        made = slide_figure(draw(), [row.name for row in rows], _words(issue, shown, outcome))
-        slide = {"layout": to_plain(made)["layout"], "scale": SCALE}  # its traces are those of the figure
+        made = draw(_slide, words=_words(issue, shown, outcome))
+        slide = {"layout": made["layout"], "scale": SCALE}  # its traces are those of the figure
     panel: Plain = {
         "id": "key.figure", "title": figure.quantity, "height": max(LOWEST, AROUND + ROW * len(figure.rows)),
         "tall": max(TALL_LOWEST, AROUND + TALL_ROW * len(figure.rows)), "words": sentence, "result": sentence,
@@ -57,6 +58,10 @@ def key_sections(
         "wide": True, "slide": slide,
     }  # fmt: skip
     return [{"id": "key", "title": "", "note": "", "panels": [panel], "width": 280, "table": None}]
+
+
+def _slide(words: Slide, rows: Sequence[Ended], **named: Any) -> go.Figure:
+    return slide_figure(key_figure(rows, **named), [row.name for row in rows], words)
 
 
 def _words(issue: Issue, shown: Shown, outcome: Outcome) -> Slide:

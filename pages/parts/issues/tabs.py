@@ -56,7 +56,7 @@ def _claims(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | N
         st.caption("Before you run it: what do you expect of each claim?")
         ask_prediction(issue, extended())
         return
-    drawing = Drawing("claims", lambda shown, remember: [claims_section(shown, remember)])
+    drawing = Drawing("claims", lambda shown: [claims_section(shown)])
     experiment_board(drawing, *((f"{issue.slug}.{shown.seeds}", shown) if run is None else (name, run)))
     if links := links_to_terms(*(row.claim.sentence for row in shown.claims)):
         st.caption(f"In the glossary: {links}")

@@ -19,7 +19,7 @@ from pages.parts.app.setting_widget import offer_file
 from pages.parts.boards.component import as_fragment
 from pages.parts.boards.panels import mount
 from pages.parts.stage.panels import VALIDATION, curve_label, sections, shows_both, status
-from pages.parts.stage.shown import Plain, Remember, Shown, of_run, remembering
+from pages.parts.stage.shown import Plain, Shown, of_run
 
 POLL = 0.5
 """Seconds between two checks of an experiment."""
@@ -32,7 +32,7 @@ class Drawing:
 
     key: str
     """The name of the board on its page."""
-    sections: Callable[[Shown, Remember], list[Plain]]
+    sections: Callable[[Shown], list[Plain]]
     depends_on: Hashable = None
     """What the sections depend on beside the experiment, such as the curve that the reader has chosen."""
     on_picked: Callable[[], None] = nothing
@@ -63,14 +63,12 @@ def _mount(drawing: Drawing, name: str, shown: Shown) -> None:
 
 
 def _drawn(drawing: Drawing, name: str, shown: Shown) -> tuple[str, list[Plain]]:
-    """Version and sections: the previous ones where nothing has changed; unchanged figures are reused."""
+    """Version and sections: the previous ones where nothing has changed."""
     key = f"stage.payload.{drawing.key}"
     last = st.session_state.get(key)
     stamp = (name, drawing.depends_on, shown.stamp)
     if last is None or last[0] != stamp:
-        figures = last[2] if last is not None and last[0][0] == name else {}
-        last = (stamp, drawing.sections(shown, remembering(figures)), figures)
-        st.session_state[key] = last
+        last = st.session_state[key] = (stamp, drawing.sections(shown))
     return str(hash(stamp)), last[1]
 
 

@@ -6,8 +6,9 @@ from typing import Literal
 
 from engine.experiments.report import ClaimReport
 from engine.experiments.statistics import Finding, Weighed
+from pages.parts.charts.base import plain_figure
 from pages.parts.charts.experiments.strip import effect_figure, effect_height
-from pages.parts.stage.shown import Plain, Remember, Shown
+from pages.parts.stage.shown import Plain, Shown
 
 Color = Literal["gray", "blue", "green", "orange", "red"]
 LOOKS: dict[Finding, tuple[str, Color]] = {
@@ -25,8 +26,8 @@ def badge(finding: Finding, words: str) -> str:
     return f":{color}-badge[{icon} {words}]"
 
 
-def claims_section(shown: Shown, remember: Remember) -> Plain:
-    panels = [_claim_panel(shown, claim, remember) for claim in shown.claims]
+def claims_section(shown: Shown) -> Plain:
+    panels = [_claim_panel(shown, claim) for claim in shown.claims]
     return {
         "id": "claims", "title": "What the evidence says",
         "note": "Dot and whiskers: the mean effect over paired seeds and its 95 % interval; ticks: each seed. Shaded: effects at "
@@ -35,7 +36,7 @@ def claims_section(shown: Shown, remember: Remember) -> Plain:
     }  # fmt: skip
 
 
-def _claim_panel(shown: Shown, found: ClaimReport, remember: Remember) -> Plain:
+def _claim_panel(shown: Shown, found: ClaimReport) -> Plain:
     claim, row, name = found.claim, found.weighed, f"claim.{found.claim.id}"
     facts = facts_of(found)
     chip, tone = _chip(found.weighed, over=shown.state != "running")
@@ -44,9 +45,8 @@ def _claim_panel(shown: Shown, found: ClaimReport, remember: Remember) -> Plain:
         "height": effect_height(claim.unit), "lines": [f"Condition: {claim.condition}"] if claim.condition else [],
         "facts": [f"{label} {value}" for label, value in facts],
         "alt": f"{claim.sentence} {chip}. " + ", ".join(f"{label} {value}" for label, value in facts),
-        "figure": remember(
-            name, (tuple(found.effects), row),
-            lambda: effect_figure(found.effects, row.effect, row.ci, claim.smallest_effect, claim.direction, claim.unit),
+        "figure": plain_figure(
+            effect_figure, found.effects, row.effect, row.ci, claim.smallest_effect, claim.direction, claim.unit
         ),
     }  # fmt: skip
 

@@ -6,20 +6,21 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from engine.experiments.experiment import Arm, Experiment
+from pages.parts.charts.base import plain_figure
 from pages.parts.charts.colors import Pair
 from pages.parts.charts.experiments.arms import metric_label, role_color, stem, with_unit
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.strip import Ended, strip_figure, strip_height
-from pages.parts.stage.shown import Plain, Remember, Shown, levels_of
+from pages.parts.stage.shown import Plain, Shown, levels_of
 
 
-def ended_section(shown: Shown, remember: Remember) -> Plain:
+def ended_section(shown: Shown) -> Plain:
     """Arms side by side as rows, and arms of one line as lines over x."""
     rows = {arm.name: row_of(shown, arm) for arm in shown.arms}
     metrics = dict.fromkeys(arm.metric for arm in shown.arms)
     panels = [
-        *(panel for metric in metrics for panel in _panels(shown, metric, rows, remember)),
-        *_panels_of_points(shown, remember),
+        *(panel for metric in metrics for panel in _panels(shown, metric, rows)),
+        *_panels_of_points(shown),
     ]
     lines = any(not panel["id"].startswith("strip.") for panel in panels)
     return {
@@ -29,10 +30,10 @@ def ended_section(shown: Shown, remember: Remember) -> Plain:
     }  # fmt: skip
 
 
-def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remember) -> Iterator[Plain]:
+def _panels(shown: Shown, metric: str, rows: dict[str, Ended]) -> Iterator[Plain]:
     """The panels of the arms that are reported by one number."""
     arms = [arm for arm in shown.arms if arm.metric == metric]
-    label, stamp = with_unit(metric), (len(shown.trials), len(shown.seeds))
+    label = with_unit(metric)
     named = {arm.name for arm in arms}
     levels = levels_of([trial for trial in shown.trials if trial.arm in named], metric)
     chance = next((value for name, value in levels.items() if name.startswith("chance")), None)
@@ -40,7 +41,7 @@ def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remembe
     lines, alone = _lines_of(along, rows), [arm for arm in arms if arm not in along]
     if lines:
         name, x_label = f"line.{metric}", shown.experiment.x_label or "x"
-        drawn = remember(name, stamp, lambda: over_x_figure(lines, x_label, label, chance))
+        drawn = plain_figure(over_x_figure, lines, x_label, label, chance)
         in_line = [rows[arm.name] for arm in along]
         yield _panel(name, f"{label} over {in_a_sentence(x_label)}", over_x_height(lines), label, in_line, drawn)
     if alone:
@@ -49,13 +50,13 @@ def _panels(shown: Shown, metric: str, rows: dict[str, Ended], remember: Remembe
         in_rows = [
             row for arm in compared if (row := row_of(shown, arm, metric)).known or arm in alone or not row.without
         ]
-        drawn = remember(name, stamp, lambda: strip_figure(in_rows, label, chance))
+        drawn = plain_figure(strip_figure, in_rows, label, chance)
         yield _panel(name, label, strip_height(in_rows), label, in_rows, drawn)
 
 
-def _panels_of_points(shown: Shown, remember: Remember) -> Iterator[Plain]:
+def _panels_of_points(shown: Shown) -> Iterator[Plain]:
     """The panels of the arms whose trials each give a whole line, such as the accuracy at each test length."""
-    stamp, x_label = (len(shown.trials), len(shown.seeds)), shown.experiment.x_label or "x"
+    x_label = shown.experiment.x_label or "x"
     kinds = dict.fromkeys(stem(arm.points[0][1]) for arm in shown.arms if arm.points)
     for kind in kinds:
         arms = [arm for arm in shown.arms if arm.points and stem(arm.points[0][1]) == kind]
@@ -64,7 +65,7 @@ def _panels_of_points(shown: Shown, remember: Remember) -> Iterator[Plain]:
             for arm in arms
         ]
         label, name = with_unit(kind), f"points.{kind}"
-        drawn = remember(name, stamp, lambda lines=lines, label=label: over_x_figure(lines, x_label, label))  # type: ignore[misc]
+        drawn = plain_figure(over_x_figure, lines, x_label, label)
         ends = [line.points[max(line.points)] for line in lines]
         words = f"{label} at the last {in_a_sentence(x_label)}"
         yield _panel(name, f"{label} over {in_a_sentence(x_label)}", over_x_height(lines), words, ends, drawn)

@@ -9,11 +9,12 @@ from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.trial import Curve, Trial
 from engine.foundation.formatting import counted, in_time
 from engine.workers.processes.machines import host_of
+from pages.parts.charts.base import plain_figure
 from pages.parts.charts.experiments.arms import metric_label, role_color
 from pages.parts.charts.experiments.curves import Frame, Stopped, curves_figure, frame_of
 from pages.parts.stage.claims import claims_section
 from pages.parts.stage.ended import ended_section
-from pages.parts.stage.shown import Plain, Remember, Shown, TrialSoFar, levels_of, make
+from pages.parts.stage.shown import Plain, Shown, TrialSoFar, levels_of
 
 CURVE_HEIGHT = 176
 VALIDATION = "validation.loss"
@@ -21,12 +22,12 @@ NAMED = 4
 """The most trials at once that the line above the panels names."""
 
 
-def sections(curve: str, shown: Shown, remember: Remember = make) -> list[Plain]:
+def sections(curve: str, shown: Shown) -> list[Plain]:
     """Training curves of that name, where the arms ended, and the claims."""
     if shown.state != "running" and not shown.trials:
         return []  # stopped before any trial ended: nothing to show
-    curves = [_curves(shown, curve, remember)] if shown.curves else []
-    found = [*curves, ended_section(shown, remember), claims_section(shown, remember)]
+    curves = [_curves(shown, curve)] if shown.curves else []
+    found = [*curves, ended_section(shown), claims_section(shown)]
     return [section for section in found if section["panels"]]
 
 
@@ -66,7 +67,7 @@ def _now(running: Sequence[TrialSoFar]) -> str:
 # Training curves
 
 
-def _curves(shown: Shown, curve: str, remember: Remember) -> Plain:
+def _curves(shown: Shown, curve: str) -> Plain:
     label, both = curve_label(shown.experiment, curve), shows_both(shown.experiment, curve)
     by_arm = {arm.name: [t for t in shown.trials if t.arm == arm.name] for arm in shown.arms}
     running = {arm.name: [g for g in shown.running if g.arm == arm.name] for arm in shown.arms}
@@ -75,7 +76,7 @@ def _curves(shown: Shown, curve: str, remember: Remember) -> Plain:
     all_curves = [curves.get(name, []) for curves in _framed(shown) for name in drawn]
     frame = frame_of(label, all_curves, [value for own in levels.values() for value in own.values()])
     panels = [
-        _curve_panel(shown, arm, by_arm[arm.name], running[arm.name], curve, frame, levels[arm.name], remember)
+        _curve_panel(shown, arm, by_arm[arm.name], running[arm.name], curve, frame, levels[arm.name])
         for arm in shown.trained
     ]
     unit = " (nats)" if label.endswith("loss") else ""
@@ -116,7 +117,7 @@ def _framed(shown: Shown) -> list[dict[str, Curve]]:
 
 def _curve_panel(
     shown: Shown, arm: Arm, trials: Sequence[Trial], running: Sequence[TrialSoFar], curve: str, frame: Frame,
-    levels: dict[str, float], remember: Remember,
+    levels: dict[str, float],
 ) -> Plain:  # fmt: skip
     done = {trial.seed: trial.curves.get(curve, []) for trial in trials}
     so_far = {trial.seed: trial.curves.get(curve, []) for trial in running}
@@ -128,16 +129,13 @@ def _curve_panel(
         )
     stopped = stopped_of(trials, curve)
     steps = shown.experiment.config(arm).steps
-    stamp = (curve, frame, len(trials), tuple((g.seed, g.share) for g in running), tuple(levels.items()))
-    name = f"curves.{arm.name}"
     without = [trial for trial in trials if trial.outcome]
     return {
-        "id": name, "title": arm.name, "chip": arm.role, "tone": role_color(arm.role), "height": CURVE_HEIGHT,
+        "id": f"curves.{arm.name}", "title": arm.name, "chip": arm.role, "tone": role_color(arm.role), "height": CURVE_HEIGHT,
         "words": f"{len(trials)} of {counted(len(shown.seeds), 'seed')}" + (f", {len(without)} did not finish" if without else ""),
         "alt": f"{frame.label} of {arm.name}: {_ends_in_words(done)}" + (f", {stopped.sentence}" if stopped else ""),
-        "figure": remember(
-            name, stamp,
-            lambda: curves_figure(done, so_far, frame, steps, role_color(arm.role), levels, dashed=dashed, stopped=stopped),
+        "figure": plain_figure(
+            curves_figure, done, so_far, frame, steps, role_color(arm.role), levels, dashed=dashed, stopped=stopped
         ),
     }  # fmt: skip
 

@@ -1,38 +1,18 @@
-"""The data of the board: a running experiment at this moment or stored evidence; figures, made again only where they have changed."""
+"""The data of the board: a running experiment at this moment or stored evidence."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
-import plotly.graph_objects as go
-
-from engine.experiments.experiment import Arm
+from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.report import Report
-from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.running.experiment_run import ExperimentRun, RunningTrial
 from engine.experiments.trial import Curve, Trial, curves_of
-from pages.parts.charts.base import to_plain
 
 Plain = dict[str, Any]
-Remember = Callable[[str, object, Callable[[], go.Figure]], Plain]
-"""``remember(panel, stamp, make)``: the figure as plain data, made again only where the stamp has changed."""
-
-
-def make(_: str, __: object, figure: Callable[[], go.Figure]) -> Plain:
-    """The figure as plain data, without a cache."""
-    return to_plain(figure())
-
-
-def remembering(figures: dict[str, tuple[object, Plain]]) -> Remember:
-    """A :data:`Remember` that stores the figures in ``figures``."""
-
-    def remember(panel: str, stamp: object, figure: Callable[[], go.Figure]) -> Plain:
-        if panel not in figures or figures[panel][0] != stamp:
-            figures[panel] = (stamp, to_plain(figure()))
-        return figures[panel][1]
-
-    return remember
 
 
 def levels_of(trials: Sequence[Trial], curve: str) -> dict[str, float]:
@@ -53,10 +33,15 @@ class TrialSoFar:
     arm: str
     seed: int
     share: float
-    curves: dict[str, Curve]
+    read_curves: Callable[[], dict[str, Curve]] = dict
     queue_place: int | None = None
     machine: str = ""
     """The name of the machine that trains it; empty for the app's own."""
+
+    @cached_property
+    def curves(self) -> dict[str, Curve]:
+        """Its curves when they are first asked for: not every board shows them."""
+        return self.read_curves()
 
 
 @dataclass(frozen=True)
@@ -99,9 +84,13 @@ def of_run(run: ExperimentRun) -> Shown:
     ended = {(trial.arm, trial.seed) for trial in found.trials}
     so_far = [
         TrialSoFar(
-            one.arm.name, one.seed, one.share, curves_of(one.events, run.experiment.curves), one.run.queue_place, one.run.machine
+            one.arm.name, one.seed, one.share, partial(_curves_so_far, one, run.experiment), one.run.queue_place, one.run.machine
         )
         for one in running
         if (one.arm.name, one.seed) not in ended
     ]  # fmt: skip
     return Shown.of(found, state, running=so_far, done=run.done, seconds_left=run.seconds_left, problem=run.problem)
+
+
+def _curves_so_far(trial: RunningTrial, experiment: Experiment) -> dict[str, Curve]:
+    return curves_of(trial.events, experiment.curves)

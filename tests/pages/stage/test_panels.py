@@ -17,7 +17,7 @@ from pages.parts.stage.arms import differences
 from pages.parts.stage.board import curve_names
 from pages.parts.stage.ended import beside, ended_section
 from pages.parts.stage.panels import sections, shows_both, status_words, stopped_of
-from pages.parts.stage.shown import Shown, TrialSoFar, make, remembering
+from pages.parts.stage.shown import Shown, TrialSoFar
 from tests.pages.scripted_experiment import issue_of, trials_of
 
 
@@ -32,7 +32,7 @@ def ended_at_half(slug: str, state: str = "finished") -> dict[str, Any]:
     """The panels of a real issue where all trials reached .5, by their ids."""
     issue = ISSUES[slug]
     trials = [Trial(arm.name, seed, {arm.metric: 0.5}) for arm in issue.arms_of() for seed in (0, 1)]
-    panels = ended_section(Shown.of(report(issue, trials, range(2)), state), make)["panels"]
+    panels = ended_section(Shown.of(report(issue, trials, range(2)), state))["panels"]
     return {panel["id"]: panel for panel in panels}
 
 
@@ -78,21 +78,21 @@ def test_panels_say_what_is_not_measured_or_not_decided_yet() -> None:
 
 def test_the_status_says_what_goes_or_where_it_waits() -> None:
     issue = issue_of(2)
-    there = [TrialSoFar("arm 1", seed, 0.5, {}, machine=f"tls://10.0.0.{seed % 3}:{seed}") for seed in range(8)]
+    there = [TrialSoFar("arm 1", seed, 0.5, machine=f"tls://10.0.0.{seed % 3}:{seed}") for seed in range(8)]
     for running, words in (
-        ([TrialSoFar("arm 1", 3, 0.5, {})], "now “arm 1”, seed 3"),
+        ([TrialSoFar("arm 1", 3, 0.5)], "now “arm 1”, seed 3"),
         (there, "now 8 trials on 3 machines of the cluster"),
         (there[:1], "now “arm 1”, seed 0 on 10.0.0.0 of the cluster"),
-        ([TrialSoFar("arm 1", 3, 0.0, {}, queue_place=2)], "place 2 in the queue"),
+        ([TrialSoFar("arm 1", 3, 0.0, queue_place=2)], "place 2 in the queue"),
     ):
         assert words in status_words(shown_of(issue, state="running", running=running))
     assert status_words(shown_of(issue)) == "16 of 16 trials · seeds 0 to 7 · 4 s"
 
 
 def test_only_what_changed_is_drawn_anew() -> None:
-    issue, kept = issue_of(4, 2), dict[str, Any]()
-    before = sections("loss", shown_of(issue, state="running", ended=17), remember=remembering(kept))
-    after = sections("loss", shown_of(issue, state="running", ended=18), remember=remembering(kept))
+    issue = issue_of(4, 2)
+    before = sections("loss", shown_of(issue, state="running", ended=17))
+    after = sections("loss", shown_of(issue, state="running", ended=18))
     same = [a["figure"] is b["figure"] for a, b in zip(before[0]["panels"], after[0]["panels"], strict=True)]
     assert same == [True, False, True, True]
 

@@ -13,6 +13,7 @@ from engine.experiments.experiment import Experiment
 from engine.experiments.running import shared_trials, trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.running.shared_trials import SharedRun, SharedTrials
+from engine.experiments.trial import Trial
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
@@ -53,17 +54,23 @@ def kept(experiment: Experiment) -> dict[str, object]:
     return {"find": partial(trial_cache.find, experiment), "save": partial(trial_cache.save, experiment)}
 
 
-def test_a_trial_is_trained_once_for_all_who_wait_for_it_or_come_to_it_later(
+def test_a_trial_is_trained_and_stored_once_for_all_who_wait_for_it_or_come_to_it_later(
     pool: Pool, submitted: list[RunRequest]
 ) -> None:
     issue = fake_issue(seeds=4, base={"steps": 9, "learning_rate": 0.01})
     late = ExperimentRun(issue, pool, **kept(issue))  # type: ignore[arg-type]
     assert late.reused == ()
-    runs = together(pool, issue, 5, **kept(issue))
+    stored = list[Trial]()
+
+    def save(trial: Trial) -> None:
+        stored.append(trial)
+        trial_cache.save(issue, trial)
+
+    runs = together(pool, issue, 5, **kept(issue) | {"save": save})
     assert all(run.wait(600) for run in runs)
     assert [run.state for run in runs] == ["finished"] * 5
     assert late.start().wait(600)
-    assert len(submitted) == runs[0].total == 8
+    assert len(submitted) == len(stored) == runs[0].total == 8
     assert (len(late.reused), late.done) == (8, 1)
     assert all(numbers(run) == numbers(runs[0]) for run in (*runs, late))
     assert [run.report.claims for run in (*runs, late)] == [runs[0].report.claims] * 6
