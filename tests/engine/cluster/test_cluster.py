@@ -34,7 +34,7 @@ from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, long_run, some,
 
 @contextmanager
 def pool_on(cluster: LoopbackCluster, folder: Path, there: DaskCluster | None = None) -> Iterator[Pool]:
-    allowed = Limits.model_validate({"steps": LONG, "grace_seconds": 1.0})
+    allowed = Limits.model_validate({"steps": LONG, "grace_seconds": 4.0})
     there = there or DaskCluster(cluster.address, cluster.security)
     with Pool(Runs(folder), allowed, 1, training=FAKE, predict=some, cluster=there) as pool:  # type: ignore[arg-type]
         until_machines(pool, len(cluster.workers))

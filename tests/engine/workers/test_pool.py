@@ -85,7 +85,7 @@ def one(tmp_path: Path) -> Iterator[Pool]:
 
 @pytest.fixture
 def two(tmp_path: Path) -> Iterator[Pool]:
-    with pool_of(tmp_path, size=2, grace_seconds=0.5) as pool:
+    with pool_of(tmp_path, size=2, grace_seconds=1.5) as pool:
         yield pool
 
 

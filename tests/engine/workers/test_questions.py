@@ -45,7 +45,7 @@ def count_looks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def pool(tmp_path: Path) -> Iterator[Pool]:
-    with pool_of(tmp_path, grace_seconds=0.5, jobs_per_visitor=4, job_processes=1) as pool:
+    with pool_of(tmp_path, grace_seconds=1.5, jobs_per_visitor=4, job_processes=1) as pool:
         yield pool
 
 
