@@ -99,17 +99,6 @@ def test_a_run_on_words_reads_a_plain_sentence(open_page: Open) -> None:
     assert "`Gandalf` is not in the vocabulary: the model reads the unknown token there." in said(app)
 
 
-def test_a_bad_link_says_what_is_ignored(open_page: Open) -> None:
-    app = open_page("attention.py", view="zork", layer="99", faults="mask_missing,x", run="nobody", sample="3", q="1")
-    for sentence in (
-        "`view` is `zork`; allowed is one of steps, heads", "`layer` is `99`; allowed is a whole number from 1 to 48",
-        "`faults` is `mask_missing,x`; allowed is some of mask_missing", "`q` is `1`; allowed is a name this page knows",
-        "`run` is `nobody`; allowed is the id of a run that is kept here",
-    ):  # fmt: skip
-        assert sentence in said(app)
-    assert app.number_input(key=key("sample")).value == 3
-
-
 def test_faults_are_switched_one_mask_at_a_time_and_the_tests_say_so(open_page: Open) -> None:
     app = open_page("attention.py", view="faults")
     assert "**6 of 6 tests pass.**" in said(app)
@@ -156,15 +145,7 @@ def test_heads_off_and_temperature_are_in_the_link(open_page: Open) -> None:
     assert (loss.label, loss.delta[0]) == ("Held-out loss (nats)", "+")
 
 
-def test_links_are_read_to_the_letter_and_what_a_run_does_not_have_is_left_to_it() -> None:
-    usual = SETTINGS.defaults()
-    choices, ignored = SETTINGS.read({"off": "self.1.2", "temperature": "0.5", "query": "7"})
-    assert (choices, ignored) == (usual | {"off": ("self.1.2",), "temperature": 0.5, "query": 7}, [])
-    bad = {"off": "self.1", "temperature": "0.55", "query": "-1", "sample": "256", "text": "x" * 2001}
-    for name, text in bad.items():
-        choices, ignored = SETTINGS.read({name: text})
-        assert (choices, [problem.setting for problem in ignored]) == (usual, [name])
-
+def test_what_a_run_does_not_have_is_left_to_it() -> None:
     one = parse({"n_layers": 1, "n_heads": 1})
     now = fitted(AttentionState(which="cross", layer=4, head=3), one)
     assert (now.which, now.layer, now.head) == ("self", 1, 1)

@@ -103,16 +103,6 @@ def test_the_overview_leads_to_every_notebook_and_so_do_links_that_name_one(open
     assert app.title[0].value == NOTEBOOK.title
 
 
-def test_a_bad_link_is_named_and_opens(open_page: Open) -> None:
-    for page in ("notebooks.py", "notebook.py"):
-        bad = open_page(page, notebook="zork")
-        assert "`notebook` is `zork`; allowed is one of mean-pooling, " in said(bad)
-        assert bad.title[0].value == "Notebooks"
-    app = open_page("notebook.py", notebook="mean-pooling", play="x", colour="red")
-    assert "`play` is `x`; allowed is one of this notebook that this server still holds." in said(app)
-    assert "`colour` is `red`; allowed is a name this page knows." in said(app)
-
-
 def test_run_to_here_then_the_rest_and_back_again(open_page: Open, played: Players) -> None:
     app = open_page("notebook.py", notebook=NOTEBOOK.slug)
     assert app.title[0].value == NOTEBOOK.title
