@@ -108,7 +108,6 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
         stop.click()
         expect(stop).to_be_disabled()  # the page is drawn anew when a run has ended; a dialog that is open then closes
     if size == "phone":
-        chosen_by_keyboard(page, "copy", "Copy")
         return
 
     in_sight(page, chips.first)  # two runs stand on the shelf, one behind the other, and side by side

@@ -27,13 +27,10 @@ names = (f"run{number}" for number in count())
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server under a configured base path. It must stop at the end although somebody listens to it."""
+    """The address of a server under a configured base path."""
     under = {"STREAMLIT_SERVER_BASE_URL_PATH": "courses/lab"}
     with running("tests/browser/site/app.py", tmp_path_factory.mktemp("site"), **under) as (_, address):
         yield address
-        stream = urllib.request.urlopen(f"{address}live/waiting")
-        assert stream.readline().startswith(b"id:")
-    stream.close()
 
 
 @pytest.fixture

@@ -137,6 +137,7 @@ def test_pause_step_resume_stop_and_reset(open_page: Open) -> None:
     press(app, "Pause")
     while first.state != "paused":
         first.wait_for(len(first.events) + 1, 0.2)
+    assert first.weights is not None, "the page of texts writes with those of a paused run"
     before = first.step
     press(app.run(), "Step")
     while first.step == before:

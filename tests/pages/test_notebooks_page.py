@@ -79,9 +79,7 @@ def own_play(app: AppTest, players: Players) -> Play:
 
 
 def until(there: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 240
     while not there():
-        assert time.monotonic() < deadline
         time.sleep(0.01)
 
 

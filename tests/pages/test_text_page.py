@@ -7,9 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from engine.config.run_config import parse
 from engine.config.text_recipe import text_config
-from engine.runs.request import RunRequest
 from engine.text import own
 from pages.parts.app import server
 from pages.parts.charts.over_steps import by_read_figure, level_lines, loss_figure, next_figure
@@ -68,15 +66,6 @@ def test_a_text_that_does_not_do_is_refused_in_one_sentence(open_page: Open) -> 
     ):  # fmt: skip
         assert sentence in said(given_text(app, pasted))
         assert app.session_state["text.form"]["text"] == "shakespeare"
-
-
-def test_a_paused_run_has_left_weights_to_write_with(open_page: Open) -> None:
-    open_page("text.py")
-    run = server.pool().submit(RunRequest(parse({"steps": 500}), paused=True))
-    while run.state != "paused":
-        run.wait_for(len(run.events) + 1, 0.2)
-    assert run.weights is not None
-    server.pool().stop(run.id)
 
 
 def test_the_loss_of_a_text_is_read_as_perplexity_too() -> None:

@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 
 from engine.foundation.errors import NoRoom
 from engine.foundation.visitor import Visitor
+from engine.runs.events import Snapshot
 from pages.parts.app.visitor import COOKIE, id_in
 from pages.parts.web.live import GRACE, live_route, stream
 from pages.parts.web.messages import Messages
@@ -127,6 +128,8 @@ def test_news_comes_as_it_happens_without_gap_or_double_and_so_does_a_pause_whic
     told = collect(run, acts)
     steps = [step for _, payload in told for step in payload.get("columns", {}).get("loss", ([], []))[0]]
     assert steps == list(range(1, 301))
+    looks = [look["step"] for _, payload in told for look in payload.get("snapshots", [])]
+    assert looks == [event.step for event in run.events.of(Snapshot)]
     assert [number for number, _ in told][1:] == [payload["last"] for _, payload in told][1:]
     assert all(later["after"] == number for (number, _), (_, later) in itertools.pairwise(told))
     states = ["queued", "running", "running", "paused", "running", "finished"]
