@@ -40,11 +40,6 @@ def test_a_lesson_of_ones_own_is_made_reordered_and_stands_in_the_address(open_p
     assert "steps" not in app.query_params
 
 
-def test_a_step_that_is_none_is_named(open_page: Open) -> None:
-    app = open_page("issues.py", issue="heads", lesson="depth", at="9")
-    assert "`at` is `9`; allowed is a step of the lesson, 1 to 6" in said(app)
-
-
 def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) -> None:
     lesson = Lesson("Mine", (Step(5, "heads"), Step(5, "missing-mask")))
     link = urlsplit(link_of(lesson, "https://lab.example/", present=False))

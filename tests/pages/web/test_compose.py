@@ -138,10 +138,11 @@ def test_before_workers_are_started_the_answer_is_no_and_those_of_a_cluster_are_
 def test_a_scheduler_without_protection_is_one_sentence_in_the_log_and_no_worker_starts(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(LOG, "propagate", True)
+    monkeypatch.setattr(LOG, "handlers", [caplog.handler])
+    monkeypatch.setattr(LOG, "propagate", False)
     monkeypatch.setenv(SCHEDULER_VARIABLE, "tcp://10.0.0.7:8786")
     server.wake()
-    (sentence,) = {record.getMessage() for record in caplog.records if record.name == LOG.name}
+    (sentence,) = caplog.messages
     assert "tcp://10.0.0.7:8786" in sentence
     assert "tls://host:port" in sentence
     with pytest.raises(ValueError, match="tls://host:port"):
