@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.experiments.answer import ANSWER, statements
 from engine.experiments.issues import ISSUES
-from tests.browser.conftest import PHONE, PROJECTOR, Open, expect, in_view, settled
+from tests.browser.conftest import PHONE, PROJECTOR, Open, expect, in_view, no_wider_than_the_window, settled
 
 TITLE = "The question, answered"
 
@@ -65,13 +65,7 @@ def test_on_a_phone_a_mark_followed_early_leads_on_and_nothing_is_wider(open_pag
     page.get_by_role("heading", level=2).last.wait_for()
     for slug in {told.issue for told in statements(ANSWER)}:
         links_of(page, slug).first.wait_for()
-    wide = page.evaluate(
-        """() => [document.querySelector('[data-testid=stMain]'), ...document.querySelectorAll('.st-key-answer *')]
-          .filter((node) => node.getBoundingClientRect().right > window.innerWidth + 1
-            || node.scrollWidth > Math.max(node.clientWidth, window.innerWidth))
-          .map((node) => node.outerHTML.slice(0, 120))"""
-    )
-    assert wide == []
+    no_wider_than_the_window(page)
     tabs_leave_the_glossary_in_sight(page)
     short_answer_is_in_sight_and_leads_on(page)
     page.get_by_role("navigation", name="What goes wrong").get_by_role("link", name="Memory and time").click()

@@ -158,16 +158,13 @@ def test_runs_that_can_be_shown_have_steps_up_to_their_end(trained: Run) -> None
     assert 0 < seconds_to(run, 20) < seconds_to(run, run.config.steps)
 
 
-def test_tokens_are_text_in_figures() -> None:
-    figure = charts.pattern_picture(np.eye(2), ["<b>", "x"], ["<b>", "x"], "#2F7FD6", query=1)
-    assert list(figure.layout.xaxis.ticktext) == ["&lt;b>", "x"]
-    assert (figure.layout.shapes[0].y0, figure.layout.shapes[0].y1) == (0.5, 1.5)
-
-
-def test_pictures_say_their_units_on_fixed_or_even_scales() -> None:
-    names, color = ["a", "b", "c"], "#2F7FD6"
+def test_pictures_say_their_units_on_fixed_or_even_scales_and_tokens_are_text() -> None:
+    names, color = ["<b>", "b", "c"], "#2F7FD6"
     matrix = np.array([[1.0, -2.0, 0.0]] * 3)
-    weight = charts.pattern_picture(np.eye(3), names, names, color).data[0]
+    pattern = charts.pattern_picture(np.eye(3), names, names, color, query=1)
+    assert list(pattern.layout.xaxis.ticktext) == ["&lt;b>", "b", "c"]
+    assert (pattern.layout.shapes[0].y0, pattern.layout.shapes[0].y1) == (0.5, 1.5)
+    weight = pattern.data[0]
     assert (weight.zmin, weight.zmax, weight.colorbar.title.text) == (0.0, 1.0, "weight")
     change = charts.difference_picture(matrix, names, names).data[0]
     assert (change.zmin, change.zmax) == (-1.0, 1.0)
