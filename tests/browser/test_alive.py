@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from engine.config.presets import PRESETS
-from engine.tasks import TASKS
 from tests.browser.conftest import PHONE, PROJECTOR, Open, button, eventually, expect, go, no_wider_than_the_window
 
 SIZES = {"projector": PROJECTOR, "phone": PHONE}
@@ -43,24 +42,6 @@ def written(page: Any) -> list[str]:
 def pictures(page: Any) -> list[str]:
     """The pictures in the model's thumbnails."""
     return list(page.locator("article.model canvas").evaluate_all("(all) => all.map((one) => one.toDataURL())"))
-
-
-def chosen_by_keyboard(page: Any, task: str, name: str) -> None:
-    """Open the list of all tasks and choose one, by keys alone."""
-    page.get_by_role("button", name="All tasks").focus()
-    page.keyboard.press("Enter")
-    tasks = page.get_by_role("dialog", name="All tasks")
-    one = tasks.get_by_role("button", name=re.compile(f"^{name}"))
-    one.wait_for()
-    for _ in range(30):
-        page.keyboard.press("Tab")
-        if one.evaluate("(node) => node === document.activeElement"):
-            break
-    page.keyboard.press("Enter")
-    page.wait_for_url(re.compile(f"task={task}"))
-    tasks.wait_for(state="detached")
-    page.get_by_text(TASKS[task].summary).wait_for()
-    page.locator("article.model").get_by_role("button", name=name).wait_for()
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -108,7 +89,6 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
         stop.click()
         expect(stop).to_be_disabled()  # the page is drawn anew when a run has ended; a dialog that is open then closes
     if size == "phone":
-        chosen_by_keyboard(page, "copy", "Copy")
         return
 
     in_sight(page, chips.first)  # two runs stand on the shelf, one behind the other, and side by side
@@ -171,7 +151,6 @@ def test_the_untrained_model_answers_and_is_changed_in_its_controls_and_in_its_p
     skip.focus()
     page.keyboard.press("Enter")
     page.wait_for_url(lambda url: "skips" not in url)
-    chosen_by_keyboard(page, "copy", "Copy")
 
 
 def test_each_preset_opens_on_what_its_sentence_speaks_of_and_what_to_try_next_is_one_click(open_page: Open) -> None:

@@ -1,4 +1,4 @@
-"""An issue in a real browser: predict, run to the verdict, watch the panels fill, open an arm in the lab, save a slide."""
+"""An issue in a real browser: predict, run to the verdict, watch the panels fill, save a slide."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 import struct
 from pathlib import Path
 
-from engine.config.link import from_query
 from engine.experiments.issues import ISSUES
 from engine.foundation.glossary import TERMS
 from tests.browser.conftest import PHONE, WIDE, Open, button, drawn, expect, figure, nothing_is_cut_off, saved
@@ -24,7 +23,7 @@ CUT_OFF = """(svg) => {
 """JavaScript: the words of a drawing that are cut off, once it is the page."""
 
 
-def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_lab(open_page: Open, app: str) -> None:
+def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_claims(open_page: Open, app: str) -> None:
     page = open_page("issues", "What goes wrong", PHONE)
     nothing_is_cut_off(page)
     page.get_by_role("link", name=MASK.title, exact=True).first.click()
@@ -54,7 +53,7 @@ def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_la
     page.get_by_role("dialog").get_by_text(TERMS["residual"].text).wait_for()
     assert page.url.endswith(f"issues?issue={SKIPS.slug}")
 
-    # From a guess to the sentence, its curves, and on into the lab.
+    # From a guess to the curves of a run, its claims and its evidence.
     first_seed = random.randrange(10_000)  # of its own: what another test has trained would be there at once
     page.goto(f"{app}issues?issue=missing-mask&seeds=2&first_seed={first_seed}")
     page.get_by_role("heading", name=MASK.title, exact=True).wait_for()
@@ -66,7 +65,6 @@ def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_la
     first = f"curves.{MASK.arms[0].name}"
     drawn(page, first)
     page.wait_for_url(re.compile("experiment="))
-    page.get_by_text("You said").wait_for()
     page.get_by_text("What helps:").wait_for()
     page.get_by_role("radio", name="All claims").click()
     chips = page.locator('section[data-id="claims"] .chip')
@@ -74,14 +72,6 @@ def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_la
     expect(chips.get_by_text("Undecided (needs at least six seeds)")).to_have_count(len(CLAIMS))
     page.get_by_role("radio", name="Numbers").click()
     page.get_by_role("button", name="Evidence (JSON)").wait_for()
-    page.get_by_role("radio", name="Arms").click()
-    page.get_by_role("link", name="Open in the lab").first.click()
-    page.get_by_role("button", name="Train").wait_for()
-    button(page, "Share").click()
-    link = page.get_by_test_id("stCode").first.inner_text().strip()
-    pairs = (pair.split("=", 1) for pair in link.split("?")[1].replace("%2C", ",").split("&"))
-    settings = {name: value for name, value in pairs if name != "run"}
-    assert from_query(settings) == (MASK.config(MASK.arms[0]).replace(seed=first_seed), [])
 
 
 def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import Open, button, drawn, in_view, nothing_is_cut_off, settled
+from tests.browser.conftest import Open, button, drawn, go, in_view, nothing_is_cut_off, settled
 
 ZOOM = ({"width": 853, "height": 480}, {"width": 640, "height": 360})
 """A window of 1280 by 720 as the page sees it when the browser enlarges everything to 150 and to 200 %."""
@@ -156,26 +156,21 @@ def test_nothing_moves_by_itself_where_motion_is_not_wanted(open_page: Open) -> 
     assert page.evaluate("document.getAnimations().every((one) => one.effect.getComputedTiming().duration <= 1)")
 
 
-def nothing_is_cut_off_enlarged(page: Any, *seen: Any) -> None:
-    """In both windows, in which these are in sight, too."""
-    for window in ZOOM:
-        page.set_viewport_size(window)
-        nothing_is_cut_off(page)
-        in_view(*seen)
+def test_enlarged_the_lab_trains_a_stage_asks_on_its_first_screen_and_nothing_is_cut_off(open_page: Open) -> None:
+    def nothing_is_cut_off_enlarged(*seen: Any) -> None:
+        for window in ZOOM:
+            page.set_viewport_size(window)
+            nothing_is_cut_off(page)
+            in_view(*seen)
 
-
-def test_enlarged_the_lab_trains_and_nothing_is_cut_off(open_page: Open) -> None:
     page = open_page("lab?steps=60", "Lab", ZOOM[0])
     settled(page)  # in a small window the button moves while what stands above it comes
     button(page, "Train").click()
     page.locator(".live .badge").get_by_text("Finished").wait_for()
-    nothing_is_cut_off_enlarged(page)
-
-
-def test_enlarged_a_stage_asks_on_its_first_screen_and_nothing_is_cut_off(open_page: Open) -> None:
-    page = open_page("issues?issue=missing-mask", "The mask is missing", ZOOM[0])
+    nothing_is_cut_off_enlarged()
+    go(page, "issues?issue=missing-mask")
     button(page, "Run").wait_for()
-    nothing_is_cut_off_enlarged(page, button(page, "Run"))
+    nothing_is_cut_off_enlarged(button(page, "Run"))
     page.get_by_role("radio", name=re.compile("Seeds 0-7")).click()
     page.get_by_text("What helps:").wait_for()
-    nothing_is_cut_off_enlarged(page)
+    nothing_is_cut_off_enlarged()

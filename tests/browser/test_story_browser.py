@@ -34,13 +34,8 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
             in_view(picture)
             shown = "(image) => image.complete && image.naturalWidth > 0"
             page.wait_for_function(shown, arg=picture.element_handle())
-        name, words = list(step.question.answers.items())[number == OF_PICTURES]
+        words = list(step.question.answers.values())[number == OF_PICTURES]
         page.get_by_role("radio", name=words, exact=True).check(force=True)
-        if number == OF_PICTURES:
-            page.wait_for_url(re.compile("guess=" + name.replace(" ", r"(\+|%20)")))
-            page.reload()
-            page.get_by_role("heading", name=step.title, exact=True).wait_for()
-            expect(page.get_by_role("radio", name=words, exact=True)).to_be_checked()
         button(page, "Train").click()
         said = page.locator(".st-key-story-words").get_by_text("You said:")
         said.get_by_text(words).wait_for()

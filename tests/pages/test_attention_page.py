@@ -99,17 +99,6 @@ def test_a_run_on_words_reads_a_plain_sentence(open_page: Open) -> None:
     assert "`Gandalf` is not in the vocabulary: the model reads the unknown token there." in said(app)
 
 
-def test_a_bad_link_says_what_is_ignored(open_page: Open) -> None:
-    app = open_page("attention.py", view="zork", layer="99", faults="mask_missing,x", run="nobody", sample="3", q="1")
-    for sentence in (
-        "`view` is `zork`; allowed is one of steps, heads", "`layer` is `99`; allowed is a whole number from 1 to 48",
-        "`faults` is `mask_missing,x`; allowed is some of mask_missing", "`q` is `1`; allowed is a name this page knows",
-        "`run` is `nobody`; allowed is the id of a run that is kept here",
-    ):  # fmt: skip
-        assert sentence in said(app)
-    assert app.number_input(key=key("sample")).value == 3
-
-
 def test_faults_are_switched_one_mask_at_a_time_and_the_tests_say_so(open_page: Open) -> None:
     app = open_page("attention.py", view="faults")
     assert "**6 of 6 tests pass.**" in said(app)
@@ -156,15 +145,7 @@ def test_heads_off_and_temperature_are_in_the_link(open_page: Open) -> None:
     assert (loss.label, loss.delta[0]) == ("Held-out loss (nats)", "+")
 
 
-def test_links_are_read_to_the_letter_and_what_a_run_does_not_have_is_left_to_it() -> None:
-    usual = SETTINGS.defaults()
-    choices, ignored = SETTINGS.read({"off": "self.1.2", "temperature": "0.5", "query": "7"})
-    assert (choices, ignored) == (usual | {"off": ("self.1.2",), "temperature": 0.5, "query": 7}, [])
-    bad = {"off": "self.1", "temperature": "0.55", "query": "-1", "sample": "256", "text": "x" * 2001}
-    for name, text in bad.items():
-        choices, ignored = SETTINGS.read({name: text})
-        assert (choices, [problem.setting for problem in ignored]) == (usual, [name])
-
+def test_what_a_run_does_not_have_is_left_to_it() -> None:
     one = parse({"n_layers": 1, "n_heads": 1})
     now = fitted(AttentionState(which="cross", layer=4, head=3), one)
     assert (now.which, now.layer, now.head) == ("self", 1, 1)
@@ -177,16 +158,13 @@ def test_runs_that_can_be_shown_have_steps_up_to_their_end(trained: Run) -> None
     assert 0 < seconds_to(run, 20) < seconds_to(run, run.config.steps)
 
 
-def test_tokens_are_text_in_figures() -> None:
-    figure = charts.pattern_picture(np.eye(2), ["<b>", "x"], ["<b>", "x"], "#2F7FD6", query=1)
-    assert list(figure.layout.xaxis.ticktext) == ["&lt;b>", "x"]
-    assert (figure.layout.shapes[0].y0, figure.layout.shapes[0].y1) == (0.5, 1.5)
-
-
-def test_pictures_say_their_units_on_fixed_or_even_scales() -> None:
-    names, color = ["a", "b", "c"], "#2F7FD6"
+def test_pictures_say_their_units_on_fixed_or_even_scales_and_tokens_are_text() -> None:
+    names, color = ["<b>", "b", "c"], "#2F7FD6"
     matrix = np.array([[1.0, -2.0, 0.0]] * 3)
-    weight = charts.pattern_picture(np.eye(3), names, names, color).data[0]
+    pattern = charts.pattern_picture(np.eye(3), names, names, color, query=1)
+    assert list(pattern.layout.xaxis.ticktext) == ["&lt;b>", "b", "c"]
+    assert (pattern.layout.shapes[0].y0, pattern.layout.shapes[0].y1) == (0.5, 1.5)
+    weight = pattern.data[0]
     assert (weight.zmin, weight.zmax, weight.colorbar.title.text) == (0.0, 1.0, "weight")
     change = charts.difference_picture(matrix, names, names).data[0]
     assert (change.zmin, change.zmax) == (-1.0, 1.0)

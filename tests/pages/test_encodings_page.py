@@ -42,14 +42,6 @@ def test_settings_survive_leaving_the_page_and_a_link_restores_them(open_page: O
     assert [app.number_input(key=widget_key(f"{side}.rope_base")).value for side in "ab"] == [10_000, 100]
 
 
-def test_a_link_is_checked_name_by_name() -> None:
-    bad = {"a": "zork", "reach": "9", "run": "../etc", "layer": "49", "needs": "longer,fame", "zork": "1"}
-    found, ignored = SETTINGS.read({**bad, "b": "alibi", "b.alibi_slope_scale": "2"})
-    assert found == SETTINGS.defaults() | {"b": "alibi", "b.alibi_slope_scale": 2.0}
-    assert {problem.setting for problem in ignored} == bad.keys()
-    assert "reach is 9; allowed is a whole number from 1 to 4." in [str(problem) for problem in ignored]
-
-
 def test_two_different_encodings_share_a_base_and_two_of_a_kind_do_not() -> None:
     values = {"a": "sinusoidal", "b": "rope", "base": 500.0}
     assert config_of(values, "a").value("sinusoid_base") == config_of(values, "b").value("rope_base") == 500

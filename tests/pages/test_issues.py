@@ -21,7 +21,6 @@ from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.report import report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import Finding
-from engine.foundation.errors import Refused
 from pages.parts.app import server
 from pages.parts.issues.guess import compared
 from pages.parts.issues.words import with_formulas_apart
@@ -89,10 +88,6 @@ def test_the_map_has_every_issue_and_no_answer_before_a_guess_unless_it_is_asked
     assert said(app).count("→ .10**") == 1
     assert not app.exception
 
-    app = open_page("issues.py", issue="zork")
-    assert "`issue` is `zork`; allowed is one of" in said(app)
-    assert MASK.title in links(app)
-
 
 def open_tab(app: AppTest, tab: str, slug: str = MASK.slug) -> AppTest:
     app.button_group(key=f"issues.tab.{slug}").set_value(tab).run()
@@ -153,21 +148,9 @@ def test_the_lab_says_from_which_issue_it_was_opened_and_takes_a_second_link_of_
     assert app.number_input(key="set.seed").value == 4, "what is changed after a link stays changed"
 
 
-def test_settings_in_the_link_are_validated_too_few_seeds_are_said_and_nothing_starts(open_page: Open) -> None:
-    app = open_page(
-        "issues.py", issue="missing-mask", seeds="99", first_seed="100", extended="yes", zork="1", experiment="x"
-    )
-    for sentence in (
-        "`seeds` is `99`; allowed is a whole number from 1 to 16",
-        "`extended` is `yes`",
-        "`zork` is `1`",
-        "`experiment` is `x`",
-    ):
-        assert sentence in said(app)
-    assert app.number_input(key="issues.set.seeds").value == 8
-    assert app.number_input(key="issues.set.first_seed").value == 100
+def test_a_link_starts_nothing_and_too_few_seeds_are_said(open_page: Open) -> None:
+    app = open_page("issues.py", issue="missing-mask", first_seed="100", experiment="x")
     assert not app.session_state[RAN]
-
     assert "nothing can be decided" not in said(app)
     app.number_input(key="issues.set.seeds").set_value(5).run()
     assert "With 5 seeds nothing can be decided: it takes at least six." in said(app)
@@ -210,33 +193,26 @@ def test_an_experiment_runs_to_its_verdict_is_kept_and_taken_away_and_a_link_fin
     assert open_tab(app, "Numbers", "scripted").get("download_button")
 
 
-def test_a_guess_is_set_beside_what_happened(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
+def test_guesses_are_set_beside_what_happened(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
     app = open_page("issues.py", issue="scripted", seeds="6")
     app.button_group(key="guess.scripted").set_value(1).run()
     app.number_input(key="guess.size.scripted").set_value(0.5).run()
-    ran(app)
+    open_tab(app, "All claims", "scripted")
+    app.button_group(key="predict.scripted.0").set_value(Finding.HOLDS)
+    app.button_group(key="predict.scripted.1").set_value(Finding.NONE)
+    ran(app.run())
     assert "You said: *It rises*, to .50. **The direction is right; measured is" in said(app)
     assert app.button_group(key="guess.scripted").proto.disabled
     assert "What helps:" in said(app)
+    open_tab(app, "All claims", "scripted")
+    assert "Your guesses on single claims: 1 of 2 right" in said(app)
+    app.session_state["predict.scripted.1"] = Finding.HOLDS
+    assert "Your guesses on single claims: 1 of 2 right" in said(app.run()), "made before the start"
     press(app, "Guess again")
     assert "scripted" not in app.session_state[RAN]
     assert "You said" not in said(app)
     app.button_group(key="guess.scripted").set_value(-1).run()
     assert "You said: *It falls*, to .50. Measured: **it rises**" in said(ran(app))
-
-
-def test_guesses_on_single_claims_are_those_made_before_the_start(
-    open_page: Open, scripted: tuple[Issue, ScriptedPool]
-) -> None:
-    app = open_tab(open_page("issues.py", issue="scripted", seeds="6"), "All claims", "scripted")
-    app.button_group(key="predict.scripted.0").set_value(Finding.HOLDS)
-    app.button_group(key="predict.scripted.1").set_value(Finding.NONE)
-    app.run()
-    ran(app)
-    open_tab(app, "All claims", "scripted")
-    assert "Your guesses on single claims: 1 of 2 right" in said(app)
-    app.session_state["predict.scripted.1"] = Finding.HOLDS
-    assert "Your guesses on single claims: 1 of 2 right" in said(app.run())
 
 
 def test_an_undecided_claim_offers_more_seeds_and_what_was_stored_is_used_again(
@@ -316,18 +292,6 @@ def test_what_this_version_was_measured_with_shows_only_when_asked_and_nothing_o
     app.run()
     assert app.title[0].value == ISSUES["heads"].title
     assert "What helps:" not in said(app)
-
-
-def test_a_refused_experiment_says_why(open_page: Open, scripted: tuple[Issue, ScriptedPool], monkeypatch: Any) -> None:
-    _, pool = scripted
-
-    def refuse(*_: Any, **__: Any) -> None:
-        raise Refused("steps is 40; this host allows at most 10.")
-
-    monkeypatch.setattr(pool, "submit", refuse)
-    app = open_page("issues.py", issue="scripted", seeds="2")
-    ran(app)
-    assert (run_of(app).state, run_of(app).problem) == ("failed", "steps is 40; this host allows at most 10.")
 
 
 def test_a_guess_on_a_claim_is_right_by_what_was_measured_and_displayed_formulas_stand_apart() -> None:

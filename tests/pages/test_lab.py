@@ -44,15 +44,6 @@ def test_a_link_restores_every_setting(open_page: Open) -> None:
     assert app.number_input(key="set.d_head").value == 6
 
 
-def test_a_bad_link_opens_says_what_was_ignored_and_never_trains(open_page: Open) -> None:
-    app = open_page("lab.py", n_layers="99", steps="50", zork="1", run="../../etc/passwd", preset="zork")
-    for word in ("`n_layers` is `99`", "`zork` is `1`", "`preset` is `zork`", "run is `../../etc/passwd`"):
-        assert word in said(app)
-    assert app.number_input(key="set.steps").value == 50
-    assert app.number_input(key="set.n_layers").value == 1
-    assert "run" not in app.session_state
-
-
 def test_a_link_that_names_only_a_run_opens_with_its_settings_and_says_what_is_changed_even_to_a_default(
     open_page: Open,
 ) -> None:
@@ -146,6 +137,7 @@ def test_pause_step_resume_stop_and_reset(open_page: Open) -> None:
     press(app, "Pause")
     while first.state != "paused":
         first.wait_for(len(first.events) + 1, 0.2)
+    assert first.weights is not None, "the page of texts writes with those of a paused run"
     before = first.step
     press(app.run(), "Step")
     while first.step == before:

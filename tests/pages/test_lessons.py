@@ -40,17 +40,6 @@ def test_a_lesson_of_ones_own_is_made_reordered_and_stands_in_the_address(open_p
     assert "steps" not in app.query_params
 
 
-def test_a_broken_lesson_a_step_and_a_lesson_that_is_none_are_named_and_nothing_is_lost(open_page: Open) -> None:
-    app = open_page("lessons.py", steps="zork.5")
-    assert "`steps` is `zork`" in said(app)
-    assert LESSONS["depth"].title in said(app)
-
-    assert "`at` is `9`; allowed is a step of the lesson, 1 to 6" in said(
-        open_page("issues.py", issue="heads", lesson="depth", at="9")
-    )
-    assert "`lesson` is `zork`" in said(open_page("issues.py", issue="heads", lesson="zork"))
-
-
 def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) -> None:
     lesson = Lesson("Mine", (Step(5, "heads"), Step(5, "missing-mask")))
     link = urlsplit(link_of(lesson, "https://lab.example/", present=False))

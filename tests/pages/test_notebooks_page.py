@@ -79,9 +79,7 @@ def own_play(app: AppTest, players: Players) -> Play:
 
 
 def until(there: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 240
     while not there():
-        assert time.monotonic() < deadline
         time.sleep(0.01)
 
 
@@ -101,16 +99,6 @@ def test_the_overview_leads_to_every_notebook_and_so_do_links_that_name_one(open
 
     app = open_page("notebooks.py", notebook=NOTEBOOK.slug)
     assert app.title[0].value == NOTEBOOK.title
-
-
-def test_a_bad_link_is_named_and_opens(open_page: Open) -> None:
-    for page in ("notebooks.py", "notebook.py"):
-        bad = open_page(page, notebook="zork")
-        assert "`notebook` is `zork`; allowed is one of mean-pooling, " in said(bad)
-        assert bad.title[0].value == "Notebooks"
-    app = open_page("notebook.py", notebook="mean-pooling", play="x", colour="red")
-    assert "`play` is `x`; allowed is one of this notebook that this server still holds." in said(app)
-    assert "`colour` is `red`; allowed is a name this page knows." in said(app)
 
 
 def test_run_to_here_then_the_rest_and_back_again(open_page: Open, played: Players) -> None:
@@ -137,7 +125,7 @@ def test_run_to_here_then_the_rest_and_back_again(open_page: Open, played: Playe
     assert set(badges(app)) == {"not run", "text"}
 
 
-def test_stop_keeps_what_the_cell_had_printed(
+def test_stop_keeps_what_the_cell_had_printed_and_who_sees_a_play_by_a_link_can_neither_stop_nor_clear_it(
     open_page: Open, played: Players, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = next(cell.number for cell in NOTEBOOK.cells if cell.kind == "code")
@@ -147,21 +135,13 @@ def test_stop_keeps_what_the_cell_had_printed(
     app = press(open_page("notebook.py", notebook=NOTEBOOK.slug), "notebooks.all")
     play = own_play(app, played)
     until(lambda: first in play.outcomes and play.outcomes[first].text)
+    other = open_page("notebook.py", notebook=NOTEBOOK.slug, play=play.id)
+    assert "notebooks.stop" not in [button.key for button in other.button]
+    press(other, "notebooks.clear")
+    assert play.state == "running"
     arrived(press(app.run(), "notebooks.stop"), played)
     assert badges(app)[0] == "stopped"
     assert "seed 1 of 10: 3" in said(app)
-
-
-def test_who_sees_a_play_by_a_link_can_neither_stop_nor_clear_it(
-    open_page: Open, played: Players, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plays(monkeypatch, "import time; time.sleep(600)")
-    play = played.begin(NOTEBOOK, Visitor("somebody"))
-    play.go(NOTEBOOK.steps[7].code[-1].number)
-    app = open_page("notebook.py", notebook=NOTEBOOK.slug, play=play.id)
-    assert "notebooks.stop" not in [button.key for button in app.button]
-    press(app, "notebooks.clear")
-    assert play.state == "running"
 
 
 def test_a_full_host_says_so_in_one_sentence(open_page: Open, played: Players) -> None:

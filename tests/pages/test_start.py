@@ -83,7 +83,6 @@ def workers(*rows: tuple[str, str]) -> Health:
     ("rows", "told"),
     [
         ([("", ""), ("", "")], "Your own runs train on CPU with 2 workers, torch 2.13.0."),
-        ([("tls://a:1", "")], "Your own runs train on 1 worker of 1 machine of the cluster (CPU), torch 2.13.0."),
         (
             [("tls://a:1", ""), ("tls://a:2", "H100"), ("tls://b:1", "H100")],
             "Your own runs train on 3 workers of 2 machines of the cluster (1 on CPU, 2 on H100), torch 2.13.0.",

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from engine.config.link import from_query
-from engine.config.run_config import RunConfig
 from engine.experiments.story import STEPS
 from engine.experiments.story.questions import Observed
 from pages.parts.story.screen import feedback
@@ -91,29 +88,6 @@ def test_a_guess_is_there_after_a_reload_and_tries_of_one_step_stand_side_by_sid
     assert "Shown is the run" not in said(again)
     assert run_of(again).config == step.config(2)
     assert f"{step.row.label}, right answers: 1 " in said(again)
-
-
-@pytest.mark.parametrize(
-    ("query", "sentence"),
-    [
-        ({"step": "7"}, "`step` is `7`; allowed is a whole number from 1 to 6"),
-        ({"step": "2", "choice": "fire"}, "`choice` is `fire`; allowed is one of nope, learned, sinusoidal"),
-        ({"seed": "-1"}, "`seed` is `-1`"),
-        ({"run": "../../etc"}, "`run` is `../../etc`; allowed is a run of step 1 that is kept here"),
-        ({"guess": "zork"}, "`guess` is `zork`; allowed is one of always, not always"),
-        ({"step": "4", "guessed": "always"}, "`guessed` is `always`; allowed is one of mirrored, one distance, spread"),
-        ({"zork": "1"}, "`zork` is `1`"),
-    ],
-)
-def test_what_in_a_link_fits_no_step_is_named(open_page: Open, query: dict[str, str], sentence: str) -> None:
-    app = open_page("story.py", **query)
-    assert sentence in said(app)
-    assert "Train" in labels(app)
-
-
-def test_a_run_of_another_kind_is_no_run_of_a_step(open_page: Open) -> None:
-    run = ended(RunConfig(steps=3))
-    assert f"`run` is `{run.id}`; allowed is a run of step 1" in said(open_page("story.py", run=run.id))
 
 
 def test_feedback_says_whether_the_guess_was_right() -> None:

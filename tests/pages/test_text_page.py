@@ -7,9 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from engine.config.run_config import parse
 from engine.config.text_recipe import text_config
-from engine.runs.request import RunRequest
 from engine.text import own
 from pages.parts.app import server
 from pages.parts.charts.over_steps import by_read_figure, level_lines, loss_figure, next_figure
@@ -68,28 +66,6 @@ def test_a_text_that_does_not_do_is_refused_in_one_sentence(open_page: Open) -> 
     ):  # fmt: skip
         assert sentence in said(given_text(app, pasted))
         assert app.session_state["text.form"]["text"] == "shakespeare"
-
-
-def test_a_bad_link_says_what_was_ignored_and_never_trains(open_page: Open) -> None:
-    absent, other = "0" * 32, server.pool().submit(RunRequest(parse({"steps": 2})))
-    app = open_page("text.py", text=absent, vocab_size="1", pos_encoding="zork", steps="70", d_model="8", run="../../x")
-    for words in (
-        f"`text` is `{absent}`; allowed is shakespeare, or the name of a text of your own that is kept here", "`vocab_size` is `1`",
-        "`pos_encoding` is `zork`", "`d_model` is `8`", "`run` is `../../x`; allowed is the name of a run that is kept here",
-    ):  # fmt: skip
-        assert words in said(app)
-    assert app.number_input(key="text.set.steps").value == 70
-    assert app.session_state["text.run"] is None
-    assert "a run of task shakespeare_words; this one is of reverse" in said(open_page("text.py", run=other.id))
-
-
-def test_a_paused_run_has_left_weights_to_write_with(open_page: Open) -> None:
-    open_page("text.py")
-    run = server.pool().submit(RunRequest(parse({"steps": 500}), paused=True))
-    while run.state != "paused":
-        run.wait_for(len(run.events) + 1, 0.2)
-    assert run.weights is not None
-    server.pool().stop(run.id)
 
 
 def test_the_loss_of_a_text_is_read_as_perplexity_too() -> None:

@@ -167,6 +167,7 @@ def test_a_prepared_experiment_opens_with_the_other_controls_hidden(open_page: O
         ("text.py", "text.set.", "steps", "vocab_size"),
         ("encodings.py", "encodings.set.", "n_heads", "d_model"),
         ("attention.py", "attention.set.", "layer", "head"),
+        ("design.py", "design.set.", "design_width", "seeds"),
     ],
 )
 def test_other_pages_hide_and_lock_too(open_page: Open, page: str, prefix: str, hidden: str, locked: str) -> None:

@@ -61,17 +61,6 @@ def test_script_runs_cost_more_where_more_visitors_are_here_and_where_one_visito
     assert prices == pytest.approx([max(1.0, number / turn.TABS) * prices[0] for number in range(1, 31)])
 
 
-def test_who_waits_for_an_answer_lets_others_have_their_turn() -> None:
-    all_wait = Barrier(turn.AT_ONCE + 2)
-
-    def script_run(_: int) -> None:
-        with turn.in_turn(), turn.out_of_turn():
-            all_wait.wait(timeout=240)
-
-    with ThreadPoolExecutor(all_wait.parties) as threads:
-        list(threads.map(script_run, range(all_wait.parties)))  # raises where they are not there together
-
-
 def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visitors_pace(monkeypatch: Any) -> None:
     number, now, began, of_thread = 20, [0.0], list[float](), local()
     computes = 2.0 / turn.price(30, 1)
@@ -102,7 +91,9 @@ def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visit
             began.append(now[0] - 1000.0)
 
     with ThreadPoolExecutor(number) as threads:
-        list(threads.map(script_run, range(number)))
+        list(
+            threads.map(script_run, range(number))
+        )  # raises where one that waits for its answer keeps the others from theirs
     # One takes two, and as many times that as there are pairs under way: 20, 19, 18 ... 3, 2, 2.
     spent = [max(2.0, float(number - place)) for place in range(number)]
     assert began == pytest.approx([max(0.0, sum(spent[:place]) - 10.0) for place in range(number)])

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from pages.parts.boards.component import AFTER, BEFORE, ENTRY, SHELL, Source
+from pages.parts.boards.component import AFTER, BEFORE, ENTRY, SHELL
 from pages.parts.boards.live.board import LIVE
 from pages.parts.boards.panels import FIGURES
 
@@ -15,17 +13,14 @@ def names(folder: Path, pattern: str) -> set[str]:
     return {path.stem for path in folder.glob(pattern)}
 
 
-def test_every_script_and_style_of_the_shell_is_used() -> None:
+def test_every_script_and_style_is_used_and_one_script_of_a_source_defines_it() -> None:
     assert names(SHELL / "script", "*.js") == {ENTRY, *BEFORE, *AFTER}
     assert names(SHELL, "*.css") == {"shell"}
-
-
-@pytest.mark.parametrize("source", [LIVE, FIGURES], ids=lambda source: source.name)
-def test_every_script_and_style_of_a_source_is_used_and_one_defines_it(source: Source) -> None:
-    assert names(source.folder / "script", "*.js") == set(source.scripts)
-    assert names(source.folder, "*.css") == {source.name}
-    scripts = [(source.folder / "script" / f"{name}.js").read_text("utf-8") for name in source.scripts]
-    assert sum(text.count("function sourceOf(board)") for text in scripts) == 1
+    for source in (LIVE, FIGURES):
+        assert names(source.folder / "script", "*.js") == set(source.scripts)
+        assert names(source.folder, "*.css") == {source.name}
+        scripts = [(source.folder / "script" / f"{name}.js").read_text("utf-8") for name in source.scripts]
+        assert sum(text.count("function sourceOf(board)") for text in scripts) == 1
 
 
 def test_what_the_page_sends_never_becomes_markup() -> None:

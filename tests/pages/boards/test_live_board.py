@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.boards.live.board import TITLES, Overlay, Panel, overlay, poll
+from pages.parts.boards.live.board import TITLES, Panel, overlay, poll
 from tests.scripted import ScriptedRun
 
 
@@ -49,18 +49,12 @@ def test_a_page_shows_a_run_in_every_state_and_empty_panels_without_one() -> Non
     assert not test.run().exception
 
 
-def test_earlier_runs_and_a_recording_beside_a_live_one() -> None:
+def test_earlier_runs_in_their_colors_with_few_points_and_a_recording_stand_beside_a_live_one() -> None:
     run, other = ScriptedRun(), ScriptedRun()
     other.advance(300)
     run.advance(300)
-    assert not opened(run, earlier=[overlay(other, "depth 2")], recorded=True).exception
-
-
-def test_an_overlay_has_its_runs_color_and_few_points() -> None:
-    other = ScriptedRun()
-    other.advance(300)
     laid = overlay(other, "depth 2")
-    assert isinstance(laid, Overlay)
+    assert not opened(run, earlier=[laid], recorded=True).exception
     assert laid.color == "#D9822B"
     assert max(len(steps) for steps, _ in laid.columns.values()) <= 500
 

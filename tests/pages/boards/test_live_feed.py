@@ -29,21 +29,6 @@ def thin(steps: list[int], values: list[float], points: int) -> Column:
     return [steps[place] for place in kept], [values[place] for place in kept]
 
 
-def test_resuming_by_number_neither_skips_nor_repeats() -> None:
-    run, after = ScriptedRun(), 0
-    steps: list[int] = []
-    looks: list[int] = []
-    for advance in (0, 1, 7, 0, 40, 3, 400):
-        run.advance(advance)
-        payload, after = feed(run, after)
-        steps += payload.get("columns", {}).get("loss", ([], []))[0]
-        looks += [snapshot["step"] for snapshot in payload.get("snapshots", [])]
-    assert steps == list(range(1, 301))
-    assert looks == [event.step for event in run.events if isinstance(event, Snapshot)]
-    assert payload["end"]
-    assert after == len(run.events)
-
-
 def test_figures_come_with_their_facts_and_only_once() -> None:
     run = ScriptedRun()
     run.advance(3)
@@ -141,17 +126,8 @@ def test_thinning_again_and_again_is_thinning_once_and_short_lines_are_left_alon
     assert thin([1, 2, 3], [0.1, 0.2, 0.3], 500) == ([1, 2, 3], [0.1, 0.2, 0.3])
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-1.0, 1.0), (None, None)])
-def test_a_byte_is_within_half_a_level(low: float | None, high: float | None) -> None:
-    values = np.random.default_rng(0).uniform(0, 1, size=(2, 3, 8, 8)).astype(np.float32)
-    packed = grid(values, low, high)
-    assert packed["shape"] == packed["whole"] == [2, 3, 8, 8]
-    assert np.abs(decoded(packed) - values).max() <= packed["step"] / 2 + 1e-6
-    assert packed["step"] <= 1.01 * (packed["high"] - packed["low"]) / 255
-
-
 @pytest.mark.parametrize("seed", range(20))
-def test_zero_has_a_level_of_its_own_on_every_scale_that_holds_it(seed: int) -> None:
+def test_a_byte_is_within_half_a_level_and_zero_has_its_own_on_every_scale_that_holds_it(seed: int) -> None:
     rng = np.random.default_rng(seed)
     below, above = 10 ** rng.uniform(-6, 6, size=2) * rng.choice([1, 1, 0], size=2)
     values = rng.uniform(-below, above, size=(9, 9)).astype(np.float32)
@@ -161,6 +137,10 @@ def test_zero_has_a_level_of_its_own_on_every_scale_that_holds_it(seed: int) -> 
         on_scale = (values >= packed["low"]) & (values <= packed["high"])
         error = np.abs(decoded(packed) - values)[on_scale]
         assert error.max() <= packed["step"] / 2 * (1 + 1e-5)
+    for scale in ((0.0, 1.0), (-1.0, 1.0), (None, None)):
+        packed = grid(rng.uniform(size=(2, 3, 8, 8)), *scale)
+        assert packed["shape"] == packed["whole"] == [2, 3, 8, 8]
+        assert packed["step"] <= 1.01 * (packed["high"] - packed["low"]) / 255
 
 
 def test_layers_with_encodings_of_their_own_come_each_and_take_no_more_room() -> None:

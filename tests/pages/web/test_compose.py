@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
 import signal
@@ -137,22 +136,13 @@ def test_before_workers_are_started_the_answer_is_no_and_those_of_a_cluster_are_
 
 @pytest.mark.usefixtures("no_pool")
 def test_a_scheduler_without_protection_is_one_sentence_in_the_log_and_no_worker_starts(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    said: list[str] = []
-
-    class Kept(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            said.append(record.getMessage())
-
-    kept = Kept()
-    LOG.addHandler(kept)
+    monkeypatch.setattr(LOG, "handlers", [caplog.handler])
+    monkeypatch.setattr(LOG, "propagate", False)
     monkeypatch.setenv(SCHEDULER_VARIABLE, "tcp://10.0.0.7:8786")
-    try:
-        server.wake()
-    finally:
-        LOG.removeHandler(kept)
-    (sentence,) = said
+    server.wake()
+    (sentence,) = caplog.messages
     assert "tcp://10.0.0.7:8786" in sentence
     assert "tls://host:port" in sentence
     with pytest.raises(ValueError, match="tls://host:port"):

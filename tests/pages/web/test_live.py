@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 
 from engine.foundation.errors import NoRoom
 from engine.foundation.visitor import Visitor
+from engine.runs.events import Snapshot
 from pages.parts.app.visitor import COOKIE, id_in
 from pages.parts.web.live import GRACE, live_route, stream
 from pages.parts.web.messages import Messages
@@ -46,7 +47,9 @@ def messages(text: str) -> list[tuple[int, dict[str, Any]]]:
     return found
 
 
-def test_a_finished_run_is_told_whole_and_the_stream_ends(client: TestClient, run: ScriptedRun) -> None:
+def test_a_finished_run_is_told_whole_or_from_where_the_reader_is_and_the_stream_ends(
+    client: TestClient, run: ScriptedRun
+) -> None:
     answer = client.get(f"/live/{run.id}?after=0")
     assert answer.headers["content-type"].startswith("text/event-stream")
     assert answer.headers["x-accel-buffering"] == "no"
@@ -56,19 +59,13 @@ def test_a_finished_run_is_told_whole_and_the_stream_ends(client: TestClient, ru
     assert payload["end"]
     assert payload["columns"]["loss"][0][-1] == 300
 
-
-def test_last_event_id_goes_before_after_and_who_has_everything_is_told_not_to_come_back(
-    client: TestClient, run: ScriptedRun
-) -> None:
-    answer = client.get(f"/live/{run.id}?after=0", headers={"Last-Event-ID": str(len(run.events) - 1)})
+    # The browser's own number goes before the address's, and who has everything is told not to come back.
+    answer = client.get(f"/live/{run.id}?after=0", headers={"Last-Event-ID": str(number - 1)})
     ((_, payload),) = messages(answer.text)
-    assert payload["after"] == len(run.events) - 1
-    assert payload["columns"] == {}
+    assert (payload["after"], payload["columns"]) == (number - 1, {})
+    assert client.get(f"/live/{run.id}", headers={"Last-Event-ID": str(number)}).status_code == 204
 
-    assert client.get(f"/live/{run.id}", headers={"Last-Event-ID": str(len(run.events))}).status_code == 204
-
-
-def test_of_a_run_that_goes_on_at_another_server_the_browser_asks_again(client: TestClient, run: ScriptedRun) -> None:
+    # Of a run that goes on at another server the browser asks again.
     run.state, run.elsewhere = "running", True
     answer = client.get(f"/live/{run.id}?after=3")
     ((_, payload),) = messages(answer.text)
@@ -131,6 +128,8 @@ def test_news_comes_as_it_happens_without_gap_or_double_and_so_does_a_pause_whic
     told = collect(run, acts)
     steps = [step for _, payload in told for step in payload.get("columns", {}).get("loss", ([], []))[0]]
     assert steps == list(range(1, 301))
+    looks = [look["step"] for _, payload in told for look in payload.get("snapshots", [])]
+    assert looks == [event.step for event in run.events.of(Snapshot)]
     assert [number for number, _ in told][1:] == [payload["last"] for _, payload in told][1:]
     assert all(later["after"] == number for (number, _), (_, later) in itertools.pairwise(told))
     states = ["queued", "running", "running", "paused", "running", "finished"]

@@ -57,15 +57,6 @@ def steps_in(messages: list[Message]) -> list[int]:
     return [step for message in messages for step in payload_of(message).get("columns", {}).get("loss", ([], []))[0]]
 
 
-def test_two_who_listen_are_handed_the_same_bytes(run: ScriptedRun, made: list[tuple[int, int]]) -> None:
-    messages = Messages(run)
-    first, second = list(told(messages)), list(told(messages))
-    assert first[0].body is second[0].body
-    run.advance(3)
-    assert next(told(messages, first[-1].upto)).body is next(told(messages, second[-1].upto)).body
-    assert len(made) == 2
-
-
 def test_two_hundred_who_come_at_once_cost_one_message(run: ScriptedRun, made: list[tuple[int, int]]) -> None:
     messages = Messages(run)
     with ThreadPoolExecutor(16) as threads:
@@ -74,28 +65,23 @@ def test_two_hundred_who_come_at_once_cost_one_message(run: ScriptedRun, made: l
     assert len(made) == 1
 
 
-def test_who_comes_later_gets_what_was_made_and_misses_nothing(run: ScriptedRun, made: list[tuple[int, int]]) -> None:
+def test_who_comes_later_or_asks_at_another_time_gets_the_same_bytes_and_misses_nothing(
+    run: ScriptedRun, made: list[tuple[int, int]]
+) -> None:
     messages = Messages(run)
-    early = list(told(messages))
+    quick, slow = list(told(messages)), list(told(messages))
     for _ in range(6):
-        run.advance(2)
-        early += told(messages, early[-1].upto)
-    count = len(made)
-    late = list(told(messages))
-    assert steps_in(early) == steps_in(late) == list(range(1, 18))
-    assert len(made) == count, "nothing was made again"
-
-
-def test_who_asks_at_another_time_joins_the_others(run: ScriptedRun, made: list[tuple[int, int]]) -> None:
-    messages = Messages(run)
-    quick = list(told(messages))
-    slow = list(told(messages))
-    for _ in range(4):
         run.advance(2)
         quick += told(messages, quick[-1].upto)
     slow += told(messages, slow[-1].upto)
-    assert steps_in(slow) == steps_in(quick) == list(range(1, 14))
-    assert len(made) == 5
+    late = list(told(messages))
+    assert steps_in(quick) == steps_in(slow) == steps_in(late) == list(range(1, 18))
+    assert late[0].body is slow[0].body is quick[0].body
+    assert len(made) == 7, "nothing was made again"
+    run.advance(999)
+    (message,) = told(messages, quick[-1].upto)
+    assert message.last
+    assert message.upto == (len(run.events), "finished", None)
 
 
 def test_states_that_come_back_without_an_event_go_round_in_no_circle(run: ScriptedRun) -> None:
@@ -124,13 +110,6 @@ def test_what_is_kept_does_not_grow_and_who_was_away_for_long_misses_nothing(run
     del message
     assert sum(one() is not None for one in made) <= KEPT
     assert steps_in([*away, *told(messages, away[-1].upto)]) == list(range(1, 6 + 3 * KEPT))
-
-
-def test_the_end_is_the_last_message(run: ScriptedRun) -> None:
-    run.advance(999)
-    (message,) = told(Messages(run))
-    assert message.last
-    assert message.upto == (len(run.events), "finished", None)
 
 
 def test_a_runs_messages_are_those_of_all_who_listen_and_go_with_the_last() -> None:

@@ -15,10 +15,10 @@ st.set_page_config(page_title="Board", layout="wide")
 given = st.query_params
 SETTINGS: dict[str, Any] = {
     "n_layers": int(given.get("layers", 2)),
-    "n_heads": int(given.get("heads", 4)),
+    "n_heads": 4,
     "steps": int(given.get("steps", 300)),
     "seq_len": int(given.get("n", 6)),
-    "pos_encoding": given.get("encoding", "rope"),
+    "pos_encoding": "rope",
     "family": given.get("family", "decoder"),
 }
 st.session_state.reruns = st.session_state.get("reruns", 0) + 1
