@@ -19,7 +19,7 @@ from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Star
 from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
 from engine.settings.costs import Memory
 
-RAISES, REFUSES, HANGS, HANGS_IN_THE_END, SHOUTS, DIES, GROWS, SHARES = range(101, 109)
+RAISES, HANGS, HANGS_IN_THE_END, SHOUTS, DIES, GROWS, SHARES = range(101, 108)
 """Seeds of runs that go wrong at step 3."""
 MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)
 
@@ -96,8 +96,6 @@ def hang_note(pid: int) -> Path:
 def misbehave(seed: int) -> None:
     if seed == RAISES:
         raise RuntimeError("the weights fell over\nand a second line")
-    if seed == REFUSES:
-        raise ValueError("device is cuda; this machine has cpu.")
     if seed == HANGS:
         hang_note(os.getpid()).touch()
         time.sleep(3600)
