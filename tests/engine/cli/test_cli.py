@@ -134,7 +134,6 @@ def interrupted(*options: str) -> None:
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
-    assert process.stdout is not None
     while json.loads(process.stdout.readline())["event"] != "progress":
         pass
     process.send_signal(signal.SIGINT)

@@ -69,7 +69,6 @@ def test_too_much_memory_names_a_value_that_fits_and_one_more_does_not() -> None
     allowed = limits(memory="1GiB")
     config = RunConfig().replace(batch_size=4096, seq_len=10)
     sentence = refusal(config, allowed, predict)
-    assert sentence is not None
     assert sentence.startswith("batch_size is 4096: the run would take 40 GiB and this host allows 1 GiB;")
     found = re.search(r"set batch_size to (\d+) or less", sentence)
     assert found
@@ -81,19 +80,16 @@ def test_too_much_memory_names_a_value_that_fits_and_one_more_does_not() -> None
 def test_where_the_batch_is_not_enough_the_next_setting_is_named() -> None:
     config = RunConfig().replace(batch_size=1, seq_len=1000)
     sentence = refusal(config, limits(memory="104MiB"), predict)
-    assert sentence is not None
     assert "set seq_len to 100 or less" in sentence
 
 
 def test_where_nothing_alone_helps_it_says_so() -> None:
     sentence = refusal(RunConfig(), limits(memory="1KiB"), predict)
-    assert sentence is not None
     assert sentence.endswith("choose a much smaller model.")
 
 
 def test_without_a_formula_the_bound_counts() -> None:
     sentence = refusal(RunConfig(), limits(memory="1GiB"), unknown)
-    assert sentence is not None
     assert "8 GiB" in sentence
 
 
@@ -117,7 +113,6 @@ def test_what_takes_more_than_its_step_is_refused(name: str) -> None:
     allowed = Limits.from_environment({"ATTENTION_LAB_MEMORY": "256MiB"})
     config = parse(TOO_MUCH[name])
     sentence = allowed_by.refusal(config, real_prediction(config), allowed, real_prediction)
-    assert sentence is not None
     assert "the run would take" in sentence
     found = re.search(r"set (\w+) to (\d+) or less", sentence)
     if found:
@@ -134,7 +129,6 @@ def test_long_sequences_whose_patterns_are_made_one_layer_at_a_time_are_taken() 
 def test_too_long_names_the_steps_that_fit() -> None:
     config = RunConfig().replace(steps=30_000)
     sentence = refusal(config, limits(seconds=60), predict)
-    assert sentence is not None
     assert sentence.startswith("steps is 30000:")
     assert sentence.endswith("set steps to 6000 or less.")
     assert refusal(config.replace(steps=6000), limits(seconds=60), predict) is None
@@ -145,14 +139,12 @@ def test_what_is_measured_after_the_last_step_counts() -> None:
     config = RunConfig().replace(steps=2000)
     assert refusal(config, limits(seconds=60), predict) is None
     sentence = refusal(config, limits(seconds=60), slow)
-    assert sentence is not None
     assert sentence.endswith("set steps to 1000 or less.")
     assert refusal(config.replace(steps=1000), limits(seconds=60), slow) is None
 
 
 def test_where_no_number_of_steps_helps_it_says_what_does() -> None:
     sentence = refusal(RunConfig(), limits(seconds=60), partial(predict, result_seconds=100.0))
-    assert sentence is not None
     assert sentence.endswith("choose a smaller model or a shorter seq_len.")
 
 

@@ -78,7 +78,6 @@ def test_what_the_notebooks_speak_of_comes_out(said: dict[str, str]) -> None:
     assert 1 < last < 5
 
     found = re.search(r"first half ([\d.]+), second half ([\d.]+)", said["first-principles"])
-    assert found is not None
     assert abs(float(found[1]) - 0.1) < 0.03
     assert float(found[2]) > 0.99
 

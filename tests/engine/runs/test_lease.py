@@ -39,7 +39,6 @@ def test_a_run_that_goes_on_elsewhere_is_not_lost_and_is_read_anew(other: Runs, 
     run, here = other.create(config(), "me"), Runs(tmp_path / "runs")
     run.append([Progress(1, 0.5, 1.0, 0.01, 10.0)], "running")
     found = here.get(run.id)
-    assert found is not None
     assert (found.state, found.step, found.elsewhere) == ("running", 1, True)
     run.append([Ended(1, "stopped")])
     assert here.get(run.id).state == "stopped"  # type: ignore[union-attr]
@@ -116,7 +115,6 @@ def test_a_server_that_was_killed_is_gone_at_once(tmp_path: Path) -> None:
         "lease = ServerLease(Path(sys.argv[1])); lease.take(); print(lease.id, flush=True); time.sleep(3600)"
     )
     child = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert child.stdout is not None
     server = child.stdout.readline().strip()
     here = ServerLease(tmp_path)
     assert here.elsewhere(server)

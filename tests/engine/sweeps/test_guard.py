@@ -59,13 +59,11 @@ def test_memory_must_fit_with_room_to_spare() -> None:
     assert needed_bytes(PLAN, "fused", 2048, before) == 400 * 2**20
     assert reason_not_to(PLAN, "fused", 2048, before, SPARE * 400 * 2**20) is None
     why = reason_not_to(PLAN, "fused", 2048, before, SPARE * 400 * 2**20 - 1)
-    assert why is not None
     assert "it would take about 400 MiB" in why
 
 
 def test_before_any_peak_the_formula_is_multiplied_and_never_undercut() -> None:
     told = memory_at(PLAN.config("materialised", 4096), 4096).total
-    assert told is not None
     assert needed_bytes(PLAN, "materialised", 4096, []) == TRANSIENT * told
     assert needed_bytes(PLAN, "materialised", 4096, [seen(2048, 1.0, 10)]) == told
     assert needed_bytes(PLAN, "gru", 128, []) > 0
@@ -91,7 +89,6 @@ def test_a_long_plan_is_refused_with_a_value_that_fits_or_with_what_else_to_lowe
     assert refusal(SLOW.model_copy(update={"patience": fits + 0.01}), limits) is not None
 
     sentence = refusal(SLOW, Limits(seconds=60.0))
-    assert sentence is not None
     assert sentence.endswith("choose fewer rounds or kinds.")
 
     pool = ScriptedPool()

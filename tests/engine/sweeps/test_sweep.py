@@ -52,10 +52,8 @@ def test_the_laws_are_found_and_the_spread_is_kept(finished: tuple[Sweep, Script
     result = finished[0].result
     for kind, power in {"materialised": 2.0, "fused": 1.5, "gru": 1.0, "cnn": 1.0}.items():
         fit = result.fit(kind, "train")
-        assert fit is not None
         assert fit.exponent == pytest.approx(power)
     saved = result.fit("lstm", "saved")
-    assert saved is not None
     assert saved.says == "agrees with n"
     level = result.summaries("cnn", "train")[0]
     assert (level.value / level.low, level.high / level.low, level.visits) == pytest.approx((1.1, 1.2, 3))

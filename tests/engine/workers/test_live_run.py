@@ -82,7 +82,6 @@ def started(training: Timed, name: str = "a", **how: Any) -> LiveRun:
 def take_turn(turns: FairShare, seconds: float | None = None) -> LiveRun:
     """Let the run whose turn it is train for a slice, or for so many seconds."""
     run = turns.next()
-    assert run is not None
     run.advance(turns.slice() if seconds is None else seconds)
     run.deliver()
     return run

@@ -133,7 +133,6 @@ def test_a_run_finishes_with_every_event_in_order_and_another_runs_finds_it(one:
     assert isinstance(run.ending, Finished)
     assert run.queue_place is None
     found = Runs(one.runs.folder).get(run.id)
-    assert found is not None
     assert (found.state, found.config, steps_of(found)) == ("finished", run.config, steps_of(run))
 
 
@@ -437,7 +436,6 @@ def test_thirty_small_runs_train_together_and_who_must_wait_knows_how_long(tmp_p
         late = pool.submit(RunRequest(config(LONG, 0.001), visitor=Visitor("late")))
         until(lambda: all(run.step > 0 for run in class_))
         assert (late.queue_place, late.step) == (1, 0)
-        assert late.queue_seconds is not None
         assert late.queue_seconds > 0
         wait_stopped(pool, class_[0])
         until(lambda: late.step > 0)
@@ -652,7 +650,6 @@ def test_closing_ends_every_process_and_puts_the_runs_away(tmp_path: Path) -> No
     again = Runs(tmp_path)
     for run in runs:
         found = again.get(run.id)
-        assert found is not None
         assert (found.away, found.step) == (True, run.step)
 
 
@@ -692,21 +689,18 @@ def wait_gone(pid: int) -> None:
 
 def test_when_the_app_is_killed_its_workers_go_and_what_was_saved_goes_on_after_the_next_start(tmp_path: Path) -> None:
     app = subprocess.Popen([sys.executable, "-c", APP, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert app.stdout is not None
     run_id, trial_id, pid = app.stdout.readline().split()
     until(lambda: (tmp_path / run_id / "put_away.json").exists())
     app.kill()
     app.communicate(timeout=PATIENCE)
     wait_gone(int(pid))
     trial = Runs(tmp_path).get(trial_id)
-    assert trial is not None
     assert trial.state == "lost"
     assert trial.step > 0
     assert all(after == before + 1 for before, after in pairwise(steps_of(trial)))
     with pool_of(tmp_path) as pool:
         pool.take_up()
         run = pool.runs.get(run_id)
-        assert run is not None
         assert run.state in ("queued", "running")
         pool.set_pace(run_id, None)
         assert isinstance(wait_end(run).ending, Finished)
@@ -774,6 +768,5 @@ print(going.id, pool.health().workers[0].pid)
     run_id, pid = told.split()
     wait_gone(int(pid))
     run = Runs(tmp_path).get(run_id)
-    assert run is not None
     assert (run.state, run.away) == ("paused", True)
     assert steps_of(run) == list(range(1, run.step + 1)) != []

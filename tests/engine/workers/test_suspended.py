@@ -195,7 +195,6 @@ def test_one_that_waits_to_go_on_is_suspended_again_where_its_owner_leaves_or_th
     until(lambda: first.queue_place == 1)
     pool = start(runs_per_worker=1)
     run = pool.runs.get(first.id)
-    assert run is not None
     assert (run.state, run.away, run.step) == ("paused", True, first.step)
     pool.resume(run.id, ME)
     wait_whole(run)
@@ -206,7 +205,6 @@ def test_after_a_restart_its_owner_resumes_it(start: Callable[..., Pool]) -> Non
     first = away(start(), pace=20_000.0, record=quiet)
     pool = start()
     run = pool.runs.get(first.id)
-    assert run is not None
     assert (run.state, run.away, run.step) == ("paused", True, first.step)
     assert read_request(run) == RunRequest(first.config, ME, pace=20_000.0, paused=True, record=quiet)
     with pytest.raises(Refused, match="somebody else"):
@@ -214,7 +212,6 @@ def test_after_a_restart_its_owner_resumes_it(start: Callable[..., Pool]) -> Non
     pool.resume(run.id, ME)
     wait_whole(run)
     again = Runs(pool.runs.folder).get(run.id)
-    assert again is not None
     assert again.state == "finished"
 
 
@@ -304,10 +301,8 @@ def test_runs_that_go_or_wait_when_the_app_closes_go_on_by_themselves_after_the_
     pool.take_up()
     assert [run.queue_place for run in found if run is not None] == [None, None, 1, 2], "in their order"
     for run in found:
-        assert run is not None
         wait_whole(run)
     paused = pool.runs.get(pause.id)
-    assert paused is not None
     assert (paused.state, paused.away) == ("paused", True), "who paused it resumes it"
     pool.resume(paused.id, YOU)
     assert isinstance(wait_end(paused).ending, Finished)
@@ -324,7 +319,6 @@ def test_who_had_left_before_a_restart_finds_the_run_going_when_he_is_back(start
     pool = start(here.__contains__)
     pool.take_up()
     again = pool.runs.get(run.id)
-    assert again is not None
     assert again.away
     here.add("me")
     until(lambda: again.step > run.step)
