@@ -21,13 +21,11 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
-from engine.foundation import fork_server
 from engine.foundation.child import ChildProcess
 from engine.foundation.errors import JobError, Refused
-from engine.foundation.fork_server import ROOT, ForkServer
+from engine.foundation.fork_server import ROOT
 from engine.foundation.job import Job
 from engine.foundation.visitor import Visitor
-from engine.hosting.host import WORKER_BYTES
 from engine.hosting.limits import Limits
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest
@@ -289,20 +287,6 @@ def test_a_killed_worker_loses_its_runs_only_and_is_replaced(two: Pool) -> None:
     assert two.wait_until_ready(PATIENCE), "a run that kills its worker does not kill the pool"
 
 
-def test_a_killed_fork_server_costs_no_run_and_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fork_server, "WARM", ())
-    monkeypatch.setattr(fork_server, "FORK_SERVER", server := ForkServer())
-    with pool_of(tmp_path) as pool:
-        run, first = long_run(pool), server.pid
-        os.kill(first, signal.SIGKILL)
-        until(lambda: not psutil.pid_exists(first) or psutil.Process(first).status() == psutil.STATUS_ZOMBIE)
-        assert pool.ask(Add(1, 2), timeout=PATIENCE) == 3
-        step = run.step
-        until(lambda: run.step > step)
-        assert server.pid != first
-    server.close()
-
-
 def test_a_run_that_hangs_is_stopped_by_force_after_the_grace_time(two: Pool) -> None:
     hung = two.submit(RunRequest(config(10, 0.2, fake_training.HANGS)))
     other = long_run(two)
@@ -410,47 +394,29 @@ def test_a_run_that_is_stopped_before_its_process_is_ready_leaves_none(one: Pool
 # Queue, refusals, alone
 
 
-def test_runs_wait_in_a_queue_with_their_places(tmp_path: Path) -> None:
+def test_runs_wait_in_a_queue_with_their_places_and_what_is_asked_of_them_holds_when_they_start(tmp_path: Path) -> None:
     with pool_of(tmp_path, runs_per_worker=1) as pool:
         going = long_run(pool)
         waiting = [pool.submit(RunRequest(config(5, seed=seed))) for seed in range(3)]
         assert [run.queue_place for run in waiting] == [1, 2, 3]
         assert {run.state for run in waiting} == {"queued"}
+        assert all(run.queue_seconds > 0 for run in waiting)
         pool.stop(waiting[0].id)
         assert waiting[0].state == "stopped"
         assert [run.queue_place for run in waiting] == [None, 1, 2]
         pool.pause(waiting[1].id)
+        for _ in range(2):
+            pool.step(waiting[2].id)
         wait_stopped(pool, going)
         until(lambda: waiting[1].state == "paused")
-        assert waiting[1].step == 0
-        assert waiting[2].queue_place == 1
+        assert (waiting[1].step, waiting[2].queue_place) == (0, 1)
         pool.resume(waiting[1].id)
-        for run in waiting[1:]:
-            assert wait_end(run).state == "finished"
-
-
-def test_thirty_small_runs_train_together_and_who_must_wait_knows_how_long(tmp_path: Path) -> None:
-    room = WORKER_BYTES + 30 * 4 * 2**20
-    with pool_of(tmp_path, worker_memory=room) as pool:
-        class_ = [pool.submit(RunRequest(config(LONG, 0.001), visitor=Visitor(f"seat {n}"))) for n in range(30)]
-        late = pool.submit(RunRequest(config(LONG, 0.001), visitor=Visitor("late")))
-        until(lambda: all(run.step > 0 for run in class_))
-        assert (late.queue_place, late.step) == (1, 0)
-        assert late.queue_seconds > 0
-        wait_stopped(pool, class_[0])
-        until(lambda: late.step > 0)
-
-
-def test_what_is_asked_of_a_waiting_run_holds_when_it_starts(tmp_path: Path) -> None:
-    with pool_of(tmp_path, runs_per_worker=1) as pool:
-        going = long_run(pool)
-        run = pool.submit(RunRequest(config(LONG)))
-        pool.step(run.id)
-        pool.step(run.id)
-        wait_stopped(pool, going)
-        until(lambda: run.state == "paused" and run.step == 2)
+        assert wait_end(waiting[1]).state == "finished"
+        until(lambda: waiting[2].state == "paused" and waiting[2].step == 2)
         pool.ask(Add(1))
-        assert run.step == 2
+        assert waiting[2].step == 2
+        pool.resume(waiting[2].id)
+        assert wait_end(waiting[2]).state == "finished"
 
 
 def test_runs_go_to_the_worker_with_the_fewest_and_workers_leave_the_cores_to_the_pages(two: Pool) -> None:
@@ -520,22 +486,40 @@ def test_a_run_that_was_told_to_stop_leaves_its_place_to_the_next_one_at_once(tm
 
 
 class SlowDisk(Runs):
-    """A store whose first folder takes until :attr:`go_on` is set to be written."""
+    """A store that waits until :attr:`go_on` is set before it writes its first folder, or its first ending."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, slow: Literal["folder", "ending"] = "folder") -> None:
         super().__init__(folder)
-        self.writing, self.go_on = threading.Event(), threading.Event()
+        self.slow, self.writing, self.go_on = slow, threading.Event(), threading.Event()
 
-    def create(self, config: RunConfig, session: str = "") -> Run:
+    def write_slowly(self) -> None:
         if not self.writing.is_set():
             self.writing.set()
             self.held_up_nobody = self.go_on.wait(PATIENCE)
-        return super().create(config, session)
+
+    def create(self, config: RunConfig, session: str = "") -> Run:
+        if self.slow == "folder":
+            self.write_slowly()
+        run = super().create(config, session)
+        append = run.append
+
+        def append_slowly(events: Sequence[Event], state: Literal["running", "paused"] | None = None) -> None:
+            if self.slow == "ending" and any(isinstance(event, Ended) for event in events):
+                self.write_slowly()
+            append(events, state)
+
+        run.append = append_slowly  # type: ignore[method-assign]
+        return run
+
+
+def resting(runs: Runs, **limits: int) -> Pool:
+    """A pool that is not started yet."""
+    return Pool(runs, Limits(**limits), 1, training=FAKE, predict=small)  # type: ignore[arg-type]
 
 
 def test_a_slow_disk_holds_up_neither_another_submit_nor_a_look_at_the_pool(tmp_path: Path) -> None:
     runs = SlowDisk(tmp_path)
-    pool = Pool(runs, Limits(runs_per_visitor=2), 1, training=FAKE, predict=small)
+    pool = resting(runs, runs_per_visitor=2)
     with ThreadPoolExecutor() as threads:
         slow = threads.submit(pool.submit, RunRequest(config(5), visitor=Visitor("me")))
         assert runs.writing.wait(PATIENCE)
@@ -553,7 +537,7 @@ def test_a_slow_disk_holds_up_neither_another_submit_nor_a_look_at_the_pool(tmp_
 
 def test_a_run_that_the_disk_refuses_keeps_no_place(tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("no folder")
-    pool = Pool(Runs(tmp_path / "runs"), Limits(runs_per_visitor=1), 1, training=FAKE, predict=small)
+    pool = resting(Runs(tmp_path / "runs"), runs_per_visitor=1)
     for _ in range(2):
         with pytest.raises(Refused, match=r"^The run cannot be saved: "):
             pool.submit(RunRequest(config(5), visitor=Visitor("me")))
@@ -562,7 +546,7 @@ def test_a_run_that_the_disk_refuses_keeps_no_place(tmp_path: Path) -> None:
 
 def test_a_run_whose_folder_is_written_while_the_pool_closes_is_lost(tmp_path: Path) -> None:
     runs = SlowDisk(tmp_path)
-    pool = Pool(runs, Limits(), 1, training=FAKE, predict=small)
+    pool = resting(runs)
     with ThreadPoolExecutor() as threads:
         slow = threads.submit(pool.submit, RunRequest(config(5)))
         assert runs.writing.wait(PATIENCE)
@@ -574,31 +558,10 @@ def test_a_run_whose_folder_is_written_while_the_pool_closes_is_lost(tmp_path: P
     assert run.state == "lost"
 
 
-class SlowEvents(Runs):
-    """A store whose runs take until :attr:`go_on` is set to write an ending."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.writing, self.go_on = threading.Event(), threading.Event()
-
-    def create(self, config: RunConfig, session: str = "") -> Run:
-        run = super().create(config, session)
-        append = run.append
-
-        def slowly(events: Sequence[Event], state: Literal["running", "paused"] | None = None) -> None:
-            if any(isinstance(event, Ended) for event in events) and not self.writing.is_set():
-                self.writing.set()
-                self.held_up_nobody = self.go_on.wait(PATIENCE)
-            append(events, state)
-
-        run.append = slowly  # type: ignore[method-assign]
-        return run
-
-
 @pytest.mark.parametrize("end", ["stopped", "killed"])
 def test_an_ending_that_is_slow_to_write_holds_up_nobody(tmp_path: Path, end: str) -> None:
-    runs = SlowEvents(tmp_path)
-    pool = Pool(runs, Limits(), 1, training=FAKE, predict=small)
+    runs = SlowDisk(tmp_path, "ending")
+    pool = resting(runs)
     with ThreadPoolExecutor() as threads:
         if end == "stopped":
             run = pool.submit(RunRequest(config(5)))
@@ -619,16 +582,9 @@ def test_an_ending_that_is_slow_to_write_holds_up_nobody(tmp_path: Path, end: st
 
 
 def test_a_submitted_run_is_predicted_once(tmp_path: Path) -> None:
-    asked = list[RunConfig]()
-
-    def counted(config: RunConfig) -> Prediction:
-        asked.append(config)
-        return small(config)
-
-    pool = Pool(Runs(tmp_path), Limits(), 1, training=FAKE, predict=counted)
-    request = RunRequest(config(5))
-    assert pool.submit(request).config == request.config
-    assert asked == [request.config]
+    asked, request = list[RunConfig](), RunRequest(config(5))
+    pool = Pool(Runs(tmp_path), training=FAKE, predict=lambda config: asked.append(config) or small(config))  # type: ignore[arg-type, func-returns-value]
+    assert [pool.submit(request).config] == asked == [request.config]
     pool.close()
 
 

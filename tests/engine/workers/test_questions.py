@@ -121,18 +121,9 @@ def test_a_job_process_that_hangs_idle_is_replaced_and_asked_again(pool: Pool) -
     assert not psutil.pid_exists(pid)
 
 
-def test_visitors_take_turns(pool: Pool, threads: ThreadPoolExecutor, tmp_path: Path) -> None:
-    notes = str(tmp_path / "notes")
-    first = asked(threads, pool, Nap(2.0))
-    until(lambda: busy(pool))
-    answers = [asked(threads, pool, Note(notes, text, 0.0), ANN) for text in ("a1", "a2", "a3")]
-    answers.append(asked(threads, pool, Note(notes, "b1", 0.0), BOB))
-    for answer in (first, *answers):
-        answer.result()
-    assert Path(notes).read_text().split() == ["a1", "b1", "a2", "a3"]
-
-
-def test_cookies_of_one_address_have_one_turn_for_all(pool: Pool, threads: ThreadPoolExecutor, tmp_path: Path) -> None:
+def test_visitors_take_turns_and_cookies_of_one_address_have_one_for_all(
+    pool: Pool, threads: ThreadPoolExecutor, tmp_path: Path
+) -> None:
     notes = str(tmp_path / "notes")
     first = asked(threads, pool, Nap(3.0))
     until(lambda: busy(pool))
