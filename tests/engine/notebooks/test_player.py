@@ -108,9 +108,7 @@ def players_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[
         players.close()
 
 
-def test_players_limit_processes_and_put_idle_ones_away(
-    players_of: Callable[..., tuple[Players, Allowances]],
-) -> None:
+def test_players_limit_processes_and_put_idle_ones_away(players_of: Callable[..., tuple[Players, Allowances]]) -> None:
     players, allowances = players_of(notebooks=2)
     anna, bert, carl, dora = map(Visitor, ("anna", "bert", "carl", "dora"))
     first = players.begin(NOTEBOOK, anna)
