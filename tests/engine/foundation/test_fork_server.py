@@ -18,7 +18,8 @@ from engine.foundation import child as children
 from engine.foundation import fork_server
 from engine.foundation.child import FORKS
 from engine.foundation.fork_server import FORK_SERVER, WARM, ForkServer
-from tests.engine.foundation.test_child import PATIENCE, Child, until
+from tests.engine.foundation.test_child import Child
+from tests.engine.workers.test_pool import PATIENCE, until
 
 COMMAND = ["-m", "tests.engine.foundation.forked"]
 SECRETS = ("DATABASE_URL", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NVIDIA_API_KEY", "ATTENTION_LAB_FRAME_ANCESTORS")

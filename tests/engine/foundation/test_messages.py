@@ -10,7 +10,7 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
-from engine.foundation.messages import read_value, receive, send, write_value
+from engine.foundation.messages import read_value, receive, send
 from engine.runs.events import Progress, Snapshot
 from engine.runs.request import RunRequest
 from engine.workers.protocol import Ask, RunUpdate, Start
@@ -59,7 +59,3 @@ def test_nothing_of_torch_is_read(body: bytes) -> None:
     with pytest.raises(TypeError, match="numpy"):
         read_value(body)
     assert ("torch" in sys.modules) == had_torch
-
-
-def test_values_come_back() -> None:
-    assert read_value(write_value({"a": (1, None)})) == {"a": (1, None)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,6 +16,7 @@ from engine.hosting.limits import Limits
 from engine.notebooks import NOTEBOOKS, player
 from engine.notebooks.player import Play
 from engine.notebooks.players import Players
+from tests.engine.workers.test_pool import until
 
 NOTEBOOK = NOTEBOOKS["fixed-length"]
 CODE = [cell.number for cell in NOTEBOOK.cells if cell.kind == "code"]
@@ -39,13 +39,6 @@ def start() -> Iterator[Start]:
     for play in plays:
         play.stop()
         assert play.wait(240)
-
-
-def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 240
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def saying(*messages: dict[str, Any]) -> str:

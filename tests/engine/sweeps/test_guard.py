@@ -8,7 +8,7 @@ import pytest
 
 from engine.estimate.by_length import memory_at
 from engine.foundation.errors import Refused
-from engine.hosting.limits import PROFILES, Limits
+from engine.hosting.limits import Limits
 from engine.settings.costs import Memory
 from engine.sweeps.guard import SPARE, TRANSIENT, needed_bytes, needed_seconds, onward, reason_not_to, refusal
 from engine.sweeps.jobs import Visit
@@ -67,11 +67,6 @@ def test_before_any_peak_the_formula_is_multiplied_and_never_undercut() -> None:
     assert needed_bytes(PLAN, "materialised", 4096, []) == TRANSIENT * told
     assert needed_bytes(PLAN, "materialised", 4096, [seen(2048, 1.0, 10)]) == told
     assert needed_bytes(PLAN, "gru", 128, []) > 0
-
-
-def test_the_default_plan_is_allowed_for_strangers_too() -> None:
-    assert refusal(Plan(), Limits()) is None
-    assert refusal(Plan(), Limits.model_validate(PROFILES["public"])) is None
 
 
 def test_a_long_plan_is_refused_with_a_value_that_fits_or_with_what_else_to_lower() -> None:
