@@ -132,10 +132,6 @@ def nap(seconds: float) -> float:
     return seconds
 
 
-def echo(text: str) -> str:
-    return text
-
-
 def note(file: str, text: str, seconds: float) -> str:
     """Write a line into a file, then take some time."""
     with open(file, "a") as notes:
@@ -165,10 +161,6 @@ class Fail(Job[None], function=f"{__name__}:fail"): ...
 
 class Nap(Job[float], function=f"{__name__}:nap"):
     seconds: float
-
-
-class Echo(Job[str], function=f"{__name__}:echo"):
-    text: str
 
 
 class Note(Job[str], function=f"{__name__}:note"):

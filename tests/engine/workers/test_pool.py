@@ -233,19 +233,6 @@ def test_a_job_that_fails_says_so_in_one_sentence(one: Pool, job: Job[None], sen
     assert one.ask(ReadStdin()) == "", "a job may print, and reads nothing"
 
 
-def test_a_job_that_takes_too_long_is_ended_and_costs_no_run(one: Pool) -> None:
-    run, pid = long_run(one), one.ask(WorkerPid())
-    trains = pid_of(one, run)
-    with pytest.raises(JobError, match=r"took longer than 0.3 s\.$"):
-        one.ask(Nap(3600), timeout=0.3)
-    until(lambda: pid not in [worker.pid for worker in one.health().workers])
-    assert one.ask(Add(1, 1)) == 2
-    step = run.step
-    until(lambda: run.step > step)
-    assert pid_of(one, run) == trains
-    wait_stopped(one, run)
-
-
 def test_a_job_whose_worker_dies_says_so(tmp_path: Path) -> None:
     with pool_of(tmp_path) as pool, ThreadPoolExecutor(1) as thread:
         pid = pool.ask(WorkerPid())
