@@ -113,9 +113,7 @@ def test_a_question_is_answered_here_and_what_measures_on_a_machine_of_the_clust
     assert workers[there] == min(machine.name for machine in pool.machines.training)
 
 
-def test_a_killed_worker_loses_its_run_with_a_sentence_and_the_others_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_worker_loses_its_run_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with (
         loopback_cluster(tmp_path, workers=2) as cluster,
         pool_on(cluster, tmp_path / "runs", there := DaskCluster(cluster.address, cluster.security)) as pool,

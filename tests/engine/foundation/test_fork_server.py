@@ -105,9 +105,7 @@ def test_a_child_that_is_killed_before_it_is_there_does_not_live(cold: ForkServe
 
 
 @forks
-def test_a_fork_server_that_hangs_is_ended_with_the_child_that_waits_for_it(
-    cold: ForkServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fork_server_that_hangs_ends_with_who_waits_for_it(cold: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
     child, _ = told("goes on")
     os.kill(cold.pid, signal.SIGSTOP)
     waits = Child([*COMMAND, "waits"])
@@ -127,9 +125,7 @@ def test_a_fork_server_that_hangs_is_ended_with_the_child_that_waits_for_it(
 
 
 @pytest.mark.parametrize("by", ["fork", "spawn"])
-def test_both_ways_give_the_same_process(
-    by: str, cold: ForkServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_both_ways_are_the_same(by: str, cold: ForkServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     if by == "spawn":
         monkeypatch.setattr(children, "FORKS", False)
     elif not FORKS:

@@ -43,9 +43,7 @@ def small(config: RunConfig) -> Prediction:
 
 
 def unknown(config: RunConfig) -> Prediction:
-    return prediction(
-        Memory(parameters=2**33, gradients=0, optimizer=0, saved=None, scores=None), None, None, peak=2**33
-    )
+    return prediction(Memory(2**33, 0, 0, saved=None, scores=None), None, None, peak=2**33)
 
 
 def refusal(config: RunConfig, limits: Limits, predict: Callable[[RunConfig], Prediction] = predict) -> str:

@@ -38,9 +38,7 @@ def ended(accuracy: float, *, gap: float = 0.0) -> list[Event]:
         ({}, 0.5, {"steps": 900}, ""),
     ],
 )
-def test_the_change_fits_the_end(
-    settings: dict[str, Any], accuracy: float, changes: Mapping[str, Any], issue: str
-) -> None:
+def test_the_change_fits_it(settings: dict[str, Any], accuracy: float, changes: Mapping[str, Any], issue: str) -> None:
     step = next_step(parse(settings), ended(accuracy))
     assert (dict(step.changes), step.issue) == (changes, issue)
 

@@ -168,9 +168,7 @@ def test_a_run_without_an_end_is_lost_with_what_it_wrote(runs: Runs) -> None:
     assert read_anew(runs, run).step == 8, "a half-written line is left out"
 
 
-def test_ids_are_not_guessable_and_one_that_is_none_never_reaches_the_disk(
-    runs: Runs, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ids_are_not_guessable_and_only_they_reach_the_disk(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     assert runs.get("a" * 16) is None
     ids = {runs.create(config()).id for _ in range(20)}
     assert len(ids) == 20

@@ -152,18 +152,14 @@ def seconds_of_each(turns: FairShare, clock: Clock, during: float) -> list[float
     return [took[name] for name in sorted(took)]
 
 
-def test_a_run_whose_steps_are_longer_than_a_slice_gets_no_more_time_than_the_others(
-    clock: Clock, turns: FairShare
-) -> None:
+def test_a_run_whose_steps_are_longer_than_a_slice_gets_no_more_time(clock: Clock, turns: FairShare) -> None:
     for number, seconds in enumerate((0.4, 0.01, 0.01, 0.02, 0.005)):
         turns.add(started(Timed(clock, seconds), str(number)))
     assert seconds_of_each(turns, clock, 40.0) == pytest.approx([8.0] * 5, abs=0.4)
 
 
 @pytest.mark.parametrize("came", ["paused", "later"])
-def test_a_run_that_was_paused_or_comes_later_has_nothing_to_make_up_for(
-    came: str, clock: Clock, turns: FairShare
-) -> None:
+def test_who_was_paused_or_comes_later_has_nothing_to_make_up_for(came: str, clock: Clock, turns: FairShare) -> None:
     first, second, last = (started(Timed(clock, 0.01), name) for name in "abc")
     for run in (first, second, *([last] if came == "paused" else [])):
         turns.add(run)
@@ -176,9 +172,7 @@ def test_a_run_that_was_paused_or_comes_later_has_nothing_to_make_up_for(
     assert seconds_of_each(turns, clock, 6.0) == pytest.approx([2.0] * 3, abs=2 * SLICE)
 
 
-def test_new_runs_go_first_until_their_first_points_in_the_order_in_which_they_came(
-    clock: Clock, turns: FairShare
-) -> None:
+def test_new_runs_go_first_until_their_first_points_as_they_came(clock: Clock, turns: FairShare) -> None:
     names = ["0", "1", "2", "new", "newer"]
     for name in names:
         turns.add((live_run if "new" in name else started)(Timed(clock, 0.01), name))
@@ -214,9 +208,7 @@ def test_a_paced_run_alone_says_how_long_it_waits_and_does_not_race_to_catch_up(
     assert turns.next() is run
 
 
-def test_a_step_on_a_going_run_pauses_it_and_three_steps_asked_at_once_are_three(
-    clock: Clock, turns: FairShare
-) -> None:
+def test_a_step_on_a_going_run_pauses_it_and_three_asked_at_once_are_three(clock: Clock, turns: FairShare) -> None:
     run = started(Timed(clock, 0.001))
     turns.add(run)
     run.allow_step()

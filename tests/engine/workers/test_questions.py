@@ -96,9 +96,7 @@ def test_one_caller_who_gives_up_takes_nothing_from_another(pool: Pool, threads:
     assert patient.result() == 3.5
 
 
-def test_a_job_that_takes_too_long_is_ended_what_waits_behind_it_is_answered_and_it_costs_no_run(
-    pool: Pool, threads: ThreadPoolExecutor
-) -> None:
+def test_a_job_that_takes_too_long_holds_up_nobody_and_costs_no_run(pool: Pool, threads: ThreadPoolExecutor) -> None:
     run, pid = long_run(pool), pool.ask(WorkerPid())
     trains = pid_of(pool, run)
     hopeless = threads.submit(pool.ask, Nap(3600), ANN, timeout=1.0)
@@ -121,9 +119,7 @@ def test_a_job_process_that_hangs_idle_is_replaced_and_asked_again(pool: Pool) -
     assert not psutil.pid_exists(pid)
 
 
-def test_visitors_take_turns_and_cookies_of_one_address_have_one_for_all(
-    pool: Pool, threads: ThreadPoolExecutor, tmp_path: Path
-) -> None:
+def test_visitors_take_turns_and_addresses_too(pool: Pool, threads: ThreadPoolExecutor, tmp_path: Path) -> None:
     notes = str(tmp_path / "notes")
     first = asked(threads, pool, Nap(3.0))
     until(lambda: busy(pool))
@@ -178,9 +174,7 @@ def test_who_asks_without_end_while_others_train_waits_and_others_do_not(
         assert waiting.result(PATIENCE) == 7
 
 
-def test_the_start_of_the_first_process_takes_nothing_of_a_questions_time(
-    tmp_path: Path, threads: ThreadPoolExecutor
-) -> None:
+def test_the_start_of_a_process_takes_nothing_of_a_questions_time(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
     pool = Pool(Runs(tmp_path), training=FAKE)
     answer = asked(threads, pool, Add(2, 3), timeout=0.01)
     with pool:
@@ -193,9 +187,7 @@ def test_a_question_has_a_largest_size(pool: Pool) -> None:
         pool.ask(Note(os.devnull, "word" * 2**18, 0.0))
 
 
-def test_a_question_has_a_process_of_its_own_that_ends_when_nobody_asks(
-    pool: Pool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_questions_have_a_process_that_ends_when_nobody_asks(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     run = long_run(pool)
     assert roles(pool) == ["runs"]
     pids = {pool.ask(WorkerPid()), pool.ask(WorkerPid()), pool.ask(WorkerPid(), alone=True)}

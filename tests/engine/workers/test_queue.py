@@ -41,9 +41,7 @@ def limits(**given: Any) -> Limits:
     ("runs", "memory"),
     [([(10, 100)], 100), ([(10, 30), (10, 40)], 70), ([(10, 30), (10, 40), (10, 20)], 80), ([(10, 30)] * 30, 340)],
 )
-def test_what_runs_keep_adds_up_on_a_worker_and_two_of_them_are_in_a_step(
-    runs: list[tuple[int, int]], memory: int
-) -> None:
+def test_what_runs_keep_adds_up_and_two_of_them_are_in_a_step(runs: list[tuple[int, int]], memory: int) -> None:
     known = predict(parse({}))
     predictions = [replace(known, between=between * MIB, peak=peak * MIB) for between, peak in runs]
     for room, fits in ((memory, True), (memory - 1, False)):
@@ -97,11 +95,8 @@ def test_runs_on_a_gpu_share_its_own_memory_and_wait_for_the_worker_that_owns_it
 
     def queued(device: str) -> QueuedRun:
         config = parse({"device": device})
-        return QueuedRun(
-            Runs(tmp_path).create(config, ""),
-            RunRequest(config),
-            replace(predict(config), peak=400 * MIB, between=400 * MIB),
-        )
+        prediction = replace(predict(config), peak=400 * MIB, between=400 * MIB)
+        return QueuedRun(Runs(tmp_path).create(config, ""), RunRequest(config), prediction)
 
     def worker(number: int, **facts: int) -> Any:
         return SimpleNamespace(

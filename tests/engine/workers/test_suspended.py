@@ -343,9 +343,7 @@ def test_killed_while_it_reads_the_state_it_is_suspended_again(start: Start) -> 
     until(lambda: not state.exists())
 
 
-def test_a_state_that_is_damaged_or_later_than_the_curve_fails_in_one_sentence_and_the_curve_stays(
-    start: Start,
-) -> None:
+def test_a_state_that_is_damaged_or_later_than_the_curve_fails_and_the_curve_stays(start: Start) -> None:
     pool = start()
     for damaged in (True, False):
         run = away(pool)
@@ -423,9 +421,7 @@ def test_one_that_its_owner_paused_waits_for_resume(start: Start) -> None:
     assert run.away
 
 
-def test_trained_for_real_its_numbers_are_those_of_a_run_that_was_never_suspended_and_whose_worker_was_never_killed(
-    tmp_path: Path,
-) -> None:
+def test_trained_for_real_its_numbers_are_those_of_a_run_that_nothing_happened_to(tmp_path: Path) -> None:
     slow = NOISY.replace(steps=200)
     with Pool(Runs(tmp_path), Limits(), 1, training="tests.engine.saved_often_for_real") as pool:
         assert pool.wait_until_ready(120)
