@@ -33,7 +33,6 @@ def test_a_visit_measures_what_the_formulas_say(kind: str) -> None:
     config = PLAN.config(kind, 64)
     seen = visit(config, 65, kind=kind, place=65, round=0, device="cpu", count_bytes=True)
     told = memory_at(config, 65)
-    assert seen.memory.peak is not None
     assert (seen.kind, seen.place, seen.width, seen.parameters) == (kind, 65, config.d_model, n_parameters(config))
     assert (seen.memory.parameters, seen.memory.gradients) == (told.parameters, told.gradients)
     assert seen.memory.optimizer == told.optimizer
