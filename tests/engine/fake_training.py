@@ -19,12 +19,9 @@ from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Star
 from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
 from engine.settings.costs import Memory
 
-RAISES, REFUSES, HANGS, HANGS_IN_THE_END, SHOUTS, DIES, GROWS, SHARES = range(101, 109)
+RAISES, HANGS, HANGS_IN_THE_END, SHOUTS, DIES, GROWS, SHARES = range(101, 108)
 """Seeds of runs that go wrong at step 3."""
 MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)
-
-steps_taken: list[int] = []
-"""The steps of all runs in this process."""
 
 
 def config(steps: int = 20, seconds_per_step: float = 1e-6, seed: int = 0, **settings: Any) -> RunConfig:
@@ -72,7 +69,6 @@ def train(
             if step == 3:
                 misbehave(config.seed)
             state.step = step
-            steps_taken.append(step)
             request = yield Progress(step, loss_at(config, step), 1.0, 0.01, 1000.0)
             while request == SNAPSHOT_NOW:
                 request = yield look(config, step)
@@ -96,8 +92,6 @@ def hang_note(pid: int) -> Path:
 def misbehave(seed: int) -> None:
     if seed == RAISES:
         raise RuntimeError("the weights fell over\nand a second line")
-    if seed == REFUSES:
-        raise ValueError("device is cuda; this machine has cpu.")
     if seed == HANGS:
         hang_note(os.getpid()).touch()
         time.sleep(3600)
@@ -125,16 +119,8 @@ def add(a: int, b: int = 0) -> int:
     return a + b
 
 
-def zeros(side: int) -> np.ndarray:
-    return np.zeros((side, side))
-
-
 def worker_pid() -> int:
     return os.getpid()
-
-
-def number_of_steps_taken() -> int:
-    return len(steps_taken)
 
 
 def fail() -> None:
@@ -144,10 +130,6 @@ def fail() -> None:
 def nap(seconds: float) -> float:
     time.sleep(seconds)
     return seconds
-
-
-def echo(text: str) -> str:
-    return text
 
 
 def note(file: str, text: str, seconds: float) -> str:
@@ -168,17 +150,10 @@ class Add(Job[int], function=f"{__name__}:add"):
     b: int = 0
 
 
-class Zeros(Job[np.ndarray], function=f"{__name__}:zeros"):
-    side: int
-
-
 class WorkerPid(Job[int], function=f"{__name__}:worker_pid"): ...
 
 
 class PidAnywhere(WorkerPid, anywhere=True): ...
-
-
-class NumberOfStepsTaken(Job[int], function=f"{__name__}:number_of_steps_taken"): ...
 
 
 class Fail(Job[None], function=f"{__name__}:fail"): ...
@@ -186,10 +161,6 @@ class Fail(Job[None], function=f"{__name__}:fail"): ...
 
 class Nap(Job[float], function=f"{__name__}:nap"):
     seconds: float
-
-
-class Echo(Job[str], function=f"{__name__}:echo"):
-    text: str
 
 
 class Note(Job[str], function=f"{__name__}:note"):

@@ -59,11 +59,7 @@ def test_a_failed_run_says_why_and_exits_with_one(capsys: pytest.CaptureFixture[
     ("arguments", "expected"),
     [
         (["train", "--n-heads", "5"], "n_heads is 5"),
-        (["train", "--n-layers", "deep"], "n_layers is deep"),
-        (["train", "--rope-base", "100"], "rope_base is 100"),
         (["train", "--zork", "1"], "--zork"),
-        (["train", "--device", "mps"], "device is mps"),
-        (["predict", "--d-model", "0"], "d_model is 0"),
         (["predict", "--device", "mps"], "device is mps; this machine has"),
         (["encodings", "--seq-len", "1"], "seq_len is 1"),
         (
@@ -71,7 +67,6 @@ def test_a_failed_run_says_why_and_exits_with_one(capsys: pytest.CaptureFixture[
             "python -m engine train: --text-file is for --task shakespeare_chars and --task shakespeare_words only.\n",
         ),
         (["cost", "--longest", "7"], "longest is 7; allowed is"),
-        (["cost", "--n-heads", "5"], "n_heads is 5; allowed is a divisor of d_model 32"),
         (["zork"], "zork"),
         ([], "command"),
         (["issue", "zork"], "issue is zork; allowed is one of"),
@@ -80,9 +75,7 @@ def test_a_failed_run_says_why_and_exits_with_one(capsys: pytest.CaptureFixture[
         (["issue", "missing-mask", "--seeds", "17"], "seeds is 17; allowed is a whole number from 1 to 16"),
     ],
 )
-def test_bad_input_is_one_line_on_stderr_and_exit_two(
-    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input_is_one_line(arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
     try:
         code = main(arguments)
     except SystemExit as left:
@@ -110,9 +103,7 @@ def test_encodings_and_issues_are_listed(capsys: pytest.CaptureFixture[str]) -> 
     assert "missing-mask" in capsys.readouterr().out
 
 
-def test_predict_agrees_with_the_model_itself(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_predict_agrees_with_the_model(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     from engine.config.run_config import RunConfig
     from engine.training.train import prepare
 
@@ -134,7 +125,6 @@ def interrupted(*options: str) -> None:
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
-    assert process.stdout is not None
     while json.loads(process.stdout.readline())["event"] != "progress":
         pass
     process.send_signal(signal.SIGINT)
@@ -202,11 +192,8 @@ def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def found(seeds: int, short: float = 0.5, noise: float = 0.01) -> Report:
-    trials = [
-        Trial(arm, seed, {"loss": loss})
-        for seed in range(seeds)
-        for arm, loss in (("short", short + noise * (seed % 2)), ("long", 0.1))
-    ]
+    trials = [Trial("short", seed, {"loss": short + noise * (seed % 2)}) for seed in range(seeds)]
+    trials += [Trial("long", seed, {"loss": 0.1}) for seed in range(seeds)]
     return report(fake_issue(), trials, range(seeds), seconds=12)
 
 

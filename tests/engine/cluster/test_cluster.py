@@ -74,22 +74,6 @@ def test_runs_are_shared_out_over_the_machines_and_all_their_steps_arrive(pool: 
     assert "" not in {run.machine for run in runs}
 
 
-def test_a_run_is_paused_stepped_resumed_and_stopped(pool: Pool) -> None:
-    run = long_run(pool)
-    pool.pause(run.id)
-    until(lambda: run.state == "paused")
-    stood = run.step
-    for taken in (1, 2, 3):
-        pool.step(run.id)
-        until(lambda: run.step >= stood + taken)  # noqa: B023 called at once
-        assert run.step == stood + taken
-    pool.resume(run.id)
-    until(lambda: run.step > stood + 10)
-    pool.stop(run.id)
-    assert wait_end(run).state == "stopped"
-    assert steps_of(run) == list(range(1, run.step + 1))
-
-
 def test_a_run_that_does_not_yield_is_ended_by_force_and_the_next_one_goes(pool: Pool) -> None:
     run = long_run(pool, seed=HANGS_IN_THE_END)
     pool.stop(run.id)
@@ -98,13 +82,16 @@ def test_a_run_that_does_not_yield_is_ended_by_force_and_the_next_one_goes(pool:
     assert wait_end(pool.submit(RunRequest(config(5)))).state == "finished"
 
 
-def test_a_run_that_was_put_away_goes_on_from_its_state_wherever_there_is_room(
+def test_a_run_that_was_paused_stepped_and_put_away_goes_on_from_its_state_wherever_there_is_room(
     pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(suspended, "PAUSED_FOR", 1.0)
     run = long_run(pool)
     pool.pause(run.id)
     until(lambda: run.state == "paused")
+    stood = run.step
+    pool.step(run.id)
+    until(lambda: run.step == stood + 1)
     others = [long_run(pool, seed=seed) for seed in (1, 2)]
     until(lambda: run.away)
     stood = run.step
@@ -113,7 +100,8 @@ def test_a_run_that_was_put_away_goes_on_from_its_state_wherever_there_is_room(
     until(lambda: run.step > stood)
     for going in (run, *others):
         pool.stop(going.id)
-    assert steps_of(wait_end(run)) == list(range(1, run.step + 1))
+    assert wait_end(run).state == "stopped"
+    assert steps_of(run) == list(range(1, run.step + 1))
     until(lambda: not RunFolder(run.folder).state.exists())
 
 
@@ -125,9 +113,7 @@ def test_a_question_is_answered_here_and_what_measures_on_a_machine_of_the_clust
     assert workers[there] == min(machine.name for machine in pool.machines.training)
 
 
-def test_a_killed_worker_loses_its_run_with_a_sentence_and_the_others_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_worker_loses_its_run_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with (
         loopback_cluster(tmp_path, workers=2) as cluster,
         pool_on(cluster, tmp_path / "runs", there := DaskCluster(cluster.address, cluster.security)) as pool,

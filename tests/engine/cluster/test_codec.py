@@ -19,9 +19,8 @@ from engine.runs.events import Progress, Sample, Snapshot, Started
 from engine.settings.costs import Memory
 from engine.workers import protocol
 
-PLAIN = (
-    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | st.text() | st.binary()
-)
+NUMBERS = st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False)
+PLAIN = NUMBERS | st.none() | st.text() | st.binary()
 VALUES = st.recursive(
     PLAIN,
     lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text() | st.integers(0, 99), inner),

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 import pytest
 
 from engine.foundation.child import ChildProcess, child_environment
-
-PATIENCE = 240.0
+from tests.engine.workers.test_pool import PATIENCE
 
 
 def write(stream: BinaryIO, line: str) -> None:
@@ -23,13 +21,6 @@ def read(stream: BinaryIO) -> Any:
     if not (line := stream.readline()):
         raise EOFError
     return json.loads(line)
-
-
-def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.005)
 
 
 class Child:

@@ -18,7 +18,8 @@ from engine.foundation import child as children
 from engine.foundation import fork_server
 from engine.foundation.child import FORKS
 from engine.foundation.fork_server import FORK_SERVER, WARM, ForkServer
-from tests.engine.foundation.test_child import PATIENCE, Child, until
+from tests.engine.foundation.test_child import Child
+from tests.engine.workers.test_pool import PATIENCE, until
 
 COMMAND = ["-m", "tests.engine.foundation.forked"]
 SECRETS = ("DATABASE_URL", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NVIDIA_API_KEY", "ATTENTION_LAB_FRAME_ANCESTORS")
@@ -104,9 +105,7 @@ def test_a_child_that_is_killed_before_it_is_there_does_not_live(cold: ForkServe
 
 
 @forks
-def test_a_fork_server_that_hangs_is_ended_with_the_child_that_waits_for_it(
-    cold: ForkServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fork_server_that_hangs_ends_with_who_waits_for_it(cold: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
     child, _ = told("goes on")
     os.kill(cold.pid, signal.SIGSTOP)
     waits = Child([*COMMAND, "waits"])
@@ -126,9 +125,7 @@ def test_a_fork_server_that_hangs_is_ended_with_the_child_that_waits_for_it(
 
 
 @pytest.mark.parametrize("by", ["fork", "spawn"])
-def test_both_ways_give_the_same_process(
-    by: str, cold: ForkServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_both_ways_are_the_same(by: str, cold: ForkServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     if by == "spawn":
         monkeypatch.setattr(children, "FORKS", False)
     elif not FORKS:

@@ -25,9 +25,7 @@ def said(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> p
     return caplog
 
 
-def test_an_error_is_logged_with_its_place_what_the_system_said_and_without_its_message(
-    said: pytest.LogCaptureFixture,
-) -> None:
+def test_an_error_is_logged_with_its_place_and_without_its_message(said: pytest.LogCaptureFixture) -> None:
     log_failure("Job write_on", raised(KeyError))
     assert "Job write_on: KeyError" in said.text
     assert "in raised" in said.text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Thread
 
@@ -48,36 +47,24 @@ def test_visitors_have_budgets_of_their_own_and_over_a_long_time_no_more_than_th
     assert spent == pytest.approx(1000 * 0.25 + 5, rel=0.02)
 
 
-def called(waiting: Iterable[tuple[str, bool]]) -> list[str]:
-    """The names of those who wait, who came one after another, in the order in which they are called. Each has a name and whether
-    it stands behind."""
+def test_those_who_wait_are_called_as_they_came_and_who_stands_behind_after_all_others() -> None:
     turns, order, threads = Turns(1), list[str](), list[Thread]()
     assert turns.take(0)
 
-    def come(name: str, behind: bool) -> None:
-        assert turns.take(30, behind=behind)
+    def come(name: str) -> None:
+        assert turns.take(30, behind="behind" in name)
         order.append(name)
         turns.end()
 
-    for each in waiting:
-        threads.append(Thread(target=come, args=each))
+    for name in ("a, behind", "b", "c, behind", "d", "e"):
+        threads.append(Thread(target=come, args=[name]))
         threads[-1].start()
         Event().wait(0.05)  # until it stands in its line
     turns.end()
     for thread in threads:
         thread.join(30)
     assert turns.take(0), "all turns have ended"
-    return order
-
-
-def test_those_who_wait_have_their_turn_in_the_order_in_which_they_came() -> None:
-    names = [str(place) for place in range(5)]
-    assert called((name, False) for name in names) == names
-
-
-def test_who_stands_behind_waits_for_all_others_also_for_those_who_came_later() -> None:
-    waiting = (("a, behind", True), ("b", False), ("c, behind", True), ("d", False))
-    assert called(waiting) == ["b", "d", "a, behind", "c, behind"]
+    assert order == ["b", "d", "e", "a, behind", "c, behind"]
 
 
 def test_as_many_as_allowed_have_a_turn_and_the_next_one_gives_up_in_time() -> None:

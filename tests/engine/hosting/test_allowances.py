@@ -25,21 +25,16 @@ def test_one_visitor_has_its_own_number_of_each_kind() -> None:
     assert (allowances.count("run", ANNA), allowances.count("run", BEN)) == (2, 1)
 
 
-def test_what_is_released_counts_no_more() -> None:
+def test_what_is_released_or_ended_by_an_error_counts_no_more() -> None:
     allowances = Allowances(Limits(runs_per_visitor=1))
     release = allowances.take("run", ANNA)
     release()
     release()
-    with allowances.taken("run", ANNA), pytest.raises(NoRoom):
-        allowances.take("run", ANNA)
-    assert allowances.count("run", ANNA) == 0
-
-
-def test_an_error_inside_the_block_gives_the_place_back() -> None:
-    allowances = Allowances(Limits())
-    with pytest.raises(ZeroDivisionError), allowances.taken("job", ANNA):
+    with pytest.raises(ZeroDivisionError), allowances.taken("run", ANNA):  # noqa: PT012 the error comes last
+        with pytest.raises(NoRoom):
+            allowances.take("run", ANNA)
         raise ZeroDivisionError
-    assert allowances.count("job", ANNA) == 0
+    assert allowances.count("run", ANNA) == 0
 
 
 @pytest.mark.parametrize("kind", ["job", "stream", "experiment", "sweep"])
@@ -72,14 +67,6 @@ def test_thirty_pupils_behind_one_address_have_one_of_each_even_on_a_public_host
     assert has_share(30, 30, limits.queue_length)
 
 
-def test_the_host_has_a_number_for_everybody() -> None:
-    allowances = Allowances(Limits(streams=2, streams_per_visitor=2))
-    for name in ("anna", "ben"):
-        allowances.take("stream", Visitor(name))
-    with pytest.raises(NoRoom, match="2 streams of all visitors are going, as many as this host allows"):
-        allowances.take("stream", Visitor("carla"))
-
-
 def test_the_program_itself_is_not_limited() -> None:
     allowances = Allowances(Limits(runs_per_visitor=1))
     for _ in range(3):
@@ -92,9 +79,7 @@ def test_an_address_gives_many_texts_at_once_then_they_come_slowly() -> None:
     for number in range(TEXTS_AT_ONCE):
         allowances.give_text(Visitor(f"cookie {number}", "10.0.0.1"))
     allowances.give_text(Visitor("the one that overdraws", "10.0.0.1"))
-    with pytest.raises(
-        NoRoom, match=r"Many texts have come from your network address of late\. Give this one in \d+ s"
-    ):
+    with pytest.raises(NoRoom, match=r"Many texts have come from your network address of late\. Give this one in \d+"):
         allowances.give_text(Visitor("another cookie", "10.0.0.1"))
     allowances.give_text(Visitor("elsewhere", "10.0.0.2"))
     for _ in range(100):

@@ -13,9 +13,7 @@ MIB = 2**20
 UNLIMITED = "9223372036854771712\n"
 """The number that version 1 shows where there is no limit."""
 TREES: dict[str, tuple[str, dict[str, str]]] = {
-    "version 2, the own group is the root": (
-        "0::/\n", {"cpu.max": "150000 100000\n", "memory.max": f"{690 * MIB}\n"},
-    ),
+    "version 2, the own group is the root": ("0::/\n", {"cpu.max": "150000 100000\n", "memory.max": f"{690 * MIB}\n"}),
     "version 2, the whole tree of the host": (
         "0::/system.slice/lab.service\n",
         {
@@ -62,11 +60,7 @@ def test_a_container_s_share_of_the_machine_is_respected(name: str, tmp_path: Pa
     [
         {},
         {"cpu.max": "max 100000\n", "memory.max": "max\n"},
-        {
-            "memory/memory.limit_in_bytes": UNLIMITED,
-            "cpu/cpu.cfs_quota_us": "-1\n",
-            "cpu/cpu.cfs_period_us": "100000\n",
-        },
+        {"memory/memory.limit_in_bytes": UNLIMITED, "cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "1\n"},
     ],
 )
 def test_without_a_limit_the_machine_is_the_limit(files: dict[str, str], tmp_path: Path) -> None:

@@ -43,58 +43,47 @@ def small(config: RunConfig) -> Prediction:
 
 
 def unknown(config: RunConfig) -> Prediction:
-    return prediction(
-        Memory(parameters=2**33, gradients=0, optimizer=0, saved=None, scores=None), None, None, peak=2**33
-    )
+    return prediction(Memory(2**33, 0, 0, saved=None, scores=None), None, None, peak=2**33)
 
 
-def refusal(config: RunConfig, limits: Limits, predict: Callable[[RunConfig], Prediction]) -> str | None:
-    return allowed_by.refusal(config, predict(config), limits, predict)
+def refusal(config: RunConfig, limits: Limits, predict: Callable[[RunConfig], Prediction] = predict) -> str:
+    """The sentence, empty where the run is taken."""
+    return allowed_by.refusal(config, predict(config), limits, predict) or ""
 
 
 def limits(**given: object) -> Limits:
     return Limits.model_validate(given)
 
 
-def test_what_fits_is_taken() -> None:
-    assert refusal(RunConfig(), limits(), predict) is None
-
-
-def test_too_many_steps() -> None:
-    config = RunConfig().replace(steps=500_000)
-    assert refusal(config, limits(steps=20_000), predict) == "steps is 500000; this host allows at most 20000."
-
-
-def test_too_much_memory_names_a_value_that_fits_and_one_more_does_not() -> None:
-    allowed = limits(memory="1GiB")
-    config = RunConfig().replace(batch_size=4096, seq_len=10)
-    sentence = refusal(config, allowed, predict)
-    assert sentence is not None
-    assert sentence.startswith("batch_size is 4096: the run would take 40 GiB and this host allows 1 GiB;")
-    found = re.search(r"set batch_size to (\d+) or less", sentence)
-    assert found
-    size = int(found[1])
-    assert refusal(config.replace(batch_size=size), allowed, predict) is None
-    assert refusal(config.replace(batch_size=size + 1), allowed, predict) is not None
-
-
-def test_where_the_batch_is_not_enough_the_next_setting_is_named() -> None:
-    config = RunConfig().replace(batch_size=1, seq_len=1000)
-    sentence = refusal(config, limits(memory="104MiB"), predict)
-    assert sentence is not None
-    assert "set seq_len to 100 or less" in sentence
-
-
-def test_where_nothing_alone_helps_it_says_so() -> None:
-    sentence = refusal(RunConfig(), limits(memory="1KiB"), predict)
-    assert sentence is not None
-    assert sentence.endswith("choose a much smaller model.")
+@pytest.mark.parametrize(
+    ("settings", "allowed", "begins", "ends"),
+    [
+        ({}, {}, "", ""),
+        ({"steps": 500_000}, {"steps": 20_000}, "steps is 500000; this host", "allows at most 20000."),
+        (
+            {"batch_size": 4096, "seq_len": 10}, {"memory": "1GiB"},
+            "batch_size is 4096: the run would take 40 GiB and this host allows 1 GiB;", "set batch_size to 102 or less.",
+        ),
+        ({"batch_size": 1, "seq_len": 1000}, {"memory": "104MiB"}, "seq_len is 1000:", "set seq_len to 100 or less."),
+        ({}, {"memory": "1KiB"}, "", "choose a much smaller model."),
+        ({"steps": 30_000}, {"seconds": 60}, "steps is 30000:", "set steps to 6000 or less."),
+        ({"steps": 2000}, {"seconds": 60}, "", ""),
+    ],
+)  # fmt: skip
+def test_what_is_too_much_is_named_with_a_value_that_fits_and_one_more_does_not(
+    settings: dict[str, Any], allowed: dict[str, object], begins: str, ends: str
+) -> None:
+    config = RunConfig().replace(**settings)
+    sentence = refusal(config, limits(**allowed))
+    assert bool(sentence) == bool(ends)
+    assert (sentence.startswith(begins), sentence.endswith(ends)) == (True, True), sentence
+    for name, value in re.findall(r"set (\w+) to (\d+) or less", sentence):
+        assert not refusal(config.replace(**{name: int(value)}), limits(**allowed))
+        assert refusal(config.replace(**{name: int(value) + 1}), limits(**allowed))
 
 
 def test_without_a_formula_the_bound_counts() -> None:
-    sentence = refusal(RunConfig(), limits(memory="1GiB"), unknown)
-    assert sentence is not None
-    assert "8 GiB" in sentence
+    assert "8 GiB" in refusal(RunConfig(), limits(memory="1GiB"), unknown)
 
 
 WIDE = {"d_model": 64, "batch_size": 1}
@@ -114,46 +103,24 @@ TOO_MUCH: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", TOO_MUCH)
 def test_what_takes_more_than_its_step_is_refused(name: str) -> None:
-    allowed = Limits.from_environment({"ATTENTION_LAB_MEMORY": "256MiB"})
-    config = parse(TOO_MUCH[name])
-    sentence = allowed_by.refusal(config, real_prediction(config), allowed, real_prediction)
-    assert sentence is not None
+    allowed, config = limits(memory="256MiB"), parse(TOO_MUCH[name])
+    sentence = refusal(config, allowed, real_prediction)
     assert "the run would take" in sentence
-    found = re.search(r"set (\w+) to (\d+) or less", sentence)
-    if found:
-        fitting = config.replace(**{found[1]: int(found[2])})
-        assert allowed_by.refusal(fitting, real_prediction(fitting), allowed, real_prediction) is None
+    for setting, value in re.findall(r"set (\w+) to (\d+) or less", sentence):
+        assert not refusal(config.replace(**{setting: int(value)}), allowed, real_prediction)
 
 
 def test_long_sequences_whose_patterns_are_made_one_layer_at_a_time_are_taken() -> None:
-    allowed = Limits.from_environment({"ATTENTION_LAB_MEMORY": "256MiB"})
     config = parse({**WIDE, "seq_len": 512, "n_layers": 6, "n_heads": 8})
-    assert allowed_by.refusal(config, real_prediction(config), allowed, real_prediction) is None
-
-
-def test_too_long_names_the_steps_that_fit() -> None:
-    config = RunConfig().replace(steps=30_000)
-    sentence = refusal(config, limits(seconds=60), predict)
-    assert sentence is not None
-    assert sentence.startswith("steps is 30000:")
-    assert sentence.endswith("set steps to 6000 or less.")
-    assert refusal(config.replace(steps=6000), limits(seconds=60), predict) is None
+    assert not refusal(config, limits(memory="256MiB"), real_prediction)
 
 
 def test_what_is_measured_after_the_last_step_counts() -> None:
-    slow = partial(predict, result_seconds=50.0)
-    config = RunConfig().replace(steps=2000)
-    assert refusal(config, limits(seconds=60), predict) is None
-    sentence = refusal(config, limits(seconds=60), slow)
-    assert sentence is not None
-    assert sentence.endswith("set steps to 1000 or less.")
-    assert refusal(config.replace(steps=1000), limits(seconds=60), slow) is None
-
-
-def test_where_no_number_of_steps_helps_it_says_what_does() -> None:
-    sentence = refusal(RunConfig(), limits(seconds=60), partial(predict, result_seconds=100.0))
-    assert sentence is not None
-    assert sentence.endswith("choose a smaller model or a shorter seq_len.")
+    slow, config = partial(predict, result_seconds=50.0), RunConfig().replace(steps=2000)
+    assert refusal(config, limits(seconds=60), slow).endswith("set steps to 1000 or less.")
+    assert not refusal(config.replace(steps=1000), limits(seconds=60), slow)
+    hopeless = refusal(RunConfig(), limits(seconds=60), partial(predict, result_seconds=100.0))
+    assert hopeless.endswith("choose a smaller model or a shorter seq_len.")
 
 
 def test_limits_come_from_the_environment() -> None:

@@ -52,9 +52,7 @@ def file(tmp_path: Path) -> Path:
     return place
 
 
-def test_cells_come_in_order_with_their_source_and_what_they_assert_and_a_step_is_a_heading_and_what_follows(
-    file: Path,
-) -> None:
+def test_cells_come_in_order_and_a_step_is_a_heading_and_what_follows(file: Path) -> None:
     cells = read_cells(file)
     assert [cell.kind for cell in cells] == ["markdown", "markdown", "code", "code", "markdown", "markdown", "code"]
     assert [cell.number for cell in cells] == list(range(7))

@@ -64,21 +64,16 @@ def _replaced(source: str, changes: dict[str, str]) -> str:
 
 def test_what_the_notebooks_speak_of_comes_out(said: dict[str, str]) -> None:
     assert "IndexError: index out of range" in said["fixed-length"]
-    assert (
-        "11 words, RuntimeError: The size of tensor a (11) must match the size of tensor b (10)" in said["fixed-length"]
-    )
+    assert "11 words, RuntimeError: The size of tensor a (11) must match" in said["fixed-length"]
 
     pairs = re.findall(r"given (\S+), here (\S+)", said["mean-pooling"])
     assert pairs == [("0.0671", "0.0671"), ("0.0436", "0.0436"), ("0.0880", "0.0880"), ("-0.0395", "-0.0395")]
 
-    first, last = (
-        float(mean) for mean in re.findall(r"mean over the \w+ epoch: ([\d.]+)", said["predict-the-position"])
-    )
+    first, last = map(float, re.findall(r"mean over the \w+ epoch: ([\d.]+)", said["predict-the-position"]))
     assert 50 < first < 75
     assert 1 < last < 5
 
     found = re.search(r"first half ([\d.]+), second half ([\d.]+)", said["first-principles"])
-    assert found is not None
     assert abs(float(found[1]) - 0.1) < 0.03
     assert float(found[2]) > 0.99
 

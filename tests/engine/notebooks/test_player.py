@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import psutil
@@ -17,13 +17,14 @@ from engine.hosting.limits import Limits
 from engine.notebooks import NOTEBOOKS, player
 from engine.notebooks.player import Play
 from engine.notebooks.players import Players
+from tests.engine.workers.test_pool import until
 
 NOTEBOOK = NOTEBOOKS["fixed-length"]
 CODE = [cell.number for cell in NOTEBOOK.cells if cell.kind == "code"]
 BUSY = 'print(\'{"cell": 2, "event": "started"}\', flush=True)\nimport time\ntime.sleep(600)'
 """A notebook whose first cell never ends."""
 
-Start = Callable[..., Play]
+Start, PlayersOf = Callable[..., Play], Callable[..., tuple[Players, Allowances]]
 
 
 @pytest.fixture
@@ -39,13 +40,6 @@ def start() -> Iterator[Start]:
     for play in plays:
         play.stop()
         assert play.wait(240)
-
-
-def until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 240
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def saying(*messages: dict[str, Any]) -> str:
@@ -91,11 +85,9 @@ def test_a_word_that_it_waits_is_not_believed_when_it_was_told_to_go_on(start: S
 
 
 @pytest.fixture
-def players_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[Players, Allowances]]]:
+def players_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[PlayersOf]:
     """Players of notebooks that never end, with the limits of a host."""
-    monkeypatch.setattr(
-        "engine.notebooks.players.Play", lambda *given, **how: Play(*given, **how, command=["-c", BUSY])
-    )
+    monkeypatch.setattr("engine.notebooks.players.Play", partial(Play, command=["-c", BUSY]))
     made = list[Players]()
 
     def make(**limits: int) -> tuple[Players, Allowances]:
@@ -108,9 +100,7 @@ def players_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[
         players.close()
 
 
-def test_players_limit_processes_and_put_idle_ones_away(
-    players_of: Callable[..., tuple[Players, Allowances]],
-) -> None:
+def test_players_limit_processes_and_put_idle_ones_away(players_of: PlayersOf) -> None:
     players, allowances = players_of(notebooks=2)
     anna, bert, carl, dora = map(Visitor, ("anna", "bert", "carl", "dora"))
     first = players.begin(NOTEBOOK, anna)
@@ -133,9 +123,7 @@ def test_players_limit_processes_and_put_idle_ones_away(
     assert allowances.count("notebook", anna) == 0
 
 
-def test_a_visitor_has_as_many_as_the_host_allows_and_the_one_that_waits_gives_way(
-    players_of: Callable[..., tuple[Players, Allowances]],
-) -> None:
+def test_a_visitor_has_as_many_as_the_host_allows_and_the_one_that_waits_gives_way(players_of: PlayersOf) -> None:
     players, allowances = players_of(notebooks_per_visitor=2)
     anna = Visitor("anna")
     busy, waiting = players.begin(NOTEBOOK, anna), players.begin(NOTEBOOK, anna)
@@ -158,9 +146,8 @@ def test_a_real_one_goes_on_from_where_it_was_and_holds_no_torch_here() -> None:
         until(lambda: play.state != "running")
         assert (play.state, play.outcomes[CODE[0]].state) == ("waiting", "passed")
         assert "token vectors    (10, 256)" in play.outcomes[CODE[0]].text
-        process = next(
-            child for child in psutil.Process().children(recursive=True) if "engine.notebooks.play" in child.cmdline()
-        )
+        children = psutil.Process().children(recursive=True)
+        process = next(child for child in children if "engine.notebooks.play" in child.cmdline())
         assert process.nice() > psutil.Process().nice(), "pages go first"
         play.go(CODE[-1])
         assert play.wait(240)

@@ -39,7 +39,6 @@ def test_a_run_that_goes_on_elsewhere_is_not_lost_and_is_read_anew(other: Runs, 
     run, here = other.create(config(), "me"), Runs(tmp_path / "runs")
     run.append([Progress(1, 0.5, 1.0, 0.01, 10.0)], "running")
     found = here.get(run.id)
-    assert found is not None
     assert (found.state, found.step, found.elsewhere) == ("running", 1, True)
     run.append([Ended(1, "stopped")])
     assert here.get(run.id).state == "stopped"  # type: ignore[union-attr]
@@ -49,9 +48,7 @@ def test_nothing_of_another_server_is_deleted_and_what_it_made_counts(other: Run
     here = Runs(tmp_path / "runs")
     own = here.create(config(), "me")
     own.append([Ended(0, "stopped")])
-    assert [run.id for run in here.recent()] == [own.id], (
-        "the folder has been read before the other server's runs are made"
-    )
+    assert [run.id for run in here.recent()] == [own.id], "it has been read before the other server's runs"
     live, ended = other.create(config(), "me"), other.create(config(), "me")
     ended.append([Ended(0, "stopped")])
     here.prune(Retention(runs=1))
@@ -91,9 +88,7 @@ def test_a_server_that_is_silent_for_long_is_gone(other: Runs, tmp_path: Path) -
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems tell when a process began whatever the clock says")
 @pytest.mark.parametrize("hours", [-1, 1])
-def test_a_clock_that_is_set_anew_ends_no_server(
-    other: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hours: int
-) -> None:
+def test_a_new_time_ends_no_server(other: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hours: int) -> None:
     run, proc = other.create(config()), tmp_path / "proc"
     proc.mkdir()
     (proc / str(os.getpid())).symlink_to(f"/proc/{os.getpid()}")
@@ -116,7 +111,6 @@ def test_a_server_that_was_killed_is_gone_at_once(tmp_path: Path) -> None:
         "lease = ServerLease(Path(sys.argv[1])); lease.take(); print(lease.id, flush=True); time.sleep(3600)"
     )
     child = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert child.stdout is not None
     server = child.stdout.readline().strip()
     here = ServerLease(tmp_path)
     assert here.elsewhere(server)
@@ -128,9 +122,7 @@ def test_a_server_that_was_killed_is_gone_at_once(tmp_path: Path) -> None:
     assert not here.elsewhere(server)
 
 
-def test_a_process_id_that_is_used_again_is_another_process_and_a_damaged_file_is_nobody(
-    other: Runs, tmp_path: Path
-) -> None:
+def test_a_process_id_that_is_used_again_and_a_damaged_file_are_nobody(other: Runs, tmp_path: Path) -> None:
     here, file = ServerLease(tmp_path / "servers"), tmp_path / "servers" / f"{other.lease.id}.json"
     whole = file.read_text()
     file.write_text(json.dumps({**json.loads(whole), "began": psutil.Process().create_time() - 1000}))

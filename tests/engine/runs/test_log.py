@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+from dataclasses import replace
 from math import inf, isnan, nan
 
 import pytest
@@ -20,9 +21,7 @@ def step(number: int) -> Progress:
 
 
 def validated(number: int) -> Progress:
-    return Progress(
-        number, 1 / number, 2.0, 0.1, 1e5, {"accuracy": 0.5}, {"loss": 0.25}, {"0.q": 1e-9, "head": number / 3}
-    )
+    return replace(step(number), validation={"loss": 0.25}, grad_norms={"0.q": 1e-9, "head": number / 3})
 
 
 @pytest.fixture(scope="module")

@@ -38,11 +38,8 @@ def ended(accuracy: float, *, gap: float = 0.0) -> list[Event]:
         ({}, 0.5, {"steps": 900}, ""),
     ],
 )
-def test_the_change_fits_the_end(
-    settings: dict[str, Any], accuracy: float, changes: Mapping[str, Any], issue: str
-) -> None:
+def test_the_change_fits_it(settings: dict[str, Any], accuracy: float, changes: Mapping[str, Any], issue: str) -> None:
     step = next_step(parse(settings), ended(accuracy))
-    assert step is not None
     assert (dict(step.changes), step.issue) == (changes, issue)
 
 
@@ -60,7 +57,6 @@ def test_every_change_is_allowed_and_named_and_every_issue_exists() -> None:
 def test_a_failure_is_followed_by_what_prevented_it_and_a_run_that_goes_on_by_nothing() -> None:
     failed = Failed(7, "Step 7: loss is no longer finite.", 3, "loss", "grad_clip=1.0")
     step = next_step(parse({"norm": "none"}), [failed])
-    assert step is not None
     assert dict(step.changes) == {"grad_clip": "1.0"}
     assert step.issue == "no-normalization"
     assert step.label(RunConfig()).endswith("1.0")

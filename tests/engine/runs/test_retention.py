@@ -22,9 +22,7 @@ def ended(runs: Runs, owner: str) -> Run:
     return run
 
 
-def test_one_visitor_s_many_runs_push_out_its_own_only_and_what_is_pinned_outlives_everything_newer(
-    tmp_path: Path,
-) -> None:
+def test_many_runs_push_out_their_owner_s_only_and_what_is_pinned_stays(tmp_path: Path) -> None:
     runs = Runs(tmp_path / "runs")
     prepared, other = ended(runs, "teacher"), ended(runs, "teacher")
     many = [ended(runs, "pupil") for _ in range(20)]

@@ -8,7 +8,7 @@ import pytest
 
 from engine.estimate.by_length import memory_at
 from engine.foundation.errors import Refused
-from engine.hosting.limits import PROFILES, Limits
+from engine.hosting.limits import Limits
 from engine.settings.costs import Memory
 from engine.sweeps.guard import SPARE, TRANSIENT, needed_bytes, needed_seconds, onward, reason_not_to, refusal
 from engine.sweeps.jobs import Visit
@@ -59,40 +59,29 @@ def test_memory_must_fit_with_room_to_spare() -> None:
     assert needed_bytes(PLAN, "fused", 2048, before) == 400 * 2**20
     assert reason_not_to(PLAN, "fused", 2048, before, SPARE * 400 * 2**20) is None
     why = reason_not_to(PLAN, "fused", 2048, before, SPARE * 400 * 2**20 - 1)
-    assert why is not None
     assert "it would take about 400 MiB" in why
 
 
 def test_before_any_peak_the_formula_is_multiplied_and_never_undercut() -> None:
     told = memory_at(PLAN.config("materialised", 4096), 4096).total
-    assert told is not None
     assert needed_bytes(PLAN, "materialised", 4096, []) == TRANSIENT * told
     assert needed_bytes(PLAN, "materialised", 4096, [seen(2048, 1.0, 10)]) == told
     assert needed_bytes(PLAN, "gru", 128, []) > 0
 
 
-def test_the_default_plan_is_allowed_for_strangers_too() -> None:
-    assert refusal(Plan(), Limits()) is None
-    assert refusal(Plan(), Limits.model_validate(PROFILES["public"])) is None
-
-
 def test_a_long_plan_is_refused_with_a_value_that_fits_or_with_what_else_to_lower() -> None:
     limits = Limits(seconds=600.0)
     sentence = refusal(SLOW, limits)
-    assert sentence is not None
     found = re.fullmatch(
         r"patience is 60 and rounds is 15: the measurement could take .+ and this host allows 10 min; "
         r"set patience to ([\d.]+) or less\.",
         sentence,
     )
-    assert found is not None, sentence
     fits = float(found[1])
     assert refusal(SLOW.model_copy(update={"patience": fits}), limits) is None
     assert refusal(SLOW.model_copy(update={"patience": fits + 0.01}), limits) is not None
 
-    sentence = refusal(SLOW, Limits(seconds=60.0))
-    assert sentence is not None
-    assert sentence.endswith("choose fewer rounds or kinds.")
+    assert str(refusal(SLOW, Limits(seconds=60.0))).endswith("choose fewer rounds or kinds.")
 
     pool = ScriptedPool()
     pool.limits = Limits(seconds=60.0)

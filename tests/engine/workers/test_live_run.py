@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -11,21 +11,12 @@ from typing import Any
 import pytest
 
 from engine.config.run_config import RunConfig
-from engine.estimate.prediction import Prediction
-from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
+from engine.runs.events import Ended, Event, Finished, Measuring, Progress, Snapshot, Started
 from engine.runs.folder import RunFolder
-from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
 from engine.settings.costs import Memory
 from engine.workers import protocol
-from engine.workers.live_run import (
-    SAVE_EVERY,
-    SAVE_SHARE,
-    SHORT_SLICE,
-    SLICE,
-    SNAPSHOT_EVERY,
-    LiveRun,
-)
+from engine.workers.live_run import SAVE_EVERY, SAVE_SHARE, SHORT_SLICE, SLICE, SNAPSHOT_EVERY, LiveRun
 from engine.workers.worker import ROUND, FairShare, Worker
 from tests.engine import fake_training
 from tests.engine.hosting.test_limits import prediction
@@ -40,29 +31,27 @@ class Clock:
 
 
 @dataclass
-class Timed:
-    """A training whose every step takes the same time on the test's clock; so does each piece of measuring its result. Saving its
-    state takes ``saving`` seconds."""
+class Timed(fake_training.State):
+    """The training of one run, and its state. Every step takes the same time on the test's clock; so does each piece of measuring its
+    result. Saving the state takes ``saving`` seconds."""
 
     clock: Clock
     seconds: float
     pieces: int = 0
     saving: float = 0.0
-    steps: list[tuple[int, int]] = field(default_factory=list)
 
-    def begin(self, config: RunConfig, prediction: Prediction | None) -> fake_training.State:
-        return TimedState(self)
+    def __post_init__(self) -> None:
+        super().__init__()
 
-    def train(
-        self,
-        config: RunConfig,
-        model: None,
-        record: RecordOptions,
-        prediction: Prediction | None,
-        measure: object,
-        state: fake_training.State,
-    ) -> Generator[Event, str | None, None]:
-        inner, request = fake_training.train(config, model, record, state=state), None
+    def begin(self, config: RunConfig, prediction: None) -> Timed:
+        return self
+
+    def save(self, file: Path) -> None:
+        super().save(file)
+        self.clock.now += self.saving
+
+    def train(self, config: RunConfig, *given: Any) -> Generator[Event, str | None, None]:
+        inner, request = fake_training.train(config, *given), None
         while True:
             try:
                 event = inner.send(request)
@@ -73,31 +62,28 @@ class Timed:
                 yield Measuring(event.step)
             if isinstance(event, Progress):
                 self.clock.now += self.seconds
-                self.steps.append((config.seed, event.step))
             request = yield event
 
 
-class TimedState(fake_training.State):
-    def __init__(self, training: Timed) -> None:
-        super().__init__()
-        self.training = training
-
-    def save(self, file: Path) -> None:
-        super().save(file)
-        self.training.clock.now += self.training.saving
+def live_run(training: Timed, name: str = "a", *, steps: int = 10_000, folder: Path = Path(), **how: Any) -> LiveRun:
+    request = RunRequest(fake_training.config(steps), **how)
+    return LiveRun(name, request, None, training, RunFolder(folder), clock=training.clock)
 
 
-def live_run(
-    run_id: str, config: RunConfig, training: Timed, *, clock: Clock, folder: Path = Path(), **how: Any
-) -> LiveRun:
-    return LiveRun(run_id, RunRequest(config, **how), None, training, RunFolder(folder), clock=clock)
-
-
-def started(run: LiveRun) -> LiveRun:
-    """Past its facts and its first step, everything delivered."""
+def started(training: Timed, name: str = "a", **how: Any) -> LiveRun:
+    """A run past its facts and its first step, everything delivered."""
+    run = live_run(training, name, **how)
     while run.step < 1:
         run.advance()
         run.deliver()
+    return run
+
+
+def take_turn(turns: FairShare, seconds: float | None = None) -> LiveRun:
+    """Let the run whose turn it is train for a slice, or for so many seconds."""
+    run = turns.next()
+    run.advance(turns.slice() if seconds is None else seconds)
+    run.deliver()
     return run
 
 
@@ -110,14 +96,19 @@ def clock() -> Clock:
     return Clock()
 
 
+@pytest.fixture
+def turns(clock: Clock) -> FairShare:
+    return FairShare(clock)
+
+
 def test_a_slice_ends_after_its_time(clock: Clock) -> None:
-    run = started(live_run("a", fake_training.config(1000), Timed(clock, 0.01), clock=clock))
+    run = started(Timed(clock, 0.01))
     run.advance()
     assert len(run.deliver()) == round(SLICE / 0.01)
 
 
 def test_measuring_the_result_is_cut_into_slices_and_not_told(clock: Clock) -> None:
-    run = started(live_run("a", fake_training.config(2), Timed(clock, 0.01, pieces=100), clock=clock))
+    run = started(Timed(clock, 0.01, pieces=100), steps=2)
     told, slices, longest = list[Event](), 0, 0.0
     while not run.over:
         began = clock.now
@@ -131,23 +122,19 @@ def test_measuring_the_result_is_cut_into_slices_and_not_told(clock: Clock) -> N
 
 
 def test_a_slice_is_cut_short_while_something_waits_but_never_to_nothing(clock: Clock) -> None:
-    run = started(live_run("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
-    waits_from = clock.now + 0.003
-    run.advance(hurry=lambda: clock.now >= waits_from)
-    assert len(run.deliver()) == round(SHORT_SLICE / 0.001)
-    waits_from = clock.now + 0.03
-    run.advance(hurry=lambda: clock.now >= waits_from)
-    assert len(run.deliver()) == round(0.03 / 0.001)
+    run = started(Timed(clock, 0.001))
+    for seconds, taken in ((0.003, SHORT_SLICE), (0.03, 0.03)):
+        waits_from = clock.now + seconds
+        run.advance(hurry=lambda: clock.now >= waits_from)  # noqa: B023 called at once
+        assert len(run.deliver()) == round(taken / 0.001)
 
 
 def test_facts_and_first_point_leave_at_once_and_the_rest_in_batches(clock: Clock) -> None:
-    run = live_run("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock)
-    deliveries = []
-    for _ in range(3):
+    run = live_run(Timed(clock, 0.001))
+    for kind in (Started, Snapshot, Progress):
         run.advance()
         assert run.deliverable
-        deliveries.append([type(event) for event in run.deliver()])
-    assert deliveries == [[Started], [Snapshot], [Progress]]
+        assert [type(event) for event in run.deliver()] == [kind]
     run.advance()
     assert run.unsent
     assert not run.deliverable
@@ -155,161 +142,80 @@ def test_facts_and_first_point_leave_at_once_and_the_rest_in_batches(clock: Cloc
     assert run.deliverable
 
 
-def test_runs_take_turns_and_share_the_time(clock: Clock) -> None:
-    training, turns = Timed(clock, 0.01), FairShare(clock)
-    runs = [live_run(str(seed), fake_training.config(10_000, seed=seed), training, clock=clock) for seed in range(3)]
-    for run in runs:
-        turns.add(started(run))
-    training.steps.clear()
-    for _ in range(30):
-        run = turns.next()
-        assert run is not None
-        run.advance()
-        run.deliver()
-    counts = [sum(seed == number for seed, _ in training.steps) for number in range(3)]
-    assert counts == [50, 50, 50]
-
-
-def seconds_of_each(turns: FairShare, runs: dict[str, LiveRun], clock: Clock, during: float) -> dict[str, float]:
-    """The seconds in which each run trained."""
-    took, until = dict.fromkeys(runs, 0.0), clock.now + during
+def seconds_of_each(turns: FairShare, clock: Clock, during: float) -> list[float]:
+    """The seconds in which each run trained, by name."""
+    took, until = dict[str, float](), clock.now + during
     while clock.now < until:
-        run, began = turns.next(), clock.now
-        assert run is not None
-        run.advance(turns.slice())
-        run.deliver()
-        took[run.run_id] += clock.now - began
-    return took
+        began = clock.now
+        name = take_turn(turns).run_id
+        took[name] = took.get(name, 0.0) + clock.now - began
+    return [took[name] for name in sorted(took)]
 
 
-def test_a_run_whose_steps_are_longer_than_a_slice_gets_no_more_time_than_the_others(clock: Clock) -> None:
-    turns, runs = FairShare(clock), dict[str, LiveRun]()
-    for seed, seconds in enumerate((0.4, 0.01, 0.01, 0.02, 0.005)):
-        name = str(seed)
-        runs[name] = started(live_run(name, fake_training.config(10_000), Timed(clock, seconds), clock=clock))
-        turns.add(runs[name])
-    took = seconds_of_each(turns, runs, clock, 40.0)
-    assert list(took.values()) == pytest.approx([8.0] * 5, abs=0.4)
+def test_a_run_whose_steps_are_longer_than_a_slice_gets_no_more_time(clock: Clock, turns: FairShare) -> None:
+    for number, seconds in enumerate((0.4, 0.01, 0.01, 0.02, 0.005)):
+        turns.add(started(Timed(clock, seconds), str(number)))
+    assert seconds_of_each(turns, clock, 40.0) == pytest.approx([8.0] * 5, abs=0.4)
 
 
 @pytest.mark.parametrize("came", ["paused", "later"])
-def test_a_run_that_was_paused_or_comes_later_has_nothing_to_make_up_for(came: str, clock: Clock) -> None:
-    turns, training = FairShare(clock), Timed(clock, 0.01)
-    runs = {
-        name: started(live_run(name, fake_training.config(10_000), training, clock=clock)) for name in ("a", "b", "c")
-    }
-    last = runs.pop("c")
-    for run in runs.values():
+def test_who_was_paused_or_comes_later_has_nothing_to_make_up_for(came: str, clock: Clock, turns: FairShare) -> None:
+    first, second, last = (started(Timed(clock, 0.01), name) for name in "abc")
+    for run in (first, second, *([last] if came == "paused" else [])):
         turns.add(run)
-    if came == "paused":
-        turns.add(last)
-        last.pause()
-        last.deliver()
-    seconds_of_each(turns, runs, clock, 20.0)
+    last.pause()
+    last.deliver()
+    seconds_of_each(turns, clock, 20.0)
     if came == "later":
         turns.add(last)
     last.resume()
-    took = seconds_of_each(turns, runs | {"c": last}, clock, 6.0)
-    assert list(took.values()) == pytest.approx([2.0] * 3, abs=2 * SLICE)
+    assert seconds_of_each(turns, clock, 6.0) == pytest.approx([2.0] * 3, abs=2 * SLICE)
 
 
-def test_a_new_run_goes_first_until_its_first_point(clock: Clock) -> None:
-    training, turns = Timed(clock, 0.01), FairShare(clock)
-    for seed in range(5):
-        turns.add(started(live_run(str(seed), fake_training.config(1000, seed=seed), training, clock=clock)))
-    turns.add(live_run("new", fake_training.config(1000, seed=9), training, clock=clock))
-    order = []
-    for _ in range(9):
-        run = turns.next()
-        assert run is not None
-        run.advance(turns.slice())
-        run.deliver()
-        order.append(run.run_id)
-    assert order[:3] == ["new"] * 3  # its facts, its first weights, its first step
-    assert sorted(order[3:]) == ["0", "1", "2", "3", "4", "new"]
+def test_new_runs_go_first_until_their_first_points_as_they_came(clock: Clock, turns: FairShare) -> None:
+    names = ["0", "1", "2", "new", "newer"]
+    for name in names:
+        turns.add((live_run if "new" in name else started)(Timed(clock, 0.01), name))
+    order = [take_turn(turns).run_id for _ in range(11)]
+    assert order[:6] == ["new"] * 3 + ["newer"] * 3, "facts, first weights, first step"
+    assert sorted(order[6:]) == names
 
 
-def test_new_runs_have_their_first_points_in_the_order_in_which_they_came(clock: Clock) -> None:
-    training, turns = Timed(clock, 0.01), FairShare(clock)
-    for name in ("0", "1", "2"):
-        turns.add(live_run(name, fake_training.config(1000, seed=int(name)), training, clock=clock))
-    order = []
-    for _ in range(9):
-        run = turns.next()
-        assert run is not None
-        order.append(run.run_id)
-        run.advance(0.0)
-        run.deliver()
-    assert order == ["0"] * 3 + ["1"] * 3 + ["2"] * 3
+def test_with_many_runs_the_slices_get_shorter(clock: Clock, turns: FairShare) -> None:
+    for number in range(25):
+        assert turns.slice() == pytest.approx(min(SLICE, ROUND / max(1, number)))
+        turns.add(started(Timed(clock, 0.01), str(number)))
 
 
-def test_with_many_runs_the_slices_get_shorter(clock: Clock) -> None:
-    turns = FairShare(clock)
-    for seed in range(25):
-        assert turns.slice() == pytest.approx(min(SLICE, ROUND / max(1, seed)))
-        turns.add(started(live_run(str(seed), fake_training.config(1000), Timed(clock, 0.01), clock=clock)))
-
-
-def test_pace_holds_a_run_back_and_lets_others_go_on(clock: Clock) -> None:
-    training, turns = Timed(clock, 0.001), FairShare(clock)
-    slow = started(live_run("slow", fake_training.config(10_000, seed=1), training, pace=4, clock=clock))
-    fast = started(live_run("fast", fake_training.config(10_000, seed=2), training, clock=clock))
+def test_pace_holds_a_run_back_and_lets_others_go_on(clock: Clock, turns: FairShare) -> None:
+    slow, fast = started(Timed(clock, 0.001), "slow", pace=4), started(Timed(clock, 0.001), "fast")
     turns.add(slow)
     turns.add(fast)
-    training.steps.clear()
-    began = clock.now
-    while clock.now - began < 3:
-        run = turns.next()
-        assert run is not None, "the fast run is always ready"
-        run.advance()
-        run.deliver()
-    assert 11 <= sum(seed == 1 for seed, _ in training.steps) <= 13
-    assert sum(seed == 2 for seed, _ in training.steps) > 2500
+    seconds_of_each(turns, clock, 3.0)
+    assert 11 <= slow.step - 1 <= 13
+    assert fast.step > 2500
 
 
-def test_a_paced_run_alone_says_how_long_it_waits(clock: Clock) -> None:
-    turns = FairShare(clock)
-    run = started(live_run("a", fake_training.config(100), Timed(clock, 0.0), pace=2, clock=clock))
+def test_a_paced_run_alone_says_how_long_it_waits_and_does_not_race_to_catch_up(clock: Clock, turns: FairShare) -> None:
+    run = started(Timed(clock, 0.0), pace=2)
     turns.add(run)
-    run.deliver()
     assert turns.next() is None
     assert turns.seconds_to_next() == pytest.approx(0.5)
+    clock.now += 60
+    run.advance()
+    assert len(steps_in(run.deliver())) <= 2
     run.set_pace(None)
     assert turns.next() is run
 
 
-def test_a_run_behind_its_pace_does_not_race_to_catch_up(clock: Clock) -> None:
-    run = started(live_run("a", fake_training.config(1000), Timed(clock, 0.0), pace=10, clock=clock))
-    clock.now += 60
-    run.advance()
-    assert len(steps_in(run.deliver())) <= 2
-
-
-def test_pause_looks_and_stands_still_and_a_step_is_one_step(clock: Clock) -> None:
-    training, turns = Timed(clock, 0.001), FairShare(clock)
-    run = started(live_run("a", fake_training.config(1000), training, clock=clock))
+def test_a_step_on_a_going_run_pauses_it_and_three_asked_at_once_are_three(clock: Clock, turns: FairShare) -> None:
+    run = started(Timed(clock, 0.001))
     turns.add(run)
-    run.advance()
-    run.pause()
-    paused_at = run.step
-    assert [e.step for e in run.deliver() if isinstance(e, Snapshot)] == [paused_at]
-    assert turns.next() is None
-    assert turns.seconds_to_next() is None
-    run.allow_step()
-    assert turns.next() is run
-    run.advance()
-    assert [(type(e), e.step) for e in run.deliver()] == [(Progress, paused_at + 1), (Snapshot, paused_at + 1)]
-    assert turns.next() is None
-    run.resume()
-    run.advance()
-    assert run.step > paused_at + 1
-
-
-def test_a_step_on_a_going_run_pauses_it_and_three_steps_asked_at_once_are_three(clock: Clock) -> None:
-    run = started(live_run("a", fake_training.config(1000), Timed(clock, 0.001), clock=clock))
     run.allow_step()
     run.advance()
+    run.deliver()
     assert (run.step, run.waiting) == (2, True)
+    assert turns.next() is turns.seconds_to_next() is None
     for _ in range(3):
         run.allow_step()
     while not run.waiting:
@@ -318,7 +224,7 @@ def test_a_step_on_a_going_run_pauses_it_and_three_steps_asked_at_once_are_three
 
 
 def test_a_run_that_starts_paused_shows_its_first_weights(clock: Clock) -> None:
-    run = live_run("a", fake_training.config(1000), Timed(clock, 0.001), paused=True, clock=clock)
+    run = live_run(Timed(clock, 0.001), paused=True)
     while not run.waiting:
         run.advance()
     assert [type(event) for event in run.deliver()] == [Started, Snapshot]
@@ -328,9 +234,7 @@ def test_a_run_that_starts_paused_shows_its_first_weights(clock: Clock) -> None:
 @pytest.mark.parametrize(("pace", "snapshots"), [(50.0, 10 / SNAPSHOT_EVERY), (None, 0)])
 def test_a_slowed_run_takes_snapshots_by_the_clock(clock: Clock, pace: float | None, snapshots: float) -> None:
     """At full speed the config alone says when."""
-    run = started(live_run("a", fake_training.config(10_000), Timed(clock, 0.01), pace=pace, clock=clock))
-    run.deliver()
-    began, taken = clock.now, list[Event]()
+    run, began, taken = started(Timed(clock, 0.01), pace=pace), clock.now, list[Event]()
     while clock.now - began < 10:
         run.advance()
         clock.now = max(clock.now, run.due)
@@ -340,8 +244,7 @@ def test_a_slowed_run_takes_snapshots_by_the_clock(clock: Clock, pace: float | N
 
 def test_looking_does_not_change_the_steps(clock: Clock) -> None:
     """The generator never gets a look where it would take it for a request to go on."""
-    run = live_run("a", fake_training.config(50), Timed(clock, 0.001), clock=clock)
-    seen: list[Event] = []
+    run, seen = live_run(Timed(clock, 0.001), steps=50), list[Event]()
     while not run.over:
         run.pause()
         run.resume()
@@ -351,10 +254,8 @@ def test_looking_does_not_change_the_steps(clock: Clock) -> None:
     assert [type(e) for e in seen].count(Finished) == 1
 
 
-def test_alone_holds_the_others_until_it_pauses(clock: Clock) -> None:
-    training, turns = Timed(clock, 0.01), FairShare(clock)
-    alone = started(live_run("alone", fake_training.config(1000, seed=1), training, alone=True, clock=clock))
-    other = started(live_run("other", fake_training.config(1000, seed=2), training, clock=clock))
+def test_alone_holds_the_others_until_it_pauses(clock: Clock, turns: FairShare) -> None:
+    alone, other = started(Timed(clock, 0.01), "alone", alone=True), started(Timed(clock, 0.01), "other")
     turns.add(alone)
     turns.add(other)
     assert [turns.next() for _ in range(3)] == [alone] * 3
@@ -362,26 +263,9 @@ def test_alone_holds_the_others_until_it_pauses(clock: Clock) -> None:
     assert turns.next() is other
 
 
-@pytest.mark.parametrize(
-    ("seed", "sentence"),
-    [
-        (fake_training.RAISES, "An error ended it (RuntimeError: the weights fell over)."),
-        (fake_training.REFUSES, "device is cuda; this machine has cpu."),
-    ],
-)
-def test_an_exception_becomes_one_sentence(clock: Clock, seed: int, sentence: str) -> None:
-    run = live_run("a", fake_training.config(1000, seed=seed), Timed(clock, 0.001), clock=clock)
-    seen: list[Event] = []
-    while not run.over:
-        run.advance()
-        seen += run.deliver()
-    assert seen[-1] == Failed(2, sentence)
-
-
 def test_a_run_is_saved_once_a_minute_and_seldom_where_that_takes_long(clock: Clock, tmp_path: Path) -> None:
-    training = Timed(clock, 0.1)
-    run = started(live_run("a", fake_training.config(10_000), training, clock=clock, folder=tmp_path))
-    began = clock.now
+    training, began = Timed(clock, 0.1), clock.now
+    run = started(training, folder=tmp_path)
 
     def seconds_until_due() -> float:
         since = clock.now
@@ -401,9 +285,8 @@ def test_a_run_is_saved_once_a_minute_and_seldom_where_that_takes_long(clock: Cl
     assert seconds_until_due() == pytest.approx(3 * SAVE_SHARE, rel=0.05)
 
 
-@pytest.mark.parametrize("how", [{"trial": True}, {"alone": True}])
-def test_trials_and_measurements_are_not_saved(clock: Clock, how: dict[str, bool]) -> None:
-    run = started(live_run("a", fake_training.config(10_000), Timed(clock, 0.1), clock=clock, **how))
+def test_measurements_are_not_saved(clock: Clock) -> None:
+    run = started(Timed(clock, 0.1), alone=True)
     clock.now += 10 * SAVE_EVERY
     run.advance()
     assert not run.save_due
@@ -417,22 +300,12 @@ def continued(clock: Clock, tmp_path: Path, **how: Any) -> LiveRun:
 
 
 def test_steps_that_are_repeated_keep_no_pace(clock: Clock, tmp_path: Path) -> None:
-    run = continued(clock, tmp_path, pace=1.0)
-    told = list[Event]()
+    run, told = continued(clock, tmp_path, pace=1.0), list[Event]()
     while run.due <= clock.now:
         run.advance()
         told += run.deliver()
     assert steps_in(told) == [8, 9]
     assert run.due > clock.now + 0.5
-
-
-def test_a_single_step_of_a_run_that_repeats_others_is_a_new_one(clock: Clock, tmp_path: Path) -> None:
-    run = continued(clock, tmp_path, paused=True)
-    assert run.waiting
-    run.allow_step()
-    while not run.waiting:
-        run.advance()
-    assert run.step == 10
 
 
 def test_stopped_while_it_repeats_steps_it_ends_where_it_was(clock: Clock, tmp_path: Path) -> None:
@@ -444,11 +317,14 @@ def test_stopped_while_it_repeats_steps_it_ends_where_it_was(clock: Clock, tmp_p
 
 
 def test_a_run_is_suspended_once_it_has_begun_and_has_no_step_to_take(clock: Clock, tmp_path: Path) -> None:
-    run = live_run("a", fake_training.config(5), Timed(clock, 0.01), clock=clock, folder=tmp_path, paused=True)
+    run = live_run(Timed(clock, 0.01), steps=5, folder=tmp_path, paused=True)
     with pytest.raises(OSError, match="nothing to save"):
         run.suspend()
     run.resume()
-    started(run).pause()
+    while run.step < 1:
+        run.advance()
+        run.deliver()
+    run.pause()
     run.allow_step()
     with pytest.raises(OSError, match="not taken yet"):
         run.suspend()

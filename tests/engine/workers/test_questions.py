@@ -22,7 +22,7 @@ from engine.workers import questions
 from engine.workers.pool import Pool
 from engine.workers.processes import supervisor
 from engine.workers.questions import Questions
-from tests.engine.fake_training import Add, Echo, Nap, Note, WorkerPid
+from tests.engine.fake_training import Add, Nap, Note, WorkerPid
 from tests.engine.workers.test_pool import FAKE, PATIENCE, long_run, pid_of, pool_of, until, wait_stopped
 
 ANN, BOB = Visitor("ann"), Visitor("bob")
@@ -79,13 +79,6 @@ def busy(pool: Pool) -> bool:
     return any(worker.answering for worker in pool.health().workers)
 
 
-def test_jobs_never_go_to_a_worker_that_trains(pool: Pool) -> None:
-    run = long_run(pool)
-    trains = pid_of(pool, run)
-    assert pool.ask(WorkerPid()) == pool.ask(WorkerPid(), alone=True) != trains
-    wait_stopped(pool, run)
-
-
 def test_equal_questions_under_way_are_answered_once(pool: Pool, threads: ThreadPoolExecutor, tmp_path: Path) -> None:
     note = Note(str(tmp_path / "notes"), "once", 1.0)
     answers = [asked(threads, pool, note, visitor) for visitor in (ANN, BOB, ANN)]
@@ -103,8 +96,9 @@ def test_one_caller_who_gives_up_takes_nothing_from_another(pool: Pool, threads:
     assert patient.result() == 3.5
 
 
-def test_what_waits_behind_a_job_that_takes_too_long_is_answered(pool: Pool, threads: ThreadPoolExecutor) -> None:
-    pid = pool.ask(WorkerPid())
+def test_a_job_that_takes_too_long_holds_up_nobody_and_costs_no_run(pool: Pool, threads: ThreadPoolExecutor) -> None:
+    run, pid = long_run(pool), pool.ask(WorkerPid())
+    trains = pid_of(pool, run)
     hopeless = threads.submit(pool.ask, Nap(3600), ANN, timeout=1.0)
     until(lambda: busy(pool))
     waiting = [asked(threads, pool, Add(n), BOB) for n in range(3)]
@@ -112,6 +106,10 @@ def test_what_waits_behind_a_job_that_takes_too_long_is_answered(pool: Pool, thr
         hopeless.result()
     assert [answer.result() for answer in waiting] == [0, 1, 2]
     assert pool.ask(WorkerPid()) != pid
+    step = run.step
+    until(lambda: run.step > step)
+    assert pid_of(pool, run) == trains
+    wait_stopped(pool, run)
 
 
 def test_a_job_process_that_hangs_idle_is_replaced_and_asked_again(pool: Pool) -> None:
@@ -121,18 +119,7 @@ def test_a_job_process_that_hangs_idle_is_replaced_and_asked_again(pool: Pool) -
     assert not psutil.pid_exists(pid)
 
 
-def test_visitors_take_turns(pool: Pool, threads: ThreadPoolExecutor, tmp_path: Path) -> None:
-    notes = str(tmp_path / "notes")
-    first = asked(threads, pool, Nap(2.0))
-    until(lambda: busy(pool))
-    answers = [asked(threads, pool, Note(notes, text, 0.0), ANN) for text in ("a1", "a2", "a3")]
-    answers.append(asked(threads, pool, Note(notes, "b1", 0.0), BOB))
-    for answer in (first, *answers):
-        answer.result()
-    assert Path(notes).read_text().split() == ["a1", "b1", "a2", "a3"]
-
-
-def test_cookies_of_one_address_have_one_turn_for_all(pool: Pool, threads: ThreadPoolExecutor, tmp_path: Path) -> None:
+def test_visitors_take_turns_and_addresses_too(pool: Pool, threads: ThreadPoolExecutor, tmp_path: Path) -> None:
     notes = str(tmp_path / "notes")
     first = asked(threads, pool, Nap(3.0))
     until(lambda: busy(pool))
@@ -187,9 +174,7 @@ def test_who_asks_without_end_while_others_train_waits_and_others_do_not(
         assert waiting.result(PATIENCE) == 7
 
 
-def test_the_start_of_the_first_process_takes_nothing_of_a_questions_time(
-    tmp_path: Path, threads: ThreadPoolExecutor
-) -> None:
+def test_the_start_of_a_process_takes_nothing_of_a_questions_time(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
     pool = Pool(Runs(tmp_path), training=FAKE)
     answer = asked(threads, pool, Add(2, 3), timeout=0.01)
     with pool:
@@ -197,16 +182,17 @@ def test_the_start_of_the_first_process_takes_nothing_of_a_questions_time(
 
 
 def test_a_question_has_a_largest_size(pool: Pool) -> None:
-    assert pool.ask(Echo("word")) == "word"
+    assert pool.ask(Note(os.devnull, "word", 0.0)) == "word"
     with pytest.raises(JobError, match=r"^The question is longer than 1 MiB\.$"):
-        pool.ask(Echo("word" * 2**18))
+        pool.ask(Note(os.devnull, "word" * 2**18, 0.0))
 
 
-def test_a_question_has_a_process_of_its_own_that_ends_when_nobody_asks(
-    pool: Pool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_questions_have_a_process_that_ends_when_nobody_asks(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = long_run(pool)
     assert roles(pool) == ["runs"]
-    assert pool.ask(WorkerPid()) == pool.ask(WorkerPid()), "who asks again finds the process that knows the model"
+    pids = {pool.ask(WorkerPid()), pool.ask(WorkerPid()), pool.ask(WorkerPid(), alone=True)}
+    assert len(pids) == 1, "who asks again finds the process that knows the model"
+    assert pid_of(pool, run) not in pids, "no job goes to a worker that trains"
     assert roles(pool) == ["runs", "jobs"]
     monkeypatch.setattr(supervisor, "IDLE", 0.1)
     until(lambda: roles(pool) == ["runs"])

@@ -41,9 +41,7 @@ def limits(**given: Any) -> Limits:
     ("runs", "memory"),
     [([(10, 100)], 100), ([(10, 30), (10, 40)], 70), ([(10, 30), (10, 40), (10, 20)], 80), ([(10, 30)] * 30, 340)],
 )
-def test_what_runs_keep_adds_up_on_a_worker_and_two_of_them_are_in_a_step(
-    runs: list[tuple[int, int]], memory: int
-) -> None:
+def test_what_runs_keep_adds_up_and_two_of_them_are_in_a_step(runs: list[tuple[int, int]], memory: int) -> None:
     known = predict(parse({}))
     predictions = [replace(known, between=between * MIB, peak=peak * MIB) for between, peak in runs]
     for room, fits in ((memory, True), (memory - 1, False)):
@@ -54,29 +52,27 @@ def test_thirty_small_runs_fit_into_the_one_worker_of_a_small_host() -> None:
     assert has_room([predict(parse({}))] * 30, host.for_workers(690 * MIB))
 
 
-def test_a_large_run_needs_a_process_of_its_own() -> None:
-    small, large = (predict(parse({"n_layers": layers, "d_model": 512})) for layers in (1, 12))
-    allowed = limits(worker_memory="1GiB").worker_memory
-    assert not needs_own_process(small, allowed)
-    assert needs_own_process(large, allowed)
-    assert not needs_own_process(large, limits(worker_memory="8GiB").worker_memory)
-
-
-def test_a_run_without_a_formula_may_share_only_while_its_bound_is_small() -> None:
-    allowed = limits(worker_memory="8GiB").worker_memory
-    bound = predict(parse({"family": "gru"}))
-    assert bound.memory.saved is None
-    assert not needs_own_process(bound, allowed)
-    assert needs_own_process(predict(parse({"family": "gru", "batch_size": 4096, "seq_len": 64})), allowed)
-    told = replace(predict(parse({})), peak=65 * MIB)
-    assert not needs_own_process(told, allowed)
-    assert not needs_own_process(replace(bound, peak=65 * MIB), allowed)  # small beside the room of eight gibibytes
-    assert needs_own_process(
-        replace(bound, peak=65 * MIB), limits(worker_memory=WORKER_BYTES + 300 * MIB).worker_memory
-    )
-    assert not needs_own_process(
-        replace(bound, peak=63 * MIB), limits(worker_memory=WORKER_BYTES + 300 * MIB).worker_memory
-    )
+@pytest.mark.parametrize(
+    ("settings", "peak", "allowed", "own"),
+    [
+        ({"n_layers": 1, "d_model": 512}, None, "1GiB", False),
+        ({"n_layers": 12, "d_model": 512}, None, "1GiB", True),
+        ({"n_layers": 12, "d_model": 512}, None, "8GiB", False),
+        ({}, 65 * MIB, "8GiB", False),
+        ({"family": "gru"}, None, "8GiB", False),
+        ({"family": "gru", "batch_size": 4096, "seq_len": 64}, None, "8GiB", True),
+        ({"family": "gru"}, 65 * MIB, "8GiB", False),  # small beside the room of eight gibibytes
+        ({"family": "gru"}, 65 * MIB, WORKER_BYTES + 300 * MIB, True),
+        ({"family": "gru"}, 63 * MIB, WORKER_BYTES + 300 * MIB, False),
+    ],
+)
+def test_a_large_run_and_one_without_a_formula_whose_bound_is_not_small_have_a_process_of_their_own(
+    settings: dict[str, Any], peak: int | None, allowed: object, own: bool
+) -> None:
+    known = predict(parse(settings))
+    assert (known.memory.saved is None) == ("family" in settings)
+    prediction = replace(known, peak=known.peak if peak is None else peak)
+    assert needs_own_process(prediction, limits(worker_memory=allowed).worker_memory) == own
 
 
 def test_a_run_that_is_large_for_the_smallest_machine_gets_a_process_of_its_own(tmp_path: Path) -> None:
@@ -99,11 +95,8 @@ def test_runs_on_a_gpu_share_its_own_memory_and_wait_for_the_worker_that_owns_it
 
     def queued(device: str) -> QueuedRun:
         config = parse({"device": device})
-        return QueuedRun(
-            Runs(tmp_path).create(config, ""),
-            RunRequest(config),
-            replace(predict(config), peak=400 * MIB, between=400 * MIB),
-        )
+        prediction = replace(predict(config), peak=400 * MIB, between=400 * MIB)
+        return QueuedRun(Runs(tmp_path).create(config, ""), RunRequest(config), prediction)
 
     def worker(number: int, **facts: int) -> Any:
         return SimpleNamespace(
@@ -128,51 +121,37 @@ def test_runs_on_a_gpu_share_its_own_memory_and_wait_for_the_worker_that_owns_it
         assert not goes_on_its_own(run, [starting, knows], limits())
 
 
-@pytest.fixture
-def runs(tmp_path: Path) -> Runs:
-    return Runs(tmp_path)
+def queued(runs: Runs, told: str) -> QueuedRun:
+    """The run of a visitor, told by name and address. A question mark: a trial."""
+    name, _, address = told.removesuffix("?").partition("@")
+    request = RunRequest(CONFIG, Visitor(name, address), trial=told.endswith("?"))
+    return QueuedRun(runs.create(CONFIG, told), request, predict(CONFIG))
 
 
-def queued(runs: Runs, who: str, address: str = "", *, trial: bool = False) -> QueuedRun:
-    return QueuedRun(runs.create(CONFIG, who), RunRequest(CONFIG, Visitor(who, address), trial=trial), predict(CONFIG))
+THROWN_AWAY = "c0@1 c1@1 c2@1 c3@1"
+"""The runs of visitors of one address."""
 
 
-def owners(queue: list[QueuedRun]) -> list[str]:
-    return [run.run.owner for run in queue]
-
-
-def test_visitors_take_turns(runs: Runs) -> None:
-    queue = [queued(runs, who) for who in ("anna", "anna", "anna", "ben", "carla", "ben")]
-    assert owners(in_turn(queue, ())) == ["anna", "ben", "carla", "anna", "ben", "anna"]
-
-
-def test_who_has_a_run_going_had_a_turn(runs: Runs) -> None:
-    queue = [queued(runs, who) for who in ("anna", "ben")]
-    assert owners(in_turn(queue, [queued(runs, "anna")])) == ["ben", "anna"]
-
-
-def test_among_first_runs_addresses_take_turns(runs: Runs) -> None:
-    thrown_away = [queued(runs, f"cookie {n}", "10.0.0.1") for n in range(8)]
-    queue = [*thrown_away, queued(runs, "anna", "10.0.0.2"), queued(runs, "ben", "10.0.0.3")]
-    assert owners(in_turn(queue, ()))[:4] == ["cookie 0", "anna", "ben", "cookie 1"]
-    assert owners(in_turn(queue[1:], thrown_away[:1]))[:3] == ["anna", "ben", "cookie 1"]
-    assert in_turn(in_turn(queue, ()), ()) == in_turn(queue, ()), "looking again changes nothing"
-
-
-def test_trials_wait_behind_runs_that_somebody_looks_at(runs: Runs) -> None:
-    queue = [
-        queued(runs, "anna", trial=True),
-        queued(runs, "ben"),
-        queued(runs, "ben"),
-        queued(runs, "carla", trial=True),
-    ]
-    assert [run.request.trial for run in in_turn(queue, ())] == [False, False, True, True]
-    assert owners(in_turn(queue, [queued(runs, "anna", trial=True)]))[2:] == ["carla", "anna"]
-
-
-def test_the_order_of_equals_is_that_of_submission(runs: Runs) -> None:
-    queue = [queued(runs, "anna") for _ in range(5)]
-    assert in_turn(queue, ()) == queue
+@pytest.mark.parametrize(
+    ("waiting", "going", "order"),
+    [
+        ("anna anna anna ben carla ben", "", "anna ben carla anna ben anna"),
+        ("anna ben", "anna", "ben anna"),
+        (f"{THROWN_AWAY} anna@2 ben@3", "", "c0@1 anna@2 ben@3 c1@1 c2@1 c3@1"),
+        (f"{THROWN_AWAY} anna@2 ben@3", "c@1", "anna@2 ben@3 c0@1 c1@1 c2@1 c3@1"),
+        ("anna? ben ben carla?", "", "ben ben anna? carla?"),
+        ("anna? ben ben carla?", "anna?", "ben ben carla? anna?"),
+    ],
+    ids=["visitors", "one has a run going", "addresses", "one's address has a run going", "trials", "a trial goes"],
+)
+def test_they_take_turns_in_the_order_of_submission(waiting: str, going: str, order: str, tmp_path: Path) -> None:
+    runs = Runs(tmp_path)
+    queue, there = ([queued(runs, told) for told in names.split()] for names in (waiting, going))
+    found = in_turn(queue, there)
+    assert [run.run.owner for run in found] == order.split()
+    assert in_turn(found, there) == found, "looking again changes nothing"
+    for owner in {run.run.owner for run in queue}:
+        assert [run for run in found if run.run.owner == owner] == [run for run in queue if run.run.owner == owner]
 
 
 @pytest.mark.parametrize(
@@ -183,18 +162,15 @@ def test_the_order_of_equals_is_that_of_submission(runs: Runs) -> None:
         ([[10, 20]], [5], 2, [20]),  # two share a core: the shorter one ends after 20 s
         ([[10], [4]], [5, 5], 1, [4, 9]),
         ([[3, 3]], [6, 6], 2, [6, 6]),
+        ([], [1.0], 2, []),  # without workers nothing is known
     ],
 )
 def test_the_time_until_a_run_starts(going: object, waiting: list[float], most: int, starts: list[float]) -> None:
     assert seconds_to_start(cast("list[list[float]]", going), waiting, most) == pytest.approx(starts)
 
 
-def test_without_workers_nothing_is_known() -> None:
-    assert seconds_to_start([], [1.0], 2) == []
-
-
-def test_a_step_asked_for_while_a_run_is_suspended_is_taken_when_it_is_back(runs: Runs) -> None:
-    run = queued(runs, "anna")
+def test_a_step_asked_for_while_a_run_is_suspended_is_taken_when_it_is_back(tmp_path: Path) -> None:
+    run = queued(Runs(tmp_path), "anna")
     run.begin()
     run.suspending = True
     step = Control(run.run.id, "step")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
-from threading import Thread
+from concurrent.futures import ThreadPoolExecutor
 
 from engine.hosting.limits import Limits
 from engine.workers.processes.machines import Machines
@@ -17,18 +17,14 @@ from tests.engine.workers.test_pool import FAKE, until
 def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else() -> None:
     seen = list[bool]()
 
+    def look() -> bool:
+        if found := supervisor.lock.acquire(blocking=False):
+            supervisor.lock.release()
+        return found
+
     def others_can_look() -> bool:
-        found = list[bool]()
-
-        def look() -> None:
-            found.append(supervisor.lock.acquire(blocking=False))
-            if found[0]:
-                supervisor.lock.release()
-
-        other = Thread(target=look)
-        other.start()
-        other.join()
-        return found[0]
+        with ThreadPoolExecutor() as threads:
+            return threads.submit(look).result()
 
     def on_death(_: WorkerProcess) -> Callable[[], None]:
         seen.append(others_can_look())

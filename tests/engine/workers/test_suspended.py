@@ -44,6 +44,7 @@ from tests.engine.workers.test_worker import NOISY, numbers
 
 OFTEN = "tests.engine.saved_often"
 ME, YOU = Visitor("me"), Visitor("you")
+Start = Callable[..., Pool]
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +55,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[..., Pool]]:
+def start(tmp_path: Path) -> Iterator[Start]:
     """Starts a pool of one worker on the same folder, after the one before has ended."""
     pools: list[Pool] = []
 
@@ -110,9 +111,7 @@ def kill_worker_of(pool: Pool, run: Run) -> None:
     os.kill(pid_of(pool, run), signal.SIGKILL)
 
 
-def test_a_paused_run_gives_its_slot_back_takes_single_steps_and_goes_on_where_it_was(
-    start: Callable[..., Pool],
-) -> None:
+def test_a_paused_run_gives_its_slot_back_takes_single_steps_and_goes_on_where_it_was(start: Start) -> None:
     pool = start(runs_per_worker=1)
     run = away(pool)
     assert run.state == "paused"
@@ -130,7 +129,7 @@ def test_a_paused_run_gives_its_slot_back_takes_single_steps_and_goes_on_where_i
     until(lambda: pool.allowances.count("run", ME) == 0)
 
 
-def test_sixteen_paused_runs_do_not_keep_anybody_from_training(start: Callable[..., Pool]) -> None:
+def test_sixteen_paused_runs_do_not_keep_anybody_from_training(start: Start) -> None:
     pool = start(runs_per_worker=2)
     stepped = [pool.submit(RunRequest(config(LONG), ME, paused=True)) for _ in range(16)]
     for run in stepped:
@@ -141,11 +140,10 @@ def test_sixteen_paused_runs_do_not_keep_anybody_from_training(start: Callable[.
     assert [run.step for run in stepped] == [1] * 16
 
 
-def test_who_leaves_while_a_run_waits_leaves_the_queue(start: Callable[..., Pool]) -> None:
+def test_who_leaves_while_a_run_waits_leaves_the_queue(start: Start) -> None:
     here = {ME.id, YOU.id}
     pool = start(lambda visitor: visitor in here, runs_per_worker=1)
-    going = pool.submit(RunRequest(config(LONG, 0.002), pace=1000.0))
-    until(lambda: going.step > 0)
+    long_run(pool, pace=1000.0)
     mine, yours = (pool.submit(RunRequest(config(5), visitor)) for visitor in (ME, YOU))
     trial = pool.submit(RunRequest(config(5), ME, trial=True))
     assert (mine.queue_place, yours.queue_place) == (1, 2)
@@ -157,7 +155,7 @@ def test_who_leaves_while_a_run_waits_leaves_the_queue(start: Callable[..., Pool
 
 
 def test_a_worker_that_ends_for_another_reason_before_it_reads_the_state_costs_nothing_but_that_is_not_tried_for_ever(
-    start: Callable[..., Pool], monkeypatch: pytest.MonkeyPatch
+    start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool = start()
     run = away(pool)
@@ -180,9 +178,7 @@ def test_a_worker_that_ends_for_another_reason_before_it_reads_the_state_costs_n
     wait_whole(run)
 
 
-def test_one_that_waits_to_go_on_is_suspended_again_where_its_owner_leaves_or_the_app_is_closed(
-    start: Callable[..., Pool],
-) -> None:
+def test_one_that_waits_to_go_on_is_suspended_again_where_its_owner_leaves_or_the_app_is_closed(start: Start) -> None:
     here = {ME.id}
     pool = start(lambda visitor: visitor in {*here, YOU.id}, runs_per_worker=1)
     first = away(pool)
@@ -195,32 +191,25 @@ def test_one_that_waits_to_go_on_is_suspended_again_where_its_owner_leaves_or_th
     until(lambda: first.queue_place == 1)
     pool = start(runs_per_worker=1)
     run = pool.runs.get(first.id)
-    assert run is not None
     assert (run.state, run.away, run.step) == ("paused", True, first.step)
     pool.resume(run.id, ME)
     wait_whole(run)
 
 
-def test_after_a_restart_its_owner_resumes_it(start: Callable[..., Pool]) -> None:
+def test_after_a_restart_its_owner_resumes_it(start: Start) -> None:
     quiet = RecordOptions(snapshots=False, memory=False)
     first = away(start(), pace=20_000.0, record=quiet)
     pool = start()
     run = pool.runs.get(first.id)
-    assert run is not None
     assert (run.state, run.away, run.step) == ("paused", True, first.step)
     assert read_request(run) == RunRequest(first.config, ME, pace=20_000.0, paused=True, record=quiet)
     with pytest.raises(Refused, match="somebody else"):
         pool.resume(run.id, YOU)
     pool.resume(run.id, ME)
     wait_whole(run)
-    again = Runs(pool.runs.folder).get(run.id)
-    assert again is not None
-    assert again.state == "finished"
 
 
-def test_one_that_went_on_repeats_the_steps_since_it_was_saved_and_none_is_there_twice(
-    start: Callable[..., Pool],
-) -> None:
+def test_one_that_went_on_repeats_the_steps_since_it_was_saved_and_none_is_there_twice(start: Start) -> None:
     pool = start()
     run = away(pool, 400, 0.01)
     step = run.step
@@ -235,7 +224,7 @@ def test_one_that_went_on_repeats_the_steps_since_it_was_saved_and_none_is_there
     until(lambda: not (run.folder / "state.pt").exists())
 
 
-def test_steps_asked_for_while_it_repeats_others_are_new_ones(start: Callable[..., Pool]) -> None:
+def test_steps_asked_for_while_it_repeats_others_are_new_ones(start: Start) -> None:
     pool = start()
     run = away(pool, LONG, 0.002)
     step = run.step
@@ -252,7 +241,7 @@ def test_steps_asked_for_while_it_repeats_others_are_new_ones(start: Callable[..
     assert steps_of(run) == list(range(1, step + 2))
 
 
-def test_saved_now_and_then_a_run_goes_on_by_itself_when_its_worker_is_killed(start: Callable[..., Pool]) -> None:
+def test_saved_now_and_then_a_run_goes_on_by_itself_when_its_worker_is_killed(start: Start) -> None:
     pool = start(training=OFTEN)
     run = pool.submit(RunRequest(config(400, 0.01), ME))
     for _ in range(2):
@@ -271,7 +260,7 @@ def saved_step(run: Run) -> int:
     return int(RunFolder(run.folder).read_put_away().get("step", 0))
 
 
-def test_a_run_that_hangs_is_not_tried_again_from_where_it_was_saved(start: Callable[..., Pool]) -> None:
+def test_a_run_that_hangs_is_not_tried_again_from_where_it_was_saved(start: Start) -> None:
     pool = start(training=OFTEN, silent_seconds=1.0)
     run = pool.submit(RunRequest(config(LONG, 0.2, HANGS), ME))
     until(lambda: saved_step(run) > 0)
@@ -279,19 +268,7 @@ def test_a_run_that_hangs_is_not_tried_again_from_where_it_was_saved(start: Call
     until(lambda: not (run.folder / "state.pt").exists())
 
 
-def test_a_trial_is_not_saved(start: Callable[..., Pool]) -> None:
-    pool = start(training=OFTEN)
-    trial = pool.submit(RunRequest(config(LONG, 0.002), ME, trial=True))
-    run = pool.submit(RunRequest(config(LONG, 0.002), ME))
-    until(lambda: saved_step(run) > 0 and trial.step > 0)
-    assert saved_step(trial) == 0
-    pool.close()
-    assert (run.state, trial.state) == ("paused", "lost")
-
-
-def test_runs_that_go_or_wait_when_the_app_closes_go_on_by_themselves_after_the_next_start(
-    start: Callable[..., Pool],
-) -> None:
+def test_runs_that_go_or_wait_when_the_app_closes_go_on_by_themselves_after_the_next_start(start: Start) -> None:
     pool = start(runs_per_worker=2)
     mine = [pool.submit(RunRequest(config(200, 0.01), ME)) for _ in range(2)]
     until(lambda: all(run.step > 0 for run in mine))
@@ -300,37 +277,33 @@ def test_runs_that_go_or_wait_when_the_app_closes_go_on_by_themselves_after_the_
     pool.pause(pause.id, YOU)
     pool = start(runs_per_worker=2)
     found = [pool.runs.get(run.id) for run in mine]
-    assert all(run is not None and run.away and run.step == was.step for run, was in zip(found, mine, strict=True))
+    assert [(run.away, run.step) for run in found] == [(True, was.step) for was in mine]
     pool.take_up()
-    assert [run.queue_place for run in found if run is not None] == [None, None, 1, 2], "in their order"
+    assert [run.queue_place for run in found] == [None, None, 1, 2], "in their order"
     for run in found:
-        assert run is not None
         wait_whole(run)
     paused = pool.runs.get(pause.id)
-    assert paused is not None
     assert (paused.state, paused.away) == ("paused", True), "who paused it resumes it"
     pool.resume(paused.id, YOU)
     assert isinstance(wait_end(paused).ending, Finished)
 
 
-def test_who_had_left_before_a_restart_finds_the_run_going_when_he_is_back(start: Callable[..., Pool]) -> None:
+def test_who_had_left_before_a_restart_finds_the_run_going_when_he_is_back(start: Start) -> None:
     here = {"me"}
     pool = start(here.__contains__, runs_per_worker=1)
-    run = pool.submit(RunRequest(config(LONG, 0.01), ME))
-    until(lambda: run.step > 0)
+    run = long_run(pool, 0.01, visitor=ME)
     here.clear()
     pool.submit(RunRequest(config(5), trial=True))
     until(lambda: run.away)
     pool = start(here.__contains__)
     pool.take_up()
     again = pool.runs.get(run.id)
-    assert again is not None
     assert again.away
     here.add("me")
     until(lambda: again.step > run.step)
 
 
-def test_one_that_is_suspended_or_waits_to_go_on_can_be_stopped(start: Callable[..., Pool]) -> None:
+def test_one_that_is_suspended_or_waits_to_go_on_can_be_stopped(start: Start) -> None:
     pool = start(runs_per_worker=1)
     run = away(pool)
     with pytest.raises(Refused, match="somebody else"):
@@ -350,7 +323,7 @@ def test_one_that_is_suspended_or_waits_to_go_on_can_be_stopped(start: Callable[
     assert not (waiting.folder / "state.pt").exists()
 
 
-def test_killed_while_it_reads_the_state_it_is_suspended_again(start: Callable[..., Pool]) -> None:
+def test_killed_while_it_reads_the_state_it_is_suspended_again(start: Start) -> None:
     pool = start()
     run = away(pool)
     step, state = run.step, run.folder / "state.pt"
@@ -366,9 +339,7 @@ def test_killed_while_it_reads_the_state_it_is_suspended_again(start: Callable[.
     until(lambda: not state.exists())
 
 
-def test_a_state_that_is_damaged_or_later_than_the_curve_fails_in_one_sentence_and_the_curve_stays(
-    start: Callable[..., Pool],
-) -> None:
+def test_a_state_that_is_damaged_or_later_than_the_curve_fails_and_the_curve_stays(start: Start) -> None:
     pool = start()
     for damaged in (True, False):
         run = away(pool)
@@ -383,7 +354,7 @@ def test_a_state_that_is_damaged_or_later_than_the_curve_fails_in_one_sentence_a
         until(lambda: not (run.folder / "state.pt").exists())  # noqa: B023 called at once
 
 
-def test_it_comes_back_only_where_its_owner_has_room(start: Callable[..., Pool]) -> None:
+def test_it_comes_back_only_where_its_owner_has_room(start: Start) -> None:
     pool = start(runs_per_visitor=1)
     run = away(pool)
     going = pool.submit(RunRequest(config(LONG, 0.002), ME))
@@ -396,10 +367,9 @@ def test_it_comes_back_only_where_its_owner_has_room(start: Callable[..., Pool])
     assert isinstance(wait_end(run).ending, Finished)
 
 
-def test_where_the_disk_does_not_take_it_the_run_stays_and_goes_on(start: Callable[..., Pool]) -> None:
+def test_where_the_disk_does_not_take_it_the_run_stays_and_goes_on(start: Start) -> None:
     pool = start()
-    run = pool.submit(RunRequest(config(LONG, 0.002), ME))
-    until(lambda: run.step > 0)
+    run = long_run(pool, visitor=ME)
     (run.folder / "state.pt").mkdir()
     pool.pause(run.id, ME)
     until(lambda: run.state == "paused")
@@ -410,7 +380,7 @@ def test_where_the_disk_does_not_take_it_the_run_stays_and_goes_on(start: Callab
     (run.folder / "state.pt").rmdir()
 
 
-def test_who_has_left_makes_room_while_others_wait_until_he_is_back(start: Callable[..., Pool]) -> None:
+def test_who_has_left_makes_room_while_others_wait_until_he_is_back(start: Start) -> None:
     here = {"me", "you"}
     pool = start(here.__contains__, runs_per_worker=4)
     mine = [pool.submit(RunRequest(config(LONG, 0.005), ME)) for _ in range(2)]
@@ -421,8 +391,7 @@ def test_who_has_left_makes_room_while_others_wait_until_he_is_back(start: Calla
     steps = [run.step for run in mine]
     until(lambda: all(run.step > step + 20 for run, step in zip(mine, steps, strict=True)))
     assert not any(run.away for run in mine), "they go on while nobody waits"
-    yours = pool.submit(RunRequest(config(LONG, 0.005), YOU))
-    until(lambda: yours.step > 0)
+    yours = long_run(pool, 0.005, visitor=YOU)
     assert [run.away for run in mine].count(True) == 1, "one makes room for one"
     assert not any(run.away for run in (programs, trial, yours))
     here.add("me")
@@ -433,7 +402,7 @@ def test_who_has_left_makes_room_while_others_wait_until_he_is_back(start: Calla
     until(lambda: back.step > step)
 
 
-def test_one_that_its_owner_paused_waits_for_resume(start: Callable[..., Pool]) -> None:
+def test_one_that_its_owner_paused_waits_for_resume(start: Start) -> None:
     here = {"me"}
     pool = start(here.__contains__)
     run = away(pool)
@@ -446,9 +415,7 @@ def test_one_that_its_owner_paused_waits_for_resume(start: Callable[..., Pool]) 
     assert run.away
 
 
-def test_trained_for_real_its_numbers_are_those_of_a_run_that_was_never_suspended_and_whose_worker_was_never_killed(
-    tmp_path: Path,
-) -> None:
+def test_trained_for_real_its_numbers_are_those_of_a_run_that_nothing_happened_to(tmp_path: Path) -> None:
     slow = NOISY.replace(steps=200)
     with Pool(Runs(tmp_path), Limits(), 1, training="tests.engine.saved_often_for_real") as pool:
         assert pool.wait_until_ready(120)

@@ -43,14 +43,12 @@ def test_a_run_in_the_pool_has_the_numbers_weights_and_snapshots_of_the_run_alon
     assert isinstance(run.ending, Finished)
     assert numbers(run.events) == numbers(alone)
 
-    assert run.weights is not None
     stored = load_file(run.weights)
     assert set(stored) == set(model.state_dict())
     for name, value in model.state_dict().items():
         assert torch.equal(stored[name], value), name
 
     found = Runs(pool.runs.folder).get(run.id)
-    assert found is not None
     snapshots = {event.step: event for event in found.events if isinstance(event, Snapshot)}
     for event in alone:
         if isinstance(event, Snapshot):
@@ -84,7 +82,6 @@ def test_a_stopped_run_leaves_weights_that_load(pool: Pool) -> None:
     pool.stop(run.id)
     wait_end(run)
     assert run.state == "stopped"
-    assert run.weights is not None
     fresh = prepare(config)
     load_model(fresh, str(run.weights))
     untrained = prepare(config).state_dict()
