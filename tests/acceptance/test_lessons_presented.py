@@ -11,7 +11,7 @@ import pytest
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS
 from pages.parts.stage.presenting import BEATS
-from tests.browser.conftest import PROJECTOR, console_watched, settled
+from tests.browser.conftest import PROJECTOR, console_watched
 from tests.serving import running
 
 pytestmark = pytest.mark.acceptance
@@ -49,7 +49,7 @@ def test_a_lesson_is_played_and_fits_a_projector(chromium: Any, address: str, na
                     sentence.get_by_text(figure.change, exact=False).wait_for()
                 if beat == "remedy":
                     page.get_by_text(figure.remedy).wait_for()
-                settled(page)
+                page.wait_for_timeout(400)
                 height = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollHeight")
                 assert height <= PROJECTOR["height"] + 1, f"{step.issue}, {beat}: {height} pixels"
                 page.keyboard.press("PageDown")
