@@ -22,19 +22,16 @@ class LoopbackCluster:
     """A running scheduler, and the workers that were added."""
 
     address: str
-    scheduler: subprocess.Popen[bytes]
     folder: Path
     environment: Mapping[str, str]
     security: Security
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
-    def add(
-        self, *, threads: int = 1, port: int = 0, memory: str = "4GiB", folder: Path = ROOT, **environment: str
-    ) -> subprocess.Popen[bytes]:
+    def add(self, *, port: int = 0) -> subprocess.Popen[bytes]:
         """Start one more worker, without Dask's own process that would start it again when it was killed. ``port``: 0 is any."""
         log = self.folder / f"worker-{len(self.workers)}.txt"
-        command = f"worker {self.address} --nthreads {threads} --memory-limit {memory} --worker-port {port} --no-nanny"
-        self.workers.append(_dask(command, log, {**self.environment, **environment}, folder))
+        command = f"worker {self.address} --nthreads 1 --memory-limit 4GiB --worker-port {port} --no-nanny"
+        self.workers.append(_dask(command, log, self.environment))
         return self.workers[-1]
 
     def address_of(self, worker: subprocess.Popen[bytes]) -> str:
@@ -44,16 +41,16 @@ class LoopbackCluster:
 
 
 @contextmanager
-def loopback_cluster(folder: Path, workers: int = 1, *, tls: bool = True, port: int = 0) -> Iterator[LoopbackCluster]:
+def loopback_cluster(folder: Path, workers: int = 1, *, tls: bool = True) -> Iterator[LoopbackCluster]:
     """A scheduler with ``workers`` workers of one thread each."""
     settings, log = certificates(folder) if tls else {}, folder / "scheduler.txt"
     environment = {f"DASK_DISTRIBUTED__COMM__{name}": value for name, value in settings.items()}
-    address = f"{'tls' if tls else 'tcp'}://127.0.0.1:{port or free_port()}"
+    address = f"{'tls' if tls else 'tcp'}://127.0.0.1:{free_port()}"
     place, _, number = address.rpartition(":")
-    scheduler = _dask(f"scheduler --host {place} --port {number}", log, environment, ROOT)
+    scheduler = _dask(f"scheduler --host {place} --port {number}", log, environment)
     own = {"tls_ca_file": str(folder / "ca.pem"), "require_encryption": True}
     own |= {f"tls_client_{name}": str(folder / "own.pem") for name in ("cert", "key")}
-    cluster = LoopbackCluster(address, scheduler, folder, environment, Security(**own) if tls else Security())
+    cluster = LoopbackCluster(address, folder, environment, Security(**own) if tls else Security())
     try:
         sign_of(scheduler, log, lambda: "Scheduler at:" in log.read_text())
         for _ in range(workers):
@@ -78,9 +75,9 @@ def certificates(folder: Path) -> dict[str, str]:
     return settings
 
 
-def _dask(command: str, log: Path, environment: Mapping[str, str], folder: Path) -> subprocess.Popen[bytes]:
+def _dask(command: str, log: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     with log.open("wb") as output:
         return subprocess.Popen(
             [sys.executable, "-m", "dask", *command.split(), "--no-dashboard"],
-            cwd=folder, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **environment},
+            cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **environment},
         )  # fmt: skip

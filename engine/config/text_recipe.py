@@ -1,7 +1,6 @@
 """The text page's config: a small model with tied embeddings, trained for many steps.
 
-The settings are chosen so that on one core the run passes a Kneser-Ney bigram within half a minute and a trigram within two;
-``python -m tests.benchmarks.text`` measures the time.
+The settings are chosen so that on one core the run passes a Kneser-Ney bigram within half a minute and a trigram within two.
 """
 
 from engine.config.run_config import RunConfig, parse

@@ -14,7 +14,7 @@ from tests.engine import fake_training
 
 POINTS = (
     "before it begins", "before the first step", "in a step", "in a validation", "writing the result",
-    "saving the weights", "putting the run away", "reading the state", "closing a stopped run",
+    "saving the weights", "putting the run away", "closing a stopped run",
 )  # fmt: skip
 FIRST = 200
 """The seed of the first point."""
@@ -51,10 +51,6 @@ class State(fake_training.State):
     def save(self, file: Path) -> None:
         die_at("putting the run away", self.seed)
         super().save(file)
-
-    def load(self, file: Path) -> None:
-        die_at("reading the state", self.seed)
-        super().load(file)
 
 
 def begin(config: RunConfig, prediction: object = None) -> State:

@@ -12,10 +12,8 @@ from typing import Any
 
 import pytest
 
-from engine.foundation.visitor import Visitor
 from engine.hosting.limits import Limits
 from engine.runs.events import Ended, Failed, Finished
-from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
@@ -28,7 +26,6 @@ from tests.engine.workers.test_pool import LONG, PATIENCE, UNKNOWN, long_run, pi
 
 pytestmark = pytest.mark.acceptance
 
-ME = Visitor("me")
 KILLED = "Its worker process ended unexpectedly (signal 9). The same settings and seed give the same run again."
 
 
@@ -131,26 +128,6 @@ def test_killed_while_it_puts_the_run_away_the_run_is_lost(pool: Pool) -> None:
     assert wait_end(run).ending == Ended(run.step, "lost", KILLED)
     same_on_disk(pool, run)
     assert not (run.folder / "state.pt").exists()
-    trains_again(pool)
-
-
-@pytest.mark.usefixtures("impatient")
-def test_killed_while_it_reads_the_state_the_run_is_put_away_again_and_keeps_no_place(pool: Pool) -> None:
-    run = pool.submit(RunRequest(config(LONG, 0.002, seed_of("reading the state")), ME))
-    until(lambda: run.step > 0)
-    pool.pause(run.id, ME)
-    until(lambda: run.away)
-    step, worker = run.step, pool.health().workers[0].pid
-    pool.resume(run.id, ME)
-    until(lambda: worker not in [one.pid for one in pool.health().workers])
-    until(lambda: run.away)
-    assert (run.state, run.step, run.ending) == ("paused", step, None)
-    assert (run.folder / "state.pt").exists()
-    until(lambda: pool.allowances.count("run", ME) == 0)
-    until(lambda: not RunFolder(run.folder).read_put_away()["going"])  # after a restart it still waits
-    found = Runs(pool.runs.folder).get(run.id)
-    assert found is not None
-    assert (found.state, found.away, steps_of(found)) == ("paused", True, steps_of(run))
     trains_again(pool)
 
 

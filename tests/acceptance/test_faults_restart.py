@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.runs.events import Failed, Finished
+from engine.runs.events import Finished
 from tests.acceptance.scene import ENDED, LONG, are_gone, on_disk, shown, site, until
 from tests.load.session import visitor
 
@@ -15,7 +15,6 @@ pytestmark = pytest.mark.acceptance
 
 ONE_PLACE = {"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_RUNS_PER_WORKER": "1"}
 NOT_BEGUN = "The app ended before this run had begun."
-UNREADABLE = "What was kept of this run cannot be read, so it cannot continue. The same settings and seed give the same run again."
 ELSEWHERE = "This run goes on at another server that shares the data folder; it can be steered there only."
 
 
@@ -60,33 +59,6 @@ async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_put_
         assert found.step == 3000
         assert found.weights is not None
         assert not (found.folder / "state.pt").exists()
-
-
-@pytest.mark.parametrize("damage", ["empty", "foreign", "cut"])
-async def test_a_damaged_state_that_was_put_away_is_one_sentence(tmp_path: Path, damage: str) -> None:
-    async with visitor() as me:
-        async with site(me, tmp_path, **ONE_PLACE) as one, one.tab("lab", LONG) as tab, one.tab("lab", LONG) as other:
-            board = await one.train(tab)
-            await tab.press("Pause")
-            await until(lambda: board.state == "paused")
-            await one.train(other)  # the paused run is put away for it
-            step = board.step
-            one.kill()
-        state = on_disk(tmp_path, board.run).folder / "state.pt"
-        content = state.read_bytes()
-        state.write_bytes({"empty": b"", "foreign": b"not a state", "cut": content[: len(content) // 2]}[damage])
-        async with site(me, tmp_path, **ONE_PLACE) as one, one.tab("lab", f"run={board.run}") as tab:
-            again = await shown(tab)
-            assert (again.state, again.step) == ("paused", step)
-            await until(one.is_ready)
-            await tab.press("Resume")
-            await until(lambda: again.ended)
-            assert (again.state, again.step, again.problem) == ("failed", step, UNREADABLE)
-            assert tab.errors == 0
-            await one.train(tab)  # the worker is well
-        found = on_disk(tmp_path, board.run)
-        assert isinstance(found.ending, Failed)
-        assert (found.ending.reason, found.step) == (UNREADABLE, step)
 
 
 async def test_a_second_server_shows_the_run_of_the_first_and_leaves_it_alone(

@@ -24,45 +24,6 @@ from tests.serving import ROOT, free_port, running
 pytestmark = pytest.mark.acceptance
 
 TOLD = "It was told to stop and did not, so its worker was ended."
-KILLED = "Its worker process ended unexpectedly (signal 9). The same settings and seed give the same run again."
-
-
-async def test_all_workers_killed_the_run_says_so_and_the_next_one_trains(tmp_path: Path) -> None:
-    async with visitor() as me, site(me, tmp_path) as one, one.tab("lab", LONG) as tab:
-        board = await one.train(tab)
-        for worker in one.workers():
-            worker.kill()
-        await until(lambda: board.ended)
-        assert (board.state, board.problem) == ("lost", KILLED)
-        found = on_disk(tmp_path, board.run)
-        assert (found.state, found.step) == ("lost", board.step)
-        again = await one.train(tab)
-        await tab.press("Stop")
-        await until(lambda: again.state == "stopped")
-        assert one.is_ready()
-        assert tab.errors == 0
-
-
-async def test_asked_to_stop_the_server_puts_its_runs_away_and_goes_on_with_them(
-    tmp_path: Path,
-) -> None:
-    async with visitor() as me:
-        async with site(me, tmp_path) as one, one.tab("lab", LONG) as tab:
-            board = await one.train(tab)
-            workers = one.workers()
-            one.server.terminate()
-            one.server.wait()
-        assert not any(worker.is_running() for worker in workers)
-        found = on_disk(tmp_path, board.run)
-        assert (found.state, found.away) == ("paused", True)
-        assert found.step >= board.step > 0
-        assert not list((tmp_path / "data" / "servers").iterdir()), "no lease is left"
-        async with site(me, tmp_path) as one, one.tab("lab", f"run={board.run}") as tab:
-            again = await shown(tab)
-            await until(lambda: again.state == "running" and again.step > found.step)
-            await tab.press("Stop")
-            await until(lambda: again.ended)
-        assert on_disk(tmp_path, board.run).state == "stopped"
 
 
 async def test_asked_to_stop_the_server_answers_a_question_that_waits_for_a_process_that_hangs(tmp_path: Path) -> None:

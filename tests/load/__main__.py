@@ -4,10 +4,9 @@
     python -m tests.load issue --sessions 30                           everybody runs the same issue
     python -m tests.load mixed --sessions 30 --minutes 2               issues, and controls on four pages
     python -m tests.load attack --sessions 29 --steps 2000             the lab beside one visitor who does the worst
-    python -m tests.load use --sessions 10 --minutes 120               ordinary use; what it leaves behind on the host
 
 The sessions run in one process on the same machine; what it takes stands in the table. ``--write docs/load.md`` puts the
-table into that page. A log of the server is kept only where it is asked for.
+table into that page.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import argparse
 import asyncio
 import os
 import platform
-import shutil
 import signal
 import sys
 import tempfile
@@ -29,24 +27,21 @@ import psutil
 from tests.load.attacks import ATTACKS, attacked
 from tests.load.scenarios import issue, lab, mixed, warm_up
 from tests.load.table import Figures, medians, put, table
-from tests.load.use import use
 from tests.load.watch import at_rest
 from tests.serving import running
 
 ALONE = "one session"
-Scenario = Callable[[psutil.Process, str, Path], Awaitable[dict[str, Figures]]]
-"""From the server's process, address and data folder to figures by the name of their column."""
+Scenario = Callable[[psutil.Process, str], Awaitable[dict[str, Figures]]]
+"""From the server's process and address to figures by the name of their column."""
 
 
 def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
     """Those of one round, each on a server of its own."""
     sessions, seconds, together = given.sessions, given.minutes * 60, f"{given.sessions} sessions"
 
-    async def play(part: str, server: psutil.Process, address: str, data: Path) -> dict[str, Figures]:
+    async def play(part: str, server: psutil.Process, address: str) -> dict[str, Figures]:
         if given.scenario == "mixed":
             return {together: await mixed(server, address, sessions, seconds)}
-        if given.scenario == "use":
-            return await use(server, data, address, sessions, seconds)
         if given.scenario == "issue":
             return {part: await issue(server, address, sessions if part == together else 1, seconds)}
         columns = {part: sessions} if part else {ALONE: 1, together: sessions}
@@ -63,39 +58,33 @@ def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
     return [partial(play, part) for part in parts]
 
 
-def served(scenario: Scenario, log: Path | None = None) -> dict[str, Figures]:
+def served(scenario: Scenario) -> dict[str, Figures]:
     """The figures of a scenario on a server of its own, which is warm when it begins."""
 
-    async def play(process: psutil.Process, address: str, data: Path) -> dict[str, Figures]:
+    async def play(process: psutil.Process, address: str) -> dict[str, Figures]:
         await warm_up(address)
         await at_rest(process)
-        return await scenario(process, address, data)
+        return await scenario(process, address)
 
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            with running("app.py", Path(folder)) as (server, address):
-                return asyncio.run(play(psutil.Process(server.pid), address, Path(folder) / "data"))
-        finally:
-            if log is not None:
-                shutil.copy(Path(folder) / "log.txt", log)
+    with tempfile.TemporaryDirectory() as folder, running("app.py", Path(folder)) as (server, address):
+        return asyncio.run(play(psutil.Process(server.pid), address))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("scenario", choices=("lab", "issue", "mixed", "attack", "use"))
+    parser.add_argument("scenario", choices=("lab", "issue", "mixed", "attack"))
     parser.add_argument("--sessions", type=int, default=2)
     parser.add_argument("--steps", type=int, default=100, help="of each run in the lab")
     parser.add_argument("--rounds", type=int, default=1, help="the table has the medians of so many")
     parser.add_argument("--minutes", type=float, default=5.0, help="the longest time of each part")
     parser.add_argument("--attacks", nargs="*", choices=list(ATTACKS), help="only these")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table into this page")
-    parser.add_argument("--log", type=Path, metavar="FILE", help="keep the log of the last server")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # so that the server is stopped then, too
     rounds: dict[str, list[Figures]] = {}
     for number in range(1, given.rounds + 1):
         for scenario in scenarios_of(given):
-            for column, figures in served(scenario, given.log).items():
+            for column, figures in served(scenario).items():
                 rounds.setdefault(column, []).append(figures)
                 print(f"Round {number}, {column}:", table({column: figures}), sep="\n\n", end="\n\n", flush=True)
     result = table({column: medians(found) for column, found in rounds.items()})

@@ -56,17 +56,6 @@ async def test_a_page_is_polled_where_the_stream_is_refused(address: str, monkey
         assert (board.polled, board.state) == (True, "finished")
 
 
-def test_ordinary_use_tells_the_size_of_the_host_by_time() -> None:
-    given = argparse.Namespace(scenario="use", sessions=2, minutes=0.5)
-    (scenario,) = scenarios_of(given)
-    *over_time, whole = served(scenario).values()
-    assert whole["things done by all readers"] > 0
-    assert whole["elements with an exception"] == whole["reruns without an answer"] == 0
-    for figures in over_time:
-        assert figures["page process (MiB)"] > 0
-        assert figures["child processes"] > 0
-
-
 async def refused(http, address, run, after):  # type: ignore[no-untyped-def]
     raise TimeoutError
     yield
