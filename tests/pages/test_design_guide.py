@@ -13,13 +13,18 @@ from tests.acceptance.project import Project
 
 pytestmark = pytest.mark.acceptance
 DESIGNS = [
+    ("table", "direct", "embedding", "everything"),
+    ("sinusoids", "linear", "embedding", "readout"),
+    ("fourier", "network", "embedding", "everything"),
     ("network", "linear", "embedding", "features"),
     ("convolution", "network", "embedding", "readout"),
     ("table", "network", "scores", "everything"),
     ("sinusoids", "direct", "scores", "nothing"),
+    ("fourier", "linear", "scores", "features"),
+    ("network", "direct", "rotation", "everything"),
     ("fourier", "direct", "rotation", "features"),
 ]
-"""Designs with every feature, read-out, place and part that is learned, in this order."""
+"""Ten designs with every feature, read-out and place: features, read-out, place, and what is learned."""
 
 
 @pytest.fixture(scope="module")

@@ -19,11 +19,13 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
+from engine.foundation import fork_server
 from engine.foundation.child import ChildProcess
 from engine.foundation.errors import JobError, Refused
-from engine.foundation.fork_server import ROOT
+from engine.foundation.fork_server import ROOT, ForkServer
 from engine.foundation.job import Job
 from engine.foundation.visitor import Visitor
+from engine.hosting.host import WORKER_BYTES
 from engine.hosting.limits import Limits
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest
@@ -268,6 +270,20 @@ def test_a_killed_worker_loses_its_runs_only_and_is_replaced(two: Pool) -> None:
     assert two.wait_until_ready(PATIENCE), "a run that kills its worker does not kill the pool"
 
 
+def test_a_killed_fork_server_costs_no_run_and_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fork_server, "WARM", ())
+    monkeypatch.setattr(fork_server, "FORK_SERVER", server := ForkServer())
+    with pool_of(tmp_path) as pool:
+        run, first = long_run(pool), server.pid
+        os.kill(first, signal.SIGKILL)
+        until(lambda: not psutil.pid_exists(first) or psutil.Process(first).status() == psutil.STATUS_ZOMBIE)
+        assert pool.ask(Add(1, 2), timeout=PATIENCE) == 3
+        step = run.step
+        until(lambda: run.step > step)
+        assert server.pid != first
+    server.close()
+
+
 def test_a_run_that_hangs_is_stopped_by_force_after_the_grace_time(two: Pool) -> None:
     hung = two.submit(RunRequest(config(10, 0.2, fake_training.HANGS)))
     other = long_run(two)
@@ -396,6 +412,18 @@ def test_runs_wait_in_a_queue_with_their_places_and_what_is_asked_of_them_holds_
         assert waiting[2].step == 2
         pool.resume(waiting[2].id)
         assert wait_end(waiting[2]).state == "finished"
+
+
+def test_thirty_small_runs_train_together_and_who_must_wait_knows_how_long(tmp_path: Path) -> None:
+    room = WORKER_BYTES + 30 * 4 * 2**20
+    with pool_of(tmp_path, worker_memory=room) as pool:
+        class_ = [pool.submit(RunRequest(config(LONG, 0.001), visitor=Visitor(f"seat {n}"))) for n in range(30)]
+        late = pool.submit(RunRequest(config(LONG, 0.001), visitor=Visitor("late")))
+        until(lambda: all(run.step > 0 for run in class_))
+        assert (late.queue_place, late.step) == (1, 0)
+        assert late.queue_seconds > 0
+        wait_stopped(pool, class_[0])
+        until(lambda: late.step > 0)
 
 
 def test_runs_go_to_the_worker_with_the_fewest_and_workers_leave_the_cores_to_the_pages(two: Pool) -> None:
@@ -605,7 +633,6 @@ from engine.runs.request import RunRequest
 from engine.runs.store import Runs
 from engine.workers.pool import Pool
 from tests.engine.fake_training import config
-from tests.engine.fake_training import Add, Fail, Nap, NoSuchFunction, NoSuchModule, ReadStdin, WorkerPid, config, loss_at
 from tests.engine.hosting.test_limits import small
 pool = Pool(Runs(Path(sys.argv[1])), Limits(steps=10**6), 1, training="tests.engine.saved_often", predict=small)
 pool.start()
