@@ -37,7 +37,7 @@ class Watch:
                 now = processor_seconds(process)
                 before = 0.0 if self._most else now  # a process that comes later began later
                 self._taken[process.pid] = self._taken.get(process.pid, (before, now))[0], now
-                held[process.pid] = process.memory_info().rss / MIB
+                held[process.pid] = memory_of(process) / MIB
         seconds = max(time.perf_counter() - self._began, 1e-9)
         cores = {pid: (last - first) / seconds for pid, (first, last) in self._taken.items()}
         page, own = cores.pop(self._server.pid), cores.pop(self._own.pid)
@@ -66,6 +66,12 @@ async def at_rest(server: psutil.Process) -> None:
         await asyncio.sleep(QUIET)
         seen = watch.look()
         cores = seen["page process (cores)"] + seen["workers (cores)"]
+
+
+def memory_of(process: psutil.Process) -> int:
+    """The bytes that a process holds for itself, and its part of those that it shares: forked processes share most of theirs."""
+    facts = process.memory_full_info()
+    return int(getattr(facts, "pss", facts.uss))
 
 
 def processor_seconds(process: psutil.Process) -> float:
