@@ -1,7 +1,5 @@
 """Tiny models and tokens for the tests of the engine."""
 
-from __future__ import annotations
-
 from pkgutil import resolve_name
 from typing import Any
 

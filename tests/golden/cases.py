@@ -1,7 +1,5 @@
 """The configs that the golden record covers: together they name every encoding, task and family."""
 
-from __future__ import annotations
-
 from itertools import cycle
 from typing import Any
 

@@ -2,8 +2,6 @@
 record is compared, not made again, unless a number is meant to change.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import platform

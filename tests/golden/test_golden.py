@@ -3,8 +3,6 @@
 Bit for bit where torch and the processor are those of the record; elsewhere to within rounding.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -4,8 +4,6 @@
 --warmup-steps 0 --device cpu --save before_rearrange`` left then.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

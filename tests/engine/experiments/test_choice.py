@@ -1,7 +1,5 @@
 """The table of evidence: which arms count, how a cell is computed, and that nothing is known without trials."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.encodings import ENCODINGS

@@ -1,7 +1,5 @@
 """An experiment as a value: its seeds, what makes two arms the same, and what its report gives of each arm."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Reports and published numbers as data frames: the numbers, and empty cells where there are none."""
 
-from __future__ import annotations
-
 from math import isnan
 
 import pytest

@@ -1,7 +1,5 @@
 """A key figure's outcome: computed from the seeds, and told in one sentence."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The rules of evidence against known cases: what is null, what is planted, what has no spread, what is missing."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A trial's numbers and curves, read from events."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Attention against a slow literal transcription; fused against materialised."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

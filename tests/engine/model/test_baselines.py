@@ -1,7 +1,5 @@
 """Models without attention: causal, counted by formula, whole in every part, and blind to what attention is set to."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

@@ -1,7 +1,5 @@
 """From config to model: weights by the seed alone, sizes as asked, each parameter in a named part; one matrix that embeds and answers."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The weights file of a run."""
 
-from __future__ import annotations
-
 import resource
 from pathlib import Path
 

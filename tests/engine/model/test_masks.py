@@ -1,7 +1,5 @@
 """Who sees whom: measured as the gradient of each output with respect to each embedding."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import Tensor

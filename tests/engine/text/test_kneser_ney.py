@@ -1,7 +1,5 @@
 """Kneser-Ney against a literal transcription of its definition, against nltk, and against what probabilities must be."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

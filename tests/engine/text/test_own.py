@@ -1,7 +1,5 @@
 """A text of one's own: what is taken, what is refused, and that a name reaches nothing but kept texts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The plays that come with the program: the same characters as ever, and held-out ones apart from those to train on."""
 
-from __future__ import annotations
-
 import hashlib
 from itertools import groupby
 

@@ -1,7 +1,5 @@
 """Characters and words against what they should be."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.text.tokens import UNKNOWN_NAME, Unit, is_word, joined, pieces, vocabulary_of

@@ -1,7 +1,5 @@
 """Tasks against their rules; what is held out; how each family is asked; where tokens stand when positions are randomized or dropped."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

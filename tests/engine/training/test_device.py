@@ -1,7 +1,5 @@
 """Devices that this machine need not have, by stand-ins for torch's facts: the choice, its note, and the random state of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

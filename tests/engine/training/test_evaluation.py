@@ -1,7 +1,5 @@
 """Long work beside the steps is done in pieces: the numbers stay, and a caller has its turn in between. What is recorded changes none."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Generator
 from typing import Any

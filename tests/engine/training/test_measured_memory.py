@@ -1,7 +1,5 @@
 """Measured memory against sums done by hand, the optimizers' own state, and the profiler's allocator events."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

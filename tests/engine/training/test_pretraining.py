@@ -1,7 +1,5 @@
 """Pre-training: plenty of related sequences first, the run's own after, and nothing else different."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The fit of a machine's speed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A run that is put away and continued gives the numbers of one that is not, to the last bit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

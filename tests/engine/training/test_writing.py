@@ -1,7 +1,5 @@
 """Answers written token by token have the numbers of whole passes, and time for others between; text is drawn as it must be."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every classic fault is caught by its test, and the code shown is the code that ran."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Kinds of heads on patterns that are known, and what happens without a head, hotter or colder."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The steps of one query, put together, are the model's own numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

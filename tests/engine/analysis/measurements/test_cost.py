@@ -1,7 +1,5 @@
 """Bytes and times against cases whose answer is known; the trained model is left as it was."""
 
-from __future__ import annotations
-
 from pkgutil import resolve_name
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Collapse of the tokens, difference of the dense layers, first gradients: against cases whose answer is known."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

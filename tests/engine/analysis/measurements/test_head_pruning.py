@@ -1,7 +1,5 @@
 """Head pruning on models in which it is known which heads matter."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Held-out sequences of other kinds, on models whose answer is known: one goes by position, one by the rule, one remembers."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

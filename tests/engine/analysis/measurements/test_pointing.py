@@ -1,7 +1,5 @@
 """Explanations on models whose right explanation is known beforehand."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

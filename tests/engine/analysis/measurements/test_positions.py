@@ -1,7 +1,5 @@
 """The position probe, neighbours' cosine and the structure of a table, where the answer is known."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import Tensor

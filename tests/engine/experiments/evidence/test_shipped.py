@@ -1,7 +1,5 @@
 """The evidence that came with this version: it speaks of the issues of today, and its reports are computed when they are read."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The table over sets of seeds: what each found, and what they agree on."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the comparisons of single issues rest on: equal sizes, one factor at a time, levels and formulas that the text states."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from statistics import fmean

@@ -1,7 +1,5 @@
 """An issue as it is read from its module and the Markdown file beside it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

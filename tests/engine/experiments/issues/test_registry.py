@@ -1,7 +1,5 @@
 """What holds for every documented issue, whatever comes out of it."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

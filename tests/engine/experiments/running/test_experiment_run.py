@@ -1,7 +1,5 @@
 """Experiments over a real pool with a torch-free training."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Experiments that wait for the same trials: each is trained once, and who stops takes nothing from the others."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace

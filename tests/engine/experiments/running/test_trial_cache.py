@@ -1,7 +1,5 @@
 """Trials that were left on this machine: who may use them again, and who not."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

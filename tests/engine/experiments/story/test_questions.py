@@ -1,7 +1,5 @@
 """The questions of the story: the right answer is the run's own, whatever the run did. The runs are made up, event by event."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The steps of the story as data: their settings fit, and their words are few."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.experiments.story import STEPS
