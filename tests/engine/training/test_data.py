@@ -10,14 +10,12 @@ import torch
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
 from engine.estimate.layout import length_law, loss_floor, metric_names, shapes
-from engine.estimate.memory import predict_memory
 from engine.model.build import build_model
-from engine.runs.events import Finished, Progress
+from engine.runs.events import Finished
 from engine.tasks import TASKS
 from engine.tasks.base.data import IGNORE, task_data
 from engine.training.data import Data, drawn, is_held_out, spread
 from engine.training.evaluation import forward, predictions
-from engine.training.measured_memory import saved_for_backward
 from engine.training.train import train
 
 SAMPLE = [3, 1, 4]
@@ -204,33 +202,6 @@ def test_dropping_all_positions_but_few_leaves_a_bag_of_symbols_in_training_only
     dropped = (out - without).abs().amax(dim=(1, 2)) < 1e-5
     assert dropped.float().mean().item() == pytest.approx(0.5, abs=0.08)
     assert not predictions(model, batch).equal(predictions(blind, batch))
-
-
-def test_position_dropout_belongs_to_the_run() -> None:
-    config = parse({**SHORT, "position_dropout": 0.5})
-
-    def losses() -> list[float]:
-        return [event.loss for event in train(config) if isinstance(event, Progress)]
-
-    torch.manual_seed(1)
-    first = losses()
-    torch.manual_seed(2)
-    assert losses() == first
-    assert losses() != [e.loss for e in train(config.replace(position_dropout=0.0)) if isinstance(e, Progress)]
-
-
-@pytest.mark.parametrize("encoding", ["sinusoidal", "learned", "rope"])
-def test_memory_of_position_dropout_is_predicted(encoding: str) -> None:
-    config = parse({**SHORT, "pos_encoding": encoding, "position_dropout": 0.5})
-    sizes, batch = shapes(config), Data(config).training_batch()
-    model = build_model(config, **sizes.of_model)
-
-    def loss() -> torch.Tensor:
-        return torch.nn.functional.cross_entropy(forward(model, batch).flatten(0, 1), batch.targets.flatten())
-
-    loss()
-    told = predict_memory(config, length=sizes.length, **sizes.of_model)
-    assert told.saved == pytest.approx(saved_for_backward(model, loss)[1].total, rel=0.01)
 
 
 def test_the_law_of_lengths_sums_to_one_and_lengths_follow_it() -> None:

@@ -18,7 +18,7 @@ from engine.runs.summary import run_summary
 from engine.training import snapshot as snapshots
 from engine.training.train import gradient_norm, prepare, train
 
-SHORT = RunConfig(steps=12, dropout=0.1, d_model=16)
+SHORT = RunConfig(steps=12, dropout=0.1, position_dropout=0.5, d_model=16)
 
 
 def numbers(events: Iterable[Event]) -> list[tuple[float, ...]]:
