@@ -21,9 +21,6 @@ RAISES, REFUSES, HANGS, HANGS_IN_THE_END, SHOUTS, DIES, GROWS, SHARES = range(10
 """Seeds of runs that go wrong at step 3."""
 MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)
 
-steps_taken: list[int] = []
-"""The steps of all runs in this process."""
-
 
 def config(steps: int = 20, seconds_per_step: float = 1e-6, seed: int = 0, **settings: Any) -> RunConfig:
     """The learning rate says how long a step takes (s)."""
@@ -70,7 +67,6 @@ def train(
             if step == 3:
                 misbehave(config.seed)
             state.step = step
-            steps_taken.append(step)
             request = yield Progress(step, loss_at(config, step), 1.0, 0.01, 1000.0)
             while request == SNAPSHOT_NOW:
                 request = yield look(config, step)
@@ -131,10 +127,6 @@ def worker_pid() -> int:
     return os.getpid()
 
 
-def number_of_steps_taken() -> int:
-    return len(steps_taken)
-
-
 def fail() -> None:
     raise KeyError("nothing of that name")
 
@@ -174,9 +166,6 @@ class WorkerPid(Job[int], function=f"{__name__}:worker_pid"): ...
 
 
 class PidAnywhere(WorkerPid, anywhere=True): ...
-
-
-class NumberOfStepsTaken(Job[int], function=f"{__name__}:number_of_steps_taken"): ...
 
 
 class Fail(Job[None], function=f"{__name__}:fail"): ...

@@ -128,8 +128,7 @@ def trained(experiment: Experiment, pool: Pool, *, extended: bool = False) -> tu
         saved.add(trial.arm)
         trial_cache.save(experiment, trial)
 
-    find = partial(trial_cache.find, experiment)
-    run = ExperimentRun(experiment, pool, extended=extended, find=find, save=save).start()
+    run = ExperimentRun(experiment, pool, extended=extended, **kept(experiment) | {"save": save}).start()  # type: ignore[arg-type]
     assert run.wait(600)
     assert run.state == "finished", run.problem
     return run, saved
