@@ -1,7 +1,5 @@
 """A stand-in for ``engine.training.train`` without torch: the pool's tests are fast, and each run misbehaves as its seed says."""
 
-from __future__ import annotations
-
 import mmap
 import os
 import sys

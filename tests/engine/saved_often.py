@@ -1,7 +1,5 @@
 """The stand-in training in workers that save their runs many times a second."""
 
-from __future__ import annotations
-
 from engine.workers import live_run
 from tests.engine.fake_training import begin, train
 

@@ -1,7 +1,5 @@
 """The real training in workers that save their runs many times a second."""
 
-from __future__ import annotations
-
 from engine.training.train import begin, train
 from engine.workers import live_run
 

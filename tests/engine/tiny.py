@@ -1,9 +1,8 @@
 """Tiny models and tokens for the tests of the engine."""
 
-from __future__ import annotations
-
+from collections.abc import Generator
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -11,10 +10,12 @@ from torch import Tensor, nn
 from engine.config.run_config import RunConfig, parse
 from engine.model.build import build_model
 from engine.model.transformer import Transformer
+from engine.runs.events import Measuring
 from engine.training.data import Data
 from engine.training.result import Trained
 from engine.training.train import prepare
 
+Result = TypeVar("Result")
 N_TOKENS, N_OUTPUTS, LENGTH, SOURCE_LENGTH = 11, 7, 10, 6
 
 
@@ -45,6 +46,17 @@ def given_to(model: Transformer) -> dict[str, Tensor]:
     """Inputs of the model's family: ``inputs``, and for an encoder-decoder ``source``."""
     source = {"source": tokens(SOURCE_LENGTH, seed=1)} if model.source_stack is not None else {}
     return {"inputs": tokens(), **source}
+
+
+def exhaust(work: Generator[Measuring, None, Result]) -> tuple[Result, int]:
+    """What the work returns, and how often it paused."""
+    pauses = 0
+    while True:
+        try:
+            next(work)
+            pauses += 1
+        except StopIteration as end:
+            return end.value, pauses
 
 
 def as_trained(model: nn.Module | None = None, **settings: Any) -> Trained:

@@ -3,13 +3,20 @@
 Bit for bit where torch and the processor are those of the record; elsewhere to within rounding.
 """
 
-from __future__ import annotations
-
 import json
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
+from engine.model.build import trained_model
+from engine.runs.events import ARRAYS, Finished, Snapshot, to_json
+from engine.runs.folder import RunFolder
+from engine.runs.run import Run
+from engine.runs.store import Runs
+from pages.parts.boards.recorded import FOLDER, recorded_run
 from tests.golden.record import FILE, config_of, evidence, machine, run_of
 
 RECORD: dict[str, Any] = json.loads(FILE.read_text())
@@ -49,3 +56,53 @@ def test_links_mean_what_they_meant() -> None:
     assert len(RECORD["links"]) >= 99
     for link, before in RECORD["links"].items():
         assert config_of(link) == before, link
+
+
+STORED = Path(__file__).parent / "stored_run" / "before_rearrange"
+"""A run folder from then, left by ``python -m engine train --task reverse --steps 8 --d-model 8 --seq-len 4 --vocab-size 3
+--warmup-steps 0 --device cpu --save before_rearrange``; it still opens, with every number that it holds."""
+
+
+@pytest.mark.parametrize("folder", [STORED, FOLDER], ids=["stored", "recorded"])
+def test_config_events_and_arrays_are_those_that_were_written(folder: Path) -> None:
+    run = Run.from_disk(RunFolder(folder))
+    written = json.loads((folder / "config.json").read_text())["config"]
+    now = json.loads(json.dumps(run.config.flat()))
+    assert {name: now[name] for name in written} == written
+    lines = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+    assert len(run.events) == len(lines)
+    for line, event in zip(lines, run.events, strict=True):
+        now = to_json(event)
+        assert {name: now[name] for name in line} == line
+    snapshots = [event for event in run.events if isinstance(event, Snapshot)]
+    assert snapshots
+    for event in snapshots:
+        found = {f"{group}/{name}": array for group in ARRAYS for name, array in getattr(event, group).items()}
+        with np.load(folder / "snapshots" / f"{event.step}.npz", allow_pickle=False) as file:
+            assert found.keys() == set(file.files)
+            for name, array in found.items():
+                np.testing.assert_array_equal(array, file[name])
+
+
+def test_the_store_finds_it_and_its_weights_predict_what_they_predicted() -> None:
+    run = Runs(STORED.parent).get(STORED.name)
+    assert run is not None
+    assert (run.state, run.step, run.weights) == ("finished", 8, STORED / "weights.safetensors")
+    assert isinstance(run.ending, Finished)
+    assert run.ending.metrics == {
+        "loss": 1.1073085069656372, "second_half_accuracy": 0.3310546875, "first_half_accuracy": 0.33203125,
+        "written_accuracy": 0.33984375,
+    }  # fmt: skip
+    assert run.weights is not None
+    assert run.snapshot is not None
+    model = trained_model(run.config, run.weights)
+    for sample in run.snapshot.samples:
+        read = torch.tensor([[int(token) for token in sample.tokens]])
+        predicted = model(read).argmax(-1)[0].tolist()
+        asked = [place for place, target in enumerate(sample.targets) if target]
+        assert [str(predicted[place]) for place in asked] == [sample.predictions[place] for place in asked]
+
+
+def test_the_start_page_plays_the_recorded_run_to_its_end() -> None:
+    run = recorded_run()
+    assert (run.state, run.step) == ("finished", run.config.steps)

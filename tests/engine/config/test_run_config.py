@@ -2,6 +2,7 @@
 
 import itertools
 import shlex
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -27,33 +28,27 @@ TIED = {"tie_embeddings": True, "token_init_std": 0.1, "d_model": 16}
 ANSWERS_ARE_TOKENS = "false unless the answers are the very tokens"
 
 
-def another_value(row: Setting) -> Any:
-    """A value unlike the default that the setting allows."""
-    if row.kind == "choice":
-        return next(choice for choice in row.choices if choice not in (row.default, "encoder_decoder", "fused"))
-    if row.kind == "text":
-        return "0123456789abcdef" * 2
-    if row.kind == "bool":
-        return not row.default
-    if row.kind == "ints":
-        return (7, 300)
-    low, high = row.minimum, row.maximum
-    assert low is not None
-    assert high is not None
-    middle = low + (high - low) / 3
-    value = int(min(middle, low + 5)) if row.kind == "int" else middle
-    return value if value != row.default else value + (1 if row.kind == "int" else (high - low) / 7)
+def other_values(row: Setting) -> Iterable[Any]:
+    """Values that the setting allows, the first ones not its bounds."""
+    low, high = row.minimum or 0, row.maximum or 0
+    numbers = [low + (high - low) * share for share in (1 / 3, 1 / 2)]
+    return {
+        "choice": row.choices, "text": ["0123456789abcdef" * 2], "bool": [False, True], "ints": [(7, 300)], "float": numbers,
+        "int": [int(min(numbers[0], low + 5)) + more for more in range(3)],
+    }[row.kind]  # fmt: skip
+
+
+def fits(flat: dict[str, Any]) -> bool:
+    try:
+        return bool(parse(flat))
+    except ConfigError:
+        return False
 
 
 def with_another_value(flat: dict[str, Any], row: Setting) -> dict[str, Any]:
-    """The flat config with this setting away from its default. A whole number is one larger where a rule refuses it (even ones)."""
-    value = another_value(row)
-    try:
-        parse({**flat, row.name: value})
-    except ConfigError as error:
-        if row.kind == "int" and [problem.setting for problem in error.problems] == [row.name]:
-            value += 1
-    return {**flat, row.name: value}
+    """The flat config with this setting away from its default, as the rules allow it."""
+    others = ({**flat, row.name: value} for value in other_values(row) if value != row.default)
+    return next(filter(fits, others))
 
 
 def changed_configs() -> list[Any]:

@@ -119,11 +119,6 @@ def test_agrees_with_torchs_layers() -> None:
     torch.testing.assert_close(encoding.add_to_embedding(x, range(4, 14)), expected)
 
 
-def test_neighbours_start_alike() -> None:
-    similarity = tiny_encoding("mlp", max_positions=64).matrices(64)["similarity"]
-    assert similarity.diagonal(1).min() > 0.99
-
-
 def convolved(encoding: Convolution, x: Tensor, after: int) -> Tensor:
     """x_i + b + sum_t w_t x_(i+t), dimension by dimension; zero beyond the ends."""
     added = torch.zeros_like(x)
@@ -142,13 +137,6 @@ def test_a_convolution_agrees_with_the_equation(causal: bool, reach: int) -> Non
     x = torch.randn(2, LENGTH, 16, dtype=torch.float64)
     expected = convolved(encoding, x, 0 if causal else reach)
     torch.testing.assert_close(encoding.add_to_embedding(x, range(LENGTH)), expected)
-
-
-def test_padding_is_read_as_zeros() -> None:
-    encoding = tiny_encoding("conv", max_positions=9, causal=False)
-    x, real = torch.randn(1, LENGTH, 16), torch.arange(LENGTH)[None] < 4
-    padded = encoding.add_to_embedding(x, range(LENGTH), real)
-    torch.testing.assert_close(padded[:, :4], encoding.add_to_embedding(x[:, :4], range(4)))
 
 
 def test_the_picture_tells_the_ends_apart_neighbours_alike_and_is_that_of_random_tokens() -> None:

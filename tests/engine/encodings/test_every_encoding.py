@@ -69,14 +69,11 @@ def shown(name: str, **settings: Any) -> str:
     return config.encoding.equation_with_numbers(config, config.encoding_settings)
 
 
-def test_base_and_width_are_put_in_and_nothing_else() -> None:
+@pytest.mark.parametrize("name", [name for name, row in ENCODINGS.items() if row.symbols])
+def test_every_symbol_named_stands_in_the_equation_with_its_number_and_nothing_else_changes(name: str) -> None:
     assert shown("rope", rope_base=500.0) == (
         r"e_{ij} = (R_i q_i) \cdot (R_j k_j) / \sqrt{{8}},\quad R_i = \mathrm{diag}_t\,\mathrm{rot}(i\,{500}^{-2t/{8}})"
     )
-
-
-@pytest.mark.parametrize("name", [name for name, row in ENCODINGS.items() if row.symbols])
-def test_every_symbol_named_stands_in_the_equation(name: str) -> None:
     assert shown(name) != ENCODINGS[name].equation
     for _, setting in ENCODINGS[name].symbols:
         value = 8 if setting == "head_width" else parse({"pos_encoding": name}).value(setting)

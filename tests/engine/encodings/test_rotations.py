@@ -44,14 +44,6 @@ def test_rotate_half_agrees_with_llama() -> None:
     torch.testing.assert_close(rope("rotate_half").rotate(queries(), range(LENGTH)), theirs, atol=1e-5, rtol=0)
 
 
-def test_picture_gives_angles_and_mean_cosines() -> None:
-    matrices = rope("rotate_half").matrices(7)
-    assert matrices["matrix"].shape == (7, WIDTH // 2)
-    torch.testing.assert_close(matrices["matrix"][3, 0], torch.tensor(3.0))
-    difference = matrices["matrix"][5] - matrices["matrix"][2]
-    torch.testing.assert_close(matrices["similarity"][5, 2], difference.cos().mean())
-
-
 D_HEAD, BASE, TRAINED = 64, 10_000.0, 2048
 
 

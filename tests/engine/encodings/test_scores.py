@@ -182,28 +182,14 @@ def attended(q: Tensor, k: Tensor, v: Tensor, keys: Tensor, values: Tensor | Non
 
 @pytest.mark.parametrize("furthest", [1, 3, 20])
 @pytest.mark.parametrize("with_values", [True, False])
-def test_shaw_agrees_with_the_equations(furthest: int, with_values: bool) -> None:
-    settings = {"shaw_max_distance": furthest, "shaw_values": with_values}
-    encoding = tiny_encoding("shaw", max_positions=LENGTH, **settings).double()
-    q, k, v = torch.randn(3, BATCH, HEADS, LENGTH, WIDTH, dtype=torch.float64)
-    scaled = q / math.sqrt(WIDTH)
-    places = range(LENGTH)
-    pattern = (scaled @ k.mT + encoding.score_bias(scaled, k, places, places)).softmax(-1)
-    term = encoding.value_term(pattern, places, places)
-    assert (term is None) == (not with_values)
-    mixed = pattern @ v if term is None else pattern @ v + term
-    values = encoding.relative_values if with_values else None
-    torch.testing.assert_close(mixed, attended(q, k, v, encoding.relative_keys, values, furthest))
-
-
-def test_the_whole_attention_layer_agrees_with_the_equations() -> None:
-    model = tiny_model(pos_encoding="shaw", shaw_max_distance=3, family="encoder", task="k_back", n_layers=1)
+def test_attention_with_shaws_vectors_agrees_with_the_equations(furthest: int, with_values: bool) -> None:
+    settings = {"pos_encoding": "shaw", "shaw_max_distance": furthest, "shaw_values": with_values}
+    model = tiny_model(**settings, family="encoder", task="k_back", n_layers=1)
     cache: ActivationCache = {}
     model(tokens(LENGTH, batch=BATCH), cache=cache)
     encoding, name = model.encoding, "encoder.0.self"
-    mixed = attended(
-        *(cache[f"{name}.{part}"] for part in "qkv"), encoding.relative_keys, encoding.relative_values, furthest=3
-    )
+    values = encoding.relative_values if with_values else None
+    mixed = attended(*(cache[f"{name}.{part}"] for part in "qkv"), encoding.relative_keys, values, furthest)
     expected = model.stack.blocks[0].attention.out(mixed.transpose(1, 2).flatten(2))
     torch.testing.assert_close(cache[f"{name}.out"], expected)
 
@@ -252,17 +238,6 @@ def test_cope_agrees_with_the_equations(causal: bool, counts: int) -> None:
         for j in range(i + 1 if causal else LENGTH):
             expected = counted(encoding, q[1, 2, i], k[1, 2], i, j)
             torch.testing.assert_close(bias[1, 2, i, j], expected)
-
-
-def test_it_can_count_what_matters() -> None:
-    """With keys that the gate passes or stops, position p is the number of those passed, whatever stands between."""
-    encoding = cope(True)
-    passes = torch.tensor([1, 0, 0, 1, 1, 0, 1, 0, 0])
-    q = torch.ones(1, 1, LENGTH, WIDTH).double()
-    k = torch.where(passes.bool()[:, None], 100.0, -100.0).expand(1, 1, LENGTH, WIDTH).double()
-    bias = encoding.score_bias(q, k, range(LENGTH), range(LENGTH))[0, 0, -1]
-    counts = passes.flip(0).cumsum(0).flip(0)
-    torch.testing.assert_close(bias, encoding.vectors[0].sum(-1)[counts])
 
 
 @pytest.mark.parametrize("causal", [True, False])

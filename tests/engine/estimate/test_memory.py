@@ -15,6 +15,7 @@ from engine.estimate.memory import count_parameters, has_formula, predict_memory
 from engine.estimate.prediction import predict
 from engine.model.build import build_model
 from engine.tasks import TASKS
+from engine.training.evaluation import forward, loss_of
 from engine.training.measured_memory import Saved, measure_memory, saved_for_backward
 from engine.training.train import begin
 
@@ -123,16 +124,34 @@ def test_other_scores_families_faults_and_padding_are_predicted_too(name: str) -
         assert_predicted(config, source_length=7 if family == "encoder_decoder" else None, padded=padded)
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_what_a_run_saves_is_predicted_to_the_byte(task: str) -> None:
-    """On the batches of the run's own data: every task in every family that has a formula."""
-    for family in TASKS[task].architectures:
-        config = parse({"task": task, "family": family, "batch_size": 4, "device": "cpu"})
-        state = begin(config)
-        for _ in range(3):
-            seen, told = measure_memory(config, state.model, state.next_batch(), state.optimizers), predict(config)
-            assert (told.memory.saved, told.memory.parameters) == (seen.saved, seen.parameters), family
-            assert told.parameters == sum(p.numel() for p in state.model.parameters())
+OPTIMIZED = ({}, {"family": "encoder_decoder", "pos_encoding": "shaw"}, {"dtype": "bfloat16"}, {"family": "gru", "n_layers": 3},
+             {"family": "lstm", "norm": "post"}, {"family": "cnn", "norm": "none"})  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "flat",
+    [
+        *({"task": task, "family": family} for task, row in TASKS.items() for family in row.architectures),
+        *({"optimizer": name, **flat} for name in ("adamw", "sgd", "muon") for flat in OPTIMIZED),
+        *({"position_dropout": 0.5, "pos_encoding": name} for name in ("sinusoidal", "learned", "rope")),
+    ],
+    ids=str,
+)
+def test_what_a_run_saves_and_keeps_is_predicted_to_the_byte(flat: dict[str, Any]) -> None:
+    """On the batches of the run's own data: every task in every family that has a formula, every optimizer after a step."""
+    config = parse({"batch_size": 4, "device": "cpu", **flat})
+    state, told = begin(config), predict(config)
+    for _ in range(2):
+        batch = state.next_batch()
+        seen = measure_memory(config, state.model, batch, state.optimizers)
+        assert told.memory.saved == (seen.saved if has_formula(config) else None)
+        loss_of(forward(state.model, batch).float(), batch.targets).backward()
+        for optimizer in state.optimizers:
+            optimizer.step()
+    assert told.parameters == sum(p.numel() for p in state.model.parameters())
+    seen = measure_memory(config, state.model, batch, state.optimizers)
+    kept = ("parameters", "gradients", "optimizer")
+    assert [getattr(told.memory, name) for name in kept] == [getattr(seen, name) for name in kept]
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])

@@ -1,7 +1,5 @@
 """What tests of running experiments share: a pool with a torch-free training, and a data folder for each test."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

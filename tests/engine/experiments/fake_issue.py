@@ -1,7 +1,5 @@
 """An issue for ``tests.engine.fake_training``, whose loss at the end is 1 / (steps + seed + 1)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from engine.experiments.experiment import Arm, Claim, above, difference

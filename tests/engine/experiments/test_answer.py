@@ -1,7 +1,5 @@
 """The answer to the documents' question: it rests on claims that exist, tells every issue, and says what the evidence says."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.experiments.answer import ANSWER, Paragraph, Section, Told, claim_of, read, statements

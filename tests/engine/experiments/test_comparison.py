@@ -1,7 +1,5 @@
 """A design against built-in encodings: arms that differ in the encoding alone, an effect against the best of the others."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

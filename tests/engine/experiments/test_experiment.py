@@ -1,15 +1,16 @@
-"""An experiment as a value: its seeds, what makes two arms the same, and what its report gives of each arm."""
-
-from __future__ import annotations
+"""An experiment as a value; a trial's numbers and curves, read from events."""
 
 import json
+import math
 from dataclasses import replace
 
 import pytest
 
 from engine.experiments.experiment import Arm
 from engine.experiments.report import report
-from engine.experiments.trial import Trial
+from engine.experiments.trial import POINTS, Trial, numbers_of, read_trial
+from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
+from engine.settings.costs import Memory
 from tests.engine.experiments.fake_issue import fake_issue
 
 
@@ -48,3 +49,54 @@ def test_the_points_of_an_arm_that_is_a_line_by_itself_come_from_its_trials_seed
         (1.0, "accuracy@6", [1.0, 0.9, None]), (2.0, "accuracy@12", [0.5, None, None]),
     ]  # fmt: skip
     assert not any(other["points"] for other in others)
+
+
+MEMORY = Memory(1, 1, 2, 3, 0)
+STARTED = Started(42, MEMORY, None, {"loss": 2.3, "accuracy": 0.1}, None, "cpu")
+
+
+def progress(step: int, loss: float, validation: float | None = None) -> Progress:
+    return Progress(
+        step, loss, 1.0, 0.1, 1.0,
+        validation=None if validation is None else {"loss": validation, "accuracy": 0.5},
+        grad_norms=None if validation is None else {"0.q": float(step), "0.v": 1.0},
+    )  # fmt: skip
+
+
+def test_the_numbers_of_a_run_that_finished() -> None:
+    steps: list[Event] = [progress(n, 1.0 / n, 1.2 if n == 5 else 1.4 if n % 2 else None) for n in range(1, 21)]
+    by_length = [{"length": 6, "loss": 1.0, "accuracy": 0.9}, {"length": 9, "note": "no row"}]
+    last = Finished(20, {"loss": 1.5, "accuracy": 0.6}, by_length, MEMORY, 2.0, {"pointing": 0.7})
+    numbers = numbers_of([STARTED, *steps, last])
+    train_loss = sum(1 / n for n in range(11, 21)) / 10
+    expected = {
+        "parameters": 42, "finite": 1, "accuracy": 0.6, "pointing": 0.7, "accuracy@6": 0.9, "train_loss": train_loss,
+        "gap": 1.5 - train_loss, "best_loss": 1.2, "overtraining": 0.3, "grad.0.q": 10,  # the mean of 1, 3, ..., 19
+    }  # fmt: skip
+    assert {name: numbers[name] for name in expected} == pytest.approx(expected)
+    assert "accuracy@9" not in numbers
+
+
+def test_a_run_that_did_not_finish_says_why_and_has_no_result() -> None:
+    failed = read_trial("a", 3, [STARTED, progress(1, 9.0), Failed(2, "Step 2: loss is no longer finite.", 0, "loss")])
+    assert (failed.numbers["finite"], failed.numbers["failed_step"]) == (0, 2)
+    assert failed.outcome == "Step 2: loss is no longer finite."
+    assert "loss" not in failed.numbers
+    assert math.isnan(failed.number("accuracy"))
+    lost = read_trial("a", 0, [STARTED, progress(1, 1.0), Ended(1, "lost", "The worker died.")])
+    assert "finite" not in lost.numbers, "it is neither finite nor not"
+    assert lost.outcome == "The worker died."
+    assert read_trial("a", 0, []).numbers == {}
+    assert "train_loss" not in numbers_of([progress(1, math.inf)])
+
+
+def test_a_long_curve_is_thinned_to_means_that_keep_its_ends_and_has_the_gradient_norms_asked_for() -> None:
+    curve = read_trial("a", 0, [progress(n, float(n)) for n in range(1, 1001)]).curves["loss"]
+    assert len(curve) <= POINTS
+    assert curve[-1][0] == 1000
+    assert sum(value for _, value in curve) / len(curve) == 500.5
+    rows = [(1, {"0.q": 0.5, "0.v": 2.0}), (2, None), (3, {"0.q": 0.25, "0.v": 1.0})]
+    events = [replace(progress(step, 1.0), grad_norms=norms) for step, norms in rows]
+    curves = read_trial("a", 0, events, ["grad.0.q", "grad.9.q"]).curves
+    assert curves.keys() == {"loss", "grad.0.q"}
+    assert curves["grad.0.q"] == [(1, 0.5), (3, 0.25)]

@@ -1,7 +1,5 @@
 """Lessons: their text in a link and back, and those that come with this version."""
 
-from __future__ import annotations
-
 from urllib.parse import quote_plus
 
 import pytest

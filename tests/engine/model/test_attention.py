@@ -1,6 +1,4 @@
-"""Attention against a slow literal transcription; fused against materialised."""
-
-from __future__ import annotations
+"""Attention against a slow literal transcription; fused against materialised; who sees whom, measured by gradients."""
 
 import itertools
 import math
@@ -13,6 +11,8 @@ from torch import Tensor
 from engine.encodings import ENCODINGS
 from engine.model.activations import ActivationCache
 from engine.model.layers import Dropout
+from engine.model.masks import causal_mask, padding_mask
+from engine.model.transformer import Transformer
 from tests.engine.tiny import LENGTH, given_to, tiny_model, tokens
 
 COMPARE: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
@@ -43,22 +43,22 @@ def test_scores_pattern_and_output_agree_with_loops(score: str) -> None:
 
 PRODUCTS = ("nope", "alibi", "rope")
 """Encodings of each kind, which are seen with every score in every family; the others see each once."""
+OTHERS = [name for name in ENCODINGS if name not in PRODUCTS]
 SCORES, FAMILIES = ("scaled_dot", "dot", "cosine"), ("decoder", "encoder", "encoder_decoder")
 
 
 @pytest.mark.parametrize(
-    ("name", "score", "family"),
+    ("name", "score", "family", "fault"),
     [
-        *((name, *both) for name in PRODUCTS for both in itertools.product(SCORES, FAMILIES)),
-        *((name, *both) for name in ENCODINGS if name not in PRODUCTS for both in zip(SCORES, FAMILIES, strict=True)),
+        *((name, *both, "none") for name in PRODUCTS for both in itertools.product(SCORES, FAMILIES)),
+        *((name, *both, "none") for name in OTHERS for both in zip(SCORES, FAMILIES, strict=True)),
+        *itertools.product(ENCODINGS, ["scaled_dot"], ["decoder"], ["missing", "transposed", "off_by_one"]),
     ],
 )
-def test_fused_equals_materialised(name: str, score: str, family: str) -> None:
-    """Outputs and every gradient, with and without padding."""
-    fused, written = (
-        tiny_model(pos_encoding=name, attention_score=score, family=family, attention_impl=impl)
-        for impl in ("fused", "materialised")
-    )
+def test_fused_equals_materialised(name: str, score: str, family: str, fault: str) -> None:
+    """Outputs and every gradient, with and without padding and faults of the mask."""
+    settings = {"pos_encoding": name, "attention_score": score, "family": family, "mask_fault": fault}
+    fused, written = (tiny_model(**settings, attention_impl=impl) for impl in ("fused", "materialised"))
     real = torch.arange(LENGTH).expand(3, -1) < torch.tensor([[LENGTH], [6], [1]])
     for padding in (None, real):
         outputs = [model(**given_to(model), token_mask=padding) for model in (fused, written)]
@@ -68,15 +68,6 @@ def test_fused_equals_materialised(name: str, score: str, family: str) -> None:
             output.square().mean().backward()
         for (name_, one), other in zip(fused.named_parameters(), written.parameters(), strict=True):
             torch.testing.assert_close(one.grad, other.grad, msg=lambda text, name_=name_: f"{name_}: {text}")
-
-
-@pytest.mark.parametrize("fault", ["missing", "transposed", "off_by_one"])
-@pytest.mark.parametrize("name", ENCODINGS)
-def test_fused_equals_materialised_under_faults(name: str, fault: str) -> None:
-    models = [
-        tiny_model(pos_encoding=name, mask_fault=fault, attention_impl=impl) for impl in ("fused", "materialised")
-    ]
-    torch.testing.assert_close(*(model(tokens()) for model in models))
 
 
 @pytest.mark.parametrize("impl", ["fused", "materialised"])
@@ -112,3 +103,118 @@ def test_dropout_reaches_the_attention_weights(impl: str) -> None:
     assert not torch.allclose(attention(*given), attention(*given))
     attention.eval()
     torch.testing.assert_close(attention(*given), attention(*given))
+
+
+CPU = torch.device("cpu")
+EVERYTHING = torch.ones(LENGTH, LENGTH, dtype=torch.bool)
+SEEN = {
+    "none": EVERYTHING.tril(),
+    "missing": EVERYTHING,
+    "transposed": EVERYTHING.triu(),
+    "off_by_one": EVERYTHING.tril(1),
+}
+
+
+def influence(model: Transformer) -> Tensor:
+    """Whether output i depends at all on the input embedding j, bool [i, j], by gradient: row i of a batch of one sequence
+    over and over is asked for output i alone."""
+    kept: list[Tensor] = []
+    handle = model.embedding.register_forward_hook(lambda _, __, out: kept.append(out))
+    logits = model(**{name: read[:1].expand(LENGTH, -1) for name, read in given_to(model).items()})
+    handle.remove()
+    embedded = kept[-1]  # an encoder-decoder embeds its source first
+    (gradient,) = torch.autograd.grad(logits.diagonal(dim1=0, dim2=1).square().sum(), embedded)
+    return gradient.abs().amax(-1) > 0  # [i, j, d_model] -> [i, j]
+
+
+@pytest.mark.parametrize("impl", ["fused", "materialised"])
+@pytest.mark.parametrize("family", ["decoder", "encoder_decoder", "encoder"])
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_a_causal_stack_leaks_nothing_and_an_encoder_sees_everything(name: str, family: str, impl: str) -> None:
+    model = tiny_model(pos_encoding=name, family=family, attention_impl=impl)
+    assert torch.equal(influence(model), EVERYTHING if family == "encoder" else SEEN["none"])
+
+
+@pytest.mark.parametrize("impl", ["fused", "materialised"])
+@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("fault", SEEN)
+def test_each_fault_shows_exactly_what_it_says(fault: str, name: str, impl: str) -> None:
+    model = tiny_model(pos_encoding=name, mask_fault=fault, attention_impl=impl, n_layers=1)
+    # An encoding that reads earlier tokens brings them along with each token that may be seen.
+    brought = EVERYTHING.tril() & EVERYTHING.triu(-model.encoding.reads_before)
+    seen = SEEN[fault].double() @ brought.double() > 0
+    assert torch.equal(influence(model), seen | brought)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_blocked_pairs_get_a_weight_of_exactly_zero(dtype: torch.dtype) -> None:
+    mask = causal_mask(5, "none", None, CPU, dtype)
+    assert mask is not None
+    pattern = (10 * torch.randn(2, 4, 5, 5).to(dtype) + mask.bias).softmax(-1)
+    assert (pattern[..., mask.blocked] == 0).all()
+    assert torch.equal(mask.blocked, ~torch.ones(5, 5, dtype=torch.bool).tril())
+
+
+def test_a_mask_is_made_only_where_something_is_hidden_and_a_query_in_padding_keeps_something_to_look_at() -> None:
+    real = torch.tensor([[False, False, True, True], [False] * 4])
+    mask = causal_mask(4, "none", real, CPU, torch.float32)
+    assert mask is not None
+    seen = ~mask.blocked[0, 0]
+    assert seen.tolist() == [[True] * 4, [True] * 4, [False, False, True, False], [False, False, True, True]]
+    assert not mask.blocked[1].any()
+
+    assert causal_mask(5, "missing", None, CPU, torch.float32) is None
+    assert padding_mask(None, torch.float32) is None
+
+
+@pytest.mark.parametrize(
+    ("family", "impl"),
+    [("decoder", "fused"), ("decoder", "materialised"), ("encoder", "fused"), ("encoder_decoder", "materialised")],
+)
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_padding_changes_nothing_for_real_tokens(name: str, family: str, impl: str) -> None:
+    model = tiny_model(pos_encoding=name, family=family, attention_impl=impl)
+    real = torch.arange(LENGTH).expand(3, -1) < 6
+    source = {"source": tokens(4, seed=5)} if family == "encoder_decoder" else {}
+    alone = model(tokens()[:, :6], **source)
+    for rubbish in (1, 2):  # whatever stands in the padding
+        padded = torch.where(real, tokens(), tokens(seed=rubbish))
+        if source:
+            longer = torch.cat([source["source"], tokens(3, seed=rubbish)], 1)
+            given = {"source": longer, "source_token_mask": torch.arange(7).expand(3, -1) < 4}
+        else:
+            given = {}
+        torch.testing.assert_close(model(padded, token_mask=real, **given)[:, :6], alone)
+
+
+@pytest.mark.parametrize(("fault", "axis"), [("none", "key"), ("transposed", "key"), ("transposed", "query")])
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_a_fully_padded_row_is_finite(name: str, fault: str, axis: str) -> None:
+    settings = {"pos_encoding": name, "mask_fault": fault, "softmax_axis": axis, "attention_impl": "materialised"}
+    model = tiny_model(family="encoder_decoder", **settings)
+    real = torch.tensor([[True] * LENGTH, [False] * LENGTH, [False] * 4 + [True] * 6])
+    logits = model(**given_to(model), token_mask=real, source_token_mask=real[:, :6] & False)
+    logits.square().sum().backward()
+    assert logits.isfinite().all()
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+
+
+def test_softmax_over_queries_gives_padding_no_weight() -> None:
+    model = tiny_model(softmax_axis="query", attention_impl="materialised", family="encoder", n_layers=1)
+    real = torch.arange(LENGTH).expand(3, -1) < 6
+    cache: ActivationCache = {}
+    model(tokens(), token_mask=real, cache=cache)
+    pattern = cache["encoder.0.self.pattern"]
+    assert (pattern[..., 6:] == 0).all()
+    assert (pattern[..., :6] > 0).all()
+
+
+@pytest.mark.parametrize("fault", SEEN)
+def test_softmax_over_queries_shares_each_key_among_those_who_see_it(fault: str) -> None:
+    model = tiny_model(softmax_axis="query", attention_impl="materialised", mask_fault=fault, n_layers=1)
+    cache: ActivationCache = {}
+    model(**given_to(model), cache=cache)
+    pattern = cache["decoder.0.self.pattern"]
+    assert (pattern[..., ~SEEN[fault]] == 0).all()
+    torch.testing.assert_close(pattern.sum(-2), torch.ones(3, 4, LENGTH).double())
+    assert not torch.allclose(pattern.sum(-1), torch.ones(3, 4, LENGTH).double())

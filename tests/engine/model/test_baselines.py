@@ -1,7 +1,5 @@
 """Models without attention: causal, counted by formula, whole in every part, and blind to what attention is set to."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 
@@ -9,16 +7,13 @@ from engine.architectures import ARCHITECTURES, receptive_field
 from engine.config.run_config import parse
 from engine.estimate.layout import continues
 from engine.estimate.matching import matched_width, n_parameters
-from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.warnings import warnings_of
 from engine.model.build import build_model
 from engine.runs.events import Finished, Snapshot
-from engine.training.optimizers import build_optimizers
 from engine.training.train import train
-from tests.engine.tiny import N_OUTPUTS, N_TOKENS, tiny_config, tiny_model, tokens
+from tests.engine.tiny import N_TOKENS, tiny_config, tiny_model, tokens
 
 BASELINES = [name for name, row in ARCHITECTURES.items() if not row.attends]
-SIZES = {"n_tokens": N_TOKENS, "n_outputs": N_OUTPUTS, "max_positions": 64}
 TRANSFORMER = {"task": "k_back", "k": 1, "seq_len": 16, "d_model": 24, "n_heads": 2, "n_layers": 2, "d_ff": 96}
 DEPTHS = {"gru": 1, "lstm": 1, "cnn": 4}
 
@@ -41,21 +36,6 @@ def test_convolutions_see_exactly_their_receptive_field(n_layers: int) -> None:
     assert hidden.grad is not None
     touched = hidden.grad[0].abs().sum(-1) > 1e-12
     assert touched.tolist() == [False] * (20 - seen) + [True] * seen
-
-
-@pytest.mark.parametrize(("optimizer", "norm"), [("adamw", "pre"), ("sgd", "post"), ("muon", "none")])
-@pytest.mark.parametrize("family", BASELINES)
-def test_parameters_are_counted_and_the_optimizers_state_is_predicted(family: str, optimizer: str, norm: str) -> None:
-    config = tiny_config(family=family, optimizer=optimizer, norm=norm, n_layers=3)
-    model = build_model(config, **SIZES)
-    model(tokens()).square().sum().backward()
-    optimizers = build_optimizers(config, model)
-    for each in optimizers:
-        each.step()
-    states = [value for each in optimizers for state in each.state.values() for value in state.values()]
-    kept = sum(value.numel() * value.element_size() for value in states if isinstance(value, torch.Tensor))
-    assert sum(count_parameters(config, **SIZES).values()) == sum(p.numel() for p in model.parameters())
-    assert predict_memory(config, length=10, **SIZES).optimizer == kept
 
 
 @pytest.mark.parametrize("family", BASELINES)

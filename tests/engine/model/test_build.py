@@ -1,9 +1,8 @@
 """From config to model: weights by the seed alone, sizes as asked, each parameter in a named part; one matrix that embeds and answers."""
 
-from __future__ import annotations
-
 import itertools
 import re
+import resource
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.prediction import predict
 from engine.model.build import build_model, parameter_part, save_weights, trained_model
 from engine.training.optimizers import build_optimizers
+from engine.training.train import prepare
 from tests.engine.estimate.test_memory import assert_predicted
 from tests.engine.tiny import given_to, tiny_config, tiny_model, tokens
 
@@ -155,3 +155,14 @@ def test_tied_weights_come_back_tied(tmp_path: Path) -> None:
     assert again.head.weight is again.embedding.weight
     assert again.embedding.weight.equal(model.embedding.weight)
     load_model(model, str(tmp_path / "w.safetensors"))
+
+
+def test_weights_for_which_the_disk_has_no_room_are_an_error_of_the_disk(tmp_path: Path) -> None:
+    model, before = prepare(RunConfig()), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        with pytest.raises(OSError, match=r"(?i)file too large"):
+            save_weights(model, tmp_path / "weights.safetensors")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not list(tmp_path.iterdir())

@@ -1,7 +1,5 @@
 """Blocks against torch's own layers; skips, norms and scale against their equations; shared layers; the cache; taps."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

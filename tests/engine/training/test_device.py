@@ -1,15 +1,15 @@
-"""Devices that this machine need not have, by stand-ins for torch's facts: the choice, its note, and the random state of a run."""
-
-from __future__ import annotations
+"""Devices that this machine need not have, by stand-ins for torch's facts: the choice, its note, the random state; a speed's fit."""
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 
 from engine.config.run_config import parse
 from engine.estimate.prediction import CPU_IS_FASTER_BELOW
 from engine.training.device import RandomState, choose_device, describe_device
+from engine.training.speed import not_negative
 
 Found = Callable[[str | None], None]
 
@@ -81,3 +81,14 @@ def test_a_worker_tells_the_free_memory_of_the_gpu_that_it_owns(monkeypatch: pyt
         ("GPU 1", 11),
         ("", 0),
     ]
+
+
+def test_known_prices_are_found_and_none_is_below_zero() -> None:
+    work = np.array([[1, 4, 100, 1e6], [1, 64, 500, 2e6], [1, 16, 9000, 4e6], [1, 8, 700, 9e8], [1, 30, 3000, 1e8]])
+    prices = np.array([1e-3, 2e-5, 3e-8, 4e-12])
+    assert not_negative(work, work @ prices) == pytest.approx(prices, rel=1e-6)
+
+    work = np.array([[1, 10, 1e6], [1, 20, 1e6], [1, 30, 5e6]])
+    prices = not_negative(work, np.array([5e-3, 4e-3, 3e-3]))
+    assert min(prices) >= 0
+    assert max(prices) > 0

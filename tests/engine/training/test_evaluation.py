@@ -1,9 +1,6 @@
 """Long work beside the steps is done in pieces: the numbers stay, and a caller has its turn in between. What is recorded changes none."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -17,19 +14,9 @@ from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
 from engine.training.data import Data
 from engine.training.evaluation import evaluate, evaluate_in_pieces
 from engine.training.train import prepare, train
+from tests.engine.tiny import exhaust
 
 LONG = {"seq_len": 300, "d_model": 32, "n_layers": 2, "batch_size": 2, "steps": 1, "device": "cpu"}
-
-
-def exhaust(work: Generator[Measuring, None, dict[str, float]]) -> tuple[dict[str, float], int]:
-    """What the work returns, and how often it paused."""
-    pauses = 0
-    while True:
-        try:
-            next(work)
-            pauses += 1
-        except StopIteration as end:
-            return end.value, pauses
 
 
 @pytest.mark.parametrize(

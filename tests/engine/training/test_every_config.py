@@ -1,7 +1,5 @@
 """Every config either trains, is refused in one sentence, or fails with a named reason: there is no fourth way."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

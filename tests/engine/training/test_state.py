@@ -1,7 +1,5 @@
 """A run that is put away and continued gives the numbers of one that is not, to the last bit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -25,7 +23,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "randomized positions and lengths": {"randomized_positions": 4, "min_seq_len": 4, "test_lengths": (8, 12)},
     "pre-training": {"pretrain_steps": 10, "pretrain_on": "sister"},
     "text": {"task": "shakespeare_chars", "seq_len": 16},
-    "data set": {"dataset_size": 40},
+    "data set": {"dataset_size": 40, "position_dropout": 0.5},
     "encoder-decoder": {"family": "encoder_decoder", "dropout": 0.1},
     "gru": {"family": "gru"},
     "half precision": {"dtype": "bfloat16"},

@@ -1,7 +1,5 @@
 """train(config): what it learns, that looking changes nothing, that runs do not disturb one another, how it fails."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 
@@ -14,22 +12,13 @@ from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.prediction import predict
 from engine.estimate.recording import snapshot_steps
-from engine.runs.events import (
-    Event,
-    Failed,
-    Finished,
-    Progress,
-    Snapshot,
-    Started,
-    layers_kept,
-    of_layer,
-)
+from engine.runs.events import Event, Failed, Finished, Progress, Snapshot, Started, layers_kept, of_layer
 from engine.runs.record_options import SNAPSHOT_NOW
 from engine.runs.summary import run_summary
 from engine.training import snapshot as snapshots
 from engine.training.train import gradient_norm, prepare, train
 
-SHORT = RunConfig(steps=12, dropout=0.1, d_model=16)
+SHORT = RunConfig(steps=12, dropout=0.1, position_dropout=0.5, d_model=16)
 
 
 def numbers(events: Iterable[Event]) -> list[tuple[float, ...]]:

@@ -1,8 +1,5 @@
 """Answers written token by token have the numbers of whole passes, and time for others between; text is drawn as it must be."""
 
-from __future__ import annotations
-
-from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +19,7 @@ from engine.training.data import Batch
 from engine.training.evaluation import forward
 from engine.training.train import prepare, train
 from engine.training.writing import continuation, distribution, generation_accuracy, next_logits, reader, write_on
-from tests.engine.tiny import as_trained
+from tests.engine.tiny import as_trained, exhaust
 
 N = 5
 
@@ -31,17 +28,6 @@ def ready(**settings: Any) -> tuple[RunConfig, nn.Module, Batch]:
     """A config, its untrained model and a batch, in double precision, so that no near tie is decided by rounding."""
     case = as_trained(**{"seq_len": N, "d_model": 16, "n_heads": 2, "n_layers": 2, **settings})
     return case.config, case.model.double().eval(), case.data.validation_batch(size=8)
-
-
-def returned(work: Generator[Measuring, None, float]) -> tuple[float, int]:
-    """What a generator returns, and how often it yielded."""
-    yields = 0
-    while True:
-        try:
-            next(work)
-        except StopIteration as end:
-            return end.value, yields
-        yields += 1
 
 
 @torch.no_grad()
@@ -78,7 +64,7 @@ def test_answers_and_logits_are_those_of_whole_passes(settings: dict[str, Any]) 
     targets = batch.targets.clone()
     targets[:4, first:] = expected[:4]  # half of the sequences are answered right by definition
     targets[4:, first:] = (expected[4:] + 1) % shapes(config).n_outputs  # and half wrong
-    share, yields = returned(generation_accuracy(config, model, replace(batch, targets=targets), first))
+    share, yields = exhaust(generation_accuracy(config, model, replace(batch, targets=targets), first))
     assert share == 0.5
     assert yields == batch.inputs.size(1) - first
     read = reader(config, model, batch)
@@ -110,7 +96,7 @@ def test_a_long_sequence_is_written_without_whole_passes(monkeypatch: pytest.Mon
     config, model, batch = ready(seq_len=48, pos_encoding="alibi")
     seen: list[int] = []
     handle = model.head.register_forward_pre_hook(lambda module, given: seen.append(given[0].size(1)))
-    returned(generation_accuracy(config, model, batch, 47))
+    exhaust(generation_accuracy(config, model, batch, 47))
     handle.remove()
     assert sum(seen) == batch.inputs.size(1)
 

@@ -1,6 +1,4 @@
-"""Every classic fault is caught by its test, and the code shown is the code that ran."""
-
-from __future__ import annotations
+"""Every classic fault is caught by its test, and the steps of one query, put together, are the model's own numbers."""
 
 from typing import Any
 
@@ -10,6 +8,8 @@ import pytest
 from engine.analysis.attention.asked import FAULTS, ModelAsked, Place, SampleAsked, why_not
 from engine.analysis.attention.checks import entropy_at_first, faults_seen
 from engine.analysis.attention.model import model_of, sample_of
+from engine.analysis.attention.steps import steps
+from engine.encodings import ENCODINGS
 from tests.engine.tiny import tiny_config
 
 PLACE = Place("self", 0, 0)
@@ -84,3 +84,54 @@ def test_without_the_scale_entropy_falls_with_the_width_of_a_head() -> None:
     found = entropy_at_first()
     assert found["dot"] == sorted(found["dot"], reverse=True)
     assert max(found["scaled_dot"]) - min(found["scaled_dot"]) < 0.1
+
+
+PAIR = {"family": "encoder_decoder"}
+
+
+def taken(place: Place, query: int = 7, **settings: Any) -> dict[str, Any]:
+    config = tiny_config(seq_len=5 if settings.get("family") != "encoder_decoder" else 8, **settings)
+    return steps(ModelAsked(config, step=0), SampleAsked(1), place, query)
+
+
+@pytest.mark.parametrize(
+    ("which", "settings"),
+    [
+        *(("self", {"pos_encoding": name, "family": f}) for name in ENCODINGS for f in ("decoder", "encoder")),
+        ("self", {"pos_encoding": "t5_bias", "share_layers": True}),
+        ("self", {"pos_encoding": "shaw", "shaw_values": True, "d_head": 6}),
+        ("self", {"pos_encoding": "rope", "attention_score": "cosine", "mask_fault": "off_by_one"}),
+        ("self", {"attention_score": "additive", "attention_impl": "materialised"}),
+        ("self", PAIR | {"pos_encoding": "rope"}),
+        ("encoder", PAIR | {"pos_encoding": "shaw"}),
+        ("cross", PAIR | {"pos_encoding": "sinusoidal"}),
+    ],
+)
+def test_the_steps_recombine_to_the_models_own_output(which: Any, settings: dict[str, Any]) -> None:
+    from scipy.special import softmax
+
+    s = taken(Place(which, 1, 2), query=4, **settings)
+    assert s["gap"] < 1e-5
+    weight = np.where(s["blocked"], 0.0, softmax(np.where(s["blocked"], -np.inf, s["score"])))
+    assert weight == pytest.approx(s["weight"], abs=1e-6)
+    assert s["scaled"] + s["bias"] == pytest.approx(s["score"], abs=1e-5)
+    mixed = s["weight"] @ s["v"] + (0 if s["value_term"] is None else s["value_term"])
+    assert mixed == pytest.approx(s["mixed"], abs=1e-5)
+    assert s["projected"].sum(0) + s["bias_out"] == pytest.approx(s["out"], abs=1e-5)
+    assert s["turned_k"] @ s["turned_q"] == pytest.approx(s["turned"], abs=1e-4)
+    assert s["pattern"][s["query"]] == pytest.approx(s["weight"])
+    if settings.get("attention_score") is None:
+        assert s["turned"] / s["d_head"] ** 0.5 == pytest.approx(s["scaled"], abs=1e-5)
+
+
+def test_what_the_encoding_added_is_its_bias_or_its_rotation_and_a_query_that_is_not_there_is_named() -> None:
+    assert np.abs(taken(Place("self", 0, 0), pos_encoding="nope")["by_encoding"]).max() == 0.0
+    alibi = taken(Place("self", 0, 0), pos_encoding="alibi")
+    assert alibi["by_encoding"] == pytest.approx(alibi["bias"], abs=1e-5)
+    rope = taken(Place("self", 0, 0), pos_encoding="rope")
+    assert rope["by_encoding"] == pytest.approx((rope["turned"] - rope["product"]) / 2, abs=1e-5)
+    assert rope["by_encoding"][rope["query"]] == pytest.approx(0.0, abs=1e-5), "no distance, no turn"
+    learned = taken(Place("self", 1, 0), pos_encoding="learned")
+    assert np.abs(learned["by_encoding"]).max() > 0.01
+    with pytest.raises(ValueError, match=r"query is 9; allowed is a whole number from 0 to 8\."):
+        taken(Place("self", 0, 0), query=9)

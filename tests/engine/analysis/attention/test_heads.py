@@ -1,7 +1,5 @@
 """Kinds of heads on patterns that are known, and what happens without a head, hotter or colder."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +7,9 @@ import pytest
 import torch
 
 from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked
-from engine.analysis.attention.changes import each_head_off, heads_off, other_scores, tempered, without_heads
+from engine.analysis.attention.changes import each_head_off, other_scores, tempered, without_heads
 from engine.analysis.attention.heads import NONE, entropy, heads, kind_scores, mean_distance, name_of
-from engine.analysis.attention.model import attention_at, held_out, model_of, run_with_cache
+from engine.analysis.attention.model import held_out, model_of, run_with_cache
 from tests.engine.tiny import tiny_config
 
 LENGTH = 9
@@ -68,16 +66,7 @@ def test_every_head_of_every_kind_has_a_row() -> None:
     assert seen["rollout"]["self"]["flow"].sum(-1) == pytest.approx(np.ones((2, 6)), abs=1e-5)
 
 
-def test_a_head_switched_off_is_one_whose_output_is_zero() -> None:
-    model, batch = model_of(MODEL), held_out(MODEL.config)
-    with heads_off(model, [PLACE]):
-        without = run_with_cache(model, batch)[0]
-    weight = attention_at(model, PLACE).out.weight
-    kept = weight.clone()
-    weight[:, 12:16] = 0.0
-    zeroed = run_with_cache(model, batch)[0]
-    weight.copy_(kept)
-    assert without.allclose(zeroed, atol=1e-6)
+def test_a_head_switched_off_has_the_numbers_of_its_row_and_its_pattern_stays() -> None:
     rows = each_head_off(MODEL)["rows"]
     assert len(rows) == 8
     seen = without_heads(MODEL, SampleAsked(), PLACE, [PLACE], 1.0)

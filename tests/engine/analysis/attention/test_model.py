@@ -1,7 +1,5 @@
 """The model of a question is the run's own, also trained again; a typed sequence is framed, checked and read; the look before training."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 from typing import Any

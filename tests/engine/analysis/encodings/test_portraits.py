@@ -1,7 +1,5 @@
 """Portraits of every registered encoding, what runs keep of them, and the time of a pass; the numbers behind them where they are known."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

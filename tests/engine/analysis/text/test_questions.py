@@ -1,7 +1,5 @@
 """What a worker answers the text page: on a small text of one's own, with the weights of a short run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """Evidence on this machine: it is found again, weighed by today's claims, and old files open."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, replace
 

@@ -1,7 +1,5 @@
 """The claims of all issues: each finds its numbers in runs of its arms; and exponents of costs whose growth is known."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 

@@ -1,20 +1,30 @@
-"""What holds for every documented issue, whatever comes out of it."""
+"""An issue as it is read from its files; what holds for every documented issue; what the comparisons of single ones rest on."""
 
-from __future__ import annotations
-
+import itertools
 import re
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 import pytest
 
 from engine.analysis.measurements import MEASUREMENTS
+from engine.analysis.measurements.held_out import band, exposures
+from engine.architectures import ARCHITECTURES
+from engine.config.run_config import RunConfig
+from engine.estimate.layout import shapes
+from engine.estimate.matching import n_parameters
+from engine.estimate.memory import count_parameters
 from engine.estimate.prediction import predict
 from engine.experiments.evidence.shipped import shipped_reports, shipped_result
+from engine.experiments.experiment import Claim, difference
 from engine.experiments.issues import ISSUES
-from engine.experiments.issues.encoding.learned_needs_data import OFTEN, RARELY
-from engine.experiments.issues.issue import GROUPS, Issue
-from engine.experiments.key_figure import ANSWERS
+from engine.experiments.issues.encoding.learned_needs_data import MOSTLY_SHORT, OFTEN, RARELY
+from engine.experiments.issues.encoding.no_encoding import bag_bound
+from engine.experiments.issues.issue import GROUPS, HEADINGS, Issue, Source, read_issue
+from engine.experiments.key_figure import ANSWERS, KeyFigure, Row
 from engine.foundation.glossary import TERMS
 
 EVERY = pytest.mark.parametrize("issue", ISSUES.values(), ids=list(ISSUES))
@@ -135,3 +145,197 @@ def test_a_key_comes_before_or_after_a_query_in_every_text() -> None:
             r"\bbehind\b[^.]*\b(query|key|position|token)|\b(query|key|position|token)\b[^.]*\bbehind\b", text
         )
     assert "every key $j$ that comes after query $i$" in ISSUES["missing-mask"].mechanism.replace("\n", " ")
+
+
+def config_of(slug: str, name: str) -> RunConfig:
+    return ISSUES[slug].config(ISSUES[slug].arm(name))
+
+
+@pytest.mark.parametrize(
+    ("slug", "fault", "control", "what"),
+    [
+        ("overfitting-depth", "6 layers, 128 sequences", "1 layer, 128 sequences", {"n_layers"}),
+        ("missing-skips", "8 layers, no skips", "8 layers, skips", {"skips"}),
+        ("missing-skips", "24 layers, no skips", "24 layers, skips", {"skips"}),
+        ("missing-skips", "24 layers, no skips, no LayerNorm", "24 layers, no skips", {"norm"}),
+        ("no-normalization", "SGD, no norm", "SGD, pre-LN", {"norm"}),
+        ("no-normalization", "AdamW, no norm", "AdamW, pre-LN", {"norm"}),
+        ("shared-layers", "one block at 4 depths", "own block at each depth", {"share_layers"}),
+    ],
+)
+def test_one_thing_changes(slug: str, fault: str, control: str, what: set[str]) -> None:
+    a, b = config_of(slug, fault).flat(), config_of(slug, control).flat()
+    assert {name for name in a if a[name] != b[name]} == what
+
+
+@pytest.mark.parametrize("slug", ["data-hunger", "quadratic-cost"])
+def test_models_that_are_compared_have_as_many_parameters(slug: str) -> None:
+    issue = ISSUES[slug]
+    plain = [issue.config(arm) for arm in issue.arms if "pretrain_steps" not in arm.settings]
+    plain = [config for config in plain if config.pos_encoding == issue.base["pos_encoding"]]
+    for config in plain:
+        same_task = [n_parameters(other) for other in plain if other.task == config.task and other.family == "decoder"]
+        assert n_parameters(config) == pytest.approx(same_task[0], rel=0.03), config.family
+    assert {config.family for config in plain} >= {"decoder", "gru", "cnn"}
+
+
+def test_heads_of_one_line_have_equally_many_parameters() -> None:
+    issue = ISSUES["heads"]
+    for line in {arm.line for arm in issue.arms if arm.line}:
+        assert len({n_parameters(issue.config(arm)) for arm in issue.arms if arm.line == line}) == 1
+
+
+def test_the_wide_shared_block_has_as_many_parameters_as_the_own_blocks() -> None:
+    names = ("own block at each depth", "one wide block at 4 depths", "one block at 4 depths", "one block, once")
+    own, wide, shared, once = (n_parameters(config_of("shared-layers", name)) for name in names)
+    assert wide == pytest.approx(own, rel=0.02)
+    assert (own, wide, shared) == (9382, 9510, 2710), "the notes of the issue say so"
+    assert shared == once
+
+
+def test_a_block_has_the_parameters_that_the_text_says() -> None:
+    issue = ISSUES["parameter-growth"]
+    for arm in issue.arms:
+        config = issue.config(arm)
+        d, f = config.d_model, config.mlp_width // config.d_model
+        told = (4 * d**2 + 4 * d) + (2 * f * d**2 + (f + 1) * d) + 4 * d
+        counts = count_parameters(config, **shapes(config).of_model)
+        blocks = 1 if config.share_layers else config.n_layers
+        assert counts["attention"] + counts["mlp"] + counts["norm"] == blocks * told + 2 * d  # and the last norm
+
+
+def test_every_network_sees_the_whole_sequence_it_is_asked_about() -> None:
+    issue = ISSUES["data-hunger"]
+    for config in map(issue.config, issue.arms):
+        seen = ARCHITECTURES[config.family].sees(config)
+        assert seen is None or seen >= shapes(config).length
+
+
+def test_windows_side_by_side_and_as_many_are_equally_many() -> None:
+    config = config_of("overlapping-windows", "side by side")
+    tokens, length = config.value("text_tokens"), shapes(config).length
+    few = config_of("overlapping-windows", "overlapping, as many windows")
+    assert few.dataset_size == (tokens - length) // length
+
+
+def test_positions_are_visited_as_often_as_the_bands_say() -> None:
+    config = config_of("learned-needs-data", "learned, mostly short")
+    assert {OFTEN, RARELY} <= {band(times) for times in exposures(config)}
+    assert MOSTLY_SHORT.items() <= config.flat().items()
+
+
+@pytest.mark.parametrize(("length", "symbols"), [(1, 4), (3, 2), (4, 3), (5, 4)])
+def test_the_bag_bound_by_counting_all_sequences(length: int, symbols: int) -> None:
+    commonest = [max(Counter(word).values()) for word in itertools.product(range(symbols), repeat=length)]
+    assert bag_bound(length, symbols) == pytest.approx(fmean(commonest) / length)
+
+
+def test_a_table_without_rows_is_told_from_a_trial_that_is_missing() -> None:
+    numbers = {"accuracy@12": [1.0, 1.0, np.nan], "accuracy@18": [np.nan, 0.4, np.nan]}
+    effect = ISSUES["longer-sequences"].claim("learned-table").effect(lambda arm, metric: np.array(numbers[metric]))
+    np.testing.assert_array_equal(effect, [1.0, 0.0, np.nan])
+
+
+TEXT = """+++
+[key_figure]
+claim = "first"
+sample = "reads 1"
+question = \"\"\"
+More over
+two lines?\"\"\"
+quantity = "Loss"
+subject = "the loss"
+change = "With it"
+rows = [["before", "b", "loss"], ["after", "a", "loss"]]
+remedy = "Do it."
+
+[[published]]
+source = "Somebody 2020"
+what = "Losses."
+columns = ["8"]
+[published.rows]
+"a" = [0.5]
+[published.ours]
+"a" = [["a", "loss"]]
++++
+
+# A title
+
+Two lines
+of a summary.
+
+## Why it happens
+
+A formula $x_1$:
+$$x = 1$$
+
+- and a list
+
+## What helps
+
+- A remedy
+  over two lines.
+- Another.
+
+## What is claimed
+
+- `first` in `nats (a: b)`: It is more. *at 8
+  layers*
+- `second` (condition) in `nats`: It is less.
+
+## How it is measured
+
+## Sources
+
+- [Somebody 2020, A paper (section 3)](https://example.org/a)
+"""
+FIRST, SECOND = (Claim(name, difference("a", "b", "loss"), 0.1) for name in ("first", "second"))
+
+
+def issue_of(folder: Path, text: str, *claims: Claim) -> Issue:
+    (folder / "depth").mkdir(exist_ok=True)
+    module = folder / "depth" / "one_more.py"
+    module.with_suffix(".md").write_text(text)
+    return read_issue(str(module), base={"steps": 1}, arms=(), claims=claims, x_label="Layers")
+
+
+def test_each_heading_gives_its_part(tmp_path: Path) -> None:
+    issue = issue_of(tmp_path, TEXT, FIRST, SECOND)
+    assert (issue.slug, issue.group, issue.base, issue.x_label) == ("one-more", "depth", {"steps": 1}, "Layers")
+    assert (issue.title, issue.summary) == ("A title", "Two lines of a summary.")
+    assert issue.mechanism == "\nA formula $x_1$:\n$$x = 1$$\n\n- and a list\n\n"
+    assert (issue.remedies, issue.notes) == (("A remedy over two lines.", "Another."), ())
+    assert issue.sources == (Source("Somebody 2020, A paper (section 3)", "https://example.org/a"),)
+    assert issue.key_figure == KeyFigure(
+        claim="first", sample="reads 1", question="More over two lines?", quantity="Loss", subject="the loss", change="With it",
+        rows=(Row("before", "b", "loss"), Row("after", "a", "loss")), remedy="Do it.",
+    )  # fmt: skip
+    (table,) = issue.published
+    assert (table.rows, table.ours) == ({"a": (0.5,)}, {"a": (("a", "loss"),)})
+    words = [(claim.id, claim.about, claim.unit, claim.sentence, claim.condition) for claim in issue.claims]
+    assert words == [
+        ("first", "issue", "nats (a: b)", "It is more.", "at 8 layers"), ("second", "condition", "nats", "It is less.", ""),
+    ]  # fmt: skip
+
+
+def test_claims_that_are_not_worded_one_by_one_are_refused(tmp_path: Path) -> None:
+    for others in ((FIRST,), (SECOND, FIRST), (FIRST, SECOND, replace(FIRST, id="third"))):
+        with pytest.raises(ValueError, match="must word the claims"):
+            issue_of(tmp_path, TEXT, *others)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (TEXT.replace("# A title\n", "", 1), "one_more.md must have TOML between lines of +++, a title"),
+        (TEXT.removeprefix("+++"), "TOML between lines of +++"),
+        (TEXT.replace("## Sources", "## Books"), ", ".join(HEADINGS)),
+        (TEXT.replace("## What helps", "Words"), "in this order"),
+        (TEXT.replace("[Somebody", "Somebody"), "the source “Somebody 2020"),
+        (TEXT.replace(" in `nats`", ""), "each with its unit"),
+        (TEXT.replace("remedy = ", "rmedy = "), "one_more.md: a KeyFigure has no rmedy."),
+    ],
+)
+def test_a_file_of_another_form_is_refused_in_one_sentence(tmp_path: Path, wrong: str, said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        issue_of(tmp_path, wrong, FIRST, SECOND)

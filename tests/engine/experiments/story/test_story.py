@@ -1,6 +1,4 @@
-"""The questions of the story: the right answer is the run's own, whatever the run did. The runs are made up, event by event."""
-
-from __future__ import annotations
+"""The story: its settings fit, its words are few, and the right answer to each question is the run's own, whatever the run did."""
 
 import math
 from collections.abc import Sequence
@@ -16,6 +14,46 @@ from engine.experiments.story.steps import Step
 from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Started
 from engine.runs.log import EventLog
 from engine.settings.costs import Memory
+from engine.settings.fields import to_text
+from engine.tasks import TASKS
+
+MOST_WORDS = 60
+
+
+def test_there_are_six_about_one_task_and_each_has_a_title_and_a_question_of_its_own_and_the_sample_is_right() -> None:
+    assert len({step.title for step in STEPS}) == len(STEPS) == 6
+    assert sorted(step.asks for step in STEPS) == sorted(QUESTIONS)
+    assert {step.config(step.first).task for step in STEPS} == {"reverse"}
+    digits = [word.strip(".,:") for word in STEPS[0].sentences[0].split() if word.strip(".,:").isdigit()]
+    length = STEPS[0].config(STEPS[0].first).seq_len
+    assert digits[:length] == digits[length:][::-1]
+    assert TASKS["reverse"].order_matters
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.title)
+def test_every_allowed_value_makes_a_run_that_differs_in_this_setting_alone_and_the_words_are_few(step: Step) -> None:
+    assert 2 <= len(step.values) <= 4
+    assert len(set(step.values)) == len(step.values)
+    assert step.first in step.values
+    first = step.config(step.first)
+    for value in step.values:
+        config = step.config(value, seed=3)
+        assert (config.value(step.setting), config.seed) == (value, 3)
+        assert config == first.replace(**{step.setting: value, "seed": 3})
+    assert {step.setting, "seed"}.isdisjoint(step.base)
+    assert step.row.name == step.setting
+    assert step.choices == {to_text(value): value for value in step.values}
+    labels = [step.label_of(value) for value in step.values]
+    assert all(labels)
+    assert len(set(labels)) == len(labels)
+    assert 2 <= len(step.sentences) <= 3
+    assert len(" ".join(step.sentences).split()) <= MOST_WORDS
+    assert step.question.text.endswith("?")
+    assert 2 <= len(step.question.answers) <= 3
+    assert len(set(step.question.answers.values())) == len(step.question.answers)
+    if step.question.pictures:
+        assert step.question.pictures.keys() == step.question.answers.keys()
+
 
 MEMORY = Memory(parameters=1, gradients=1, optimizer=2, saved=1, scores=1)
 CHANCE = 0.1

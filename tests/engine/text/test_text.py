@@ -1,0 +1,230 @@
+"""Text: characters and words, the plays, texts of one's own; Kneser-Ney against its definition, nltk and what probabilities must be."""
+
+import hashlib
+from collections import Counter
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.config.run_config import parse
+from engine.settings.errors import ConfigError
+from engine.text import own, plays
+from engine.text.kneser_ney import FALLBACK, Discounts, estimated, kneser_ney
+from engine.text.tokens import UNKNOWN_NAME, Unit, is_word, joined, pieces, vocabulary_of
+from engine.training.data import Data
+
+TEXT = "To be, or not to be:\nthat is the question."
+
+
+@pytest.mark.parametrize("text", [TEXT, " begins and ends with a space ", "two  spaces", "", " ", "-- dash --\n\nO!"])
+@pytest.mark.parametrize("unit", ["characters", "words"])
+def test_pieces_joined_are_the_text(text: str, unit: Unit) -> None:
+    assert joined(pieces(text, unit), unit) == text
+
+
+def test_words_are_split_at_their_boundaries_and_told_from_what_stands_between() -> None:
+    assert pieces("To be, or  not", "words") == ["To", "be", ", ", "or", "  ", "not"]
+    assert [piece for piece in pieces(TEXT, "words") if not is_word(piece)] == [", ", ":\n", "."]
+
+
+def test_the_commonest_are_numbered_the_same_every_time_with_visible_names() -> None:
+    vocabulary = vocabulary_of([list("aabbbc")], 3)
+    assert vocabulary.numbers == {"b": 1, "a": 2}
+    assert vocabulary.encode("abcz").tolist() == [2, 1, 0, 0]
+    assert vocabulary.names(5) == (UNKNOWN_NAME, "b", "a", UNKNOWN_NAME, UNKNOWN_NAME)
+    assert vocabulary_of(["ba", "ab"], 10).numbers == vocabulary_of(["ab", "ba"], 10).numbers
+    assert vocabulary_of([[" ", "a", ",\n"]], 4).names(4) == (UNKNOWN_NAME, "␣", ",↵", "a")
+
+
+def test_no_play_is_on_both_sides_and_they_are_those_of_all_stored_results() -> None:
+    trained = plays.trained_plays(99)
+    assert len(set(trained)) == 34
+    assert set(trained) | set(plays.HELD_OUT) == set(plays.files())
+    assert set(trained).isdisjoint(plays.HELD_OUT)
+    assert plays.trained_plays(2) == trained[:2]
+
+    digest = hashlib.sha256()
+    for name in plays.files():
+        digest.update(name.encode() + plays.read(name).encode())
+    assert digest.hexdigest() == "ddad2c7821ae39269d478a14039253cdc9f3d6b8541be948f0b64b3418792b67"
+
+    text = plays.read("macbeth")
+    assert text.startswith("Macbeth\n\nACT I\n")
+    assert "When shall we three meet again\nIn thunder" in text
+    assert not any(mark in text for mark in ("**", "_", "## "))
+
+
+@pytest.mark.parametrize("task", ["shakespeare_chars", "shakespeare_words"])
+def test_held_out_windows_are_of_other_plays(task: str) -> None:
+    config = parse({"task": task, "plays": 1, "vocab_size": 300, "seq_len": 24})
+    data = Data(config)
+    names = data.corpus.names if data.corpus is not None else ()
+    held_out = " ".join(plays.read(name) for name in plays.HELD_OUT)
+    row = data.validation_batch().inputs[0].tolist()
+    parts = [names[token].replace("␣", " ").replace("↵", "\n") for token in row]
+    unit: Unit = "characters" if task == "shakespeare_chars" else "words"
+    runs = [list(run) for known, run in groupby(parts, key=lambda part: part != UNKNOWN_NAME) if known]
+    assert joined(max(runs, key=len), unit) in held_out
+
+
+OWN = "Wörter, and more words.\n" * 60
+
+
+@pytest.fixture(autouse=True)
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+    return tmp_path
+
+
+def test_a_text_comes_back_by_its_name() -> None:
+    name = own.keep(OWN.encode())
+    assert own.read(name) == OWN
+    assert own.keep(OWN.replace("\n", "\r\n").encode("utf-8-sig")) == name
+    assert parse({"task": "shakespeare_chars", "text": name}).value("text") == name
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"x" * 1_000_001, "at most 1,000,000 bytes"),
+        (b"\xff\xfe" + b"x" * 2000, "not UTF-8"),
+        (b"x" * 1500 + b"\0", "null character"),
+        (b"too short", "at least 1,000"),
+    ],
+)
+def test_what_is_no_text_is_refused_in_one_sentence(content: bytes, said: str, data_folder: Path) -> None:
+    with pytest.raises(ValueError, match=said) as caught:
+        own.keep(content)
+    assert "\n" not in str(caught.value)
+    assert not (data_folder / "texts").exists()
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "a" * 31, "A" * 32, "shakespeare.md", ""])
+def test_a_link_reads_no_file_of_the_host(name: str) -> None:
+    with pytest.raises(ValueError, match="text is"):
+        own.read(name)
+    with pytest.raises(ConfigError) as caught:
+        parse({"task": "shakespeare_words", "text": name})
+    assert caught.value.problems[0].setting == "text"
+
+
+def test_unknown_names_missing_files_and_a_text_that_changed_are_said(tmp_path: Path, data_folder: Path) -> None:
+    with pytest.raises(ValueError, match="no text of that name"):
+        own.read("0" * 32)
+    with pytest.raises(ValueError, match="cannot be read"):
+        own.keep_file(tmp_path / "none.txt")
+
+    name = own.keep(OWN.encode())
+    (data_folder / "texts" / f"{name}.txt").write_text("something else")
+    with pytest.raises(ValueError, match="has changed"):
+        own.read(name)
+
+
+def test_a_visitor_keeps_so_many_texts_and_takes_nobody_elses_place_up_to_so_many_in_all(
+    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bens = own.keep(OWN.encode(), "ben", most=2)
+    annas = [own.keep(f"{number} {OWN}".encode(), "anna", most=2) for number in range(4)]
+    assert len(list((data_folder / "texts").glob("*.txt"))) == 3
+    for name in (bens, *annas[2:]):
+        assert OWN in own.read(name)
+    with pytest.raises(ValueError, match="no text of that name"):
+        own.read(annas[0])
+
+    monkeypatch.setattr(own, "MOST", 2)
+    last = own.keep(f"last {OWN}".encode())
+    assert len(list((data_folder / "texts").glob("*.txt"))) == 2
+    assert own.read(last).startswith("last ")
+
+
+SIZE = 12
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[np.ndarray]:
+    """Two texts in which some tokens are common and one never occurs."""
+    draw = np.random.default_rng(0)
+    common = np.linspace(3, 0, SIZE) / np.linspace(3, 0, SIZE).sum()
+    return [draw.choice(SIZE, size=n, p=common) for n in (400, 150)]
+
+
+def slowly(texts: list[np.ndarray], order: int, given: list[Discounts] | None, context: list[int], word: int) -> float:
+    """P(word | context), gram by gram as Chen and Goodman 1998 write it (section 3, equations 20 to 26)."""
+    counts: dict[int, Counter[tuple[int, ...]]] = {n: Counter() for n in range(1, order + 1)}
+    for text in texts:
+        tokens = text.tolist()
+        counts[order].update(tuple(tokens[at : at + order]) for at in range(len(tokens) - order + 1))
+    for n in range(order - 1, 0, -1):
+        counts[n] = Counter(gram[1:] for gram in counts[n + 1])  # in how many contexts
+
+    def chance(history: tuple[int, ...]) -> float:
+        n = len(history) + 1
+        lower = chance(history[1:]) if history else 1 / SIZE
+        following = {gram: count for gram, count in counts[n].items() if gram[:-1] == history}
+        if not following:
+            return lower
+        taken = given[n - 1] if given else estimated(np.array(list(counts[n].values())))
+        discount = {count: taken[min(count, 3) - 1] for count in following.values()}
+        total = sum(following.values())
+        left = sum(discount[count] for count in following.values()) / total
+        count = following.get((*history, word), 0)
+        return (max(count - discount[count], 0) / total if count else 0.0) + left * lower
+
+    return chance(tuple(context[len(context) - order + 1 :]))
+
+
+@pytest.mark.parametrize("given", [None, [(0.0, 0.0, 0.0), (0.5, 0.9, 1.2), (0.75, 0.75, 0.75)]])
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_it_is_the_definition(texts: list[np.ndarray], order: int, given: list[Discounts] | None) -> None:
+    model = kneser_ney(texts, SIZE, order, given)
+    draw = np.random.default_rng(1)
+    contexts, words = draw.integers(0, SIZE, (60, order - 1)), draw.integers(0, SIZE, 60)
+    slow = [slowly(texts, order, given, row, word) for row, word in zip(contexts.tolist(), words.tolist(), strict=True)]
+    np.testing.assert_allclose(model.probabilities(contexts, words), slow, rtol=1e-12)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_probabilities_after_any_context_sum_to_one(texts: list[np.ndarray], order: int) -> None:
+    model = kneser_ney(texts, SIZE, order)
+    for context in np.random.default_rng(2).integers(-1, SIZE, (40, order - 1)):
+        chances = model.probabilities(np.tile(context, (SIZE, 1)), np.arange(SIZE))
+        assert chances.sum() == pytest.approx(1.0, abs=1e-12)
+        assert (chances > 0).all(), "also of a token that never occurred"
+
+
+def test_it_is_nltks_with_one_discount(texts: list[np.ndarray]) -> None:
+    """nltk stops at the continuation counts: no discount and no uniform distribution below them."""
+    lm = pytest.importorskip("nltk.lm", reason="nltk is not installed")
+    from nltk.util import everygrams
+
+    for order in (2, 3):
+        theirs = lm.KneserNeyInterpolated(order, discount=0.6)
+        theirs.fit(
+            [list(everygrams(map(str, text), max_len=order)) for text in texts], vocabulary_text=map(str, range(SIZE))
+        )
+        ours = kneser_ney(texts, SIZE, order, [(0.0, 0.0, 0.0), *[(0.6, 0.6, 0.6)] * (order - 1)])
+        grams = {tuple(text[at : at + order].tolist()) for text in texts for at in range(1, 100)}
+        for *context, word in grams:
+            told = theirs.score(str(word), list(map(str, context)))
+            assert ours.probabilities(np.array([context]), np.array([word]))[0] == pytest.approx(told, rel=1e-9)
+
+
+def test_a_text_is_scored_token_by_token_from_its_beginning(texts: list[np.ndarray]) -> None:
+    model, text = kneser_ney(texts, SIZE, 3), texts[1][:20]
+    padded = np.concatenate([[-1, -1], text])
+    alone = [model.probabilities(padded[None, at : at + 2], text[None, at])[0] for at in range(len(text))]
+    np.testing.assert_allclose(model.nats(text), -np.log(alone))
+    assert model.nats(text)[0] == pytest.approx(kneser_ney(texts, SIZE, 3).nats(text[:1])[0])
+
+
+def test_discounts_fall_back_where_too_little_occurs_and_a_text_may_be_shorter_than_its_grams() -> None:
+    assert estimated(np.array([5, 7, 9])) == FALLBACK
+    d1, d2, d3 = estimated(np.array([1] * 60 + [2] * 25 + [3] * 12 + [4] * 8))
+    assert 0 < d1 < d2 < d3 < 3
+
+    short = kneser_ney([np.array([1])], 3, 3)
+    assert short.probabilities(np.array([[0, 1]]), np.array([1]))[0] == pytest.approx(1 / 3)
+    with pytest.raises(ValueError, match="too many grams"):
+        kneser_ney([np.array([1])], 2**22, 3)
