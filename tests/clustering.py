@@ -1,7 +1,5 @@
 """A Dask cluster on loopback: a scheduler and its workers, each a process of its own, with certificates made for the test."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

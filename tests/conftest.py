@@ -1,7 +1,5 @@
 """Acceptance tests run only where ``-m`` names them: they take minutes. Files that start browsers or processes, and so wait, come first."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A run that follows a script instead of training: the test drives it with ``advance``."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from pathlib import Path

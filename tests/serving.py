@@ -1,7 +1,5 @@
 """``streamlit run`` on a free port, as a process of its own, and the handshakes that a browser makes with it."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

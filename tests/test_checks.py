@@ -1,7 +1,5 @@
 """The code is as the linter and the type checker want it; a contract between packages has :mod:`tests.test_contracts`."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

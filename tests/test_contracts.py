@@ -1,7 +1,5 @@
 """The contracts between packages are seen to fail: one forbidden import in a copy breaks the one contract that forbids it."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The files that start a cluster on Kubernetes name the same things everywhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

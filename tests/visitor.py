@@ -1,7 +1,5 @@
 """A visitor without a screen, for tests that wait: a session of the load generator, whose every act returns once it is done."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager

@@ -1,7 +1,5 @@
 """The findings of the shipped evidence, weighed anew from the effects of its claims and by the rule in its README."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

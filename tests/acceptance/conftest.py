@@ -1,7 +1,5 @@
 """A Chromium for each file that asks for one: it is gone before the next file runs an event loop."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The torch-free training of the pool's tests, whose worker process is killed at the point of its life that the seed names."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Generator

@@ -1,7 +1,5 @@
 """A copy of the project in a folder of its own, to be changed and run."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

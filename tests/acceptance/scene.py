@@ -1,7 +1,5 @@
 """A scene on the real server, as a visitor's tabs see it: waiting, pressing Train, and looking at its processes and its data folder."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import urllib.error

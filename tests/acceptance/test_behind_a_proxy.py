@@ -1,8 +1,6 @@
 """The README's Deploy line and its lines for nginx, as they stand there, behind a real nginx with TLS: at the root of a host, under
 a path that the proxy removes, in a frame of another site, and from another address than this machine's own."""
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

@@ -1,7 +1,5 @@
 """The app's engine on a Dask cluster of four workers on loopback, with TLS and real training, beside the same on this machine."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager

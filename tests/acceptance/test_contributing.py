@@ -3,8 +3,6 @@
 What is added lies in ``additions``, a folder for each section, laid out as in the project.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterator

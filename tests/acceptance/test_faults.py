@@ -1,7 +1,5 @@
 """A worker process is killed at each point of its life: what its run says, and what a later server finds on the disk."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

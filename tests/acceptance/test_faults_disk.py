@@ -1,8 +1,6 @@
 """The real server on a disk that is full, read-only, or holds damaged, newer and foreign files: it starts, its pages open, and what
 could not be stored or read is a sentence at most."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """The page process is killed: no process is left, and after a restart, or at another server, each run says what became of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import psutil

@@ -1,7 +1,5 @@
 """Faults of the real server: what a reader's page and board say, and what lies in the data folder afterwards."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

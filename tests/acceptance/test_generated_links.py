@@ -1,8 +1,6 @@
 """Ten thousand generated links over all pages: each is read into values that a page can show, with a sentence at most for what is
 wrong with it."""
 
-from __future__ import annotations
-
 import string
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The three lessons as a class sees them: presented with the keys of a remote, every run really trained. A quarter of an hour."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode

@@ -1,8 +1,6 @@
 """Written commands run: every line of the README's section on the command line, in a folder of its own, and the files that start a
 cluster on one machine, which trains with TLS."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,8 +1,6 @@
 """Content over real training. Every step of the story with every value: what its sentences speak of comes out in eight of eight seeds.
 Every issue from its arms to its claims over the real pool, with a handful of steps: whatever comes out, each claim finds its numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

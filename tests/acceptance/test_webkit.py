@@ -1,7 +1,5 @@
 """The app in WebKitGTK, which has Safari's engine: pages open, runs train and stream, figures have their menus."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Each config is trained for a few steps in a process of its own, with everything 
 resident memory above that of a process which has trained the smallest run before, as a worker has. Linux only.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import json

@@ -4,8 +4,6 @@ Each run is trained in a worker with everything that the lab shows and, beside i
 validation; the ratio is of their wall times from the first step to the end, the median of the pairs.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import tempfile

@@ -8,8 +8,6 @@ public            the same with profile ``public``, after three visitors have tr
 issue             seconds of ``issue missing-mask --seeds 2`` (with ``--issue``)
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import logging

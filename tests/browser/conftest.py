@@ -1,7 +1,5 @@
 """A real server on a free port and a real Chromium; without one these tests skip, loudly."""
 
-from __future__ import annotations
-
 import csv
 import os
 import shutil

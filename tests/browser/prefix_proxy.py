@@ -1,7 +1,5 @@
 """A reverse proxy that adds a path prefix, as hosts do: ``/shared/lab/x`` outside is ``/x`` inside."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """The lab before, while and after it trains: nothing is empty on arrival, the model is a control, and what happens is in sight."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The answer in a real browser: its marks open their stages in place, and nothing is wider than a phone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from engine.experiments.answer import ANSWER, statements

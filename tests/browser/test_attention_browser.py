@@ -1,7 +1,5 @@
 """The attention page in a real browser: the bar and the tabs, keyboard, linked pictures, at one visit."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

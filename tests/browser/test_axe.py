@@ -1,7 +1,5 @@
 """Accessibility as axe-core checks it: no violation of any impact on any page, in light and in dark."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

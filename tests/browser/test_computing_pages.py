@@ -1,7 +1,5 @@
 """Pages that have something computed, in a real browser: a design, a measurement and a notebook, from a press to what a phone shows."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

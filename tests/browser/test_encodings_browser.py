@@ -1,7 +1,5 @@
 """The encodings page in a real browser: figures that stay on their nodes, their exact numbers, the link, the evidence."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

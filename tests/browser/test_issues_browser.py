@@ -1,7 +1,5 @@
 """An issue in a real browser: predict, run to the verdict, watch the panels fill, save a slide."""
 
-from __future__ import annotations
-
 import random
 import re
 import struct

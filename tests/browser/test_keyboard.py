@@ -1,7 +1,5 @@
 """The app without a mouse, without motion, and enlarged: keys alone, what a screen reader is told, 150 and 200 % zoom."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The whole app in a real browser, as a student meets it: real server, real workers, real training."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

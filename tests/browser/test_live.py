@@ -1,7 +1,5 @@
 """The live board in a real browser, on scripted runs."""
 
-from __future__ import annotations
-
 import json
 import re
 import urllib.request

@@ -1,8 +1,6 @@
 """A page whose server ends says so in the app's own words, and continues by itself once one is there again: with its run, or with a
 sentence that it is lost, and with nothing on offer that would be refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The first screen of every issue, measured: what a class sees without scrolling, before, while and after."""
 
-from __future__ import annotations
-
 import random
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """The story in a real browser: six steps, each guessed, trained and answered on one screen, and at the end the lab."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

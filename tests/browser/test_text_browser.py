@@ -1,7 +1,5 @@
 """The text page in a real browser: a text is pasted, trained on, compared with counting, written on from, and opened in the lab."""
 
-from __future__ import annotations
-
 import re
 
 from engine.foundation.glossary import TERMS

@@ -9,8 +9,6 @@ The sessions run in one process on the same machine; what it takes stands in the
 table into that page.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

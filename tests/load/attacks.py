@@ -3,8 +3,6 @@
 One visitor means one set of cookies, with as many tabs and connections as are wanted. What the host refuses is simply refused.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager

@@ -1,8 +1,6 @@
 """A page as a browser keeps it: the values of its widgets, which it sends with each rerun, and a run as its board follows it: the
 event stream, what was seen of it and when, and what the board tells the page."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import AsyncIterator

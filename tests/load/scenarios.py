@@ -5,8 +5,6 @@ issue    every session presses Run of the same issue at the same moment, and mov
 mixed    five sessions run an issue each; the others move controls on the lab, Attention, Encodings and Text
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time

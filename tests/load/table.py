@@ -1,7 +1,5 @@
 """Figures of scenarios: percentiles, medians over rounds, and the Markdown tables of ``docs/load.md``."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Mapping, Sequence

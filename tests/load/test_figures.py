@@ -1,7 +1,5 @@
 """Percentiles, medians and tables."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

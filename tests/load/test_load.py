@@ -1,7 +1,5 @@
 """The load script against the real server: a run is really trained and seen to its end, and every scenario comes back."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import math

@@ -1,7 +1,5 @@
 """The board of a simulated session: the points that were seen, and what its page must hear of."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.load.page import Board

@@ -1,7 +1,5 @@
 """Processor time and memory of the server and of the load itself while a scenario goes, from the operating system."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator

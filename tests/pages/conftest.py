@@ -1,7 +1,5 @@
 """Pages as AppTest runs them: from the main script, over a real pool with a data folder of its own."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """What tests of pages do with an app: open a page, press a button, read its words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest

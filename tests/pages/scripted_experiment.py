@@ -1,7 +1,5 @@
 """Issues of every size and experiments without training: the test says when a trial ends and with which numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The page of the answer by its words: every mark says what the evidence says and leads to an issue that exists."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The attention page by its widgets and words, over a real worker."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest

@@ -1,7 +1,5 @@
 """The design page by its widgets and words: parts, link, experiment, guide; its figures by their data."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

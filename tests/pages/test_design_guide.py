@@ -1,7 +1,5 @@
 """The page's way to Python, followed to the word in a copy of the project: what it shows is put where it says, and checked as it says."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

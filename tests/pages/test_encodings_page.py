@@ -1,7 +1,5 @@
 """The encodings page by its widgets and words: two side by side, a run's snapshots, the evidence, the link."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

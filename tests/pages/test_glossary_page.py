@@ -1,7 +1,5 @@
 """The glossary page, and the ways that lead to it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """A link that is wrong costs what is wrong only, which is named with what is allowed; and what a reader gives is shown as inline code: no
 link writes a headline, a way out or a wall of text onto a page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

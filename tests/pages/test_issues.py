@@ -1,7 +1,5 @@
 """The issues page by its widgets and words: map, link, prediction, experiment, evidence."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The lab by its widgets and words: the form, the link, a real run, the refusals, the choice of a task."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest

@@ -1,7 +1,5 @@
 """Lessons by their widgets and words: made, linked, opened, gone through step by step."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qsl, urlsplit
 
 from engine.experiments.issues import ISSUES

@@ -1,7 +1,5 @@
 """The page on memory and time by its widgets and words: links, a real measurement, what fits."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

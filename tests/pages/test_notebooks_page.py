@@ -1,7 +1,5 @@
 """The notebooks page by its widgets and words: overview, steps, running, links, refusals."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """The start page: its words follow from the recorded run and from nothing else."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """The story by its widgets and words: steps, links, a run, its feedback, and the lab's run, which stays what it was."""
 
-from __future__ import annotations
-
 from engine.config.link import from_query
 from engine.experiments.story import STEPS
 from engine.experiments.story.questions import Observed

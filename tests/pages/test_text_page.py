@@ -1,7 +1,5 @@
 """The text page by its widgets and words, on a small text of one's own over the real pool."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scripted runs that advance in the server process, as the pool's runs do."""
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Any

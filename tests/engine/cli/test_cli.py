@@ -1,7 +1,5 @@
 """The command line as a person or a script meets it: exit codes, one line a complaint, one JSON object a line."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

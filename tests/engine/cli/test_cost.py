@@ -1,7 +1,5 @@
 """``python -m engine cost``: its tables and its JSON."""
 
-from __future__ import annotations
-
 import json
 from contextlib import nullcontext
 

@@ -1,7 +1,5 @@
 """The recorded run: its weights are those of its snapshots, and the head that does the work was measured."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``--scheduler``: what cannot work is one line, and a run on a cluster prints and leaves what one on this machine does."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """A pool on a real Dask cluster on loopback, with TLS and the torch-free training: what works here works there."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import pickle

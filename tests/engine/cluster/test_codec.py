@@ -1,7 +1,5 @@
 """Values and files arrive as they were: nothing else is made of bytes, and nothing is written outside of the folder for them."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A run's process on another machine: the messages that it gets, and the files that are taken from it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from threading import Event as Signal
 from typing import Any

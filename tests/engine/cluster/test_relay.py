@@ -1,7 +1,5 @@
 """A relay passes on all that its processes say, in order, and gathers it where there is much."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """``python -m tests.engine.foundation.forked WHAT``: a child that says what the fork left in it, then each line that it gets."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

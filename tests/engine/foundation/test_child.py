@@ -1,7 +1,5 @@
 """Child processes: their messages, and the environment that they are given. How they start and end is tested beside the fork server."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any, BinaryIO

@@ -1,7 +1,5 @@
 """Results are stored under the code that made them: all of the engine but those parts that cannot decide a number."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

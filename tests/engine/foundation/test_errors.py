@@ -1,7 +1,5 @@
 """Errors as one sentence for a person."""
 
-from __future__ import annotations
-
 from engine.foundation.errors import error_in_words
 
 

@@ -1,7 +1,5 @@
 """A file is there as a whole or not at all, and a folder keeps its newest: what every store of this program stands on."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

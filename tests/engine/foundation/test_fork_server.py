@@ -1,8 +1,6 @@
 """The start of processes: forked children are ready at once, have nothing of each other, and outlive the fork server; spawned ones
 are the same to whoever uses them."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

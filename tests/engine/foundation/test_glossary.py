@@ -1,7 +1,5 @@
 """The glossary: terms that settings, panels and pages lead to exist, and say something."""
 
-from __future__ import annotations
-
 from engine.config.run_config import settings_for
 from engine.encodings import ENCODINGS
 from engine.foundation.glossary import OF_SETTING, TERMS

@@ -1,7 +1,5 @@
 """Every job that is declared can be done: its function is there, and takes its fields and gives its answer."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import fields
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The log: what went wrong and where, and nothing that a reader typed."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

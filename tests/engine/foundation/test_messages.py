@@ -1,7 +1,5 @@
 """Messages over a pipe: whole or not at all, and nothing of torch."""
 
-from __future__ import annotations
-
 import io
 import sys
 

@@ -1,7 +1,5 @@
 """A visitor's pace: free up to a budget, then as fast as it fills. Turns: in the order of coming, and nobody is forgotten."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Thread
 

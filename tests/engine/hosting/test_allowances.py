@@ -1,7 +1,5 @@
 """Allowances: counted by visitor, and refused with one sentence."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import pytest

@@ -1,7 +1,5 @@
 """The cores and the memory that a control group grants, on trees of files as Linux shows them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

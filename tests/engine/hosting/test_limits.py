@@ -1,7 +1,5 @@
 """Limits: refused before it starts, with the setting to lower and a value that fits."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import partial

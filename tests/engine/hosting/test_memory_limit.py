@@ -1,7 +1,5 @@
 """The operating system's memory limit: what asks for too much gets an error with the sentence, and the process goes on."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

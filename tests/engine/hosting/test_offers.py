@@ -1,8 +1,6 @@
 """Everything that the app offers by itself runs under every profile: what pages open with, presets, the story, lessons, every arm
 of every issue, what a design is compared with, and the measurement of memory and time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The percent format: cells, steps, and the same cells as a Jupyter notebook."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import nbformat

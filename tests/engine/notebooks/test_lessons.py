@@ -1,7 +1,5 @@
 """The downloaded notebooks run by themselves: outside this program, in order, with every test passed."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Cell after cell in one namespace: what is said of it, and where it ends."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import plotly.graph_objects as go

@@ -1,7 +1,5 @@
 """Players: a process of their own, watched over, limited, and ended with what they came to kept."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """A run as data frames: the columns and values that its CSV has."""
 
-from __future__ import annotations
-
 from engine.runs.events import Finished, Progress
 from engine.runs.frames import lengths_frame, steps_frame
 from engine.settings.costs import Memory

@@ -1,7 +1,5 @@
 """Two servers on one data folder: each knows that the other is alive, what goes on there, and that it is gone."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Events in memory: every number comes back, and what is kept does not grow as objects with the steps."""
 
-from __future__ import annotations
-
 import gc
 import threading
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What is suggested after a run: one allowed change that fits its end, and an issue that exists."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from typing import Any

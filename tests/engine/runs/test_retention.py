@@ -1,7 +1,5 @@
 """Which runs are kept: one who starts many loses those alone, and what is pinned stays."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

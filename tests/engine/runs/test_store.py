@@ -1,7 +1,5 @@
 """Runs in memory and on disk: what is written comes back, ids never leave the folder, old runs go."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

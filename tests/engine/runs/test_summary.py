@@ -1,7 +1,5 @@
 """Findings, and when a counting model was passed, follow from the numbers; warnings from the config; neither is said without cause."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

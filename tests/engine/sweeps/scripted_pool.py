@@ -1,7 +1,5 @@
 """A pool whose machine follows laws that the test states."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Power laws: against laws that are known, numpy's own fit, and how often the interval is right."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

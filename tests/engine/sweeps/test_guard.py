@@ -1,7 +1,5 @@
 """The limits of a sweep: which of its points are started, and why the others are not."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

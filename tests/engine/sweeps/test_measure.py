@@ -1,7 +1,5 @@
 """One visit of each kind, against the formulas; and what it leaves behind."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Plans that are allowed, and the models compared, which are of one size."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.estimate.matching import n_parameters

@@ -1,7 +1,5 @@
 """A sweep on disk and as a table."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

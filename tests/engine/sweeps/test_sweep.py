@@ -1,7 +1,5 @@
 """A sweep over a machine whose laws are known: in which order, how far, and what it finds."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 import pytest

@@ -1,7 +1,5 @@
 """The workers of these tests have a data folder of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

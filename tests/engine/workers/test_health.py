@@ -1,7 +1,5 @@
 """What the pool's health says of workers on several machines."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The pool with a torch-free training: killed, hung, stopped, paused, raised, queued, interleaved, closed."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Jobs on their own processes: shared, in turn, limited, asked again, on demand."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections import Counter

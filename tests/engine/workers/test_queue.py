@@ -1,7 +1,5 @@
 """The queue: whose turn it is, how long the others wait, which worker takes a run, and who gets a process of its own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace

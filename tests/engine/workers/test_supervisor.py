@@ -1,7 +1,5 @@
 """The supervisor of the worker processes."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable

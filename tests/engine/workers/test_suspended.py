@@ -1,8 +1,6 @@
 """Suspended runs: their slot is free, they come back as they were, also after a restart, and only for their owner. Runs
 that go on are saved: they go on by themselves when their worker or the app has ended."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Workers with the real training: the pool changes no number, and leaves the weights."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any

@@ -1,8 +1,6 @@
 """A link is taken at its word once; from then on the page writes the address. What a link hides or locks, and nothing else, is hidden or
 locked, and no value changes."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest

@@ -1,7 +1,5 @@
 """The first occurrence of each term in a text leads to the glossary; what is no plain text is left as it is."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A visitor's own runs: what is promised before one, and the shelf of a tab, from which the oldest goes unless it is pinned."""
 
-from __future__ import annotations
-
 import pytest
 from streamlit.testing.v1 import AppTest
 

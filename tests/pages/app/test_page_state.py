@@ -1,7 +1,5 @@
 """A page's settings in the session: a change by a widget, and one whose widget was set anew meanwhile."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 

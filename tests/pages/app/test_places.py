@@ -1,7 +1,5 @@
 """The places of the bar: each page stands in one of them, and keeps its own address."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

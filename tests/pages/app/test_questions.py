@@ -1,7 +1,5 @@
 """What workers answered is remembered for all sessions, and each session has its own."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Event

@@ -1,7 +1,5 @@
 """The log at the start: limits, a server that is open to others without saying so, and another server on the same data."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.hosting.limits import PROFILE, Limits

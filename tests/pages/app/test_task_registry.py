@@ -1,7 +1,5 @@
 """The works of a server process: one of a session at a time, the same one once for all, the old ones forgotten."""
 
-from __future__ import annotations
-
 from errno import ENOSPC
 
 import pytest

@@ -1,7 +1,5 @@
 """Script runs without a pause wait where others are there, and nobody waits alone; only a few are done at the same time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle

@@ -1,7 +1,5 @@
 """The visitors who have a page open: by the sessions of the server, so that a hidden tab counts and a closed one does not."""
 
-from __future__ import annotations
-
 import pytest
 from streamlit import runtime
 

@@ -1,7 +1,5 @@
 """The component that every board is: which scripts and styles it is made of."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pages.parts.boards.component import AFTER, BEFORE, ENTRY, SHELL

@@ -1,7 +1,5 @@
 """The board as a page calls it. What it draws is tested in a browser."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 from streamlit.testing.v1 import AppTest

@@ -1,7 +1,5 @@
 """What the board is told of a run: nothing skipped, nothing twice, no extreme lost, no value far off."""
 
-from __future__ import annotations
-
 import base64
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The figure board as a page calls it. What it draws is tested in a browser."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """The figures of costs: every number where it belongs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Training curves: where runs broke off, what leaves the figure, and two losses in one panel."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Figures of an encoding's portrait, and the panels made of them, for every registered encoding."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """An experiment's figures: what they show and what they say."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """Figures say what they show: units, levels, legends, colours that stand out in both themes."""
 
-from __future__ import annotations
-
 import tomllib
 from itertools import product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The key figure of every issue and its slide: every word has room, and none is markup."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.experiments.issues import ISSUES

@@ -1,7 +1,5 @@
 """A notebook's figures in the house style: data untouched, levels and titles kept, words with numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import plotly.graph_objects as go

@@ -1,7 +1,5 @@
 """Lines over x: told apart by colour, dash, mark and the name at their end."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

@@ -1,7 +1,5 @@
 """An experiment's panels: what they show, what they say, where the arms ended, and that nothing is made anew for nothing."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

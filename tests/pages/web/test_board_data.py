@@ -1,7 +1,5 @@
 """What a board asks for beside its stream: a run's exact numbers, an untrained model, a typed sequence; or why there is none."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

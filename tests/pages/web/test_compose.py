@@ -1,7 +1,5 @@
 """The arguments of ``st.App``: the health route, the scripts, what a server imports at its start, and what it does first at its end."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

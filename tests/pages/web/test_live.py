@@ -1,7 +1,5 @@
 """The live-event route: a run's events as a stream, for whom, in which words, and how long."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json

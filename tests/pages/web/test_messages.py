@@ -1,7 +1,5 @@
 """The messages of a stream: each made once, the same for all who listen, and none of them lost."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

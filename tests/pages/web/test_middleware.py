@@ -1,7 +1,5 @@
 """What stands around every route: who asks, behind a proxy too; the visitor's cookie; which websites may open a websocket; the headers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 from unittest.mock import Mock

@@ -1,7 +1,5 @@
 """The app on a real server: whom it lets in, that it asks nothing of the internet, and how it ends."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
