@@ -16,7 +16,7 @@ from pages.parts.attention.runs import asked_model, head_controls, ready, run_co
 from pages.parts.attention.state import EXPLAINED, SETTINGS, VIEWS, AttentionState, LookedAt, address, fitted
 from pages.parts.attention.steps import show_steps
 from pages.parts.boards.recorded import run_named
-from pages.parts.charts.encoding import color_of
+from pages.parts.charts.colors import color_of
 
 SHOW = {
     "steps": show_steps, "heads": show_heads, "change": show_change, "training": show_training, "faults": show_faults,

@@ -5,9 +5,10 @@ from functools import cache
 import numpy as np
 
 from engine.experiments.evidence.shipped import shipped_reports
+from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport
-from engine.experiments.statistics import Finding, weigh
+from engine.experiments.statistics import weigh
 
 
 @cache

@@ -17,12 +17,12 @@ from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.terminal import POLL_SECONDS, follow, print_json, table
 from engine.experiments.evidence.store import save
 from engine.experiments.evidence.table import write_evidence
+from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.report import Report
 from engine.experiments.running import trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
-from engine.experiments.statistics import Finding
 
 
 def list_issues(given: argparse.Namespace) -> int:

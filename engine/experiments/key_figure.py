@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from engine.experiments.experiment import Values
-from engine.experiments.statistics import Finding
+from engine.experiments.finding import Finding
 from engine.foundation.formatting import counted, in_bytes
 from engine.foundation.tables import Text
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from engine.experiments.experiment import Arm, Change, Claim, Experiment, Values
-from engine.experiments.statistics import Finding, Weighed, weigh
+from engine.experiments.finding import Finding
+from engine.experiments.statistics import Weighed, weigh
 from engine.experiments.trial import Trial
 
 BySeed = Sequence[float | None]

@@ -7,48 +7,18 @@ makes no assumption on shape, since every pattern of signs is tried (Fisher 1935
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from engine.experiments.finding import FEWEST_SEEDS, Finding
 from engine.foundation.student import t_bound
 
 LEVEL = 0.05
-FEWEST_SEEDS = 6
-"""The fewest seeds that can decide: with five the lowest p is .0625."""
 ROUNDING = 1e-12
 """The share of the values' size within which two sums of them count as equal."""
-
-
-class Finding(StrEnum):
-    """The finding about a claim: one of four, with the same names in JSON, tables and pages."""
-
-    HOLDS = "holds"
-    OPPOSITE = "opposite"
-    NONE = "none"
-    UNDECIDED = "undecided"
-
-    @property
-    def sign(self) -> Literal[-1, 0, 1] | None:
-        """The sign of the effect on the claimed side; 0 where there is none worth naming, None while it is undecided."""
-        signs: dict[Finding, Literal[-1, 0, 1]] = {Finding.HOLDS: 1, Finding.OPPOSITE: -1, Finding.NONE: 0}
-        return signs.get(self)
-
-    @property
-    def words(self) -> str:
-        """The words for readers."""
-        long = {Finding.OPPOSITE: "The opposite holds", Finding.NONE: "No effect worth naming"}
-        return long.get(self, self.capitalize())
-
-
-def agreed(findings: Iterable[Finding | None]) -> Finding:
-    """The common finding of several sets of seeds; undecided where they disagree."""
-    known = {finding for finding in findings if finding is not None}
-    return known.pop() if len(known) == 1 else Finding.UNDECIDED
 
 
 def lowest_p(seeds: int) -> float:

@@ -7,8 +7,8 @@ import pytest
 
 from engine.experiments.answer import ANSWER, QUESTION, claim_of, statements
 from engine.experiments.evidence.shipped import shipped_claims
+from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
-from engine.experiments.statistics import Finding
 from pages.parts.answer import prose
 from pages.parts.answer.prose import as_found, lead_of, mark, numbers, opening
 from tests.pages.looking import Open

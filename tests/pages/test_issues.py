@@ -14,11 +14,11 @@ from streamlit.testing.v1 import AppTest
 
 from engine.config.link import from_query, to_query
 from engine.experiments.evidence.store import has_evidence
+from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.report import report
 from engine.experiments.running.experiment_run import ExperimentRun
-from engine.experiments.statistics import Finding
 from pages.parts.app import server
 from pages.parts.issues.guess import compared
 from pages.parts.issues.words import with_formulas_apart

@@ -8,7 +8,8 @@ from streamlit.testing.v1 import AppTest
 from engine.config.text_recipe import text_config
 from engine.text import own
 from pages.parts.app import server
-from pages.parts.charts.over_steps import by_read_figure, level_lines, loss_figure, next_figure
+from pages.parts.charts.loss import level_lines, loss_figure
+from pages.parts.charts.text import by_read_figure, next_figure
 from tests.pages.looking import Open, disabled, press, said
 
 TEXT = "".join(f"the {who} {what} the {whom}, and then\nthe day was done.\n" for who in ("cat", "dog", "king") for what in (

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from engine.experiments.experiment import Change, Claim, Experiment, Values
+from engine.experiments.finding import Finding, agreed
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
 from engine.experiments.report import BySeed, Report, known, report, sides_of, values_of
-from engine.experiments.statistics import Finding, agreed
 from engine.experiments.trial import Trial
 
 FOLDER = Path(__file__).parent

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from engine.experiments.evidence.shipped import FOLDER, sets_of_seeds, shipped_report, write_set
+from engine.experiments.finding import Finding, agreed
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report
-from engine.experiments.statistics import LOWEST_P, Finding, agreed
+from engine.experiments.statistics import LOWEST_P
 
 HEAD = """# Evidence
 

@@ -11,9 +11,9 @@ import streamlit as st
 
 from engine.experiments.answer import Paragraph, Section, Sentence, Told, claim_of, statements
 from engine.experiments.evidence.shipped import ShippedClaim, counted_findings, shipped_claims
+from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import ZERO, number
-from engine.experiments.statistics import Finding
 from engine.foundation.formatting import counted
 from pages.parts.app.frame import listening_script, nothing
 from pages.parts.app.glossary import with_terms

@@ -6,6 +6,8 @@ from typing import TypedDict
 
 from plotly.colors import hex_to_rgb
 
+from engine.config.run_config import RunConfig
+
 SURFACE = {"light": "#FFFFFF", "dark": "#171C26"}
 """The background of figures: ``secondaryBackgroundColor`` of each theme in .streamlit/config.toml."""
 INK = {"light": "#1B2330", "dark": "#E6EAF2"}
@@ -87,3 +89,8 @@ def _luminance(color: str) -> float:
         c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in hex_to_rgb(color))
     ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def color_of(config: RunConfig) -> str:
+    """The colour of a run: that of its encoding (``SPEC`` in ``engine/encodings/<name>/__init__.py``)."""
+    return config.encoding.color

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from engine.config.run_config import RunConfig
 from pages.parts.charts.base import FONT, Axis
 from pages.parts.charts.colors import MUTED, ScalePair, diverging, mix, sequential
 from pages.parts.charts.heat import Places, gap, heat, heat_figure, largest, live_heat, tile_names
@@ -34,11 +33,6 @@ OTHER = "other position"
 DASHED: dict[str, Any] = {"type": "line", "line": {"color": MUTED["light"], "width": 1.2, "dash": "dash"}}
 
 Portrait = Mapping[str, Any]
-
-
-def color_of(config: RunConfig) -> str:
-    """The colour of a run's encoding."""
-    return config.encoding.color
 
 
 # Of a run, filled by the browser

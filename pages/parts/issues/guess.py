@@ -9,10 +9,10 @@ from functools import partial
 import streamlit as st
 
 from engine.experiments.experiment import Claim
+from engine.experiments.finding import Finding
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import ANSWERS, Answer, KeyFigure, Outcome
 from engine.experiments.report import ClaimReport, Report
-from engine.experiments.statistics import Finding
 from pages.parts.app.glossary import with_terms
 from pages.parts.charts.experiments.arms import is_share
 

@@ -10,11 +10,11 @@ import streamlit as st
 
 from engine.experiments.evidence.shipped import shipped_reports
 from engine.experiments.evidence.store import has_evidence, latest
+from engine.experiments.finding import FEWEST_SEEDS
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure
 from engine.experiments.report import report
 from engine.experiments.running.experiment_run import ExperimentRun
-from engine.experiments.statistics import FEWEST_SEEDS
 from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.boards.panels import pick_told

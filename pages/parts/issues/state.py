@@ -12,10 +12,10 @@ from pydantic import field_validator
 from pydantic_core import PydanticCustomError
 
 from engine.experiments.experiment import MOST_SEEDS
+from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.running.experiment_run import ExperimentRun
-from engine.experiments.statistics import Finding
 from engine.experiments.trial import Trial
 from engine.foundation.formatting import counted
 from engine.settings.errors import ConfigError, Problem

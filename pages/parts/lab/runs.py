@@ -12,7 +12,7 @@ from engine.config.run_config import RunConfig, changes_between
 from engine.runs.run import Run
 from pages.parts.app.own_runs import kept_runs, run_shelf, show_run
 from pages.parts.boards.live.board import Overlay, live_board, overlay
-from pages.parts.charts.encoding import color_of
+from pages.parts.charts.colors import color_of
 
 HUES = {"red": 0.0, "orange": 0.09, "yellow": 0.15, "green": 0.38, "blue": 0.6, "violet": 0.75}
 """Streamlit's named colours by hue, for a dot in the colour of a run's curves."""

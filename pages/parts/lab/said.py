@@ -15,7 +15,7 @@ from engine.runs.summary import Remark, run_summary
 from engine.settings.errors import ConfigError, Problem
 from pages.parts.app.in_markdown import escaped, in_markdown
 from pages.parts.boards.live.board import Overlay
-from pages.parts.charts.encoding import color_of
+from pages.parts.charts.colors import color_of
 from pages.parts.lab.controls import submit
 from pages.parts.lab.runs import difference
 from pages.parts.lab.state import ARM, ISSUE, fill_form

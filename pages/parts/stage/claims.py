@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+from engine.experiments.finding import Finding
 from engine.experiments.report import ClaimReport
-from engine.experiments.statistics import Finding, Weighed
+from engine.experiments.statistics import Weighed
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.experiments.strip import effect_figure, effect_height
 from pages.parts.stage.shown import Plain, Shown

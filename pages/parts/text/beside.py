@@ -16,9 +16,9 @@ from engine.text import plays
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once, if_known
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.encoding import color_of
-from pages.parts.charts.over_steps import by_read_figure
+from pages.parts.charts.colors import color_of
 from pages.parts.charts.table import numbers_right
+from pages.parts.charts.text import by_read_figure
 from pages.parts.text.state import PLAYS, TIMEOUT, weights_of
 
 NAMES = {"model": "The model", "unigram": "Unigram", "bigram": "Kneser-Ney bigram", "trigram": "Kneser-Ney trigram"}

@@ -18,10 +18,9 @@ from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refu
 from pages.parts.app.questions import ask
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.attention import KEY, QUERY
-from pages.parts.charts.colors import sequential
-from pages.parts.charts.encoding import color_of
+from pages.parts.charts.colors import color_of, sequential
 from pages.parts.charts.heat import heat, heat_figure, labels, upright_words
-from pages.parts.charts.over_steps import next_figure
+from pages.parts.charts.text import next_figure
 from pages.parts.text.state import PLAYS, TIMEOUT, weights_of
 
 WRITTEN = "text.written"

@@ -5,8 +5,8 @@ import pytest
 from engine.experiments.answer import ANSWER, Paragraph, Section, Told, claim_of, read, statements
 from engine.experiments.evidence.shipped import counted_findings, shipped_claims
 from engine.experiments.experiment import Change
+from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
-from engine.experiments.statistics import Finding
 from tests.weighed_again import findings
 
 TOLD = [(told.issue, claim_of(told).sentence) for told in statements(ANSWER)]

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine.experiments.finding import Finding, agreed
 from engine.experiments.key_figure import BYTES, Answer, number, outcome_of
-from engine.experiments.statistics import Finding, agreed, lowest_p, sign_flip_p, t_interval, weigh
+from engine.experiments.statistics import lowest_p, sign_flip_p, t_interval, weigh
 from tests.engine.experiments.fake_issue import fake_issue
 
 DRAWS = 400

@@ -16,7 +16,7 @@ from pages.parts.charts.colors import INK, LINE_CONTRAST, SURFACE, contrast, div
 from pages.parts.charts.costs import memory_figure, parts_of
 from pages.parts.charts.encoding import live_matrix_figure, live_similarity_figure
 from pages.parts.charts.heat import gap
-from pages.parts.charts.over_steps import accuracy_figure, gradients_figure, loss_figure, overlay_traces, some_of
+from pages.parts.charts.loss import accuracy_figure, gradients_figure, loss_figure, overlay_traces, some_of
 from pages.parts.charts.table import numbers_right
 
 CONFIG = Path(__file__).resolve().parents[3] / ".streamlit" / "config.toml"

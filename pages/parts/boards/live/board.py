@@ -17,8 +17,8 @@ from pages.parts.boards.component import SHELL, Plain, Source, as_fragment, show
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
 from pages.parts.boards.live.readable_run import ReadableRun, controlled_as, has_ended
-from pages.parts.charts.encoding import color_of
-from pages.parts.charts.over_steps import level_lines, overlay_traces
+from pages.parts.charts.colors import color_of
+from pages.parts.charts.loss import level_lines, overlay_traces
 
 Panel = Literal[
     "strip", "model", "loss", "accuracy", "attention", "heads", "encoding", "gradients", "memory", "samples", "written"

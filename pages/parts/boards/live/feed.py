@@ -18,10 +18,11 @@ from pages.parts.boards.live.columns import POINTS, columns_of
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
 from pages.parts.charts.attention import mosaic_figure, pattern_figure
 from pages.parts.charts.base import plain_figure
+from pages.parts.charts.colors import color_of
 from pages.parts.charts.costs import memory_figure
-from pages.parts.charts.encoding import color_of, live_matrix_figure, live_similarity_figure
+from pages.parts.charts.encoding import live_matrix_figure, live_similarity_figure
 from pages.parts.charts.heat import CELLS, Grid, coarsen, grid
-from pages.parts.charts.over_steps import accuracy_figure, gradients_figure, loss_figure
+from pages.parts.charts.loss import accuracy_figure, gradients_figure, loss_figure
 
 SNAPSHOTS = 60
 """The most snapshots in one message."""

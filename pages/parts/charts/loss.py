@@ -1,17 +1,16 @@
-"""Loss, accuracy and gradient norms over the steps; a language model's loss beside counting models, and its most likely next tokens."""
+"""Loss, accuracy and gradient norms over the steps of a run. Their colour is that of the run's encoding."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from math import ceil, exp, floor, log
+from math import exp, log
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.charts.base import Axis, Columns, Trace, axis, figure, level, line, steps_axis, uid_of
-from pages.parts.charts.colors import MUTED, mix, muted, shade
+from pages.parts.charts.colors import muted, shade
 
 TONES = (0.0, 0.5, 0.8, 0.25)
 DASHES = ("solid", "dot", "dashdot", "dash")
@@ -21,7 +20,6 @@ PERPLEXITIES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20
 PARTS = {"q": "solid", "k": "dash", "v": "dot"}
 NAMED = 6
 """The most layers in the legend; the others are named in the hover only."""
-COUNTING_DASHES = {"unigram": "dot", "bigram": "dash", "trigram": "solid"}
 REST = {"embedding": "dash", "encoding": "dot", "head": "dashdot"}
 
 
@@ -34,7 +32,7 @@ def loss_figure(
     """
     value_axis = axis("loss (nats)", rangemode="tozero")
     if text:
-        value_axis = _perplexity_axis([log(p) for p in PERPLEXITIES])
+        value_axis = perplexity_axis([log(p) for p in PERPLEXITIES])
     levels = [] if chance is None else [level(chance, f"chance {chance:.3g}")]
     levels += [] if floor is None else [level(floor, f"floor {floor:.3g}", above=False)]
     traces = [
@@ -48,7 +46,7 @@ def _over_steps(traces: list[Any], steps: int, values: Axis, **layout: Any) -> g
     return figure(traces, xaxis=steps_axis(steps), yaxis=values, hovermode="x unified", **layout)
 
 
-def _perplexity_axis(ticks: Sequence[float]) -> Axis:
+def perplexity_axis(ticks: Sequence[float]) -> Axis:
     """An axis of losses in nats that says the perplexity at each tick, too."""
     texts = [f"{nats:.1f} · {exp(nats):,.0f}" for nats in ticks]
     return axis("loss (nats) · perplexity", tickvals=list(ticks), ticktext=texts)
@@ -126,47 +124,3 @@ def some_of(layers: Sequence[str], most: int) -> set[str]:
     if len(layers) <= most:
         return set(layers)
     return {layers[round(place * (len(layers) - 1) / (most - 1))] for place in range(most)}
-
-
-def by_read_figure(by_read: Mapping[str, np.ndarray], names: Mapping[str, str], color: str) -> go.Figure:
-    """Mean nats over the number of tokens read; the counting models, in grey, on the very same tokens."""
-    shown = {which: nats for which, nats in by_read.items() if which != "unigram"}  # far above all others
-    grey = shade(mix(MUTED["light"], "#FFFFFF", 0.15))
-    traces = [
-        go.Scatter(
-            x=list(range(1, len(nats) + 1)), y=[round(float(value), 4) for value in nats], name=names[which], uid=uid_of(which),
-            mode="lines+markers" if which == "model" else "lines", text=[f"{exp(value):.1f}" for value in nats],
-            line={"width": 2.8 if which == "model" else 1.6, "dash": COUNTING_DASHES.get(which, "solid")},
-            hovertemplate="%{y:.3f} nats, perplexity %{text}", meta={"color": shade(color) if which == "model" else grey},
-        )
-        for which, nats in shown.items()
-    ]  # fmt: skip
-    ends = [float(value) for nats in shown.values() for value in (nats.min(), nats.max())]
-    return figure(
-        traces,
-        xaxis=axis("tokens of the window read so far", rangemode="tozero", tickformat=",d"),
-        yaxis=_perplexity_axis(_ticks(min(ends), max(ends))),
-        hovermode="x unified",
-    )
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """About five ticks at round tenths of a nat."""
-    step = max(1, round((high - low) * 2)) / 10
-    return [round(step * n, 1) for n in range(floor(low / step), ceil(high / step) + 1)]
-
-
-def next_figure(likeliest: Sequence[tuple[str, float]], color: str) -> go.Figure:
-    """The likeliest next tokens, the likeliest on top, with their sampling probabilities."""
-    names = [f"{name} " for name, _ in likeliest]  # the space keeps tokens that are numbers from making a number axis
-    bars = go.Bar(
-        x=[round(p, 5) for _, p in likeliest], y=names, orientation="h", uid="next", hovertemplate="%{y}: %{x:.3f}<extra></extra>",
-        meta={"color": shade(color), "label": "probability"},
-    )  # fmt: skip
-    return figure(
-        [bars],
-        xaxis=axis("probability", rangemode="tozero"),
-        yaxis=axis("next token", autorange="reversed", type="category", showgrid=False, ticks=""),
-        margin={"l": 60, "r": 12, "t": 8, "b": 40},
-        showlegend=False,
-    )

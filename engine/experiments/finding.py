@@ -1,0 +1,44 @@
+"""The finding about a claim: one of four, its words, and how many seeds can decide. :mod:`engine.experiments.statistics` makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Literal
+
+FEWEST_SEEDS = 6
+"""The fewest seeds that can decide: with five the lowest p is .0625."""
+
+
+class Finding(StrEnum):
+    """The finding about a claim: one of four, with the same names in JSON, tables and pages."""
+
+    HOLDS = "holds"
+    OPPOSITE = "opposite"
+    NONE = "none"
+    UNDECIDED = "undecided"
+
+    @property
+    def sign(self) -> Literal[-1, 0, 1] | None:
+        """The sign of the effect on the claimed side; 0 where there is none worth naming, None while it is undecided."""
+        signs: dict[Finding, Literal[-1, 0, 1]] = {Finding.HOLDS: 1, Finding.OPPOSITE: -1, Finding.NONE: 0}
+        return signs.get(self)
+
+    @property
+    def words(self) -> str:
+        """The words for readers."""
+        return WORDS[self]
+
+
+WORDS = {
+    Finding.HOLDS: "Holds",
+    Finding.OPPOSITE: "The opposite holds",
+    Finding.NONE: "No effect worth naming",
+    Finding.UNDECIDED: "Undecided",
+}
+
+
+def agreed(findings: Iterable[Finding | None]) -> Finding:
+    """The common finding of several sets of seeds; undecided where they disagree."""
+    known = {finding for finding in findings if finding is not None}
+    return known.pop() if len(known) == 1 else Finding.UNDECIDED
