@@ -19,15 +19,8 @@ from engine.workers import protocol
 from engine.workers.live_run import SAVE_EVERY, SAVE_SHARE, SHORT_SLICE, SLICE, SNAPSHOT_EVERY, LiveRun
 from engine.workers.worker import ROUND, FairShare, Worker
 from tests.engine import fake_training
+from tests.engine.foundation.test_visitor import Clock
 from tests.engine.hosting.test_limits import prediction
-
-
-@dataclass
-class Clock:
-    now: float = 100.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @dataclass
