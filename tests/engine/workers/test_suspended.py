@@ -127,6 +127,17 @@ def test_a_paused_run_gives_its_slot_back_takes_single_steps_and_goes_on_where_i
     until(lambda: pool.allowances.count("run", ME) == 0)
 
 
+def test_sixteen_paused_runs_do_not_keep_anybody_from_training(start: Start) -> None:
+    pool = start(runs_per_worker=2)
+    stepped = [pool.submit(RunRequest(config(LONG), ME, paused=True)) for _ in range(16)]
+    for run in stepped:
+        pool.step(run.id, ME)
+    other = pool.submit(RunRequest(config(5), YOU))
+    assert isinstance(wait_end(other).ending, Finished)
+    until(lambda: all(run.away for run in stepped))
+    assert [run.step for run in stepped] == [1] * 16
+
+
 def test_who_leaves_while_a_run_waits_leaves_the_queue(start: Start) -> None:
     here = {ME.id, YOU.id}
     pool = start(lambda visitor: visitor in here, runs_per_worker=1)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from engine.experiments.comparison import BASE, comparison
+from engine.experiments.comparison import comparison
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.issues import ISSUES
 from engine.experiments.running import shared_trials, trial_cache
@@ -235,37 +235,12 @@ def trial_of(arm: str, seed: int, accuracy: float = 0.5) -> Trial:
     return Trial(arm, seed, {"accuracy": accuracy}, {"loss": [(1, 2.0), (2, 1.5)]})
 
 
-def trained(experiment: Experiment, pool: Pool, *, extended: bool = False) -> tuple[ExperimentRun, set[str]]:
-    """The run over the cache, and the arms that it trained."""
-    saved: set[str] = set()
-
-    def save(trial: Trial) -> None:
-        saved.add(trial.arm)
-        trial_cache.save(experiment, trial)
-
-    run = ExperimentRun(experiment, pool, extended=extended, **kept(experiment) | {"save": save}).start()  # type: ignore[arg-type]
-    assert run.wait(600)
-    assert run.state == "finished", run.problem
-    return run, saved
-
-
-def test_comparing_again_with_one_more_rival_trains_that_one_only(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.experiments.comparison.BASE", {**BASE, "steps": 3})
-    compare = partial(comparison, {"design_features": "table"}, tasks=("permutation",), seeds=2)
-    first, saved = trained(compare(("rope",)), pool)
-    assert saved == {arm.name for arm in first.arms}
-    again, saved = trained(compare(("alibi", "rope")), pool)
-    assert saved == {arm.name for arm in again.arms} - {arm.name for arm in first.arms}
-    assert set(map(repr, first.trials)) <= set(map(repr, again.trials))
-    same, saved = trained(compare(("alibi", "rope")), pool)
-    assert (saved, len(same.reused)) == (set(), 6)
-
-
 def test_an_issue_uses_the_same_cache_and_its_extended_arms_and_claims_come_when_asked_for(pool: Pool) -> None:
-    first, _ = trained(fake_issue(seeds=2), pool)
-    more, saved = trained(fake_issue(seeds=3), pool, extended=True)
+    two, three = fake_issue(seeds=2), fake_issue(seeds=3)
+    first = ended(ExperimentRun(two, pool, **kept(two)))  # type: ignore[arg-type]
+    more = ended(ExperimentRun(three, pool, extended=True, **kept(three)))  # type: ignore[arg-type]
     assert len(more.reused) == 4
-    assert saved == {"short", "long", "longest"} == {arm.name for arm in more.report.arms}
+    assert {arm.name for arm in more.report.arms} == {"short", "long", "longest"}
     assert [len(run.report.claims) for run in (first, more)] == [2, 3]
     numbers = {(trial.arm, trial.seed): trial.number("loss") for trial in more.trials}
     assert numbers["longest", 2] < numbers["long", 2] < numbers["short", 2]
