@@ -34,12 +34,6 @@ def predict(config: RunConfig, result_seconds: float = 0.0) -> Prediction:
     return prediction(memory, 100.0, result_seconds, peak=memory.total or 0)
 
 
-def small(config: RunConfig) -> Prediction:
-    """Four mebibytes, whatever the config."""
-    memory = Memory(parameters=2**20, gradients=2**20, optimizer=2**20, saved=2**20, scores=0)
-    return prediction(memory, 100.0, 0.0, peak=memory.total or 0)
-
-
 def unknown(config: RunConfig) -> Prediction:
     return prediction(Memory(2**33, 0, 0, saved=None, scores=None), None, None, peak=2**33)
 

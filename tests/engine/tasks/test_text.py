@@ -31,8 +31,7 @@ TEXT = "".join(random.Random(0).choices(CHARACTERS, weights=range(30, 0, -1), k=
 
 
 @pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunConfig:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+def config(own_data_folder: Path) -> RunConfig:
     return parse({"task": "shakespeare_chars", "text": own.keep(TEXT.encode()), "seq_len": 8, "steps": 4})
 
 

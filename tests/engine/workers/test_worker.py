@@ -14,6 +14,7 @@ from engine.runs.request import RunRequest
 from engine.runs.store import Runs
 from engine.training.train import prepare, train
 from engine.workers.pool import Pool
+from tests.engine.training.test_state import numbers as every_number
 from tests.engine.workers.test_pool import wait_end
 
 PLAIN = RunConfig().replace(steps=40, seed=3)
@@ -54,15 +55,8 @@ def test_a_run_in_the_pool_has_the_numbers_weights_and_snapshots_of_the_run_alon
         assert torch.equal(stored[name], value), name
 
     found = Runs(pool.runs.folder).get(run.id)
-    snapshots = {event.step: event for event in found.events if isinstance(event, Snapshot)}
-    for event in alone:
-        if isinstance(event, Snapshot):
-            again = snapshots[event.step]
-            assert again.samples == event.samples
-            for name, pattern in event.patterns.items():
-                assert (again.patterns[name] == pattern).all()
-            for name, matrix in event.encoding.items():
-                assert (again.encoding[name] == matrix).all()
+    looks = ([event for event in told if isinstance(event, Snapshot)] for told in (found.events, alone))
+    assert every_number(next(looks)) == every_number(next(looks))
 
 
 def test_a_stopped_run_leaves_weights_that_load(pool: Pool) -> None:

@@ -107,9 +107,8 @@ def test_exposures_are_what_the_data_show_and_a_continuing_decoder_reads_twice_a
 
 
 def test_memory_of_random_letters_flatters_other_text_does_not_and_a_task_without_text_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_data_folder: Path,
 ) -> None:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
     text = own.keep("".join(random.Random(0).choices("abcdefgh", k=3000)).encode())
     flat = {"task": "shakespeare_chars", "text": text, "seq_len": 16, "vocab_size": 9, "steps": 150}
     flat |= {"text_tokens": 256, "windows": "non_overlapping", "d_model": 32}

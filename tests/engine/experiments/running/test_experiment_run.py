@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +22,6 @@ from engine.experiments.trial import Trial
 from engine.foundation.errors import JobError
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
-from engine.runs.run import Run
 from engine.settings.errors import ConfigError
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue
@@ -31,13 +29,6 @@ from tests.engine.fake_training import RAISES
 from tests.engine.workers.test_pool import pool_of
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
-
-
-@pytest.fixture
-def own_pool(tmp_path: Path) -> Iterator[Pool]:
-    """One worker, which the test may kill."""
-    with pool_of(tmp_path) as pool:
-        yield pool
 
 
 def ended(run: ExperimentRun) -> ExperimentRun:
@@ -122,16 +113,17 @@ def test_an_arm_that_does_not_parse_is_refused_before_anything_runs(pool: Pool) 
         ExperimentRun(fake_issue(arms=(Arm("bad", "fault", {"n_heads": 5}),)), pool)
 
 
-def test_a_trial_that_is_lost_with_its_worker_is_trained_again_once(own_pool: Pool) -> None:
+def test_a_trial_that_is_lost_with_its_worker_is_trained_again_once(tmp_path: Path) -> None:
     slow = fake_issue(seeds=2, base={"steps": 9, "learning_rate": 0.2})
-    run = ExperimentRun(slow, own_pool).start()
-    for _ in range(2):  # the second time it is lost for good
-        while not (going := [trial for trial in run.running_trials if 0 < trial.run.step < trial.run.config.steps]):
-            time.sleep(0.01)
-        os.kill(next(worker.pid for worker in own_pool.health().workers if worker.runs), signal.SIGKILL)
-        while going[0] in run.running_trials:
-            time.sleep(0.01)
-    assert run.wait(600)
+    with pool_of(tmp_path) as pool:
+        run = ExperimentRun(slow, pool).start()
+        for _ in range(2):  # the second time it is lost for good
+            while not (going := [trial for trial in run.running_trials if 0 < trial.run.step < trial.run.config.steps]):
+                time.sleep(0.01)
+            os.kill(next(worker.pid for worker in pool.health().workers if worker.runs), signal.SIGKILL)
+            while going[0] in run.running_trials:
+                time.sleep(0.01)
+        assert run.wait(600)
     outcomes = {(trial.arm, trial.seed): trial.outcome for trial in run.trials}
     assert len(outcomes) == len(run.trials) == run.total
     assert [bool(outcome) for outcome in outcomes.values()].count(True) == 1
@@ -142,12 +134,7 @@ def test_a_trial_that_is_lost_with_its_worker_is_trained_again_once(own_pool: Po
 def submitted(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> list[RunRequest]:
     """The requests of the runs that were really trained."""
     requests, submit = list[RunRequest](), pool.submit
-
-    def counted(request: RunRequest) -> Run:
-        requests.append(request)
-        return submit(request)
-
-    monkeypatch.setattr(pool, "submit", counted)
+    monkeypatch.setattr(pool, "submit", lambda request: requests.append(request) or submit(request))
     return requests
 
 
