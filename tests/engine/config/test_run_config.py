@@ -164,9 +164,7 @@ def test_setting_names_are_unique_and_each_has_label_help_and_group() -> None:
         ({**TIED, "task": "k_back", "k": 1, "pretrain_steps": 5}, "tie_embeddings", "true", ANSWERS_ARE_TOKENS),
     ],
 )
-def test_a_refusal_names_setting_value_and_what_is_allowed(
-    flat: dict[str, Any], setting: str, given: str, allowed: str
-) -> None:
+def test_a_refusal_says_what_is_allowed(flat: dict[str, Any], setting: str, given: str, allowed: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse(flat)
     (problem,) = caught.value.problems

@@ -28,9 +28,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Found:
 
 
 @pytest.mark.parametrize("asked", ["auto", "cuda"])
-def test_a_run_on_a_gpu_says_that_its_numbers_are_not_repeated_exactly_and_without_one_it_is_refused(
-    asked: str, found: Found
-) -> None:
+def test_a_run_on_a_gpu_says_that_its_numbers_vary_and_without_one_it_is_refused(asked: str, found: Found) -> None:
     found("cuda")
     device, note = choose_device(parse({"device": asked}), CPU_IS_FASTER_BELOW)
     assert device.type == "cuda"

@@ -33,17 +33,7 @@ from engine.settings.costs import Memory
 from engine.workers.live_run import BATCH
 from engine.workers.pool import Pool
 from tests.engine import fake_training
-from tests.engine.fake_training import (
-    Add,
-    Fail,
-    Nap,
-    NoSuchFunction,
-    NoSuchModule,
-    ReadStdin,
-    WorkerPid,
-    config,
-    loss_at,
-)
+from tests.engine.fake_training import Add, Fail, Nap, NoSuchFunction, ReadStdin, WorkerPid, config, loss_at
 from tests.engine.hosting.test_limits import prediction
 
 FAKE = "tests.engine.fake_training"
@@ -198,7 +188,6 @@ def test_many_threads_submit_and_ask_at_once(one: Pool) -> None:
     [
         (Fail(), "An error ended it (KeyError: 'nothing of that name')."),
         (NoSuchFunction(), "no_such_function"),
-        (NoSuchModule(), "no_such_module"),
     ],
 )
 def test_a_job_that_fails_says_so_in_one_sentence(one: Pool, job: Job[None], sentence: str) -> None:

@@ -35,9 +35,7 @@ def numbers(events: Iterable[Event]) -> list[dict[str, Any]]:
     return [{name: value for name, value in asdict(event).items() if name not in clocked} for event in kept]
 
 
-def test_a_run_in_the_pool_has_the_numbers_weights_and_snapshots_of_the_run_alone_whoever_trains_beside_it(
-    pool: Pool,
-) -> None:
+def test_a_run_in_the_pool_has_the_numbers_and_weights_of_the_run_alone_whoever_trains_beside_it(pool: Pool) -> None:
     other = pool.submit(RunRequest(NOISY.replace(steps=5000, seed=9)))
     model = prepare(NOISY)
     alone = list(train(NOISY, model))

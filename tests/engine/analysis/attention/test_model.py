@@ -66,9 +66,7 @@ def test_own_tokens_are_framed_and_checked() -> None:
         ("shakespeare_chars", "Ay,\nmy", ["A", "y", ",", "↵", "m"]),
     ],
 )
-def test_a_sentence_is_read_as_it_is_written_and_named_as_the_vocabulary_names_it(
-    task: str, sentence: str, names: list[str]
-) -> None:
+def test_a_sentence_is_read_as_written_and_named_by_the_vocabulary(task: str, sentence: str, names: list[str]) -> None:
     config = tiny_config(task=task, seq_len=10, plays=1)
     seen = sequence(config, SampleAsked(text=sentence))
     assert seen["queries"]["self"] == names

@@ -80,9 +80,7 @@ def test_sets_stand_beside_each_other_and_one_on_the_same_seeds_takes_the_place_
     assert "| Holds |" in second
 
 
-def test_claims_have_the_words_of_today_and_the_numbers_of_then(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_claims_have_words_of_today_and_numbers_of_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_evidence([fake_report()], tmp_path)
     measured = (tmp_path / "seeds-0.json").read_bytes()
     short, *others = fake_issue().claims
@@ -99,9 +97,7 @@ def test_claims_have_the_words_of_today_and_the_numbers_of_then(
     assert "| Holds | not run | Holds: -0.9 nats |" in last
 
 
-def test_the_table_that_comes_with_this_version_is_what_its_numbers_give_and_no_two_claims_can_be_swapped(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_shipped_table_follows_from_its_numbers_and_claims_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it fails, a claim has other words now: ``python -m engine.experiments.evidence.table`` writes the table anew."""
     table = (FOLDER / "README.md").read_text("utf-8")
     assert table == markdown(FOLDER)

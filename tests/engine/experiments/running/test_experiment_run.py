@@ -156,9 +156,7 @@ def kept(experiment: Experiment) -> dict[str, object]:
     return {"find": partial(trial_cache.find, experiment), "save": partial(trial_cache.save, experiment)}
 
 
-def test_a_trial_is_trained_and_stored_once_for_all_who_wait_for_it_or_come_to_it_later(
-    pool: Pool, submitted: list[RunRequest]
-) -> None:
+def test_a_trial_is_trained_once_for_all_who_wait_or_come_later(pool: Pool, submitted: list[RunRequest]) -> None:
     issue = fake_issue(seeds=4, base={"steps": 9, "learning_rate": 0.01})
     late = ExperimentRun(issue, pool, **kept(issue))  # type: ignore[arg-type]
     assert late.reused == ()
@@ -246,9 +244,7 @@ def test_a_trial_is_found_wherever_the_same_is_trained() -> None:
     assert trial_cache.stored_trials(replace(experiment, base={**experiment.base, "learning_rate": 0.02})) == []
 
 
-def test_what_measured_time_or_did_not_finish_or_is_of_other_code_or_cannot_be_read_is_not_found(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_measured_time_or_did_not_finish_or_is_of_other_code_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
     issue = ISSUES["quadratic-cost"]
     timed = next(arm for arm in issue.arms_of() if arm.alone)
     trial_cache.save(issue, trial_of(timed.name, 0))
