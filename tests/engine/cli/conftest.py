@@ -1,5 +1,4 @@
 import json
-from pathlib import Path
 
 import pytest
 
@@ -8,7 +7,6 @@ from tests.serving import SPEED
 
 
 @pytest.fixture(autouse=True)
-def _own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _known_speed(own_data_folder: object) -> None:
     """The speed of the machine is known there: to measure it takes seconds."""
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
     speed_file().write_text(json.dumps(SPEED))

@@ -19,11 +19,9 @@ from engine.config.presets import PRESETS
 from engine.encodings import ENCODINGS
 from engine.estimate.speed import speed_file
 from engine.experiments.issues import ISSUES
-from engine.experiments.report import Report, report
-from engine.experiments.trial import Trial
 from engine.training import speed
 from engine.workers.pool import Pool
-from tests.engine.experiments.fake_issue import fake_issue
+from tests.engine.experiments.fake_issue import fake_issue, fake_report
 from tests.engine.workers.test_pool import FAKE, some
 
 
@@ -150,9 +148,8 @@ def test_a_folder_that_cannot_be_made_is_told_in_one_line_before_anything_is_tra
 
 
 def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
     monkeypatch.setitem(ISSUES, "fake", fake_issue())
     monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
     monkeypatch.setenv("ATTENTION_LAB_WORKERS", "1")
@@ -189,12 +186,6 @@ def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFi
     assert "not UTF-8" in capsys.readouterr().err
 
 
-def found(seeds: int, short: float = 0.5, noise: float = 0.01) -> Report:
-    trials = [Trial("short", seed, {"loss": short + noise * (seed % 2)}) for seed in range(seeds)]
-    trials += [Trial("long", seed, {"loss": 0.1}) for seed in range(seeds)]
-    return report(fake_issue(), trials, range(seeds), seconds=12)
-
-
 def printed(table: Table) -> str:
     console = Console(width=200)
     with console.capture() as said:
@@ -203,17 +194,17 @@ def printed(table: Table) -> str:
 
 
 def test_claims_are_told_in_the_words_of_the_pages_counted_and_without_interval_and_p_where_all_is_alike() -> None:
-    said = printed(claims_table(found(6)))
+    said = printed(claims_table(fake_report()))
     assert "fake: Holds (seeds 0 to 5, 12 s)" in said
     assert "0.0312" in said
-    assert "fake: The opposite holds" in printed(claims_table(found(6, short=-0.3)))
-    assert "Undecided (needs at least six seeds)" in printed(claims_table(found(5)))
+    assert "fake: The opposite holds" in printed(claims_table(fake_report(short=-0.3)))
+    assert "Undecided (needs at least six seeds)" in printed(claims_table(fake_report(range(5))))
 
-    said = printed(claims_table(found(6, noise=0.0)))
+    said = printed(claims_table(fake_report(noise=0.0)))
     assert "+0.4 nats" in said
     assert "0.0312" not in said
     assert "+0.4 to" not in said
 
-    (line,) = [line for line in printed(summary_table([found(6, short=-0.3)], 60)).splitlines() if "fake" in line]
+    (line,) = [line for line in printed(summary_table([fake_report(short=-0.3)], 60)).splitlines() if "fake" in line]
     assert "The opposite holds" in line
     assert "1 of 2" in line

@@ -9,8 +9,6 @@ import pytest
 
 from engine.cli import cluster, main
 from engine.cluster import SCHEDULER_VARIABLE
-from engine.config.link import as_options
-from engine.config.presets import PRESETS
 from tests.clustering import loopback_cluster
 from tests.engine.cli.test_cli import interrupted, lines
 
@@ -84,15 +82,6 @@ def test_a_run_on_a_cluster_prints_and_leaves_what_one_on_this_machine_does(
     names = [sorted(file.name for file in folder.rglob("*")) for folder in (here, there)]
     assert names[0] == names[1]
     assert main([*TRAIN, "--save", str(there), "--scheduler", scheduler]) == 2, "the folder is there already"
-
-
-@pytest.mark.acceptance
-def test_a_failed_run_there_exits_with_one(scheduler: str, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["train", *as_options(PRESETS["no-norm"].config.flat()), "--scheduler", scheduler]
-    code = main([*given, "--json"])
-    assert (code, lines(capsys.readouterr().out)[-1]["event"]) == (1, "failed")
-    assert main(given) == 1
-    assert "Failed." in capsys.readouterr().out
 
 
 @pytest.mark.acceptance

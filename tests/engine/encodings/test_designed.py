@@ -52,10 +52,6 @@ def designs() -> list[Settings]:
     return found
 
 
-def named(settings: Settings) -> str:
-    return "-".join(str(value) for value in settings.values())
-
-
 def built(kind: Any, config: RunConfig, own: EncodingSettings | None = None, seed: int = 0) -> PositionalEncoding:
     torch.manual_seed(seed)
     encoding: PositionalEncoding = kind(config, own or config.encoding_settings, max_positions=TRAINED, causal=True)
@@ -84,7 +80,7 @@ def acted(encoding: PositionalEncoding) -> list[Tensor]:
     return [*seen, *encoding.matrices(TRAINED).values()]
 
 
-@pytest.mark.parametrize("settings", designs(), ids=named)
+@pytest.mark.parametrize("settings", designs(), ids=str)
 def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder: Path) -> None:
     """Run as a person would who pasted it: same first weights under a seed, same numbers at every hook, same costs."""
     config = tiny_config(pos_encoding="designed", **settings)
@@ -119,7 +115,7 @@ def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder:
     assert get_type_hints(layer.__init__)["own"] is spec.settings
 
 
-@pytest.mark.parametrize("settings", designs()[::3], ids=named)
+@pytest.mark.parametrize("settings", designs()[::3], ids=str)
 def test_a_whole_model_agrees_with_what_the_row_says(settings: Settings) -> None:
     """Fused and materialised, shifts, gradients; a table ends where it was trained."""
     flat = {"pos_encoding": "designed", **settings}
@@ -140,7 +136,7 @@ def test_a_whole_model_agrees_with_what_the_row_says(settings: Settings) -> None
         assert short(tokens(30)).isfinite().all()
 
 
-@pytest.mark.parametrize("settings", designs(), ids=named)
+@pytest.mark.parametrize("settings", designs(), ids=str)
 def test_the_first_scale_is_the_asked_one(settings: Settings) -> None:
     if settings["design_place"] == "rotation" and settings["design_features"] in ("sinusoids", "fourier"):
         return  # phases have a speed, not a size

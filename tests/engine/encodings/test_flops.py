@@ -13,6 +13,7 @@ from engine.estimate.memory import count_parameters
 from engine.estimate.prediction import added_flops, predict
 from tests.engine.tiny import LENGTH, N_OUTPUTS, N_TOKENS, SOURCE_LENGTH, given_to, tiny_config, tiny_model
 
+WRITTEN = [name for name in ENCODINGS if name != "designed"]
 STEP = {"batch_size": 3, "attention_impl": "materialised"}
 DESIGNS = [
     {"design_place": place, "design_features": features, "design_readout": readout}
@@ -43,12 +44,7 @@ def counted_without(family: str, **asked: Any) -> float:
 
 
 CASES: list[dict[str, Any]] = [
-    *(
-        {"pos_encoding": name, "family": f}
-        for name in ENCODINGS
-        for f in ("decoder", "encoder_decoder")
-        if name != "designed"
-    ),
+    *({"pos_encoding": name, "family": f} for name in WRITTEN for f in ("decoder", "encoder_decoder")),
     {"family": "encoder", "pos_encoding": "shaw", "shaw_values": False},
     {"family": "encoder", "pos_encoding": "fire", "share_layers": True},
     {"family": "encoder", "pos_encoding": "xpos", "attention_score": "additive"},

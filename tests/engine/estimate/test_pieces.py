@@ -101,31 +101,24 @@ def test_what_documented_experiments_compare_of_trained_models_stays_whole(slug:
         {"seq_len": 400, "d_model": 64, "n_layers": 4, "n_heads": 4},
         {"seq_len": 64, "d_model": 64, "n_heads": 64},
         {"family": "cnn", "seq_len": 128, "d_model": 512},
-    ],
-)
-def test_a_long_pass_is_cut(flat: dict[str, Any]) -> None:
-    config = parse({"task": "k_back", **flat})
-    at_once = rows_at_once(config, config.seq_len, TESTED)
-    assert 1 <= at_once < TESTED
-    assert at_once == 1 or at_once * forward_flops(config, config.seq_len) <= PIECE_FLOPS
-
-
-@pytest.mark.parametrize(
-    "flat",
-    [
         {"seq_len": 128, "d_model": 24, "n_heads": 4, "attention_impl": "materialised"},
         {"seq_len": 32, "d_model": 256, "n_layers": 2, "n_heads": 4},
         {"task": "shakespeare_words", "vocab_size": 3000, "seq_len": 16, "d_model": 64, "n_layers": 2},
     ],
-    ids=["matrices", "width", "logits"],
+    ids=["length", "heads", "cnn", "matrices", "width", "logits"],
 )
-def test_a_pass_over_large_tensors_is_cut(flat: dict[str, Any]) -> None:
+def test_a_long_pass_and_one_over_large_tensors_is_cut(flat: dict[str, Any]) -> None:
     config = parse({"task": "k_back", **flat})
-    rows = validation_size(config.seq_len)
+    rows, written_out = max(TESTED, validation_size(config.seq_len)), writes_out(config)
     at_once = rows_at_once(config, config.seq_len, rows)
-    assert 1 < at_once < rows
-    held = pass_bytes(config, at_once, config.seq_len, written_out=writes_out(config))
-    assert held <= PIECE_BYTES < pass_bytes(config, rows, config.seq_len, written_out=writes_out(config)) / 2
+
+    def share(n: int) -> float:
+        """Of what a piece may be."""
+        bytes_ = pass_bytes(config, n, config.seq_len, written_out=written_out)
+        return max(n * forward_flops(config, config.seq_len) / PIECE_FLOPS, bytes_ / PIECE_BYTES)
+
+    assert 1 <= at_once < rows
+    assert share(at_once) <= 1 < share(rows)
 
 
 def test_the_size_of_the_training_batch_changes_no_piece() -> None:

@@ -28,10 +28,7 @@ from engine.estimate.speed import (
     speed_file,
 )
 
-
-@pytest.fixture(autouse=True)
-def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("own_data_folder")
 
 
 def test_the_file_is_read_once_until_it_is_written_anew(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 from engine.experiments.experiment import Arm, Claim, above, difference
 from engine.experiments.issues.issue import Issue, Source
 from engine.experiments.key_figure import KeyFigure, Row
+from engine.experiments.report import Report, report
+from engine.experiments.trial import Trial
 
 
 def fake_issue(**changes: Any) -> Issue:
@@ -29,7 +31,7 @@ def fake_issue(**changes: Any) -> Issue:
                 1e-4,
                 "less",
                 unit="nats",
-                sentence="Longest ones end lower.",
+                sentence="Longest end lower.",
             ),
         ),
         "key_figure": KeyFigure(
@@ -47,3 +49,10 @@ def fake_issue(**changes: Any) -> Issue:
         "sources": (Source("Nobody 2000", "https://example.org/"),),
     }
     return Issue(**{**facts, **changes})
+
+
+def fake_report(seeds: range = range(6), short: float = 0.5, noise: float = 0.01) -> Report:
+    """Of trials whose short arm ends at this loss, and a little higher at every other seed; the long one ends at .1."""
+    trials = [Trial("short", seed, {"loss": short + noise * (seed % 2)}) for seed in seeds]
+    trials += [Trial("long", seed, {"loss": 0.1}) for seed in seeds]
+    return report(fake_issue(), trials, seeds, seconds=12)

@@ -14,7 +14,7 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Published
 from engine.experiments.report import report
 from engine.experiments.trial import Trial
-from tests.engine.experiments.fake_issue import fake_issue
+from tests.engine.experiments.fake_issue import fake_issue, fake_report
 
 LONGER, _, ABSOLUTE, SHORTCUT, _ = PROPERTIES
 pytestmark = pytest.mark.usefixtures("own_data_folder")
@@ -80,21 +80,11 @@ def test_this_machines_trials_come_first_and_else_the_shipped_ones_count() -> No
     assert found["number"] == pytest.approx(sum(trial.numbers["accuracy"] for trial in told) / len(told))
 
 
-def trials_of(seeds: int, spread: float = 0.0) -> list[Trial]:
-    """The short arm ends at .9 and rises with the seed, the long one at .1."""
-    return [
-        trial
-        for seed in range(seeds)
-        for trial in (Trial("short", seed, {"loss": 0.9 + spread * seed}), Trial("long", seed, {"loss": 0.1}))
-    ]
-
-
 def test_a_claim_is_a_row_with_its_finding_effect_and_interval() -> None:
-    issue = fake_issue(seeds=6)
-    frame = effects_frame(report(issue, trials_of(6, spread=1.0), range(6)))
-    assert list(frame["claim"]) == [claim.sentence for claim in issue.claims_of()]
+    frame = effects_frame(fake_report(short=0.9, noise=1.0))
+    assert list(frame["claim"]) == [claim.sentence for claim in fake_issue().claims_of()]
     first = frame.iloc[0]
-    assert (first["before"], first["after"], first["effect"]) == pytest.approx((0.1, 0.9 + 2.5, 3.3))
+    assert (first["before"], first["after"], first["effect"]) == pytest.approx((0.1, 0.9 + 0.5, 1.3))
     assert frame["before"][1] == 1, "a level known beforehand"
     assert first["low"] <= first["effect"] <= first["high"]
     assert first["p"] == pytest.approx(2 / 2**6)
@@ -107,12 +97,12 @@ def test_cells_are_empty_where_there_is_no_such_number() -> None:
         "ratio", lambda values: values("short", "loss") / values("long", "loss"), 1.0, sentence="Nine to one."
     )
     issue = fake_issue(claims=(*fake_issue().claims, never, ratio))
-    frame = effects_frame(report(issue, trials_of(1), range(1)))
+    frame = effects_frame(report(issue, fake_report(range(1), short=0.9).trials, range(1)))
     assert frame["effect"].isna().tolist() == [False, False, True, False]
     assert frame["after"].isna().tolist() == frame["before"].isna().tolist() == [False, False, True, True]
     assert frame["effect"][3] == pytest.approx(9), "the ratio is no difference of two numbers"
     assert set(frame["finding"]) == {"Undecided (needs at least six seeds)"}
-    alike = effects_frame(report(fake_issue(seeds=6), trials_of(6), range(6)))
+    alike = effects_frame(fake_report(noise=0.0))
     assert list(alike["finding"]) == ["Holds", "Holds"]
     for found in (frame, alike):
         assert found[["low", "high", "p"]].isna().all(axis=None)
@@ -130,7 +120,6 @@ def test_our_means_stand_beside_published_numbers() -> None:
     assert frame["512, ours"].isna().tolist() == [False, True]
 
 
-@pytest.mark.usefixtures("own_data_folder")
 def test_a_row_for_each_encoding_and_property() -> None:
     evidence = {row["encoding"]: row["cells"] for row in evidence_table()}
     frame = evidence_frame(evidence)

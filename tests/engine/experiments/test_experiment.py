@@ -33,12 +33,6 @@ def test_an_arm_is_the_same_under_another_name_but_not_under_other_settings() ->
     assert experiment.identity(long) != replace(experiment, curves=("grad.0.q",)).identity(long)
 
 
-def test_claims_on_extended_arms_are_extended() -> None:
-    issue = fake_issue()
-    assert [claim.id for claim in issue.claims_of()] == ["short", "long"]
-    assert issue.claims_of(extended=True) == issue.claims
-
-
 def test_the_points_of_an_arm_that_is_a_line_by_itself_come_from_its_trials_seed_by_seed() -> None:
     issue = fake_issue()
     arm = replace(issue.arms[0], points=((1.0, "accuracy@6"), (2.0, "accuracy@12")))

@@ -6,8 +6,6 @@ from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
 from pkgutil import resolve_name
-from subprocess import run
-from sys import executable
 from typing import Any, get_args, get_type_hints
 
 import pytest
@@ -46,8 +44,3 @@ def test_the_function_takes_the_fields_and_gives_the_answer(job: type[Job[Any]])
 def test_readers_have_words_of_its_own_for_each() -> None:
     assert all(re.fullmatch(r"[A-Z][a-z]+ing [a-z' ]+", job.noun) for job in JOBS)
     assert len({job.noun for job in JOBS}) == len(JOBS)
-
-
-def test_declaring_them_imports_no_torch() -> None:
-    script = f"import sys, {', '.join(MODULES)}; assert 'torch' not in sys.modules"
-    run([executable, "-c", script], cwd=ROOT, check=True)

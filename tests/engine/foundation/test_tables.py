@@ -25,10 +25,7 @@ def read(tmp_path: Path, content: str) -> dict[str, Example]:
 
 def test_a_table_is_a_value(tmp_path: Path) -> None:
     found = read(tmp_path, '[one]\ntext = """\nOne line,\nanother."""\nwords = ["a", "b"]\n[two]\ntext = "Short."\n')
-    assert found == {
-        "one": Example("one", "One line, another.", words=("a", "b")),
-        "two": Example("two", "Short."),
-    }
+    assert found == {"one": Example("one", "One line, another.", words=("a", "b")), "two": Example("two", "Short.")}
 
 
 @pytest.mark.parametrize(

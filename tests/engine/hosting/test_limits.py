@@ -34,16 +34,6 @@ def predict(config: RunConfig, result_seconds: float = 0.0) -> Prediction:
     return prediction(memory, 100.0, result_seconds, peak=memory.total or 0)
 
 
-def small(config: RunConfig) -> Prediction:
-    """Four mebibytes, whatever the config."""
-    memory = Memory(parameters=2**20, gradients=2**20, optimizer=2**20, saved=2**20, scores=0)
-    return prediction(memory, 100.0, 0.0, peak=memory.total or 0)
-
-
-def unknown(config: RunConfig) -> Prediction:
-    return prediction(Memory(2**33, 0, 0, saved=None, scores=None), None, None, peak=2**33)
-
-
 def refusal(config: RunConfig, limits: Limits, predict: Callable[[RunConfig], Prediction] = predict) -> str:
     """The sentence, empty where the run is taken."""
     return allowed_by.refusal(config, predict(config), limits, predict) or ""
@@ -81,7 +71,8 @@ def test_what_is_too_much_is_named_with_a_value_that_fits_and_one_more_does_not(
 
 
 def test_without_a_formula_the_bound_counts() -> None:
-    assert "8 GiB" in refusal(RunConfig(), limits(memory="1GiB"), unknown)
+    unknown = prediction(Memory(2**33, 0, 0, saved=None, scores=None), None, None)
+    assert "8 GiB" in refusal(RunConfig(), limits(memory="1GiB"), lambda config: unknown)
 
 
 WIDE = {"d_model": 64, "batch_size": 1}

@@ -2,7 +2,6 @@
 of every issue, what a design is compared with, and the measurement of memory and time."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pytest
 
@@ -68,8 +67,7 @@ OFFERS = {
 
 
 @pytest.fixture(autouse=True)
-def on_a_slow_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+def on_a_slow_core(own_data_folder: object) -> None:
     remember_speed(SLOW)
 
 

@@ -123,9 +123,7 @@ def test_a_tied_head_is_the_embedding_and_is_counted_once(family: str) -> None:
     assert sum(p is model.embedding.weight for p in stepped) == 1
 
 
-def test_tied_and_not_first_weights_are_alike_and_memory_and_arithmetic_are_predicted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_tied_and_not_first_weights_are_alike_and_their_cost_is_predicted(monkeypatch: pytest.MonkeyPatch) -> None:
     config = parse({"d_model": 16})
     a, b = (build_model(c, **shapes(c).of_model) for c in (config, config.replace(tie_embeddings=True)))
     same = dict(a.named_parameters())

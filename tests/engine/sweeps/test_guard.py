@@ -12,7 +12,7 @@ from engine.sweeps.guard import SPARE, TRANSIENT, needed_bytes, needed_seconds, 
 from engine.sweeps.jobs import Visit
 from engine.sweeps.plan import Plan, read_plan
 from engine.sweeps.sweep import Sweep
-from tests.engine.sweeps.scripted_pool import LAWS, ScriptedPool
+from tests.engine.sweeps.scripted_pool import ScriptedPool
 
 GIB = 2**30
 PLAN = read_plan({"patience": 0.5})
@@ -86,11 +86,3 @@ def test_a_long_plan_is_refused_with_a_value_that_fits_or_with_what_else_to_lowe
     with pytest.raises(Refused, match="this host allows 60 s"):
         Sweep(SLOW, pool)  # type: ignore[arg-type]
     assert pool.asked == []
-
-
-def test_what_a_sweep_may_take_bounds_what_it_takes() -> None:
-    """With machines that follow laws: the steps at all places of a kind are at most three of the slowest."""
-    for longest in (4096, 5000):
-        places = Plan(longest=longest).places
-        for law in LAWS.values():
-            assert sum(law(place) for place in places) <= 3 * law(places[-1])

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from pathlib import Path
 from statistics import median
 
 import pytest
@@ -14,17 +13,13 @@ from engine.sweeps.result import Result
 from tests.engine.sweeps.scripted_pool import ScriptedPool
 from tests.engine.sweeps.test_sweep import ended
 
+pytestmark = pytest.mark.usefixtures("own_data_folder")
 NAME = "a-sweep-0123"
 
 
 @pytest.fixture(scope="module")
 def result() -> Result:
     return ended(ScriptedPool(), longest=512, rounds=2, kinds="fused,gru", patience=0.03).result
-
-
-@pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
 
 
 def test_it_comes_back_as_it_was_and_the_oldest_are_removed(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,7 +51,7 @@ def test_every_folder_is_registered_and_stands_once_in_a_group_with_a_label() ->
 
 
 @pytest.mark.parametrize(
-    ("settings", "is_warned"),
+    ("settings", "warned"),
     [
         ({"task": "reverse"}, True),
         ({"task": "reverse", "n_layers": 2}, False),
@@ -62,8 +62,6 @@ def test_every_folder_is_registered_and_stands_once_in_a_group_with_a_label() ->
         ({"task": "own_position"}, False),
     ],
 )
-def test_a_relative_encoding_is_warned_of_where_offsets_cannot_answer(
-    settings: dict[str, Any], is_warned: bool
-) -> None:
+def test_a_relative_encoding_warned_of_where_offsets_cannot_answer(settings: dict[str, Any], warned: bool) -> None:
     config = parse({"pos_encoding": "rope", **settings})
-    assert (config.task_settings.beyond_offsets(config) in warnings_of(config)) == is_warned
+    assert (config.task_settings.beyond_offsets(config) in warnings_of(config)) == warned

@@ -31,8 +31,7 @@ TEXT = "".join(random.Random(0).choices(CHARACTERS, weights=range(30, 0, -1), k=
 
 
 @pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunConfig:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+def config(own_data_folder: Path) -> RunConfig:
     return parse({"task": "shakespeare_chars", "text": own.keep(TEXT.encode()), "seq_len": 8, "steps": 4})
 
 
@@ -65,9 +64,7 @@ def test_windows_are_slices_of_the_text(config: RunConfig, settings: dict[str, A
     assert every(cut, held_out=True, size=1000) == slices(held_out, 8, 8), "held-out windows never overlap"
 
 
-def test_a_training_set_of_so_many_windows_is_the_first_ones_and_where_nothing_is_held_out_they_are_tested_on(
-    config: RunConfig,
-) -> None:
+def test_a_training_set_is_the_first_windows_which_are_tested_on_where_none_is_held_out(config: RunConfig) -> None:
     few = config.replace(dataset_size=20, stride=4)
     assert every(few, held_out=False) == slices(numbers_of(TEXT[: 19 * 4 + 9], few), 8, 4)
     same = config.replace(split="none", windows="non_overlapping", text_tokens=512)

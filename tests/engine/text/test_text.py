@@ -1,4 +1,4 @@
-"""Text: characters and words, the plays, texts of one's own; Kneser-Ney against its definition, nltk and what probabilities must be."""
+"""Text: characters and words, the plays, texts of one's own; Kneser-Ney against its definition and what probabilities must be."""
 
 import hashlib
 from collections import Counter
@@ -15,6 +15,7 @@ from engine.text.kneser_ney import FALLBACK, Discounts, estimated, kneser_ney
 from engine.text.tokens import UNKNOWN_NAME, Unit, is_word, joined, pieces, vocabulary_of
 from engine.training.data import Data
 
+pytestmark = pytest.mark.usefixtures("own_data_folder")
 TEXT = "To be, or not to be:\nthat is the question."
 
 
@@ -72,12 +73,6 @@ def test_held_out_windows_are_of_other_plays(task: str) -> None:
 OWN = "Wörter, and more words.\n" * 60
 
 
-@pytest.fixture(autouse=True)
-def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
-    return tmp_path
-
-
 def test_a_text_comes_back_by_its_name() -> None:
     name = own.keep(OWN.encode())
     assert own.read(name) == OWN
@@ -94,11 +89,11 @@ def test_a_text_comes_back_by_its_name() -> None:
         (b"too short", "at least 1,000"),
     ],
 )
-def test_what_is_no_text_is_refused_in_one_sentence(content: bytes, said: str, data_folder: Path) -> None:
+def test_what_is_no_text_is_refused_in_one_sentence(content: bytes, said: str, own_data_folder: Path) -> None:
     with pytest.raises(ValueError, match=said) as caught:
         own.keep(content)
     assert "\n" not in str(caught.value)
-    assert not (data_folder / "texts").exists()
+    assert not (own_data_folder / "texts").exists()
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "a" * 31, "A" * 32, "shakespeare.md", ""])
@@ -110,24 +105,24 @@ def test_a_link_reads_no_file_of_the_host(name: str) -> None:
     assert caught.value.problems[0].setting == "text"
 
 
-def test_unknown_names_missing_files_and_a_text_that_changed_are_said(tmp_path: Path, data_folder: Path) -> None:
+def test_unknown_names_missing_files_and_a_text_that_changed_are_said(own_data_folder: Path) -> None:
     with pytest.raises(ValueError, match="no text of that name"):
         own.read("0" * 32)
     with pytest.raises(ValueError, match="cannot be read"):
-        own.keep_file(tmp_path / "none.txt")
+        own.keep_file(own_data_folder / "none.txt")
 
     name = own.keep(OWN.encode())
-    (data_folder / "texts" / f"{name}.txt").write_text("something else")
+    (own_data_folder / "texts" / f"{name}.txt").write_text("something else")
     with pytest.raises(ValueError, match="has changed"):
         own.read(name)
 
 
 def test_a_visitor_keeps_so_many_texts_and_takes_nobody_elses_place_up_to_so_many_in_all(
-    data_folder: Path, monkeypatch: pytest.MonkeyPatch
+    own_data_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bens = own.keep(OWN.encode(), "ben", most=2)
     annas = [own.keep(f"{number} {OWN}".encode(), "anna", most=2) for number in range(4)]
-    assert len(list((data_folder / "texts").glob("*.txt"))) == 3
+    assert len(list((own_data_folder / "texts").glob("*.txt"))) == 3
     for name in (bens, *annas[2:]):
         assert OWN in own.read(name)
     with pytest.raises(ValueError, match="no text of that name"):
@@ -135,7 +130,7 @@ def test_a_visitor_keeps_so_many_texts_and_takes_nobody_elses_place_up_to_so_man
 
     monkeypatch.setattr(own, "MOST", 2)
     last = own.keep(f"last {OWN}".encode())
-    assert len(list((data_folder / "texts").glob("*.txt"))) == 2
+    assert len(list((own_data_folder / "texts").glob("*.txt"))) == 2
     assert own.read(last).startswith("last ")
 
 
@@ -192,23 +187,6 @@ def test_probabilities_after_any_context_sum_to_one(texts: list[np.ndarray], ord
         chances = model.probabilities(np.tile(context, (SIZE, 1)), np.arange(SIZE))
         assert chances.sum() == pytest.approx(1.0, abs=1e-12)
         assert (chances > 0).all(), "also of a token that never occurred"
-
-
-def test_it_is_nltks_with_one_discount(texts: list[np.ndarray]) -> None:
-    """nltk stops at the continuation counts: no discount and no uniform distribution below them."""
-    lm = pytest.importorskip("nltk.lm", reason="nltk is not installed")
-    from nltk.util import everygrams
-
-    for order in (2, 3):
-        theirs = lm.KneserNeyInterpolated(order, discount=0.6)
-        theirs.fit(
-            [list(everygrams(map(str, text), max_len=order)) for text in texts], vocabulary_text=map(str, range(SIZE))
-        )
-        ours = kneser_ney(texts, SIZE, order, [(0.0, 0.0, 0.0), *[(0.6, 0.6, 0.6)] * (order - 1)])
-        grams = {tuple(text[at : at + order].tolist()) for text in texts for at in range(1, 100)}
-        for *context, word in grams:
-            told = theirs.score(str(word), list(map(str, context)))
-            assert ours.probabilities(np.array([context]), np.array([word]))[0] == pytest.approx(told, rel=1e-9)
 
 
 def test_a_text_is_scored_token_by_token_from_its_beginning(texts: list[np.ndarray]) -> None:

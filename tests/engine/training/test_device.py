@@ -28,9 +28,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Found:
 
 
 @pytest.mark.parametrize("asked", ["auto", "cuda"])
-def test_a_run_on_a_gpu_says_that_its_numbers_are_not_repeated_exactly_and_without_one_it_is_refused(
-    asked: str, found: Found
-) -> None:
+def test_a_run_on_a_gpu_says_that_its_numbers_vary_and_without_one_it_is_refused(asked: str, found: Found) -> None:
     found("cuda")
     device, note = choose_device(parse({"device": asked}), CPU_IS_FASTER_BELOW)
     assert device.type == "cuda"
@@ -67,20 +65,16 @@ def test_random_state_on_a_gpu_belongs_to_the_run(kind: str, monkeypatch: pytest
     assert torch.equal(generator.get_state(), before)
 
 
-def test_a_worker_tells_the_free_memory_of_the_gpu_that_it_owns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_tells_the_free_memory_of_the_gpu_that_it_owns(found: Found, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two GPUs by stand-ins for torch's facts, three workers."""
-    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
-    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
+    found("cuda")
     monkeypatch.setattr(torch.accelerator, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "set_device", lambda slot: None)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda slot: f"GPU {slot}")
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda slot: (10 + slot, 100))
     facts = [describe_device(slot) for slot in range(3)]
-    assert [(own["accelerator_name"], own["accelerator_memory"]) for own in facts] == [
-        ("GPU 0", 10),
-        ("GPU 1", 11),
-        ("", 0),
-    ]
+    told = [(own["accelerator_name"], own["accelerator_memory"]) for own in facts]
+    assert told == [("GPU 0", 10), ("GPU 1", 11), ("", 0)]
 
 
 def test_known_prices_are_found_and_none_is_below_zero() -> None:

@@ -8,21 +8,18 @@ from torch import nn
 from torch.profiler import ProfilerActivity, profile
 
 from engine.config.run_config import RunConfig, parse
-from engine.estimate.layout import shapes
 from engine.estimate.prediction import predict
-from engine.model.build import build_model
 from engine.runs.events import Finished
-from engine.training.data import Batch, Data
+from engine.training.data import Batch
 from engine.training.evaluation import forward, loss_of
 from engine.training.measured_memory import measure_memory, saved_for_backward
 from engine.training.train import train
+from tests.engine.tiny import as_trained
 
 
 def ready(**settings: Any) -> tuple[RunConfig, nn.Module, Batch]:
-    config = parse({"seq_len": 24, "n_layers": 2, "n_heads": 4, **settings})
-    sizes = shapes(config)
-    model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=sizes.length)
-    return config, model, Data(config).training_batch()
+    case = as_trained(**{"seq_len": 24, "n_layers": 2, "n_heads": 4, **settings})
+    return case.config, case.model, case.data.training_batch()
 
 
 def test_saved_tensors_of_a_small_network_by_hand_and_none_without_gradient() -> None:

@@ -1,7 +1,6 @@
 """train(config): what it learns, that looking changes nothing, that runs do not disturb one another, how it fails."""
 
 import math
-from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -17,16 +16,9 @@ from engine.runs.record_options import SNAPSHOT_NOW
 from engine.runs.summary import run_summary
 from engine.training import snapshot as snapshots
 from engine.training.train import gradient_norm, prepare, train
+from tests.engine.workers.test_worker import numbers
 
 SHORT = RunConfig(steps=12, dropout=0.1, position_dropout=0.5, d_model=16)
-
-
-def numbers(events: Iterable[Event]) -> list[tuple[float, ...]]:
-    """Everything a run measured, without what the clock decides."""
-    measured = [event for event in events if isinstance(event, Progress)]
-    return [
-        (e.step, e.loss, e.grad_norm, *(e.validation or {}).values(), *(e.grad_norms or {}).values()) for e in measured
-    ]
 
 
 def first_look(config: RunConfig) -> Snapshot:
@@ -58,13 +50,7 @@ def test_a_missing_mask_is_found_out_by_the_first_half() -> None:
     assert events[-1].metrics["first_half_accuracy"] >= 0.99
     assert events[-1].metrics["second_half_accuracy"] >= 0.99
     assert events[-1].metrics["written_accuracy"] < 0.7
-    found = run_summary(config, events)
-    assert {finding.kind for finding in found} == {"alarm"}
-    written = f"and {events[-1].metrics['written_accuracy']:.2f} when it must write the answer itself"
-    assert found[0].sentence.startswith("False success. Second-half accuracy is 1.00 while")
-    assert written in found[0].sentence
-    assert "First-half accuracy is 1.00" in found[1].sentence
-    assert not any("Learned" in finding.sentence for finding in found)
+    assert {finding.kind for finding in run_summary(config, events)} == {"alarm"}
 
 
 def test_a_mask_that_shows_the_next_token_makes_no_success_of_a_task_that_asks_for_it() -> None:

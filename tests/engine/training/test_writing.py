@@ -106,8 +106,7 @@ LOGITS = torch.tensor([2.0, -1.0, 0.5, 3.0, 2.9])
 
 
 @pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunConfig:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+def config(own_data_folder: Path) -> RunConfig:
     return parse({
         "task": "shakespeare_words", "text": own.keep(TEXT.encode()), "vocab_size": 14, "seq_len": 8, "d_model": 16,
         "tie_embeddings": True, "token_init_std": 0.5,

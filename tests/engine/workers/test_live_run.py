@@ -19,15 +19,8 @@ from engine.workers import protocol
 from engine.workers.live_run import SAVE_EVERY, SAVE_SHARE, SHORT_SLICE, SLICE, SNAPSHOT_EVERY, LiveRun
 from engine.workers.worker import ROUND, FairShare, Worker
 from tests.engine import fake_training
+from tests.engine.foundation.test_visitor import Clock
 from tests.engine.hosting.test_limits import prediction
-
-
-@dataclass
-class Clock:
-    now: float = 100.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @dataclass
@@ -101,12 +94,6 @@ def turns(clock: Clock) -> FairShare:
     return FairShare(clock)
 
 
-def test_a_slice_ends_after_its_time(clock: Clock) -> None:
-    run = started(Timed(clock, 0.01))
-    run.advance()
-    assert len(run.deliver()) == round(SLICE / 0.01)
-
-
 def test_measuring_the_result_is_cut_into_slices_and_not_told(clock: Clock) -> None:
     run = started(Timed(clock, 0.01, pieces=100), steps=2)
     told, slices, longest = list[Event](), 0, 0.0
@@ -121,9 +108,9 @@ def test_measuring_the_result_is_cut_into_slices_and_not_told(clock: Clock) -> N
     assert not any(isinstance(event, Measuring) for event in told)
 
 
-def test_a_slice_is_cut_short_while_something_waits_but_never_to_nothing(clock: Clock) -> None:
+def test_a_slice_ends_after_its_time_and_is_cut_short_while_something_waits_but_never_to_nothing(clock: Clock) -> None:
     run = started(Timed(clock, 0.001))
-    for seconds, taken in ((0.003, SHORT_SLICE), (0.03, 0.03)):
+    for seconds, taken in ((0.003, SHORT_SLICE), (0.03, 0.03), (9.0, SLICE)):
         waits_from = clock.now + seconds
         run.advance(hurry=lambda: clock.now >= waits_from)  # noqa: B023 called at once
         assert len(run.deliver()) == round(taken / 0.001)

@@ -33,18 +33,8 @@ from engine.settings.costs import Memory
 from engine.workers.live_run import BATCH
 from engine.workers.pool import Pool
 from tests.engine import fake_training
-from tests.engine.fake_training import (
-    Add,
-    Fail,
-    Nap,
-    NoSuchFunction,
-    NoSuchModule,
-    ReadStdin,
-    WorkerPid,
-    config,
-    loss_at,
-)
-from tests.engine.hosting.test_limits import prediction, small
+from tests.engine.fake_training import Add, Fail, Nap, NoSuchFunction, ReadStdin, WorkerPid, config, loss_at
+from tests.engine.hosting.test_limits import prediction
 
 FAKE = "tests.engine.fake_training"
 LONG = 100_000
@@ -52,16 +42,12 @@ LONG = 100_000
 PATIENCE = 240.0
 LARGE = 1000
 """The seed of runs that are predicted to take much of a worker's memory."""
-UNKNOWN = 7
-"""The batch size of runs of which only the memory of their parameters is predicted."""
 
 
 def some(config: RunConfig) -> Prediction:
-    """Small, but for the runs above."""
-    saved = None if config.batch_size == UNKNOWN else 2**30 if config.seed == LARGE else 2**20
-    parameters = 2**20 if saved else 2**29
-    memory = Memory(parameters, parameters, parameters, saved, 0)
-    return prediction(memory, 100.0, 0.0, peak=memory.total or 3 * parameters)
+    """Four mebibytes, but for the runs above."""
+    memory = Memory(2**20, 2**20, 2**20, saved=2**30 if config.seed == LARGE else 2**20, scores=0)
+    return prediction(memory, 100.0, 0.0)
 
 
 @contextmanager
@@ -107,6 +93,11 @@ def long_run(pool: Pool, seconds_per_step: float = 0.002, seed: int = 0, **how: 
     return run
 
 
+def wait_stopped(pool: Pool, run: Run) -> Run:
+    pool.stop(run.id)
+    return wait_end(run)
+
+
 def until_it_hangs(pool: Pool, run: Run) -> None:
     """Wait until the worker of a run whose seed is HANGS takes no command any more."""
     until(lambda: run.step == 2)
@@ -135,7 +126,9 @@ def test_pause_stands_still_with_a_snapshot_a_step_is_exactly_one_and_resume_goe
     run = long_run(one)
     one.pause(run.id)
     until(lambda: run.state == "paused")
-    step = run.step
+    step, health = run.step, one.health()
+    assert (health.size, health.ready, health.running, health.paused, health.queued) == (1, 1, 0, 1, 0)
+    assert health.workers[0].memory > 2**20
     assert isinstance(run.events[-1], Snapshot)
     assert run.events[-1].step == step
     assert one.ask(Add(1, 2)) == 3, "the worker is awake"
@@ -150,21 +143,10 @@ def test_pause_stands_still_with_a_snapshot_a_step_is_exactly_one_and_resume_goe
     one.resume(run.id)
     until(lambda: run.step > step + 3)
     assert run.state == "running"
-
-
-def wait_stopped(pool: Pool, run: Run) -> Run:
-    pool.stop(run.id)
-    return wait_end(run)
-
-
-def test_pace_is_kept_and_can_change(one: Pool) -> None:
-    run = one.submit(RunRequest(config(LONG), pace=0.5))
-    other = one.submit(RunRequest(config(200, 0.001)))
-    until(lambda: run.step == 1)
-    wait_end(other)
-    assert run.step <= 2
-    one.set_pace(run.id, None)
-    until(lambda: run.step > 50)
+    assert one.health().running == 1
+    assert wait_stopped(one, run).ending == Ended(run.step, "stopped")
+    assert steps_of(run) == list(range(1, run.step + 1))
+    until(lambda: one.health().running == one.health().paused == 0)
 
 
 def test_an_exception_is_one_sentence_and_the_worker_goes_on(one: Pool) -> None:
@@ -173,18 +155,6 @@ def test_an_exception_is_one_sentence_and_the_worker_goes_on(one: Pool) -> None:
     assert run.state == "failed"
     assert run.ending == Failed(2, "An error ended it (RuntimeError: the weights fell over).")
     assert other.live
-
-
-def test_two_runs_on_one_worker_both_progress_while_a_job_is_answered_until_they_are_stopped(one: Pool) -> None:
-    runs = [long_run(one), long_run(one)]
-    marks = [run.step for run in runs]
-    assert one.ask(Add(3, 4)) == 7
-    until(lambda: all(run.step > mark + 30 for run, mark in zip(runs, marks, strict=True)))
-    assert [run.state for run in runs] == ["running"] * 2
-    for run in runs:
-        wait_stopped(one, run)
-        assert (run.state, run.ending) == ("stopped", Ended(run.step, "stopped"))
-        assert steps_of(run) == list(range(1, run.step + 1))
 
 
 def test_commands_for_runs_that_are_over_or_unknown_do_nothing(one: Pool) -> None:
@@ -218,7 +188,6 @@ def test_many_threads_submit_and_ask_at_once(one: Pool) -> None:
     [
         (Fail(), "An error ended it (KeyError: 'nothing of that name')."),
         (NoSuchFunction(), "no_such_function"),
-        (NoSuchModule(), "no_such_module"),
     ],
 )
 def test_a_job_that_fails_says_so_in_one_sentence(one: Pool, job: Job[None], sentence: str) -> None:
@@ -359,12 +328,6 @@ def test_a_large_run_has_a_process_of_its_own_that_ends_with_it(one: Pool) -> No
     wait_stopped(one, large)
     until(lambda: not psutil.pid_exists(pid))
     assert neighbour.live
-
-
-def test_a_run_of_unknown_memory_that_takes_its_process_takes_nobody_else(one: Pool) -> None:
-    neighbour = long_run(one)
-    run = wait_end(one.submit(RunRequest(config(10, seed=fake_training.DIES, batch_size=UNKNOWN))))
-    assert (run.state, neighbour.live) == ("lost", True)
 
 
 def test_large_runs_wait_in_the_queue_until_there_is_memory_for_their_processes(one: Pool) -> None:
@@ -519,7 +482,7 @@ class SlowDisk(Runs):
 
 def resting(runs: Runs, **limits: int) -> Pool:
     """A pool that is not started yet."""
-    return Pool(runs, Limits(**limits), 1, training=FAKE, predict=small)  # type: ignore[arg-type]
+    return Pool(runs, Limits(**limits), 1, training=FAKE, predict=some)  # type: ignore[arg-type]
 
 
 def test_a_slow_disk_holds_up_neither_another_submit_nor_a_look_at_the_pool(tmp_path: Path) -> None:
@@ -588,7 +551,7 @@ def test_an_ending_that_is_slow_to_write_holds_up_nobody(tmp_path: Path, end: st
 
 def test_a_submitted_run_is_predicted_once(tmp_path: Path) -> None:
     asked, request = list[RunConfig](), RunRequest(config(5))
-    pool = Pool(Runs(tmp_path), training=FAKE, predict=lambda config: asked.append(config) or small(config))  # type: ignore[arg-type, func-returns-value]
+    pool = Pool(Runs(tmp_path), training=FAKE, predict=lambda config: asked.append(config) or some(config))  # type: ignore[arg-type, func-returns-value]
     assert [pool.submit(request).config] == asked == [request.config]
     pool.close()
 
@@ -623,7 +586,7 @@ def test_closing_does_not_wait_for_a_run_that_hangs(tmp_path: Path) -> None:
 
 
 APP = """
-import sys, time
+import sys
 from pathlib import Path
 from engine.foundation.visitor import Visitor
 from engine.hosting.limits import Limits
@@ -631,17 +594,29 @@ from engine.runs.request import RunRequest
 from engine.runs.store import Runs
 from engine.workers.pool import Pool
 from tests.engine.fake_training import config
-from tests.engine.hosting.test_limits import small
-pool = Pool(Runs(Path(sys.argv[1])), Limits(steps=10**6), 1, training="tests.engine.saved_often", predict=small)
+from tests.engine.hosting.test_limits import predict
+pool = Pool(Runs(Path(sys.argv[1])), Limits(steps=10**6), 1, training="tests.engine.saved_often", predict=predict)
 pool.start()
 pool.wait_until_ready(60)
 me = Visitor("me")
-runs = [pool.submit(RunRequest(config(2000), me, pace=20.0, trial=trial)) for trial in (False, True)]
+runs = [pool.submit(RunRequest(config(2000), me, pace=8.0, trial=trial)) for trial in (False, True)]
 for run in runs:
     run.wait_for(5)
 print(*(run.id for run in runs), pool.health().workers[0].pid, flush=True)
-time.sleep(3600)
+sys.stdin.read()
+assert "torch" not in sys.modules
 """
+"""A server without pages, which ends when nobody can tell it anything any more."""
+
+
+@contextmanager
+def app_on(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[str], int]]:
+    """A process of its own that trains here, its two runs, and its worker."""
+    command, pipe = [sys.executable, "-c", APP, str(folder)], subprocess.PIPE
+    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as app:
+        *runs, pid = app.stdout.readline().split()
+        yield app, runs, int(pid)
+        app.communicate(timeout=PATIENCE)
 
 
 def wait_gone(pid: int) -> None:
@@ -649,12 +624,10 @@ def wait_gone(pid: int) -> None:
 
 
 def test_when_the_app_is_killed_its_workers_go_and_what_was_saved_goes_on_after_the_next_start(tmp_path: Path) -> None:
-    app = subprocess.Popen([sys.executable, "-c", APP, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    run_id, trial_id, pid = app.stdout.readline().split()
-    until(lambda: (tmp_path / run_id / "put_away.json").exists())
-    app.kill()
-    app.communicate(timeout=PATIENCE)
-    wait_gone(int(pid))
+    with app_on(tmp_path) as (app, (run_id, trial_id), pid):
+        until(lambda: (tmp_path / run_id / "put_away.json").exists())
+        app.kill()
+    wait_gone(pid)
     trial = Runs(tmp_path).get(trial_id)
     assert trial.state == "lost"
     assert steps_of(trial) == list(range(1, trial.step + 1)) != []
@@ -667,21 +640,20 @@ def test_when_the_app_is_killed_its_workers_go_and_what_was_saved_goes_on_after_
         assert steps_of(run) == list(range(1, 2001))
 
 
+def test_when_the_app_ends_its_workers_go_and_its_runs_are_put_away(tmp_path: Path) -> None:
+    with app_on(tmp_path) as (app, (run_id, _), pid):
+        pass
+    assert app.returncode == 0
+    wait_gone(pid)
+    run = Runs(tmp_path).get(run_id)
+    assert (run.state, run.away) == ("paused", True)
+    assert steps_of(run) == list(range(1, run.step + 1)) != []
+
+
 def test_workers_that_cannot_start_are_reported(tmp_path: Path) -> None:
-    with Pool(Runs(tmp_path), Limits(), 1, training="no.such.module", predict=small) as pool:  # type: ignore[arg-type]
+    with Pool(Runs(tmp_path), Limits(), 1, training="no.such.module", predict=some) as pool:  # type: ignore[arg-type]
         until(lambda: pool.health().problem != "")
         assert pool.submit(RunRequest(config(5))).queue_place == 1
-
-
-def test_health_counts(one: Pool) -> None:
-    run = long_run(one)
-    health = one.health()
-    assert (health.size, health.ready, health.running, health.paused, health.queued) == (1, 1, 1, 0, 0)
-    assert health.workers[0].memory > 2**20
-    one.pause(run.id)
-    until(lambda: one.health().paused == 1)
-    wait_stopped(one, run)
-    until(lambda: one.health().running == one.health().paused == 0)
 
 
 def test_a_look_at_the_pool_waits_for_no_look_at_a_process(one: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -698,35 +670,3 @@ def test_a_look_at_the_pool_waits_for_no_look_at_a_process(one: Pool, monkeypatc
     go_on.set()
     until(lambda: bool(held_up_nobody))
     assert held_up_nobody[0]
-
-
-def test_the_page_process_never_imports_torch_and_at_its_end_its_workers_go(tmp_path: Path) -> None:
-    """With the real training: what comes back from the workers brings no torch either."""
-    script = """
-import sys
-from pathlib import Path
-from engine.config.run_config import RunConfig
-from engine.workers.pool import Pool
-from engine.runs.request import RunRequest
-from engine.runs.store import Runs
-pool = Pool(Runs(Path(sys.argv[1])), size=1)
-pool.start()
-run = pool.submit(RunRequest(RunConfig().replace(steps=3)))
-while run.live:
-    run.wait_for(10**9, 600)
-pool.health()
-pool.runs.recent()
-assert run.state == "finished", run.ending
-assert run.weights is not None
-assert "torch" not in sys.modules
-going = pool.submit(RunRequest(RunConfig().replace(steps=50_000)))
-going.wait_for(5)
-print(going.id, pool.health().workers[0].pid)
-"""
-    command = [sys.executable, "-c", script, str(tmp_path)]
-    told = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
-    run_id, pid = told.split()
-    wait_gone(int(pid))
-    run = Runs(tmp_path).get(run_id)
-    assert (run.state, run.away) == ("paused", True)
-    assert steps_of(run) == list(range(1, run.step + 1)) != []

@@ -12,7 +12,6 @@ from engine.estimate.prediction import predict
 from engine.foundation.visitor import Visitor
 from engine.hosting import host
 from engine.hosting.host import WORKER_BYTES
-from engine.hosting.limits import Limits
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
 from engine.workers.processes.process import Slot
@@ -26,13 +25,10 @@ from engine.workers.runs.queue import (
     worker_for_run,
 )  # fmt: skip
 from engine.workers.runs.queued import QueuedRun
+from tests.engine.hosting.test_limits import limits
 
 MIB = 2**20
 CONFIG = RunConfig()
-
-
-def limits(**given: Any) -> Limits:
-    return Limits.model_validate(given)
 
 
 @pytest.mark.parametrize(

@@ -198,6 +198,7 @@ def test_after_a_restart_its_owner_resumes_it(start: Start) -> None:
     quiet = RecordOptions(snapshots=False, memory=False)
     first = away(start(), pace=20_000.0, record=quiet)
     pool = start()
+    pool.take_up()
     run = pool.runs.get(first.id)
     assert (run.state, run.away, run.step) == ("paused", True, first.step)
     assert read_request(run) == RunRequest(first.config, ME, pace=20_000.0, paused=True, record=quiet)
@@ -271,8 +272,6 @@ def test_runs_that_go_or_wait_when_the_app_closes_go_on_by_themselves_after_the_
     mine = [pool.submit(RunRequest(config(200, 0.01), ME)) for _ in range(2)]
     until(lambda: all(run.step > 0 for run in mine))
     mine += [pool.submit(RunRequest(config(20, 0.01, seed), ME)) for seed in (3, 4)]
-    pause = pool.submit(RunRequest(config(20, 0.01), YOU))
-    pool.pause(pause.id, YOU)
     pool = start(runs_per_worker=2)
     found = [pool.runs.get(run.id) for run in mine]
     assert [(run.away, run.step) for run in found] == [(True, was.step) for was in mine]
@@ -280,10 +279,6 @@ def test_runs_that_go_or_wait_when_the_app_closes_go_on_by_themselves_after_the_
     assert [run.queue_place for run in found] == [None, None, 1, 2], "in their order"
     for run in found:
         wait_whole(run)
-    paused = pool.runs.get(pause.id)
-    assert (paused.state, paused.away) == ("paused", True), "who paused it resumes it"
-    pool.resume(paused.id, YOU)
-    assert isinstance(wait_end(paused).ending, Finished)
 
 
 def test_who_had_left_before_a_restart_finds_the_run_going_when_he_is_back(start: Start) -> None:
@@ -381,6 +376,7 @@ def test_where_the_disk_does_not_take_it_the_run_stays_and_goes_on(start: Start)
 def test_who_has_left_makes_room_while_others_wait_until_he_is_back(start: Start) -> None:
     here = {"me", "you"}
     pool = start(here.__contains__, runs_per_worker=4)
+    paused = away(pool)
     mine = [pool.submit(RunRequest(config(LONG, 0.005), ME)) for _ in range(2)]
     programs = pool.submit(RunRequest(config(LONG, 0.005)))
     trial = pool.submit(RunRequest(config(LONG, 0.005), ME, trial=True))
@@ -398,19 +394,7 @@ def test_who_has_left_makes_room_while_others_wait_until_he_is_back(start: Start
     step = back.step
     pool.stop(yours.id, YOU)
     until(lambda: back.step > step)
-
-
-def test_one_that_its_owner_paused_waits_for_resume(start: Start) -> None:
-    here = {"me"}
-    pool = start(here.__contains__)
-    run = away(pool)
-    here.clear()
-    other = pool.submit(RunRequest(config(50, 0.002)))
-    wait_end(other)
-    here.add("me")
-    other = pool.submit(RunRequest(config(50, 0.002)))
-    wait_end(other)
-    assert run.away
+    assert paused.away, "who paused it resumes it"
 
 
 def test_trained_for_real_its_numbers_are_those_of_a_run_that_nothing_happened_to(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import itertools
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,8 +26,7 @@ from engine.training.train import prepare, train
 from tests.engine.tiny import tiny_config
 
 
-def test_training_again_in_slices_gives_the_patterns_the_run_had(tmp_path: Any, monkeypatch: Any) -> None:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+def test_training_again_in_slices_gives_the_patterns_the_run_had(own_data_folder: Path) -> None:
     config = tiny_config(seq_len=4, steps=12, dropout=0.1)
     there = {event.step: event for event in train(config) if isinstance(event, Snapshot)}
     asked = ModelAsked(config, step=6)
@@ -41,7 +39,7 @@ def test_training_again_in_slices_gives_the_patterns_the_run_had(tmp_path: Any, 
     assert third == pytest.approx(there[6].more_patterns["self"][1], abs=1e-6), "as the probe saw it on the way"
     end = heads(ModelAsked(config), SampleAsked())["patterns"]["self"]
     assert end == pytest.approx(there[12].patterns["self"], abs=1e-6)
-    assert len(list((tmp_path / "trained_again").iterdir())) == 2
+    assert len(list((own_data_folder / "trained_again").iterdir())) == 2
 
 
 def test_own_tokens_are_framed_and_checked() -> None:
@@ -68,9 +66,7 @@ def test_own_tokens_are_framed_and_checked() -> None:
         ("shakespeare_chars", "Ay,\nmy", ["A", "y", ",", "↵", "m"]),
     ],
 )
-def test_a_sentence_is_read_as_it_is_written_and_named_as_the_vocabulary_names_it(
-    task: str, sentence: str, names: list[str]
-) -> None:
+def test_a_sentence_is_read_as_written_and_named_by_the_vocabulary(task: str, sentence: str, names: list[str]) -> None:
     config = tiny_config(task=task, seq_len=10, plays=1)
     seen = sequence(config, SampleAsked(text=sentence))
     assert seen["queries"]["self"] == names

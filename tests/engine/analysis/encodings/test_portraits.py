@@ -173,12 +173,11 @@ def test_order_is_one_where_likeness_falls_in_a_straight_line_and_none_where_all
     assert math.isnan(spectra.order(np.ones((1, 1))))
 
 
-def test_times_are_measured_beside_none_and_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+def test_times_are_measured_beside_none_and_remembered(own_data_folder: Path) -> None:
     assert known_times() == {}
     found = measure_all(parse({"task": "own_position", "seq_len": 8, "d_model": 16, "batch_size": 2}), ["rope"])
     assert 0 < found["rope"]["low"] <= found["rope"]["ratio"] <= found["rope"]["high"]
     assert found["rope"]["seconds"] > 0
     assert known_times() == found
-    (tmp_path / "encoding-times.json").write_text('{"rope": {"ratio": 1}}')
+    (own_data_folder / "encoding-times.json").write_text('{"rope": {"ratio": 1}}')
     assert known_times() == {}

@@ -59,9 +59,7 @@ def test_doubling_the_batch_doubles_what_is_saved_also_without_a_formula() -> No
     "settings",
     [{}, {"optimizer": "sgd"}, {"pos_encoding": "shaw"}, {"family": "gru"}, {"family": "cnn"}, {"norm": "none"}],
 )
-def test_parts_are_those_of_the_formula_and_training_keeps_weights_gradients_and_the_optimizers_numbers(
-    settings: dict[str, Any],
-) -> None:
+def test_parts_are_those_of_the_formula_and_training_keeps_its_numbers(settings: dict[str, Any]) -> None:
     case = trained(**settings)
     numbers = take_measurement("training_state", case)
     told = count_parameters(case.config, **shapes(case.config).of_model)

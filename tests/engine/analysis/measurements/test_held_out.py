@@ -106,10 +106,7 @@ def test_exposures_are_what_the_data_show_and_a_continuing_decoder_reads_twice_a
     assert exposures(RunConfig(seq_len=4, steps=10, batch_size=2)) == [20.0] * 7
 
 
-def test_memory_of_random_letters_flatters_other_text_does_not_and_a_task_without_text_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+def test_memory_of_random_letters_flatters_and_a_task_without_text_is_refused(own_data_folder: Path) -> None:
     text = own.keep("".join(random.Random(0).choices("abcdefgh", k=3000)).encode())
     flat = {"task": "shakespeare_chars", "text": text, "seq_len": 16, "vocab_size": 9, "steps": 150}
     flat |= {"text_tokens": 256, "windows": "non_overlapping", "d_model": 32}
@@ -176,9 +173,7 @@ def test_an_encoder_decoder_is_probed_where_it_writes() -> None:
     assert position_probe(case)["position_probe.0"] > 0.9
 
 
-def test_a_sinusoid_looks_the_same_at_every_length_squeezed_as_its_table_says_and_others_as_far_as_they_have_rows() -> (
-    None
-):
+def test_a_sinusoid_looks_the_same_at_every_length_and_others_as_far_as_they_have_rows() -> None:
     def measured(encoding: str) -> dict[str, float]:
         return neighbour_cosine(as_trained(task="k_back", seq_len=8, pos_encoding=encoding, d_model=32))
 

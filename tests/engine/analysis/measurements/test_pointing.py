@@ -81,12 +81,8 @@ def test_tops_among_the_pairs_are_counted_the_model_is_left_as_it_was_and_number
         pointing(as_trained(task="sort", family="encoder"))
 
 
-def pruned_model(n_layers: int = 2) -> Trained:
-    return as_trained(task="lookup", family="encoder", n_heads=4, n_layers=n_layers, pos_encoding="nope")
-
-
 def test_a_gate_of_zero_is_a_head_whose_output_columns_are_zero() -> None:
-    given = pruned_model()
+    given = trained(n_heads=4, n_layers=2)
     inputs = given.data.validation_batch(size=8).inputs
     gates = torch.ones(2, 4)
     gates[1, 2] = 0.0
@@ -100,7 +96,7 @@ def test_a_gate_of_zero_is_a_head_whose_output_columns_are_zero() -> None:
 
 
 def test_importance_is_the_slope_of_the_loss_along_a_gate() -> None:
-    given = pruned_model()
+    given = trained(n_heads=4, n_layers=2)
     batch = given.data.validation_batch(size=1)
     scores = importance(given.model, batch)
     slopes = torch.zeros(2, 4)
@@ -118,7 +114,7 @@ def test_importance_is_the_slope_of_the_loss_along_a_gate() -> None:
 
 
 def test_a_dead_head_is_the_first_to_go_and_costs_nothing() -> None:
-    given = pruned_model(n_layers=1)
+    given = trained(n_heads=4)
     with torch.no_grad():
         attentions(given.model)[0].out.weight[:, 8:16] = 0.0
     batch = given.data.validation_batch(size=64)
@@ -137,7 +133,7 @@ def test_removable_ends_at_the_first_cost(curve: list[float], share: float) -> N
 
 
 def test_measuring_leaves_the_model_as_it_was_also_where_a_pass_raises() -> None:
-    given = pruned_model()
+    given = trained(n_heads=4, n_layers=2)
     inputs = given.data.validation_batch(size=4).inputs
     before = given.model(inputs)
     assert head_pruning(given) == head_pruning(given)

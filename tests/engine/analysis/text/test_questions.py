@@ -41,9 +41,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
         yield config, str(folder / "weights.safetensors"), events[-1], looks
 
 
-def test_counting_models_see_the_models_text_and_validation_and_are_left_out_where_that_would_not_be_fair(
-    run: Ran,
-) -> None:
+def test_counting_models_see_the_models_text_and_are_left_out_where_that_would_not_be_fair(run: Ran) -> None:
     config = run[0]
     end = len(TEXT) - len(TEXT) // 10
     trained, held_out = pieces(TEXT[:end], "words"), pieces(TEXT[end:], "words")

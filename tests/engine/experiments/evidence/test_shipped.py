@@ -9,10 +9,10 @@ import pytest
 from engine.experiments.evidence.shipped import FOLDER, sets_of_seeds, shipped_report, shipped_reports, write_set
 from engine.experiments.evidence.table import markdown, write_evidence, write_readme
 from engine.experiments.issues import ISSUES
-from engine.experiments.report import Report, report
 from engine.experiments.statistics import LOWEST_P
-from engine.experiments.trial import Trial
-from tests.engine.experiments.fake_issue import fake_issue
+from tests.engine.experiments.fake_issue import fake_issue, fake_report
+
+LATER = range(100, 106)
 
 
 def test_what_was_measured_are_the_claims_and_arms_of_today() -> None:
@@ -49,16 +49,6 @@ def test_what_is_written_gives_the_same_report_again(tmp_path: Path) -> None:
     assert shipped_report(ISSUES["fixed-encoding"], measured) == replace(before, seconds=round(before.seconds, 2))
 
 
-def found(first_seed: int, short: float, noise: float = 0.01) -> Report:
-    seeds = range(first_seed, first_seed + 6)
-    trials = [
-        Trial(arm, seed, {"loss": loss})
-        for seed in seeds
-        for arm, loss in (("short", short + noise * (seed % 2)), ("long", 0.1))
-    ]
-    return report(fake_issue(), trials, seeds, seconds=12)
-
-
 @pytest.fixture(autouse=True)
 def _known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ISSUES, "fake", fake_issue())
@@ -69,12 +59,12 @@ def rows(folder: Path) -> list[str]:
 
 
 def test_sets_stand_beside_each_other_and_one_on_the_same_seeds_takes_the_place_of_the_first(tmp_path: Path) -> None:
-    write_evidence([found(0, 0.5, noise=0.0)], tmp_path)
+    write_evidence([fake_report(noise=0.0)], tmp_path)
     first, _ = rows(tmp_path)
     assert "| Holds: +0.4 nats |" in first, "where every seed has the same effect there is neither interval nor p"
     assert (tmp_path / "README.md").read_text().count(LOWEST_P) == 1
 
-    write_evidence([found(0, 0.5)], tmp_path)
+    write_evidence([fake_report()], tmp_path)
     first, second = rows(tmp_path)
     assert "`fake`" in first
     assert "**Holds**" in first
@@ -82,7 +72,7 @@ def test_sets_stand_beside_each_other_and_one_on_the_same_seeds_takes_the_place_
     assert "Holds: -0.9" in second
     assert {line.count("|") for line in (first, second)} == {7}
 
-    write_evidence([found(100, -0.3)], tmp_path)
+    write_evidence([fake_report(LATER, -0.3)], tmp_path)
     first, second = rows(tmp_path)
     assert "**Undecided**" in first, "the sets disagree"
     assert "| Holds: +0.405 nats" in first
@@ -90,10 +80,8 @@ def test_sets_stand_beside_each_other_and_one_on_the_same_seeds_takes_the_place_
     assert "| Holds |" in second
 
 
-def test_claims_have_the_words_of_today_and_the_numbers_of_then(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_evidence([found(0, 0.5)], tmp_path)
+def test_claims_have_words_of_today_and_numbers_of_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_evidence([fake_report()], tmp_path)
     measured = (tmp_path / "seeds-0.json").read_bytes()
     short, *others = fake_issue().claims
     better = replace(short, sentence="One step leaves a higher loss than nine.")
@@ -104,14 +92,12 @@ def test_claims_have_the_words_of_today_and_the_numbers_of_then(
     assert (tmp_path / "seeds-0.json").read_bytes() == measured
 
     monkeypatch.setitem(ISSUES, "other", fake_issue(slug="other"))
-    write_evidence([found(100, 0.5), replace(found(100, 0.5), experiment=ISSUES["other"])], tmp_path)
+    write_evidence([fake_report(LATER), replace(fake_report(LATER), experiment=ISSUES["other"])], tmp_path)
     *_, last = rows(tmp_path)
     assert "| Holds | not run | Holds: -0.9 nats |" in last
 
 
-def test_the_table_that_comes_with_this_version_is_what_its_numbers_give_and_no_two_claims_can_be_swapped(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_shipped_table_follows_from_its_numbers_and_claims_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where it fails, a claim has other words now: ``python -m engine.experiments.evidence.table`` writes the table anew."""
     table = (FOLDER / "README.md").read_text("utf-8")
     assert table == markdown(FOLDER)

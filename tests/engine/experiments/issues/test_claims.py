@@ -29,14 +29,10 @@ SIZES = {2.0: "two", 4.0: "four", 8.0: "eight"}
 @pytest.fixture(scope="module", autouse=True)
 def _measurements_are_short() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        less = (
-            (cost, "FEWEST", 1),
-            (cost, "ENOUGH", 0.0),
-            (head_pruning, "SAMPLES", 32),
-            (layout, "VALIDATION_SIZE", 32),
-        )
-        for module, name, value in less:
-            patch.setattr(module, name, value)
+        patch.setattr(cost, "FEWEST", 1)
+        patch.setattr(cost, "ENOUGH", 0.0)
+        patch.setattr(head_pruning, "SAMPLES", 32)
+        patch.setattr(layout, "VALIDATION_SIZE", 32)
         yield
 
 

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from engine.experiments.comparison import BASE, comparison
+from engine.experiments.comparison import comparison
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.issues import ISSUES
 from engine.experiments.running import shared_trials, trial_cache
@@ -23,7 +22,6 @@ from engine.experiments.trial import Trial
 from engine.foundation.errors import JobError
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
-from engine.runs.run import Run
 from engine.settings.errors import ConfigError
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue
@@ -31,13 +29,6 @@ from tests.engine.fake_training import RAISES
 from tests.engine.workers.test_pool import pool_of
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
-
-
-@pytest.fixture
-def own_pool(tmp_path: Path) -> Iterator[Pool]:
-    """One worker, which the test may kill."""
-    with pool_of(tmp_path) as pool:
-        yield pool
 
 
 def ended(run: ExperimentRun) -> ExperimentRun:
@@ -122,16 +113,17 @@ def test_an_arm_that_does_not_parse_is_refused_before_anything_runs(pool: Pool) 
         ExperimentRun(fake_issue(arms=(Arm("bad", "fault", {"n_heads": 5}),)), pool)
 
 
-def test_a_trial_that_is_lost_with_its_worker_is_trained_again_once(own_pool: Pool) -> None:
+def test_a_trial_that_is_lost_with_its_worker_is_trained_again_once(tmp_path: Path) -> None:
     slow = fake_issue(seeds=2, base={"steps": 9, "learning_rate": 0.2})
-    run = ExperimentRun(slow, own_pool).start()
-    for _ in range(2):  # the second time it is lost for good
-        while not (going := [trial for trial in run.running_trials if 0 < trial.run.step < trial.run.config.steps]):
-            time.sleep(0.01)
-        os.kill(next(worker.pid for worker in own_pool.health().workers if worker.runs), signal.SIGKILL)
-        while going[0] in run.running_trials:
-            time.sleep(0.01)
-    assert run.wait(600)
+    with pool_of(tmp_path) as pool:
+        run = ExperimentRun(slow, pool).start()
+        for _ in range(2):  # the second time it is lost for good
+            while not (going := [trial for trial in run.running_trials if 0 < trial.run.step < trial.run.config.steps]):
+                time.sleep(0.01)
+            os.kill(next(worker.pid for worker in pool.health().workers if worker.runs), signal.SIGKILL)
+            while going[0] in run.running_trials:
+                time.sleep(0.01)
+        assert run.wait(600)
     outcomes = {(trial.arm, trial.seed): trial.outcome for trial in run.trials}
     assert len(outcomes) == len(run.trials) == run.total
     assert [bool(outcome) for outcome in outcomes.values()].count(True) == 1
@@ -142,12 +134,7 @@ def test_a_trial_that_is_lost_with_its_worker_is_trained_again_once(own_pool: Po
 def submitted(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> list[RunRequest]:
     """The requests of the runs that were really trained."""
     requests, submit = list[RunRequest](), pool.submit
-
-    def counted(request: RunRequest) -> Run:
-        requests.append(request)
-        return submit(request)
-
-    monkeypatch.setattr(pool, "submit", counted)
+    monkeypatch.setattr(pool, "submit", lambda request: requests.append(request) or submit(request))
     return requests
 
 
@@ -169,9 +156,7 @@ def kept(experiment: Experiment) -> dict[str, object]:
     return {"find": partial(trial_cache.find, experiment), "save": partial(trial_cache.save, experiment)}
 
 
-def test_a_trial_is_trained_and_stored_once_for_all_who_wait_for_it_or_come_to_it_later(
-    pool: Pool, submitted: list[RunRequest]
-) -> None:
+def test_a_trial_is_trained_once_for_all_who_wait_or_come_later(pool: Pool, submitted: list[RunRequest]) -> None:
     issue = fake_issue(seeds=4, base={"steps": 9, "learning_rate": 0.01})
     late = ExperimentRun(issue, pool, **kept(issue))  # type: ignore[arg-type]
     assert late.reused == ()
@@ -235,37 +220,12 @@ def trial_of(arm: str, seed: int, accuracy: float = 0.5) -> Trial:
     return Trial(arm, seed, {"accuracy": accuracy}, {"loss": [(1, 2.0), (2, 1.5)]})
 
 
-def trained(experiment: Experiment, pool: Pool, *, extended: bool = False) -> tuple[ExperimentRun, set[str]]:
-    """The run over the cache, and the arms that it trained."""
-    saved: set[str] = set()
-
-    def save(trial: Trial) -> None:
-        saved.add(trial.arm)
-        trial_cache.save(experiment, trial)
-
-    run = ExperimentRun(experiment, pool, extended=extended, **kept(experiment) | {"save": save}).start()  # type: ignore[arg-type]
-    assert run.wait(600)
-    assert run.state == "finished", run.problem
-    return run, saved
-
-
-def test_comparing_again_with_one_more_rival_trains_that_one_only(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.experiments.comparison.BASE", {**BASE, "steps": 3})
-    compare = partial(comparison, {"design_features": "table"}, tasks=("permutation",), seeds=2)
-    first, saved = trained(compare(("rope",)), pool)
-    assert saved == {arm.name for arm in first.arms}
-    again, saved = trained(compare(("alibi", "rope")), pool)
-    assert saved == {arm.name for arm in again.arms} - {arm.name for arm in first.arms}
-    assert set(map(repr, first.trials)) <= set(map(repr, again.trials))
-    same, saved = trained(compare(("alibi", "rope")), pool)
-    assert (saved, len(same.reused)) == (set(), 6)
-
-
 def test_an_issue_uses_the_same_cache_and_its_extended_arms_and_claims_come_when_asked_for(pool: Pool) -> None:
-    first, _ = trained(fake_issue(seeds=2), pool)
-    more, saved = trained(fake_issue(seeds=3), pool, extended=True)
+    two, three = fake_issue(seeds=2), fake_issue(seeds=3)
+    first = ended(ExperimentRun(two, pool, **kept(two)))  # type: ignore[arg-type]
+    more = ended(ExperimentRun(three, pool, extended=True, **kept(three)))  # type: ignore[arg-type]
     assert len(more.reused) == 4
-    assert saved == {"short", "long", "longest"} == {arm.name for arm in more.report.arms}
+    assert {arm.name for arm in more.report.arms} == {"short", "long", "longest"}
     assert [len(run.report.claims) for run in (first, more)] == [2, 3]
     numbers = {(trial.arm, trial.seed): trial.number("loss") for trial in more.trials}
     assert numbers["longest", 2] < numbers["long", 2] < numbers["short", 2]
@@ -284,9 +244,7 @@ def test_a_trial_is_found_wherever_the_same_is_trained() -> None:
     assert trial_cache.stored_trials(replace(experiment, base={**experiment.base, "learning_rate": 0.02})) == []
 
 
-def test_what_measured_time_or_did_not_finish_or_is_of_other_code_or_cannot_be_read_is_not_found(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_measured_time_or_did_not_finish_or_is_of_other_code_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
     issue = ISSUES["quadratic-cost"]
     timed = next(arm for arm in issue.arms_of() if arm.alone)
     trial_cache.save(issue, trial_of(timed.name, 0))
