@@ -251,7 +251,7 @@ def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_what_was_measured(
     app.run()
     while not pool.submitted:
         time.sleep(0.01)
-    pool.submitted[0].advance(10**6)
+    pool.finish(pool.submitted[0])
     while not experiment.trials:
         time.sleep(0.01)
     press(app, "Stop")
