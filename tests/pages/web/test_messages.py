@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from unittest.mock import Mock
 from weakref import ref
 
 import pytest
@@ -16,18 +17,11 @@ COME = Moment(0)
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """The stretches of events of which a message was made."""
-    stretches = list[tuple[int, int]]()
-    feed = live_feed.feed
-
-    def counted(run: ScriptedRun, after: int) -> tuple[dict[str, Any], int]:
-        payload, upto = feed(run, after)
-        stretches.append((after, upto))
-        return payload, upto
-
+def made(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    """Counts the messages that are made."""
+    counted = Mock(wraps=live_feed.feed)
     monkeypatch.setattr(live_feed, "feed", counted)
-    return stretches
+    return counted
 
 
 @pytest.fixture
@@ -55,16 +49,16 @@ def steps_in(messages: list[Message]) -> list[int]:
     return [step for message in messages for step in payload_of(message).get("columns", {}).get("loss", ([], []))[0]]
 
 
-def test_two_hundred_who_come_at_once_cost_one_message(run: ScriptedRun, made: list[tuple[int, int]]) -> None:
+def test_two_hundred_who_come_at_once_cost_one_message(run: ScriptedRun, made: Mock) -> None:
     messages = Messages(run)
     with ThreadPoolExecutor(16) as threads:
         bodies = list(threads.map(lambda _: messages.make(COME).body, range(200)))
     assert len({id(body) for body in bodies}) == 1
-    assert len(made) == 1
+    assert made.call_count == 1
 
 
 def test_who_comes_later_or_asks_at_another_time_gets_the_same_bytes_and_misses_nothing(
-    run: ScriptedRun, made: list[tuple[int, int]]
+    run: ScriptedRun, made: Mock
 ) -> None:
     messages = Messages(run)
     quick, slow = list(told(messages)), list(told(messages))
@@ -75,7 +69,7 @@ def test_who_comes_later_or_asks_at_another_time_gets_the_same_bytes_and_misses_
     late = list(told(messages))
     assert steps_in(quick) == steps_in(slow) == steps_in(late) == list(range(1, 18))
     assert late[0].body is slow[0].body is quick[0].body
-    assert len(made) == 7, "nothing was made again"
+    assert made.call_count == 7, "nothing was made again"
     run.advance(999)
     (message,) = told(messages, quick[-1].upto)
     assert message.last
