@@ -42,19 +42,6 @@ async def test_a_session_trains_a_run_to_its_end_of_which_the_page_hears_and_bes
         assert tab.errors == 0
 
 
-async def test_a_page_is_polled_where_the_stream_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.load.session.messages", refused)
-    async with visitor() as http, opened(http, address, "lab", "steps=100") as tab:
-        await tab.press("Train")
-        board = await tab.until_ended()
-        assert (board.polled, board.state) == (True, "finished")
-
-
-async def refused(http, address, run, after):  # type: ignore[no-untyped-def]
-    raise TimeoutError
-    yield
-
-
 @pytest.mark.parametrize(("scenario", "sessions", "minutes"), [("lab", 2, 3.0), ("mixed", 9, 0.3), ("attack", 2, 3.0)])
 def test_a_small_scenario_has_its_figures_and_leaves_no_process(scenario: str, sessions: int, minutes: float) -> None:
     before = {process.pid for process in psutil.Process().children(recursive=True)}

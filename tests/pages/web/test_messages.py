@@ -1,6 +1,5 @@
 """The messages of a stream: each made once, the same for all who listen, and none of them lost."""
 
-import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 
 from pages.parts.boards.live import feed as live_feed
 from pages.parts.web.messages import KEPT, RECENT, Message, Messages, MessagesOfRuns, Moment
+from tests.pages.web.test_live import messages as messages_in
 from tests.scripted import ScriptedRun
 
 COME = Moment(0)
@@ -40,9 +40,8 @@ def told(messages: Messages, heard: Moment = COME) -> Iterator[Message]:
 
 
 def payload_of(message: Message) -> dict[str, Any]:
-    line = next(line for line in message.body.decode().splitlines() if line.startswith("data: "))
-    found: dict[str, Any] = json.loads(line.removeprefix("data: "))
-    return found
+    ((_, payload),) = messages_in(message.body.decode())
+    return payload
 
 
 def steps_in(messages: list[Message]) -> list[int]:
