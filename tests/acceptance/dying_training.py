@@ -61,8 +61,8 @@ def train(config: RunConfig, *given: Any) -> Generator[Event, str | None, None]:
     events = fake_training.train(config, *given)
     request: str | None = None
     try:
-        event = next(events)
         while True:
+            event = events.send(request)
             if isinstance(event, Finished):
                 die_at("writing the result", config.seed)
             if isinstance(event, Progress) and event.step == MIDDLE:
@@ -72,7 +72,6 @@ def train(config: RunConfig, *given: Any) -> Generator[Event, str | None, None]:
                 die_at("in a step", config.seed)
             if not isinstance(event, Progress):
                 die_at("before the first step", config.seed)
-            event = events.send(request)
     except StopIteration:
         return
     except GeneratorExit:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,16 +10,15 @@ from typing import Any
 import pytest
 
 from engine.hosting.limits import Limits
-from engine.runs.events import Ended, Failed, Finished
+from engine.runs.events import Ended, Finished
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers.pool import Pool
 from engine.workers.runs import suspended
 from tests.acceptance.dying_training import MIDDLE, seed_of
-from tests.engine import fake_training
 from tests.engine.fake_training import config
-from tests.engine.workers.test_pool import LONG, PATIENCE, UNKNOWN, long_run, pid_of, some, steps_of, until, wait_end
+from tests.engine.workers.test_pool import LONG, PATIENCE, long_run, pid_of, some, steps_of, until, wait_end
 
 pytestmark = pytest.mark.acceptance
 
@@ -28,9 +26,9 @@ KILLED = "Its worker process ended unexpectedly (signal 9). The same settings an
 
 
 @contextmanager
-def pool_at(folder: Path, training: str = "tests.acceptance.dying_training", **limits: Any) -> Iterator[Pool]:
+def pool_at(folder: Path, **limits: Any) -> Iterator[Pool]:
     allowed = Limits.model_validate({"steps": LONG, "seconds": 10**6, **limits})
-    with Pool(Runs(folder), allowed, 1, training=training, predict=some) as pool:  # type: ignore[arg-type]
+    with Pool(Runs(folder), allowed, 1, training="tests.acceptance.dying_training", predict=some) as pool:  # type: ignore[arg-type]
         yield pool
 
 
@@ -152,15 +150,3 @@ def test_all_killed_at_once_each_run_says_so_and_what_waited_goes_on(tmp_path: P
             same_on_disk(pool, run)
         assert isinstance(wait_end(waiting).ending, Finished)
         same_on_disk(pool, waiting)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux keeps such a limit")
-def test_out_of_memory_in_a_process_of_its_own_ends_that_run_only(tmp_path: Path) -> None:
-    with pool_at(tmp_path / "runs", fake_training.__name__, worker_memory="420MiB") as pool:
-        assert pool.wait_until_ready(PATIENCE)
-        neighbour = long_run(pool)
-        run = wait_end(pool.submit(RunRequest(config(100, 0.01, fake_training.GROWS, batch_size=UNKNOWN))))
-        assert run.ending == Failed(2, "The machine ran out of memory; a smaller batch_size or seq_len needs less.")
-        same_on_disk(pool, run)
-        step = neighbour.step
-        until(lambda: neighbour.step > step)

@@ -1,7 +1,6 @@
 """The real server on a disk that is full, read-only, or holds damaged, newer and foreign files: it starts, its pages open, and what
 could not be stored or read is a sentence at most."""
 
-import errno
 import json
 import os
 import subprocess
@@ -64,21 +63,10 @@ def accept(disk: Path, problem: str) -> None:
         (disk / "filler").unlink()
 
 
-def refuses(disk: Path) -> int:
-    """The number of the error with which the disk refuses a byte."""
-    try:
-        (disk / "byte").write_bytes(b"x")
-    except OSError as error:
-        return error.errno or 0
-    (disk / "byte").unlink()
-    return 0
-
-
 @small_disk
-@pytest.mark.parametrize(("problem", "number"), [(FULL, errno.ENOSPC), (READ_ONLY, errno.EROFS)])
-async def test_the_server_starts_and_pages_open(tmp_path: Path, disk: Path, problem: str, number: int) -> None:
+@pytest.mark.parametrize("problem", [FULL, READ_ONLY])
+async def test_the_server_starts_and_pages_open(tmp_path: Path, disk: Path, problem: str) -> None:
     refuse(disk, problem)
-    assert refuses(disk) == number
     async with visitor() as me, site(me, tmp_path) as one:
         await one.open_every_page()
         async with one.tab("lab") as tab:

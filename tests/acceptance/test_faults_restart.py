@@ -59,9 +59,7 @@ async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_put_
         assert not (found.folder / "state.pt").exists()
 
 
-async def test_a_second_server_shows_the_run_of_the_first_and_leaves_it_alone(
-    tmp_path: Path,
-) -> None:
+async def test_a_second_server_shows_the_run_of_the_first_and_leaves_it_alone(tmp_path: Path) -> None:
     (beside := tmp_path / "beside").mkdir()
     async with (
         visitor() as me, site(me, tmp_path) as there, site(me, beside, ATTENTION_LAB_DATA=str(tmp_path / "data")) as here,

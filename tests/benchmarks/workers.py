@@ -1,4 +1,4 @@
-"""What worker processes cost: ``python -m tests.benchmarks.workers [--json] [--issue]``.
+"""What worker processes cost: ``python -m tests.benchmarks.workers [--issue]``.
 
 first             seconds from the first start in a program, whose fork server imports torch, until the worker is ready
 start             seconds from a worker's death until its replacement is ready, of 50: median and 95th percentile; and from a click just
@@ -9,7 +9,6 @@ issue             seconds of ``issue missing-mask --seeds 2`` (with ``--issue``)
 """
 
 import argparse
-import json
 import logging
 import os
 import statistics
@@ -113,7 +112,6 @@ def issue() -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true")
     parser.add_argument("--issue", action="store_true", help="time an issue, too: half a minute")
     given = parser.parse_args()
     LOG.setLevel(logging.ERROR)  # of each worker that is killed there is a line
@@ -127,9 +125,6 @@ def main() -> None:
         "public": with_pool(1, public, partial(used, 3)),
         **({"issue": issue()} if given.issue else {}),
     }
-    if given.json:
-        print(json.dumps(found))
-        return
     for name, value in found.items():
         rows = value.items() if isinstance(value, dict) else [("", value)]
         for what, number in rows:

@@ -383,14 +383,6 @@ def test_a_recording_plays_once_is_led_by_hand_and_waits_for_who_sees_it(open_bo
     page.get_by_role("button", name="Pause the replay").wait_for()
     assert positions(page)[0] < 300
 
-    page.emulate_media(reduced_motion="reduce")
-    page.get_by_text("No board").click()
-    page.locator(".board").wait_for(state="detached")
-    page.get_by_text("No board").click()
-    play.wait_for()
-    page.clock.run_for(10_000)
-    assert positions(page) == (0, 0, 0), "it waits where less motion is asked for"
-
 
 def test_where_the_boards_own_script_cannot_be_loaded_the_place_says_so(troubled: Any, site: str) -> None:
     troubled.route("**/boards/*.js", lambda route: route.abort())

@@ -1,19 +1,14 @@
 """The story in a real browser: six steps, each guessed, trained and answered on one screen, and at the end the lab."""
 
 import re
-from typing import Any
 
 from engine.experiments.story import STEPS
 from engine.settings.fields import to_text
-from tests.browser.conftest import PHONE, PROJECTOR, Open, expect, in_view, no_wider_than_the_window
+from tests.browser.conftest import PHONE, PROJECTOR, Open, button, expect, in_view, no_wider_than_the_window
 
 ON_A_PHONE, OF_PICTURES = 3, 4
 """The step that is also looked at on a phone, and the one whose answers are pictures, which is also reloaded."""
 FIGURES = ".board article:not([hidden])"
-
-
-def button(page: Any, name: str) -> Any:
-    return page.get_by_role("button", name=name, exact=True)
 
 
 def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_page: Open) -> None:

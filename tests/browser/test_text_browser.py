@@ -4,9 +4,7 @@ import re
 
 from engine.foundation.glossary import TERMS
 from tests.browser.conftest import PHONE, Open, button, expect, in_view, no_wider_than_the_window
-
-TEXT = "".join(f"the {who} {what} the {whom}, and then the day was done. " for who in ("cat", "dog", "king") for what in (
-    "saw", "met", "heard", "left") for whom in ("queen", "bird", "moon", "sea"))  # fmt: skip
+from tests.pages.test_text_page import TEXT
 
 
 def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(open_page: Open) -> None:

@@ -5,8 +5,8 @@
     python -m tests.load mixed --sessions 30 --minutes 2               issues, and controls on four pages
     python -m tests.load attack --sessions 29 --steps 2000             the lab beside one visitor who does the worst
 
-The sessions run in one process on the same machine; what it takes stands in the table. ``--write docs/load.md`` puts the
-table into that page.
+The sessions run in one process on the same machine; what it takes stands in the table, which is written
+for ``docs/load.md``.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import psutil
 
 from tests.load.attacks import ATTACKS, attacked
 from tests.load.scenarios import issue, lab, mixed, warm_up
-from tests.load.table import Figures, medians, put, table
+from tests.load.table import Figures, medians, table
 from tests.load.watch import at_rest
 from tests.serving import running
 
@@ -76,7 +76,6 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1, help="the table has the medians of so many")
     parser.add_argument("--minutes", type=float, default=5.0, help="the longest time of each part")
     parser.add_argument("--attacks", nargs="*", choices=list(ATTACKS), help="only these")
-    parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table into this page")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # so that the server is stopped then, too
     rounds: dict[str, list[Figures]] = {}
@@ -87,10 +86,7 @@ def main() -> None:
                 print(f"Round {number}, {column}:", table({column: figures}), sep="\n\n", end="\n\n", flush=True)
     result = table({column: medians(found) for column, found in rounds.items()})
     rounded = f"{given.rounds} round{'s' * (given.rounds > 1)}"
-    text = f"{result}\n\nMedians of {rounded}, {os.cpu_count()} cores, Python {platform.python_version()}."
-    print(text)
-    if given.write:
-        put(given.write, given.scenario, text)
+    print(f"{result}\n\nMedians of {rounded}, {os.cpu_count()} cores, Python {platform.python_version()}.")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
-"""Figures of scenarios: percentiles, medians over rounds, and the Markdown tables of ``docs/load.md``."""
+"""Figures of scenarios: percentiles, medians over rounds, and the Markdown tables for ``docs/load.md``."""
 
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 Figures = dict[str, float]
 """Values by name; the unit stands in the name. NaN where there is none."""
@@ -27,17 +26,6 @@ def table(columns: Mapping[str, Figures]) -> str:
     lines = [f"| | {' | '.join(columns)} |", f"|---|{'--:|' * len(columns)}"]
     lines += [f"| {name} | {' | '.join(_written(f.get(name, math.nan)) for f in columns.values())} |" for name in names]
     return "\n".join(lines)
-
-
-def put(page: Path, section: str, text: str) -> None:
-    """Put the text between the marks of a section of a page; a page without them gets both at its end."""
-    begin, end = f"<!-- {section} -->\n", f"\n<!-- end of {section} -->"
-    whole = page.read_text("utf-8") if page.exists() else ""
-    if begin not in whole or end not in whole:
-        whole = f"{whole}\n{begin}{end}\n".lstrip()
-    before, _, rest = whole.partition(begin)
-    _, _, after = rest.partition(end.strip())  # a section without text has no line of its own before it
-    page.write_text(f"{before}{begin}{text}{end}{after}", "utf-8")
 
 
 def _written(value: float) -> str:

@@ -1,9 +1,8 @@
 """Percentiles, medians and tables."""
 
 import math
-from pathlib import Path
 
-from tests.load.table import medians, percentile, put, table
+from tests.load.table import medians, percentile, table
 
 
 def test_a_percentile_is_one_of_the_values_and_enough_of_them_lie_at_or_below_it() -> None:
@@ -29,14 +28,3 @@ def test_a_table_has_a_row_for_each_figure_and_says_what_is_missing() -> None:
         "| a (s) | 0.123 | no answer |",
         "| b | 3 | – |",
     ]
-
-
-def test_a_table_replaces_only_its_own_section_of_the_page(tmp_path: Path) -> None:
-    page = tmp_path / "load.md"
-    page.write_text("Before.\n<!-- lab -->\n<!-- end of lab -->\nAfter.\n", "utf-8")  # still empty
-    put(page, "lab", "new")
-    put(page, "lab", "newer")
-    assert page.read_text("utf-8") == "Before.\n<!-- lab -->\nnewer\n<!-- end of lab -->\nAfter.\n"
-    put(page, "mixed", "other")
-    assert page.read_text("utf-8").startswith("Before.\n<!-- lab -->\nnewer\n")
-    assert page.read_text("utf-8").endswith("After.\n\n<!-- mixed -->\nother\n<!-- end of mixed -->\n")

@@ -32,7 +32,7 @@ class Watch:
         held = dict[int, float]()
         for process in (self._server, self._own, *workers):
             with suppress(psutil.NoSuchProcess):
-                now = processor_seconds(process)
+                now = sum(process.cpu_times()[:2])  # of the user and of the system
                 before = 0.0 if self._most else now  # a process that comes later began later
                 self._taken[process.pid] = self._taken.get(process.pid, (before, now))[0], now
                 held[process.pid] = memory_of(process) / MIB
@@ -70,12 +70,6 @@ def memory_of(process: psutil.Process) -> int:
     """The bytes that a process holds for itself, and its part of those that it shares: forked processes share most of theirs."""
     facts = process.memory_full_info()
     return int(getattr(facts, "pss", facts.uss))
-
-
-def processor_seconds(process: psutil.Process) -> float:
-    """The processor time that a process has taken since it began."""
-    times = process.cpu_times()
-    return float(times.user + times.system)
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from streamlit.testing.v1 import AppTest
 
 from engine.config.run_config import RunConfig
+from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from pages.parts.app import server
@@ -35,10 +36,10 @@ def said(app: AppTest) -> str:
     return " ".join(str(box.value) for kind in WORDS for box in app.get(kind))
 
 
-def ended(config: RunConfig) -> Run:
+def ended(config: RunConfig, visitor: Visitor = PROGRAM) -> Run:
     """A run of this config that has ended."""
     server.wake()
-    run = server.pool().submit(RunRequest(config))
+    run = server.pool().submit(RunRequest(config, visitor))
     assert run.wait_for(10**9, 600)
     return run
 

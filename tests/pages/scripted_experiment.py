@@ -14,8 +14,10 @@ from engine.experiments.key_figure import KeyFigure, Row
 from engine.experiments.trial import Trial, read_trial
 from engine.hosting.allowances import Allowances
 from engine.hosting.limits import Limits
-from engine.runs.events import Event, Finished, Progress, Started
+from engine.runs.events import Ended, Event, Finished, Progress, Started
 from engine.runs.request import RunRequest
+from engine.runs.run import Run
+from engine.runs.store import Runs
 from engine.settings.costs import Memory
 
 MEMORY = Memory(parameters=8, gradients=8, optimizer=16, saved=100, scores=10)
@@ -88,17 +90,14 @@ PUBLISHED = Published(
 )
 
 
-def events_of(config: RunConfig, value: float, steps: int | None = None) -> list[Event]:
-    """A run that reaches this accuracy, so far up to ``steps``."""
-    upto = config.steps if steps is None else steps
+def events_of(config: RunConfig, value: float) -> list[Event]:
+    """A run that reaches this accuracy."""
     found: list[Event] = [Started(10, MEMORY, 100.0, {"loss": 2.3, "accuracy": 0.1}, 0.5, "cpu")]
-    for step in range(1, upto + 1):
+    for step in range(1, config.steps + 1):
         loss = 0.5 + 1.8 * math.exp(-step * value / 10) + 0.02 * math.sin(step + config.seed)
         at = {"loss": loss, "accuracy": value * step / config.steps} if step % 10 == 0 else None
         found.append(Progress(step, loss, 1.0, 0.01, 1000.0, validation=at))
-    if upto == config.steps:
-        found.append(Finished(config.steps, {"loss": 0.5, "accuracy": value}, [], MEMORY, 0.1))
-    return found
+    return [*found, Finished(config.steps, {"loss": 0.5, "accuracy": value}, [], MEMORY, 0.1)]
 
 
 def value_of(arm: Arm, seed: int) -> float:
@@ -115,58 +114,33 @@ def trials_of(issue: Issue, seeds: Sequence[int]) -> list[Trial]:
     ]
 
 
-class ScriptedRun:
-    """A run that ends when it is told to."""
-
-    def __init__(self, config: RunConfig, value: float) -> None:
-        self.id, self.config, self.value = f"run-{id(self)}", config, value
-        self.live, self.queue_place, self.step, self.machine, self.owner = True, None, 0, "", ""
-
-    @property
-    def state(self) -> str:
-        return "running" if self.live else "finished"
-
-    @property
-    def events(self) -> list[Event]:
-        return events_of(self.config, self.value, self.step)
-
-    def wait_for(self, number: int, timeout: float) -> bool:
-        return not self.live
-
-    def advance(self, steps: int) -> None:
-        self.step = min(self.config.steps, self.step + steps)
-        self.live = self.step < self.config.steps
-
-
 class ScriptedPool:
-    """A pool of one worker whose runs wait for the test, or end at once."""
+    """A pool of one worker whose runs end at once, or when the test says so."""
 
     machines = SimpleNamespace(slots=1)
 
     def __init__(self, value: Callable[[RunConfig], float], *, at_once: bool = True) -> None:
         self.value, self.at_once = value, at_once
-        self.submitted: list[ScriptedRun] = []
-        self.allowances = Allowances(Limits())
-        self.runs = self
+        self.submitted: list[Run] = []
+        self.allowances, self.runs = Allowances(Limits()), Runs()
 
     def start(self) -> bool:
         return False
 
-    def submit(self, request: RunRequest) -> ScriptedRun:
-        run = ScriptedRun(request.config, self.value(request.config))
+    def submit(self, request: RunRequest) -> Run:
+        run = self.runs.create(request.config, request.visitor.id)
         self.submitted.append(run)
-        run.owner = request.visitor.id
         if self.at_once:
-            run.advance(request.config.steps)
+            self.finish(run)
         return run
 
+    def finish(self, run: Run) -> None:
+        run.append(events_of(run.config, self.value(run.config)))
+
     def stop(self, run_id: str) -> None:
-        for run in self.submitted:
-            if run.id == run_id:
-                run.live = False
+        run = self.runs.get(run_id)
+        if run is not None and run.live:
+            run.append([Ended(run.step, "stopped")])
 
     def health(self) -> SimpleNamespace:
         return SimpleNamespace(ready=0, cluster_is_gone=False)
-
-    def delete(self, run_id: str) -> None:
-        """As ``Runs.delete``."""

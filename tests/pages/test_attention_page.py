@@ -8,14 +8,12 @@ from engine.analysis.attention.asked import ModelAsked, file_of
 from engine.config.run_config import parse
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Snapshot
-from engine.runs.request import RunRequest
 from engine.runs.run import Run
-from pages.parts.app import server
 from pages.parts.attention.runs import seconds_to, steps_to_show, why_not
 from pages.parts.attention.state import SETTINGS, VIEWS, AttentionState, fitted
 from pages.parts.boards.recorded import recorded_run
 from pages.parts.charts import attention as charts
-from tests.pages.looking import Open, labels, press, said
+from tests.pages.looking import Open, ended, labels, press, said
 
 key = SETTINGS.widget_key
 
@@ -31,10 +29,7 @@ def show(app: AppTest, view: str) -> AppTest:
 def trained(_data_folder: None) -> Run:
     """A run of an encoder-decoder with its weights."""
     config = parse({"family": "encoder_decoder", "pos_encoding": "rope", "n_heads": 2, "steps": 12, "seq_len": 5})
-    server.wake()
-    run = server.pool().submit(RunRequest(config, visitor=Visitor("a-visitor")))
-    assert run.wait_for(10**6, 60)
-    return run
+    return ended(config, Visitor("a-visitor"))
 
 
 def test_the_page_is_alive_before_anything_trained_and_every_view_works(open_page: Open) -> None:
@@ -85,9 +80,7 @@ def test_own_tokens_are_checked_and_nothing_is_lost(open_page: Open) -> None:
 
 def test_a_run_on_words_reads_a_plain_sentence(open_page: Open) -> None:
     small = {"vocab_size": 500, "seq_len": 12, "n_heads": 2, "d_model": 16, "steps": 2}
-    server.wake()
-    run = server.pool().submit(RunRequest(parse({"task": "shakespeare_words", "plays": 1, **small})))
-    assert run.wait_for(10**6, 60)
+    run = ended(parse({"task": "shakespeare_words", "plays": 1, **small}))
     app = open_page("attention.py", run=run.id, text="To be, or not to be")
     assert not app.error
     assert app.text_input(key=key("text")).placeholder == "as in To be, or not to be"

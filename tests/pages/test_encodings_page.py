@@ -7,11 +7,9 @@ from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.experiments.choice import PROPERTIES
 from engine.foundation.visitor import Visitor
-from engine.runs.request import RunRequest
-from pages.parts.app import server
 from pages.parts.encodings.evidence import Row, evidence_styled, grouped, row_in_words
 from pages.parts.encodings.state import SETTINGS, config_of, settings_now
-from tests.pages.looking import Open, said
+from tests.pages.looking import Open, ended, said
 
 PAGE = "encodings.py"
 widget_key = SETTINGS.widget_key
@@ -64,11 +62,8 @@ def test_own_runs_are_listed_with_their_final_scales_and_layers_with_encodings_o
 ) -> None:
     app = open_page(PAGE, view="training", layer="2")
     assert widget_key("layer") not in {group.key for group in app.button_group}, "all layers of that run share one"
-    own = {"visitor": Visitor(app.session_state["visitor"])}
     configs = (RunConfig(steps=5), RunConfig(steps=3, n_layers=2, pos_encoding="shaw"))
-    plain, layers = (server.pool().submit(RunRequest(config, **own)) for config in configs)
-    assert plain.wait_for(10**9, 600)
-    assert layers.wait_for(10**9, 600)
+    plain, layers = (ended(config, Visitor(app.session_state["visitor"])) for config in configs)
     app = app.run()
     assert len(app.selectbox(key=widget_key("run")).options) == 3
     app.selectbox(key=widget_key("run")).set_value(plain.id).run()

@@ -7,7 +7,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.config.run_config import RunConfig, settings_for
-from pages.parts.app.address import Hidden, read_hidden
 from pages.parts.lab.form import ICONS
 from tests.pages.looking import Open
 
@@ -132,18 +131,13 @@ def test_hide_removes_widgets_and_lock_disables_them(first: int) -> None:
 
 
 def test_names_that_are_no_controls_are_named_in_one_sentence_and_what_is_hidden_is_written_back() -> None:
-    app = opened_form(hide="zork, n_heads,,# x", lock="rope")
+    app = opened_form(hide="zork, n_heads,,# x,n_heads", lock="rope")
     assert [box.value for box in app.warning] == [
         "From the link, `hide` is `zork, # x`; allowed is one or more names of controls on this page, separated by commas. Ignored.",
         "From the link, `lock` is `rope`; allowed is one or more names of controls on this page, separated by commas. Ignored.",
     ]
     assert drawn(app).keys() == set(NAMES) - {"n_heads"}
     assert dict(app.query_params)["hide"] == "n_heads"
-
-    found, ignored = read_hidden({"hide": "a,b,a", "lock": " c "}, {"a", "b", "c"})
-    assert (found, ignored) == (Hidden(hide=("a", "b"), lock=("c",)), [])
-    assert found.query() == {"hide": "a,b", "lock": "c"}
-    assert [name for name in "abc" if found.draws(name)] == ["c"]
 
 
 def test_a_prepared_experiment_opens_with_the_other_controls_hidden(open_page: Open) -> None:

@@ -1,4 +1,4 @@
-"""The figure board as a page calls it. What it draws is tested in a browser."""
+"""The figure board's data. What it draws of them is tested in a browser."""
 
 import base64
 import json
@@ -6,33 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from pages.parts.boards.panels import Panel, Picked, as_plain, pick_told
 from pages.parts.charts.colors import diverging
 from pages.parts.charts.heat import CELLS, heat, heat_figure, labels
-
-
-def page() -> None:
-    import numpy as np
-    import streamlit as st
-
-    from pages.parts.boards.panels import Panel, panels
-    from pages.parts.charts.colors import diverging
-    from pages.parts.charts.heat import heat, heat_figure
-
-    side = st.session_state.get("side", 4)
-    drawn = heat_figure(heat(np.eye(side), "weight", scale=diverging()), x="key", y="query")
-    picked = panels([Panel("one.picture", "A picture", drawn, "the identity")], key="board", name="test")
-    st.text(f"picked {picked}")
-
-
-def test_a_page_puts_figures_up_and_brings_them_up_to_date() -> None:
-    test = AppTest.from_function(page).run()
-    assert not test.exception
-    assert test.text[0].value == "picked None"
-    test.session_state["side"] = 200
-    assert not test.run().exception
 
 
 def numbers(sent: Any) -> np.ndarray:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import plotly
 import pytest
@@ -116,16 +117,8 @@ def test_before_workers_are_started_the_answer_is_no_and_those_of_a_cluster_are_
     assert client.get("/healthz").status_code == 503
     machines = ("", "tls://10.0.0.7:1", "tls://10.0.0.7:2")
     workers: list[Any] = [SimpleNamespace(role="runs", ready=True, machine=machine) for machine in machines]
-
-    class FakePool:
-        def __init__(self, *_: object, **__: object) -> None: ...
-
-        def health(self) -> Health:
-            return Health(workers, 4, 2, 0, 1)
-
-        def close(self) -> None: ...
-
-    monkeypatch.setattr("engine.workers.pool.Pool", FakePool)
+    made = Mock(health=lambda: Health(workers, 4, 2, 0, 1))
+    monkeypatch.setattr("engine.workers.pool.Pool", lambda *_, **__: made)
     server.pool()
     assert client.get("/healthz").json() == {
         "ready": 3, "workers": 4, "running": 2, "queued": 1, "ready_here": 1, "ready_on_cluster": 2, "machines": 2,

@@ -1,33 +1,27 @@
 """The messages of a stream: each made once, the same for all who listen, and none of them lost."""
 
-import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from unittest.mock import Mock
 from weakref import ref
 
 import pytest
 
 from pages.parts.boards.live import feed as live_feed
 from pages.parts.web.messages import KEPT, RECENT, Message, Messages, MessagesOfRuns, Moment
+from tests.pages.web.test_live import messages as messages_in
 from tests.scripted import ScriptedRun
 
 COME = Moment(0)
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """The stretches of events of which a message was made."""
-    stretches = list[tuple[int, int]]()
-    feed = live_feed.feed
-
-    def counted(run: ScriptedRun, after: int) -> tuple[dict[str, Any], int]:
-        payload, upto = feed(run, after)
-        stretches.append((after, upto))
-        return payload, upto
-
+def made(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    """Counts the messages that are made."""
+    counted = Mock(wraps=live_feed.feed)
     monkeypatch.setattr(live_feed, "feed", counted)
-    return stretches
+    return counted
 
 
 @pytest.fixture
@@ -46,25 +40,24 @@ def told(messages: Messages, heard: Moment = COME) -> Iterator[Message]:
 
 
 def payload_of(message: Message) -> dict[str, Any]:
-    line = next(line for line in message.body.decode().splitlines() if line.startswith("data: "))
-    found: dict[str, Any] = json.loads(line.removeprefix("data: "))
-    return found
+    ((_, payload),) = messages_in(message.body.decode())
+    return payload
 
 
 def steps_in(messages: list[Message]) -> list[int]:
     return [step for message in messages for step in payload_of(message).get("columns", {}).get("loss", ([], []))[0]]
 
 
-def test_two_hundred_who_come_at_once_cost_one_message(run: ScriptedRun, made: list[tuple[int, int]]) -> None:
+def test_two_hundred_who_come_at_once_cost_one_message(run: ScriptedRun, made: Mock) -> None:
     messages = Messages(run)
     with ThreadPoolExecutor(16) as threads:
         bodies = list(threads.map(lambda _: messages.make(COME).body, range(200)))
     assert len({id(body) for body in bodies}) == 1
-    assert len(made) == 1
+    assert made.call_count == 1
 
 
 def test_who_comes_later_or_asks_at_another_time_gets_the_same_bytes_and_misses_nothing(
-    run: ScriptedRun, made: list[tuple[int, int]]
+    run: ScriptedRun, made: Mock
 ) -> None:
     messages = Messages(run)
     quick, slow = list(told(messages)), list(told(messages))
@@ -75,7 +68,7 @@ def test_who_comes_later_or_asks_at_another_time_gets_the_same_bytes_and_misses_
     late = list(told(messages))
     assert steps_in(quick) == steps_in(slow) == steps_in(late) == list(range(1, 18))
     assert late[0].body is slow[0].body is quick[0].body
-    assert len(made) == 7, "nothing was made again"
+    assert made.call_count == 7, "nothing was made again"
     run.advance(999)
     (message,) = told(messages, quick[-1].upto)
     assert message.last

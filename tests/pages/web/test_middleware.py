@@ -6,7 +6,6 @@ from unittest.mock import Mock
 
 import pytest
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse
 from starlette.routing import Route, WebSocketRoute
@@ -19,7 +18,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from pages.parts.app.visitor import COOKIE, id_in, shared_address
 from pages.parts.web.compose import serving
 from pages.parts.web.live import visitor_of
-from pages.parts.web.middleware import TRUSTED, AppHeaders, inline_script_hashes, security_headers, set_cookie
+from pages.parts.web.middleware import TRUSTED, inline_script_hashes, security_headers, set_cookie
 
 FORWARDED = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.5"}
 LetsIn = Callable[..., bool]
@@ -104,10 +103,7 @@ def test_each_browser_gets_a_cookie_with_its_first_page_and_its_id_does_not_tell
     async def data(request: Request) -> JSONResponse:
         return JSONResponse({})
 
-    app = Starlette(
-        routes=[Route("/", page), Route("/data", data)], middleware=[Middleware(AppHeaders, frame_ancestors="'self'")]
-    )
-    ids = set()
+    app, ids = around(Route("/", page), Route("/data", data)), set()
     for browser in (TestClient(app), TestClient(app)):
         assert "set-cookie" not in browser.get("/data").headers
         given = browser.get("/").headers["set-cookie"]

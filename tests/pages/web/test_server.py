@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from pages.parts.app.visitor import COOKIE
+from tests.load.page import messages
+from tests.load.session import opened, visitor
 from tests.serving import ROOT, handshake, running
-from tests.visitor import visiting
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 COUNTING = """
@@ -49,17 +50,15 @@ def test_the_deploy_line_lets_in_who_comes_by_the_hosts_name_and_nobody_else(tmp
         assert handshake(address, "foreign.example", "https://foreign.example") == 403
 
 
-def train(address: str) -> bytes:
-    """The event stream of a short run, from its beginning to its end."""
-    with visiting(address) as visitor:
-        visitor.open("lab", "steps=2")
-        visitor.press("Train")
-        with urllib.request.urlopen(f"{address}live/{visitor.run_id}", timeout=120) as stream:
-            said: bytes = stream.read()
-            return said
+async def train(address: str) -> dict[str, Any]:
+    """The last message of a short run's event stream, which is told from its beginning to its end."""
+    async with visitor() as me, opened(me, address, "lab", "steps=2") as tab:
+        await tab.press("Train")
+        run = (await tab.until_ended()).run
+        return [news async for news in messages(me, address, run, 0)][-1]
 
 
-def test_named_origins_are_let_in_numbers_about_others_are_nobodys_and_no_process_asks_the_internet(
+async def test_named_origins_are_let_in_numbers_about_others_are_nobodys_and_no_process_asks_the_internet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in PROXIES:  # with a proxy, every request would go to that, which may stand on this machine
@@ -82,7 +81,7 @@ def test_named_origins_are_let_in_numbers_about_others_are_nobodys_and_no_proces
             assert page.headers["set-cookie"].startswith(f"{COOKIE}=")
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(f"{address}_stcore/metrics")
-        assert b'"state":"finished"' in train(address)
+        assert (await train(address))["status"]["state"] == "finished"
     noted: list[dict[str, Any]] = [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()]
     began = [" ".join(note["began"]) for note in noted if "began" in note]
     assert any("streamlit run app.py" in command for command in began)
@@ -90,13 +89,13 @@ def test_named_origins_are_let_in_numbers_about_others_are_nobodys_and_no_proces
     assert [note for note in noted if "host" in note] == []
 
 
-def test_no_script_run_ends_with_a_full_collection_which_would_stop_every_session_at_once(tmp_path: Path) -> None:
+async def test_no_script_run_ends_with_a_full_collection_which_would_stop_every_session_at_once(tmp_path: Path) -> None:
     script = tmp_path / "counts_collections.py"
     script.write_text(COUNTING)
-    with running(str(script), tmp_path) as (_, address), visiting(address) as visitor:
+    with running(str(script), tmp_path) as (_, address):
         for _ in range(5):
-            visitor.open("")
-            assert visitor.query == "seen=0"
+            async with visitor() as me, opened(me, address, "") as tab:
+                assert tab.query == "seen=0"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
