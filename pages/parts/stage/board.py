@@ -16,13 +16,16 @@ from engine.experiments.frames import effects_frame, numbers_frame
 from engine.experiments.running.experiment_run import ExperimentRun
 from pages.parts.app.frame import nothing
 from pages.parts.app.setting_widget import offer_file
+from pages.parts.app.visitor import number_here
 from pages.parts.boards.component import as_fragment
 from pages.parts.boards.panels import mount
 from pages.parts.stage.panels import VALIDATION, curve_label, sections, shows_both, status
 from pages.parts.stage.shown import Plain, Shown, of_run
 
 POLL = 0.5
-"""Seconds between two checks of an experiment."""
+"""Seconds between two checks of an experiment, at least."""
+CHECKS = 20
+"""The checks in a second of all pages together: where a class watches, each page looks less often, and controls answer at once."""
 CURVE = "stage.curve"
 
 
@@ -50,7 +53,7 @@ def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown)
         if running and shown.state != "running":
             st.rerun()
 
-    as_fragment(draw, POLL if running else None)
+    as_fragment(draw, max(POLL, number_here() / CHECKS) if running else None)
 
 
 def _mount(drawing: Drawing, name: str, shown: Shown) -> None:
