@@ -1,4 +1,4 @@
-"""What worker processes cost: ``python -m tests.benchmarks.workers [--issue]``.
+"""The cost of worker processes: ``python -m tests.benchmarks.workers [--issue]``.
 
 first             seconds from the first start in a program, whose fork server imports torch, until the worker is ready
 start             seconds from a worker's death until its replacement is ready, of 50: median and 95th percentile; and from a click just

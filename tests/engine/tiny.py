@@ -49,7 +49,7 @@ def given_to(model: Transformer) -> dict[str, Tensor]:
 
 
 def exhaust(work: Generator[Measuring, None, Result]) -> tuple[Result, int]:
-    """What the work returns, and how often it paused."""
+    """The result of the work, and the number of its pauses."""
     pauses = 0
     while True:
         try:

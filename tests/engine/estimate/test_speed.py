@@ -1,4 +1,4 @@
-"""How fast this machine trains, as it is remembered; the time of what is measured at the end, and when a run is validated and looked at."""
+"""The stored speed of this machine, the time of measurements at the end, and the steps at which a run is validated and recorded."""
 
 from dataclasses import replace
 from pathlib import Path
