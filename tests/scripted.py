@@ -1,6 +1,8 @@
 """A run that follows a script instead of training: the test drives it with ``advance``."""
 
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,18 @@ class ScriptedRun:
     setback: str = ""
     events: EventLog = field(default_factory=EventLog)
     step: int = 0
+    watchers: list[Callable[[], None]] = field(default_factory=list)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+        for notify in getattr(self, "watchers", []):
+            notify()
+
+    @contextmanager
+    def watched(self, notify: Callable[[], None]) -> Iterator[None]:
+        self.watchers.append(notify)
+        yield
+        self.watchers.remove(notify)
 
     @property
     def progress(self) -> Progress | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Condition, Lock
 from typing import Literal
@@ -60,6 +60,7 @@ class Run:
         self._write_again_at = 0.0
         self._ending: Finished | Failed | Ended | None = None
         self._changed = Condition()
+        self._watchers: list[Callable[[], None]] = []
         self._writing = Lock()
 
     @property
@@ -103,6 +104,24 @@ class Run:
         with self._changed:
             return self._changed.wait_for(lambda: len(self._events) >= number or not self.live, timeout)
 
+    @contextmanager
+    def watched(self, notify: Callable[[], None]) -> Iterator[None]:
+        """Call ``notify`` after each change, until the context ends. It is called under the run's lock, from any thread, and
+        must return at once."""
+        with self._changed:
+            self._watchers.append(notify)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._watchers.remove(notify)
+
+    def _tell(self) -> None:
+        """Wake up who waits for a change. The lock is held."""
+        self._changed.notify_all()
+        for notify in self._watchers:
+            notify()
+
     def append(self, events: Sequence[Event], state: Literal["running", "paused"] | None = None) -> None:
         """Write and add events, then change the state. An ending ends the run; later events are dropped."""
         with self._writing:  # one writer: the order on disk is that in memory, and no reader waits for the disk
@@ -115,7 +134,7 @@ class Run:
                 self.setback = "" if events else self.setback
                 if state is not None and self.live:
                     self.state = state
-                self._changed.notify_all()
+                self._tell()
             if previous is not None and previous is not self.snapshot:
                 _release(previous)
             if not self.live and self.snapshot is not None:
@@ -155,14 +174,14 @@ class Run:
         with self._changed:
             self.queue_place = rank
             self._starts_at = None if seconds is None else time.monotonic() + seconds
-            self._changed.notify_all()
+            self._tell()
 
     def put_away(self, setback: str = "") -> None:
         """Its training state is saved, and no worker has it. ``setback``: why, where its worker has ended."""
         with self._changed:
             if self.live:
                 self.state, self.away, self.setback = "paused", True, setback
-            self._changed.notify_all()
+            self._tell()
 
     def bring_back(self, setback: str = "") -> bool:
         """It is queued again after it was put away; ``setback``: the sentence where it first repeats steps. False where it is not put
@@ -171,7 +190,7 @@ class Run:
             away = self.away and self.live
             if away:
                 self.state, self.away, self.setback = "queued", False, setback
-                self._changed.notify_all()
+                self._tell()
             return away
 
     def wait_again(self, setback: str = "") -> None:
@@ -179,7 +198,7 @@ class Run:
         with self._changed:
             if self.live:
                 self.state, self.setback = "queued", setback
-            self._changed.notify_all()
+            self._tell()
 
     def _add(self, events: Iterable[Event]) -> None:
         for event in events:

@@ -10,7 +10,7 @@ import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
-from anyio import CapacityLimiter, Event, to_thread
+from anyio import CapacityLimiter, Event, move_on_after, to_thread
 from sse_starlette import EventSourceResponse
 from sse_starlette.sse import AppStatus, SendTimeoutError
 from starlette.requests import Request
@@ -26,12 +26,8 @@ from pages.parts.app.visitor import id_in, shared_address
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
 from pages.parts.web.messages import Messages, MessagesOfRuns, Moment
 
-BEAT = 0.05
-"""Seconds between two checks of a run: half of a worker's batch, so that no batch waits for the next."""
-FIRST_BEAT = 0.01
-"""The same before a run's first step, when somebody has just pressed Train."""
-IDLE = 5
-"""The number of beats between two checks of a run that is paused or waits for others."""
+STOP_WITHIN = 1.0
+"""Seconds within which a stream that waits for news sees that the server stops."""
 KEEP_ALIVE = 15
 """Seconds between two comments, so that proxies do not close a silent connection."""
 PATIENCE = 60.0
@@ -125,7 +121,7 @@ class CountedAnswer:
 
 
 async def stream(
-    messages: Messages, after: int, stopping: Event, makers: CapacityLimiter | None = None, beat: float = BEAT
+    messages: Messages, after: int, stopping: Event, makers: CapacityLimiter | None = None
 ) -> AsyncIterator[bytes]:
     """One message at once, then one whenever there are new events, until the run has ended and all are sent. Of a run that goes
     on at another server there is one message, and the browser asks again.
@@ -133,8 +129,19 @@ async def stream(
     ``stopping`` is set when the server is asked to stop; the server then waits until every stream has ended.
     """
     run, heard = messages.run, Moment(min(after, len(messages.run.events)))
-    while not stopping.is_set():
-        if heard != messages.now:
+    changed, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def wake() -> None:
+        with suppress(RuntimeError):  # the server has ended
+            loop.call_soon_threadsafe(changed.set)
+
+    with run.watched(wake):
+        while not stopping.is_set():
+            changed.clear()  # first: what changes from here on is heard of
+            if heard == messages.now:
+                with move_on_after(STOP_WITHIN):
+                    await changed.wait()
+                continue
             message = messages.made(heard)
             if message is None:
                 message = await to_thread.run_sync(messages.make, heard, limiter=makers)
@@ -142,8 +149,6 @@ async def stream(
             heard = message.upto
             if message.last:
                 return
-        else:
-            await asyncio.sleep(_pause(run, beat))
 
 
 async def _wait(seconds: float) -> None:
@@ -152,13 +157,6 @@ async def _wait(seconds: float) -> None:
     until = clock() + seconds
     while not asked_to_end() and (left := until - clock()) > 0:
         await asyncio.sleep(min(GRACE, left))
-
-
-def _pause(run: ReadableRun, beat: float) -> float:
-    """Seconds until the run is looked at again."""
-    if run.state == "running":
-        return beat if run.step else min(beat, FIRST_BEAT)
-    return beat if run.state == "queued" and run.queue_place is None else IDLE * beat
 
 
 def visitor_of(request: Request) -> Visitor:

@@ -17,7 +17,7 @@ from engine.foundation.visitor import Visitor
 from engine.runs.events import Snapshot
 from pages.parts.app.visitor import COOKIE, id_in
 from pages.parts.web.live import GRACE, live_route, stream
-from pages.parts.web.messages import Messages
+from pages.parts.web.messages import Messages, Moment
 from tests.scripted import ScriptedRun
 
 
@@ -97,13 +97,13 @@ def test_the_stream_is_read_only_and_what_is_no_run_or_no_number_is_named_in_one
             assert len(answer.text) < 150
 
 
-def collect(run: ScriptedRun, act: list[Any], beat: float = 0.005) -> list[tuple[int, dict[str, Any]]]:
+def collect(run: ScriptedRun, act: list[Any]) -> list[tuple[int, dict[str, Any]]]:
     """Stream a run from its beginning; after each message the next act is performed on it."""
 
     async def listen() -> str:
         told = ""
         acts = iter(act)
-        async for body in stream(Messages(run), 0, Event(), beat=beat):
+        async for body in stream(Messages(run), 0, Event()):
             told += body.decode()
             if perform := next(acts, None):
                 perform()
@@ -250,16 +250,28 @@ def test_a_stream_whose_reader_has_gone_or_reads_nothing_is_ended(ending: str, m
     assert (len(counted.came), counted.inside) == (1, 0)
 
 
-def test_a_paused_run_is_looked_at_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    run, slept = ScriptedRun(), list[float]()
+def test_a_stream_sleeps_until_its_run_changes_and_each_reader_that_left_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pages.parts.web.live.STOP_WITHIN", 3600.0)  # only a change can wake it up
+    run, looks, heard = ScriptedRun(), list[Moment](), list[bytes]()
     run.advance(1)
-    sleep = asyncio.sleep
 
-    async def noted(seconds: float) -> None:
-        slept.append(seconds)
-        run.state = {1: "paused", 2: "stopped"}.get(len(slept), run.state)
-        await sleep(0)
+    class Noted(Messages):
+        @property
+        def now(self) -> Moment:
+            looks.append(super().now)
+            return looks[-1]
 
-    monkeypatch.setattr(asyncio, "sleep", noted)
-    collect(run, [], beat=0.05)
-    assert slept == [0.05, pytest.approx(0.25)]
+    async def listen() -> None:
+        stopping = Event()
+        async for body in stream(Noted(run), 0, stopping):
+            heard.append(body)
+            if len(heard) == 2:
+                stopping.set()
+            else:
+                asyncio.get_running_loop().call_later(0.05, run.advance, 1)
+
+    asyncio.run(listen())
+    assert len(looks) <= 6, "it looked again and again while nothing happened"
+    assert run.watchers == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -36,6 +37,10 @@ class Untrained:
     step = 0
     elsewhere = False
     queue_place = queue_seconds = progress = weights = ending = None
+
+    def watched(self, _: Callable[[], None]) -> AbstractContextManager[None]:
+        """As a run is watched; here nothing changes."""
+        return nullcontext()
 
 
 def untrained_message(config: RunConfig, ask: Ask) -> Payload:
