@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from engine.experiments.evidence.shipped import FOLDER, sets_of_seeds, shipped_report, write_set
-from engine.experiments.finding import Finding, agreed
+from engine.experiments.finding import RULE, agreed
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report
 from engine.experiments.statistics import LOWEST_P
@@ -21,10 +21,7 @@ Every documented issue as a controlled experiment, written by the commands that 
 
 """
 RULES = f"""
-A claim *{Finding.HOLDS.words.lower()}* where the 95 % interval (paired t) excludes zero on the claimed side, the exact sign-flip p is
-below .05 and the effect is at least the smallest worth naming, which was declared before the run. *{Finding.OPPOSITE.words}* where
-all of that is so on the other side. Else there is *{Finding.NONE.words.lower()}* where
-the whole interval lies below that size on the claimed side. All other claims are *{Finding.UNDECIDED.words.lower()}*.
+{RULE}
 
 {LOWEST_P} Where every seed has the same effect, as where things are
 counted, the table has neither interval nor p.

@@ -7,6 +7,7 @@ from functools import partial
 
 import streamlit as st
 
+from engine.experiments.finding import RULE
 from engine.experiments.issues.issue import Issue
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import LOWEST_P
@@ -85,10 +86,6 @@ def _sources(issue: Issue, shown: Shown | None) -> None:
 
 
 def _measured(issue: Issue) -> None:
-    st.markdown(
-        "Every arm is trained on the same seeds, and each claim is weighed on the differences seed by seed. *Holds*: the 95 % "
-        "interval excludes zero on the claimed side and the effect is at least the smallest worth naming, which was declared "
-        "before the run. *No effect worth naming*: the whole interval lies below that size. Fewer than six seeds decide nothing."
-    )
+    st.markdown(f"Every arm is trained on the same seeds. {RULE}")
     st.markdown(issue.matched)
     show_notes(issue)

@@ -190,17 +190,20 @@ def test_events_since_waiting_and_none_after_the_end(runs: Runs) -> None:
             run.append(events[place : place + 5])
 
     writer = threading.Thread(target=write)
-    writer.start()
-    read: list[object] = []
-    while run.live or len(read) < len(run.events):
-        run.wait_for(len(read) + 1, timeout=240)
-        read += run.events_since(len(read))
-    writer.join()
+    read, heard = list[object](), list[int]()
+    with run.watched(lambda: heard.append(len(run.events))):
+        writer.start()
+        while run.live or len(read) < len(run.events):
+            run.wait_for(len(read) + 1, timeout=240)
+            read += run.events_since(len(read))
+        writer.join()
+    assert heard == [min(place + 5, len(events)) for place in range(0, len(events), 5)], "once for each change"
     assert [type(e) for e in read] == [type(e) for e in events]
     assert [e.step for e in read if isinstance(e, Progress)] == list(range(1, 201))
 
     run.append([Ended(200, "lost")])
     run.append([], "running")
+    assert len(heard) == -(-len(events) // 5), "who watches no longer hears no more"
     assert len(run.events) == len(events)
     assert run.state == "finished"
 
