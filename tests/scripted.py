@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.runs.events import Ended, Failed, Finished, Progress, Sample, Snapshot, Started, of_layer
+from engine.runs.events import Ended, Event, Failed, Finished, Progress, Sample, Snapshot, Started, of_layer
 from engine.runs.log import EventLog
 from engine.settings.costs import Memory
 
@@ -38,14 +38,21 @@ class ScriptedRun:
 
     def __setattr__(self, name: str, value: object) -> None:
         super().__setattr__(name, value)
-        for notify in getattr(self, "watchers", []):
-            notify()
+        self._tell()
+
+    def add(self, event: Event) -> None:
+        self.events.append(event)
+        self._tell()
 
     @contextmanager
     def watched(self, notify: Callable[[], None]) -> Iterator[None]:
         self.watchers.append(notify)
         yield
         self.watchers.remove(notify)
+
+    def _tell(self) -> None:
+        for notify in list(getattr(self, "watchers", [])):  # none while the fields are set for the first time
+            notify()
 
     @property
     def progress(self) -> Progress | None:
@@ -59,7 +66,7 @@ class ScriptedRun:
     def start(self) -> None:
         self.state = "running"
         chance = {"loss": math.log(10), **dict.fromkeys(self.metrics(0.0), 0.1)}
-        self.events.append(
+        self.add(
             Started(
                 parameters=10_000, memory=PREDICTED, steps_per_second=500.0, chance=chance, floor=1.05, device="cpu"
             )
@@ -73,17 +80,17 @@ class ScriptedRun:
         for _ in range(min(steps, self.config.steps - self.step)):
             self.step += 1
             every = max(1, self.config.steps // 100)
-            self.events.append(self.one_step(measured=self.step % every == 0 or self.step == 1))
+            self.add(self.one_step(measured=self.step % every == 0 or self.step == 1))
             if self.step in self.looked_at():
                 self.look()
         if self.step == self.config.steps:
-            self.state = "finished"
             final = {"loss": self.loss(0.0), **self.metrics(0.0)}
-            self.events.append(Finished(self.step, final, [{"length": 6, **final}], MEASURED, 1.5))
+            self.add(Finished(self.step, final, [{"length": 6, **final}], MEASURED, 1.5))
+            self.state = "finished"  # as of a real run: whoever sees that it has ended finds its end
 
     def fail(self, reason: str, remedy: str | None = None) -> None:
+        self.add(Failed(self.step, reason, 1, "decoder.1.mlp.out", remedy))
         self.state = "failed"
-        self.events.append(Failed(self.step, reason, 1, "decoder.1.mlp.out", remedy))
 
     def looked_at(self) -> set[int]:
         return {round(1.3**power) for power in range(60)} | {self.config.steps}
@@ -124,7 +131,7 @@ class ScriptedRun:
                 "cross": self.pattern(layers, heads, length, source),
             }
         samples = [self.sample(row) for row in range(4)]
-        self.events.append(Snapshot(self.step, patterns, encoding, samples))
+        self.add(Snapshot(self.step, patterns, encoding, samples))
 
     def pattern(self, layers: int, heads: int, queries: int, keys: int) -> np.ndarray:
         """Causal softmax of scores that point at one key a head, the sharper the later."""

@@ -26,7 +26,7 @@ WIDE = {"width": 1366, "height": 768}
 PROJECTOR = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 844}
 
-PATIENCE = 900_000
+PATIENCE = 600_000
 """Milliseconds that whatever is waited for may take: no limit, only an end. Workers give way to everything else, so that an experiment of
 seconds takes minutes where other programs keep every core busy."""
 
