@@ -4,7 +4,18 @@ import re
 from typing import Any
 
 from engine.config.run_config import RunConfig
-from tests.browser.conftest import PHONE, PROJECTOR, WIDE, Open, button, expect, go, in_view, no_wider_than_the_window
+from tests.browser.conftest import (
+    PHONE,
+    PROJECTOR,
+    WIDE,
+    Open,
+    button,
+    expect,
+    go,
+    in_view,
+    no_wider_than_the_window,
+    settled,
+)
 
 
 def controls_in_sight(page: Any) -> None:
@@ -62,3 +73,20 @@ def test_from_the_example_of_the_start_page_to_an_empty_link_that_trains_to_a_fi
     page.locator(".board .badge").get_by_text("Finished").wait_for()
     page.locator("article.samples").scroll_into_view_if_needed()
     page.get_by_text(re.compile(r"\d+ of \d+ right")).wait_for()
+
+
+def test_train_pressed_before_the_boards_script_is_there_is_followed(open_page: Open) -> None:
+    # The browser may answer the two calls that wait for the script in either order: four pages meet both.
+    for steps in (5, 6, 7, 8):
+        held = list[Any]()
+
+        def hold(page: Any, held: list[Any] = held) -> None:
+            page.route("**/boards/*.js", lambda route: held.append(route))
+
+        page = open_page(f"lab?steps={steps}", before=hold)
+        button(page, "Train").click()
+        page.wait_for_url("**run=*")
+        settled(page)
+        for route in held:
+            route.continue_()
+        page.locator(".board .badge[data-state=finished]").wait_for()

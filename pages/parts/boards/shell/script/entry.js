@@ -8,16 +8,19 @@ function appAddress() {
 }
 
 export default function (component) {
-  let left = false
+  const { parentElement } = component
+  // The browser may answer two imports of one script in either order, and Streamlit does not always end the earlier call: the newest
+  // data of an element are shown.
+  parentElement.newest = component
   let end = () => {}
   import(new URL(component.data[0].script, appAddress()).href).then(
-    ({ draw }) => left || (end = draw(component)),
+    ({ draw }) => parentElement.newest === component && (end = draw(component)),
     () => {
-      component.parentElement.querySelector(".board").textContent = "What stands here could not be loaded. Reload the page."
+      parentElement.querySelector(".board").textContent = "What stands here could not be loaded. Reload the page."
     },
   )
   return () => {
-    left = true
+    if (parentElement.newest === component) parentElement.newest = null
     end()
   }
 }
