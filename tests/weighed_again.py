@@ -5,25 +5,32 @@ from functools import cache
 import numpy as np
 
 from engine.experiments.evidence.shipped import shipped_reports
+from engine.experiments.experiment import Claim
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
-from engine.experiments.report import ClaimReport
+from engine.experiments.report import BySeed, ClaimReport
 from engine.experiments.statistics import weigh
 
 
 @cache
 def findings() -> dict[tuple[str, str], Finding]:
-    """Each finding by an issue's slug and the sentence of a claim of today; undecided where two sets of seeds disagree."""
-    each: dict[tuple[str, str], set[Finding]] = {}
+    """Each finding over the effects of all seeds, by an issue's slug and the sentence of a claim of today; undecided where two sets of
+    seeds are decided and contradict each other."""
+    by_set: dict[tuple[str, str], list[ClaimReport]] = {}
     for slug, issue in ISSUES.items():
         for row in (row for report in shipped_reports(issue) for row in report.claims):
-            each.setdefault((slug, row.claim.sentence), set()).add(finding(row))
-    return {claim: found.pop() if len(found) == 1 else Finding.UNDECIDED for claim, found in each.items()}
+            by_set.setdefault((slug, row.claim.sentence), []).append(row)
+    return {claim: _over(rows) for claim, rows in by_set.items()}
 
 
-def finding(row: ClaimReport) -> Finding:
+def _over(sets: list[ClaimReport]) -> Finding:
+    decided = {finding(row.claim, row.effects) for row in sets} - {Finding.UNDECIDED}
+    return Finding.UNDECIDED if len(decided) > 1 else finding(sets[0].claim, [e for row in sets for e in row.effects])
+
+
+def finding(claim: Claim, by_seed: BySeed) -> Finding:
     """The opposite holds where the claim would hold if every effect had the other sign."""
-    claim, effects = row.claim, np.array(row.effects, dtype=float)
+    effects = np.array(by_seed, dtype=float)
     sign = 1 if claim.direction == "more" else -1
     here, there = (weigh(own, claim.smallest_effect, claim.direction) for own in (effects, -effects))
     if Finding.HOLDS in (here.finding, there.finding):

@@ -20,9 +20,11 @@ from engine.experiments.evidence.table import write_evidence
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
+from engine.experiments.rates import PILOT_SEEDS, RateGrid, as_row, first_grids, pilot, with_trials, write_grids
 from engine.experiments.report import Report
 from engine.experiments.running import trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
+from engine.workers.pool import Pool
 
 
 def list_issues(given: argparse.Namespace) -> int:
@@ -49,7 +51,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, default=8, help="paired seeds, 1 to 16; default 8")
     parser.add_argument("--first-seed", type=int, default=0, help="the first of them; default 0")
     parser.add_argument("--extended", action="store_true", help="also the arms that take longer")
-    parser.add_argument("--write", type=Path, metavar="FOLDER", help="leave the evidence there as JSON and a table")
+    parser.add_argument(
+        "--rates", action="store_true",
+        help=f"measure the grid of learning rates of each arm on the pilot seeds {PILOT_SEEDS[0]} to {PILOT_SEEDS[-1]}, and no claim",
+    )  # fmt: skip
+    parser.add_argument(
+        "--write", type=Path, metavar="FOLDER", help="leave the evidence there as JSON and a table, or the grids"
+    )
     add_scheduler(parser)
 
 
@@ -62,16 +70,11 @@ def run(given: argparse.Namespace) -> int:
     with warm_pool(given.scheduler) as pool:
         began = time.monotonic()
         for issue in issues:
-            find, save_trial = partial(trial_cache.find, issue), partial(trial_cache.save, issue)
-            task = ExperimentRun(issue, pool, extended=given.extended, find=find, save=save_trial).start()
-            if given.json:
-                _follow_as_json(task)
-            else:
-                follow(task, issue.slug, TimeRemainingColumn())
-            if task.state == "failed":
-                raise ValueError(task.problem)
+            if given.rates:
+                _measure_rates(issue, pool, given)
+                continue
+            task = _run_to_end(issue, pool, given)
             save(task)
-            trial_cache.delete_oldest()
             reports.append(task.report)
             if given.write:
                 write_evidence([task.report], given.write)
@@ -80,9 +83,36 @@ def run(given: argparse.Namespace) -> int:
             else:
                 Console().print(claims_table(task.report))
         seconds = time.monotonic() - began
-    if given.all and not given.json:
+    if given.all and reports and not given.json:
         Console().print(summary_table(reports, seconds))
     return 0
+
+
+def _run_to_end(issue: Issue, pool: Pool, given: argparse.Namespace) -> ExperimentRun:
+    """Run an experiment with a bar, or with a line of JSON for each trial. Raises ValueError with the reason where it fails."""
+    find, save_trial = partial(trial_cache.find, issue), partial(trial_cache.save, issue)
+    task = ExperimentRun(issue, pool, extended=given.extended, find=find, save=save_trial).start()
+    if given.json:
+        _follow_as_json(task)
+    else:
+        follow(task, issue.slug, TimeRemainingColumn())
+    if task.state == "failed":
+        raise ValueError(task.problem)
+    trial_cache.delete_oldest()
+    return task
+
+
+def _measure_rates(issue: Issue, pool: Pool, given: argparse.Namespace) -> None:
+    """Measure the grids of an issue's arms, and write or print them."""
+    grids = first_grids(issue, given.extended)
+    while (missing := pilot(issue, grids)) is not None:
+        grids = with_trials(grids, _run_to_end(missing, pool, given).trials)
+    if given.write:
+        write_grids(issue.slug, grids, given.write)
+    if given.json:
+        print_json(*({"event": "rates", "slug": issue.slug, **as_row(grid)} for grid in grids))
+    else:
+        Console().print(rates_table(issue, grids))
 
 
 def _asked_for(given: argparse.Namespace) -> list[Issue]:
@@ -116,14 +146,33 @@ def claims_table(found: Report) -> Table:
             row.words,
             "" if row.effect is None else f"{row.effect:+.3g} {claim.unit}",
             "" if row.ci is None or row.exact else f"{row.ci[0]:+.3g} to {row.ci[1]:+.3g}",
-            "" if row.p is None or row.exact else f"{row.p:.3g}",
+            "" if row.p is None else f"{row.p:.2g}",
+            "" if one.p_holm is None else f"{one.p_holm:.2g}",
             f"{claim.smallest_effect:g}",
+            "" if row.detectable is None else f"{row.detectable:.2g}",
         )
-        for claim, row in ((one.claim, one.weighed) for one in found.claims)
+        for one, claim, row in ((one, one.claim, one.weighed) for one in found.claims)
     )
     seeds = f"seeds {found.seeds[0]} to {found.seeds[-1]}"
     title = f"{found.experiment.slug}: {found.claims[0].weighed.words} ({seeds}, {found.seconds:.0f} s)"
-    return table(title, ("claim", "finding", "effect", "95 % interval", "p", "smallest"), rows, left=1, lines=True)
+    return table(
+        title,
+        ("claim", "finding", "effect", "95 % interval", "p", "p, Holm", "smallest", "found from"),
+        rows,
+        left=1,
+        lines=True,
+    )
+
+
+def rates_table(issue: Issue, grids: list[RateGrid]) -> Table:
+    """A row for each arm: its chosen rate, and the mean score at each rate."""
+
+    def scores(grid: RateGrid) -> str:
+        return "  ".join(f"{rate:g}: {abs(grid.mean(rate)):.3g}" for rate in sorted(grid.scores))
+
+    rows = ((grid.arm, f"{grid.own:g}", f"{grid.best:g}", grid.metric, scores(grid)) for grid in grids)
+    title = f"{issue.slug}: " + (issue.fixed_rate or "the learning rate of each arm")
+    return table(title, ("arm", "own rate", "best rate", "score", "mean score at each rate"), rows)
 
 
 def summary_table(reports: list[Report], seconds: float) -> Table:

@@ -43,6 +43,9 @@ class Arm:
     x: float | None = None
     points: tuple[tuple[float, str], ...] = ()
     """The points of a line that one trial gives: (x, metric), such as the accuracy at each test length."""
+    tuned: bool = True
+    """Whether the arm is trained at its best learning rate (:mod:`engine.experiments.rates`). Not so where its rate is the condition
+    of the arm, and where nothing is trained."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,10 @@ class Experiment:
     """The number of validation passes of each trial."""
     curves: tuple[str, ...] = ()
     """Further curves to follow beside losses and accuracies: ``grad.<part>``, such as ``grad.7.q``."""
+    rates: Mapping[str, float] = field(default_factory=dict)
+    """By arm, the learning rate at which it is compared, where that is not the rate of its settings."""
+    fixed_rate: str = ""
+    """The sentence why no arm's learning rate is tuned; empty where they may be."""
 
     def __post_init__(self) -> None:
         seed_range(self.seeds, self.first_seed)
@@ -138,7 +145,8 @@ class Experiment:
 
     def config(self, arm: Arm, seed: int = 0) -> RunConfig:
         """The config of an arm at a seed. Raises ConfigError."""
-        return parse({**self.base, **arm.settings, "seed": seed})
+        rate = {"learning_rate": self.rates[arm.name]} if arm.name in self.rates else {}
+        return parse({**self.base, **arm.settings, **rate, "seed": seed})
 
     def record(self, arm: Arm) -> RecordOptions:
         return RecordOptions(

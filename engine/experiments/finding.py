@@ -45,7 +45,8 @@ claimed side. All other claims are *{Finding.UNDECIDED.words.lower()}*, as are a
 """How the finding is reached, in Markdown, for the pages and the table of evidence."""
 
 
-def agreed(findings: Iterable[Finding | None]) -> Finding:
-    """The common finding of several sets of seeds; undecided where they disagree."""
-    known = {finding for finding in findings if finding is not None}
-    return known.pop() if len(known) == 1 else Finding.UNDECIDED
+def pooled_finding(pooled: Finding, sets: Iterable[Finding | None]) -> Finding:
+    """The finding over several sets of seeds: that of all seeds together, ``pooled``; undecided where two of the sets, each weighed
+    alone, are decided and contradict each other."""
+    decided = {finding for finding in sets if finding not in (None, Finding.UNDECIDED)}
+    return pooled if len(decided) < 2 else Finding.UNDECIDED

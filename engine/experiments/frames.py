@@ -13,8 +13,8 @@ from engine.experiments.trial import Trial
 
 COLUMNS = ["issue", "arm", "role", "seed", "number", "value"]
 EFFECTS = [
-    "claim", "condition", "finding", "before", "after", "effect", "low", "high", "p", "smallest effect", "direction",
-    "unit", "seeds",
+    "claim", "condition", "finding", "before", "after", "effect", "low", "high", "p", "p (Holm)", "smallest effect",
+    "found", "direction", "unit", "seeds",
 ]  # fmt: skip
 EVIDENCE = [
     "encoding", "property", "state", "value", "low", "high", "seeds", "number", "number before", "chance", "arm", "measured",
@@ -35,7 +35,8 @@ def numbers_frame(found: Report) -> pd.DataFrame:
 
 def effects_frame(found: Report) -> pd.DataFrame:
     """A row for each claim: the finding, the mean effect over paired seeds with the two numbers that it is the difference of, its
-    95 % interval from ``low`` to ``high``, and p.
+    95 % interval from ``low`` to ``high``, p, the same corrected for the number of claims (Holm), and as ``found`` the size of an effect
+    that so many seeds find with a probability of .8.
 
     Empty cells where there are too few seeds for a number, where an effect is no difference of two numbers, and for interval
     and p where every seed has the same effect.
@@ -43,12 +44,12 @@ def effects_frame(found: Report) -> pd.DataFrame:
     rows = [
         (
             claim.sentence, claim.condition, row.words, *(sides_of(claim, found.values) or (None, None)), row.effect,
-            *((row.ci or (None, None)) if not row.exact else (None, None)), row.p if not row.exact else None,
-            claim.smallest_effect, claim.direction, claim.unit, row.seeds,
+            *((row.ci or (None, None)) if not row.exact else (None, None)), row.p, one.p_holm,
+            claim.smallest_effect, row.detectable, claim.direction, claim.unit, row.seeds,
         )
-        for claim, row in ((one.claim, one.weighed) for one in found.claims)
+        for one, claim, row in ((one, one.claim, one.weighed) for one in found.claims)
     ]  # fmt: skip
-    numbers = dict.fromkeys(("before", "after", "effect", "low", "high", "p"), float)
+    numbers = dict.fromkeys(("before", "after", "effect", "low", "high", "p", "p (Holm)", "found"), float)
     return pd.DataFrame(rows, columns=EFFECTS).astype(numbers)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from engine.experiments.experiment import Arm, Change, Claim, Experiment, Values
 from engine.experiments.finding import Finding
-from engine.experiments.statistics import Weighed, weigh
+from engine.experiments.statistics import Weighed, holm, weigh
 from engine.experiments.trial import Trial
 
 BySeed = Sequence[float | None]
@@ -23,6 +23,8 @@ class ClaimReport:
     claim: Claim
     effects: BySeed
     weighed: Weighed
+    p_holm: float | None = None
+    """The p-value corrected for the number of claims of the report."""
 
     @property
     def finding(self) -> Finding:
@@ -33,6 +35,7 @@ class ClaimReport:
             "id": self.claim.id,
             "claim": self.claim.sentence,
             **self.weighed.to_json(),
+            "p_holm": self.p_holm,
             "unit": self.claim.unit,
             "smallest_effect": self.claim.smallest_effect,
             "direction": self.claim.direction,
@@ -118,6 +121,8 @@ def report(
         _claim_report(claim, np.array(stored[claim.id], float) if claim.id in stored else claim.effect(values))
         for claim in experiment.claims_of(extended)
     ]
+    corrected = holm([row.weighed.p for row in rows])
+    rows = [replace(row, p_holm=p) for row, p in zip(rows, corrected, strict=True)]
     return Report(experiment, list(seeds), trials, rows, extended, **more)
 
 

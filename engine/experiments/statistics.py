@@ -7,6 +7,7 @@ makes no assumption on shape, since every pattern of signs is tried (Fisher 1935
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,6 +18,8 @@ from engine.experiments.finding import FEWEST_SEEDS, Finding
 from engine.foundation.student import t_bound
 
 LEVEL = 0.05
+POWER = 0.8
+"""The probability with which :attr:`Weighed.detectable` is found."""
 ROUNDING = 1e-12
 """The share of the values' size within which two sums of them count as equal."""
 
@@ -39,7 +42,8 @@ class Weighed:
     ci: tuple[float, float] | None
     """The 95 % interval of the mean; None with fewer than two seeds."""
     p: float | None
-    """The exact two-sided p-value; it cannot fall below ``lowest_p``."""
+    """The exact two-sided p-value; it cannot fall below ``lowest_p``. None with fewer than two seeds, and where every seed has the
+    same effect, as where things are counted."""
     seeds: int
     """The number of seeds that have an effect."""
     why: str
@@ -53,8 +57,17 @@ class Weighed:
 
     @property
     def exact(self) -> bool:
-        """Whether every seed has the same effect, as where things are counted: interval and p then say nothing."""
+        """Whether every seed has the same effect, as where things are counted: the interval then says nothing."""
         return self.ci is not None and self.ci[0] == self.ci[1]
+
+    @property
+    def detectable(self) -> float | None:
+        """The size of an effect that so many seeds with this spread would find with a probability of .8 (Cohen 1988, Statistical
+        Power Analysis, section 2.4, with t in place of z); None where every seed has the same effect or there is no interval."""
+        if self.ci is None or self.exact:
+            return None
+        standard_error = (self.ci[1] - self.ci[0]) / 2 / t_bound(self.seeds - 1, 1 - LEVEL)
+        return standard_error * (t_bound(self.seeds - 1, 1 - LEVEL) + t_bound(self.seeds - 1, 2 * POWER - 1))
 
     def to_json(self) -> dict[str, Any]:
         numbers = (self.effect, self.p, *(self.ci or ()))
@@ -64,6 +77,7 @@ class Weighed:
             "effect": self.effect,
             "ci": list(self.ci) if self.ci else None,
             "p": self.p,
+            "detectable": self.detectable,
         }
 
 
@@ -87,7 +101,8 @@ def weigh(effects: ArrayLike, smallest: float, direction: Literal["more", "less"
     interval, p = t_interval(known), sign_flip_p(known)
     low, high = sorted((sign * interval[0], sign * interval[1]))
     finding, why = _judge(sign * mean, low, high, p, smallest, len(known))
-    return Weighed(finding, mean, interval, p, len(known), why)
+    exact = interval[0] == interval[1]
+    return Weighed(finding, mean, interval, None if exact else p, len(known), why)
 
 
 def _judge(mean: float, low: float, high: float, p: float, smallest: float, seeds: int) -> tuple[Finding, str]:
@@ -119,6 +134,17 @@ def t_interval(values: np.ndarray) -> tuple[float, float]:
         return mean, mean
     half = t_bound(len(values) - 1, 1 - LEVEL) * float(values.std(ddof=1)) / math.sqrt(len(values))
     return mean - half, mean + half
+
+
+def holm(ps: Sequence[float | None]) -> list[float | None]:
+    """The p-values corrected for their number (Holm 1979, A Simple Sequentially Rejective Multiple Test Procedure): the chance of one or
+    more below .05 is at most .05 where no effect is there at all. None stays, and does not count."""
+    known = sorted((p, place) for place, p in enumerate(ps) if p is not None)
+    corrected, highest = list[float | None](ps), 0.0
+    for rank, (p, place) in enumerate(known):
+        highest = max(highest, min(1.0, (len(known) - rank) * p))
+        corrected[place] = highest
+    return corrected
 
 
 def sign_flip_p(values: np.ndarray) -> float:

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from engine.experiments.experiment import Change, Claim, Experiment, Values
-from engine.experiments.finding import Finding, agreed
+from engine.experiments.experiment import Change, Claim, Experiment
+from engine.experiments.finding import Finding, pooled_finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
-from engine.experiments.report import BySeed, Report, known, report, sides_of, values_of
+from engine.experiments.report import BySeed, Report, known, report, sides_of
 from engine.experiments.trial import Trial
 
 FOLDER = Path(__file__).parent
@@ -48,6 +48,22 @@ def shipped_report(experiment: Experiment, measured: dict[str, Any]) -> Report |
         return None
     facts = {name: row[name] for name in ("extended", "seconds", "effects", "reasons")}
     return report(experiment, _trials(row["arms"], measured["seeds"]), measured["seeds"], **facts)
+
+
+def pooled_report(experiment: Experiment, folder: Path = FOLDER) -> Report | None:
+    """The report on an experiment over all sets of seeds together; None where it was run in none."""
+    reports = shipped_reports(experiment, folder)
+    if not reports:
+        return None
+    rows = [row for measured in sets_of_seeds(folder) if (row := measured["issues"].get(experiment.slug)) is not None]
+    stored = set.intersection(*(set(row["effects"]) for row in rows))
+    return report(
+        experiment,
+        [trial for found in reports for trial in found.trials],
+        [seed for found in reports for seed in found.seeds],
+        extended=any(found.extended for found in reports),
+        effects={name: [effect for row in rows for effect in row["effects"][name]] for name in stored},
+    )
 
 
 def shipped_trials(slug: str) -> list[Trial]:
@@ -106,11 +122,12 @@ class ShippedResult:
 
 def shipped_result(experiment: Experiment, figure: KeyFigure) -> ShippedResult | None:
     """None where no evidence on the experiment was shipped, or none on the figure's two rows."""
-    reports = shipped_reports(experiment)
-    if not reports:
+    pooled = pooled_report(experiment)
+    if pooled is None:
         return None
-    finding = agreed(found.claim(figure.claim).finding for found in reports)
-    outcome = outcome_of(figure, _all_values(reports), finding)
+    by_set = (found.claim(figure.claim).finding for found in shipped_reports(experiment))
+    finding = pooled_finding(pooled.claim(figure.claim).finding, by_set)
+    outcome = outcome_of(figure, pooled.values, finding)
     return ShippedResult(finding, outcome) if outcome is not None else None
 
 
@@ -120,7 +137,9 @@ class ShippedClaim:
 
     claim: Claim
     finding: Finding
-    """Undecided where the sets of seeds disagree."""
+    """Over all seeds together; undecided where sets of seeds contradict each other."""
+    by_set: tuple[Finding, ...]
+    """The finding of each set of seeds alone."""
     effect: float
     """The mean over the seeds, in the claim's unit."""
     seeds: int
@@ -133,18 +152,20 @@ class ShippedClaim:
 
 def shipped_claims(experiment: Experiment) -> list[ShippedClaim]:
     """The claims that were measured, in their order; none where no evidence on the experiment was shipped."""
-    reports = shipped_reports(experiment)
-    values = _all_values(reports)
+    pooled, reports = pooled_report(experiment), shipped_reports(experiment)
     claims = []
-    for same in zip(*(found.claims for found in reports), strict=False):
-        claim = same[0].claim
-        effects = np.array([effect for row in same for effect in row.effects if effect is not None], dtype=float)
-        if len(effects):
-            mean = float(effects.mean())
-            agreeing = int((np.sign(effects) == np.sign(mean)).sum())
-            above_zero = isinstance(claim.effect, Change) and claim.effect.before == 0.0  # then it is a number itself
-            sides = None if above_zero else sides_of(claim, values)
-            claims.append(ShippedClaim(claim, agreed(row.finding for row in same), mean, len(effects), agreeing, sides))
+    for row in pooled.claims if pooled else ():
+        claim = row.claim
+        effects = np.array([effect for effect in row.effects if effect is not None], dtype=float)
+        if pooled is None or not len(effects):
+            continue
+        mean = float(effects.mean())
+        agreeing = int((np.sign(effects) == np.sign(mean)).sum())
+        above_zero = isinstance(claim.effect, Change) and claim.effect.before == 0.0  # then it is a number itself
+        sides = None if above_zero else sides_of(claim, pooled.values)
+        by_set = tuple(one.finding for found in reports for one in found.claims if one.claim.id == claim.id)
+        finding = pooled_finding(row.finding, by_set)
+        claims.append(ShippedClaim(claim, finding, by_set, mean, len(effects), agreeing, sides))
     return claims
 
 
@@ -152,9 +173,3 @@ def counted_findings(claims: Iterable[ShippedClaim]) -> dict[Finding, int]:
     """How often each finding was made, in the order of their words."""
     counts = Counter(claim.finding for claim in claims)
     return {finding: counts[finding] for finding in Finding}
-
-
-def _all_values(reports: Sequence[Report]) -> Values:
-    return values_of(
-        [trial for found in reports for trial in found.trials], [s for found in reports for s in found.seeds]
-    )

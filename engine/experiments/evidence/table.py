@@ -1,7 +1,6 @@
 """The evidence in a folder as a Markdown table over all its sets of seeds; ``python -m engine.experiments.evidence.table`` writes it anew.
 
-Designs are fixed on one set of seeds and checked once on another. Where the two sets disagree on a claim, the table says
-undecided, whatever each set says alone.
+Designs are fixed on one set of seeds and checked once on another. The finding is that of all seeds together, and the sets stand beside it.
 """
 
 from __future__ import annotations
@@ -9,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from engine.experiments.evidence.shipped import FOLDER, sets_of_seeds, shipped_report, write_set
-from engine.experiments.finding import RULE, agreed
+from engine.experiments.evidence.shipped import FOLDER, pooled_report, sets_of_seeds, shipped_report, write_set
+from engine.experiments.finding import RULE, pooled_finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report
-from engine.experiments.statistics import LOWEST_P
+from engine.experiments.statistics import LOWEST_P, POWER, holm
 
 HEAD = """# Evidence
 
@@ -26,9 +25,12 @@ RULES = f"""
 {LOWEST_P} Where every seed has the same effect, as where things are
 counted, the table has neither interval nor p.
 
-The first set of seeds froze the designs, the second was run once. Where the two disagree, a claim is undecided until the design is
-better. An issue's finding is that of its first claim, in bold. The JSON files hold what was measured: the numbers of each arm by seed,
-and the effects of claims behind which more numbers lie. `python -m engine.experiments.evidence.table` writes this page from them.
+The first set of seeds froze the designs, the second was run once. The finding is that of all seeds together. Where two sets, each weighed
+alone, are decided and contradict each other, the claim is undecided. An issue's finding is that of its first claim, in bold. *Holm* is p
+corrected for the number of all claims in this table. *Found* is the size of an effect that so many seeds with this spread find with a
+probability of {POWER:g}: where it is larger than the smallest size worth naming, an effect of that size may have been missed. The JSON
+files hold what was measured: the numbers of each arm by seed, and the effects of claims behind which more numbers lie.
+`python -m engine.experiments.evidence.table` writes this page from them.
 """
 
 
@@ -51,44 +53,52 @@ def markdown(folder: Path = FOLDER) -> str:
         f" {sum(row['seconds'] for row in s['issues'].values()) / 60:.1f} minutes on {s['machine']}\n"
         for s in sets
     ]
+    slugs = [slug for slug in ISSUES if any(slug in measured["issues"] for measured in sets)]
+    pooled = [found for slug in slugs if (found := pooled_report(ISSUES[slug], folder)) is not None]
+    corrected = iter(holm([row.weighed.p for found in pooled for row in found.claims]))
     names = [f"seeds {s['seeds'][0]} to {s['seeds'][-1]}" for s in sets]
-    columns = ["issue", "claim", "finding", *names, "smallest", "seconds"]
+    columns = ["issue", "claim", "finding", "all seeds", "p", "Holm", *names, "smallest", "found", "seconds"]
     lines = ["| " + " | ".join(columns) + " |\n", "|--" * len(columns) + "|\n"]
-    for slug in sets[-1]["issues"]:
-        lines.extend(_lines([shipped_report(ISSUES[slug], measured) for measured in sets]))
+    for found in pooled:
+        each = [shipped_report(found.experiment, measured) for measured in sets]
+        lines.extend(_lines(found, each, corrected))
     return HEAD + "".join(commands) + RULES + "\n" + "".join(lines)
 
 
-def _lines(same: Sequence[Report | None]) -> Iterator[str]:
-    """The lines of an issue; ``same``: its report on each set of seeds, None where it was not run."""
-    last = same[-1]
-    assert last is not None
-    seconds = " / ".join(f"{report.seconds:.0f}" for report in same if report is not None)
-    for place, claim in enumerate(row.claim for row in last.claims):
-        each = [report.claims[place] if report and place < len(report.claims) else None for report in same]
-        finding = agreed(other.finding if other else None for other in each).words
+def _lines(pooled: Report, sets: Sequence[Report | None], corrected: Iterator[float | None]) -> Iterator[str]:
+    """The lines of an issue; ``sets``: its report on each set of seeds, None where it was not run; ``corrected``: the next p-values."""
+    seconds = " / ".join(f"{found.seconds:.0f}" for found in sets if found is not None)
+    for place, row in enumerate(pooled.claims):
+        claim, weighed = row.claim, row.weighed
+        each = [{one.claim.id: one for one in found.claims}.get(claim.id) if found else None for found in sets]
+        finding = pooled_finding(row.finding, (one.finding if one else None for one in each)).words
         sentence = f"{claim.sentence} *{claim.condition}*" if claim.condition else claim.sentence
+        interval = f" ({weighed.ci[0]:+.3g} to {weighed.ci[1]:+.3g})" if weighed.ci and not weighed.exact else ""
         cells = [
-            f"`{last.experiment.slug}`" if place == 0 else "",
+            f"`{pooled.experiment.slug}`" if place == 0 else "",
             sentence.replace("|", "\\|"),
             f"**{finding}**" if place == 0 else finding,
-            *(_numbers(other) for other in each),
+            "no value" if weighed.effect is None else f"{weighed.effect:+.3g} {claim.unit}{interval}",
+            _short(weighed.p),
+            _short(next(corrected)),
+            *(_alone(one) for one in each),
             f"{claim.smallest_effect:g}",
+            _short(weighed.detectable),
             seconds if place == 0 else "",
         ]
         yield "| " + " | ".join(cells) + " |\n"
 
 
-def _numbers(claim: ClaimReport | None) -> str:
-    """The finding of one set of seeds and the numbers behind it."""
+def _short(number: float | None) -> str:
+    return "" if number is None else f"{number:.2g}"
+
+
+def _alone(claim: ClaimReport | None) -> str:
+    """The finding of one set of seeds and its effect."""
     if claim is None:
         return "not run"
-    row = claim.weighed
-    if row.effect is None:
-        return f"{row.words}: no value"
-    interval = f" ({row.ci[0]:+.3g} to {row.ci[1]:+.3g})" if row.ci and not row.exact else ""
-    p = "" if row.p is None or row.exact else f", p {row.p:.2g}"
-    return f"{row.words}: {row.effect:+.3g} {claim.claim.unit}{interval}{p}"
+    effect = claim.weighed.effect
+    return f"{claim.weighed.words}: " + ("no value" if effect is None else f"{effect:+.3g}")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter
 
 from engine.experiments.experiment import Arm, Claim, Experiment
 from engine.experiments.key_figure import KeyFigure
+from engine.experiments.rates import chosen_rates
 from engine.foundation.tables import Text
 
 Group = Literal["depth", "attention", "encoding"]
@@ -26,6 +27,7 @@ FRONT = re.compile(r"\+\+\+\n(.+)^\+\+\+\n\n# ([^\n]+)\n(.+?)^## (.+)", re.DOTAL
 HEADINGS = ("Why it happens", "What helps", "What is claimed", "How it is measured", "Sources")
 CLAIM = re.compile(r"`([\w-]+)`(?: \((condition|remedy)\))? in `(.+?)`: (.+?)(?: \*(.+)\*)?")
 """The id of a claim, its subject where that is not the issue itself, its unit, its sentence, and in italics the condition of the test."""
+TUNED = "All else is the same in all of them, except for the learning rate: each is trained at its own best one."
 LINK = re.compile(r"\[(.+)\]\((\S+)\)")
 Made = TypeVar("Made")
 
@@ -88,8 +90,12 @@ def read_issue(
             f"{path.name} must have TOML between lines of +++, a title, and then the headings {', '.join(HEADINGS)}, in this order."
         )
     data = tomllib.loads(found[1])
+    slug = path.stem.replace("_", "-")
+    rates = chosen_rates(slug)
     return Issue(
-        slug=path.stem.replace("_", "-"),
+        slug=slug,
+        rates=rates,
+        matched=TUNED if rates else Experiment.matched,
         group=path.parent.name,  # type: ignore[arg-type]
         title=found[2],
         summary=_one_line(found[3]),

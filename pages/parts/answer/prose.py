@@ -64,6 +64,8 @@ def mark(told: Told) -> str:
     if found is None:
         return ""
     tested = f"{claim.sentence} ({claim.condition})" if claim.condition else claim.sentence
+    if len(set(found.by_set)) > 1:
+        tested += f" The sets of seeds, each alone: {', '.join(finding.words for finding in found.by_set)}."
     words = badge(found.finding, found.finding.words)
     return f'[{words} {numbers(found, turned=told.turned)}]({LINK}{told.issue} "{tested}")'
 

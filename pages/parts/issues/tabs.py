@@ -13,6 +13,7 @@ from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import LOWEST_P
 from pages.parts.app.glossary import links_to_terms
 from pages.parts.issues.guess import ask_prediction, prediction_of, show_comparison
+from pages.parts.issues.rates import show_rates
 from pages.parts.issues.state import asked, extended, predicted
 from pages.parts.issues.words import show_notes, show_published, show_sources, show_why
 from pages.parts.stage.arms import show_arms
@@ -68,6 +69,7 @@ def _claims(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | N
 def _arms(issue: Issue) -> None:
     figure = issue.key_figure
     show_arms(issue, extended(), asked(issue).first_seed, (figure.before.arm, figure.after.arm))
+    show_rates(issue, extended())
 
 
 def _numbers(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | None) -> None:

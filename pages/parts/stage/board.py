@@ -126,7 +126,14 @@ def show_claims(shown: Shown) -> None:
             ("low", "From", "%+.3g", f"The lower end of the 95 % interval; {every_same}."),
             ("high", "To", "%+.3g", "The upper end of the 95 % interval."),
             ("p", "p", "%.2g", f"Of the exact sign-flip test, two-sided; {every_same}."),
+            ("p (Holm)", "p, Holm", "%.2g", "The same, corrected for the number of these claims (Holm 1979)."),
             ("smallest effect", "Worth naming from", "%g", "Declared before the run."),
+            (
+                "found",
+                "Found from",
+                "%.2g",
+                "An effect of this size is found with a probability of .8 by so many seeds with this spread.",
+            ),
             ("seeds", "Seeds", None, ""),
         )
     }

@@ -19,6 +19,7 @@ from engine.config.presets import PRESETS
 from engine.encodings import ENCODINGS
 from engine.estimate.speed import speed_file
 from engine.experiments.issues import ISSUES
+from engine.experiments.rates import read_grids
 from engine.training import speed
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue, fake_report
@@ -167,6 +168,21 @@ def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(
     assert told_again == told
 
 
+def test_the_learning_rates_of_an_issue_are_measured_and_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ISSUES, "fake", fake_issue(base={"steps": 9, "learning_rate": 0.001}))
+    monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
+    assert main(["issue", "fake", "--rates", "--json", "--write", str(tmp_path)]) == 0
+    rows = [row for row in lines(capsys.readouterr().out) if row["event"] == "rates"]
+    assert [row["arm"] for row in rows] == ["short", "long"]
+    assert [(grid.arm, grid.best) for grid in read_grids("fake", tmp_path)] == [
+        (row["arm"], row["best"]) for row in rows
+    ]
+    assert main(["issue", "fake", "--rates"]) == 0
+    assert "best rate" in capsys.readouterr().out
+
+
 def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "own.txt"
     file.write_text("a rose is a rose is a rose\n" * 80, encoding="utf-8")
@@ -196,13 +212,13 @@ def printed(table: Table) -> str:
 def test_claims_are_told_in_the_words_of_the_pages_counted_and_without_interval_and_p_where_all_is_alike() -> None:
     said = printed(claims_table(fake_report()))
     assert "fake: Holds (seeds 0 to 5, 12 s)" in said
-    assert "0.0312" in said
+    assert "0.031" in said
     assert "fake: The opposite holds" in printed(claims_table(fake_report(short=-0.3)))
     assert "Undecided (needs at least six seeds)" in printed(claims_table(fake_report(range(5))))
 
     said = printed(claims_table(fake_report(noise=0.0)))
     assert "+0.4 nats" in said
-    assert "0.0312" not in said
+    assert "0.031" not in said
     assert "+0.4 to" not in said
 
     (line,) = [line for line in printed(summary_table([fake_report(short=-0.3)], 60)).splitlines() if "fake" in line]

@@ -87,7 +87,8 @@ def test_a_claim_is_a_row_with_its_finding_effect_and_interval() -> None:
     assert (first["before"], first["after"], first["effect"]) == pytest.approx((0.1, 0.9 + 0.5, 1.3))
     assert frame["before"][1] == 1, "a level known beforehand"
     assert first["low"] <= first["effect"] <= first["high"]
-    assert first["p"] == pytest.approx(2 / 2**6)
+    assert (first["p"], first["p (Holm)"]) == pytest.approx((2 / 2**6, 2 / 2**6)), "the other claim has no p"
+    assert 0 < first["found"] < first["high"] - first["low"]
     assert (first["finding"], first["seeds"], first["unit"], first["smallest effect"]) == ("Holds", 6, "nats", 0.01)
 
 
@@ -105,7 +106,7 @@ def test_cells_are_empty_where_there_is_no_such_number() -> None:
     alike = effects_frame(fake_report(noise=0.0))
     assert list(alike["finding"]) == ["Holds", "Holds"]
     for found in (frame, alike):
-        assert found[["low", "high", "p"]].isna().all(axis=None)
+        assert found[["low", "high", "p", "p (Holm)", "found"]].isna().all(axis=None)
 
 
 def test_our_means_stand_beside_published_numbers() -> None:

@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.experiments.finding import Finding, agreed
+from engine.experiments.finding import Finding, pooled_finding
 from engine.experiments.key_figure import BYTES, Answer, number, outcome_of
-from engine.experiments.statistics import lowest_p, sign_flip_p, t_interval, weigh
+from engine.experiments.statistics import holm, lowest_p, sign_flip_p, t_interval, weigh
+from engine.foundation.student import t_bound
 from tests.engine.experiments.fake_issue import fake_issue
 
 DRAWS = 400
@@ -73,8 +74,8 @@ def test_no_effect_is_shown_at_no_more_than_the_nominal_rate_and_a_planted_one_i
 
 def test_effects_without_spread_are_exact_and_rounding_is_no_spread() -> None:
     found, nothing = weigh([1.0] * 8, 0.5), weigh([0.0] * 8, 0.5)
-    assert (found.finding, found.ci, found.p, found.exact) == ("holds", (1.0, 1.0), 2 / 2**8, True)
-    assert (nothing.finding, nothing.ci, nothing.p) == ("none", (0.0, 0.0), 1.0)
+    assert (found.finding, found.ci, found.p, found.exact) == ("holds", (1.0, 1.0), None, True)
+    assert (nothing.finding, nothing.ci, nothing.p) == ("none", (0.0, 0.0), None)
     assert weigh([0.1 + 0.2, 0.3] * 4, 0.1).finding == "holds"
 
 
@@ -105,17 +106,35 @@ def test_a_finding_has_the_sign_of_the_effect_on_the_claimed_side() -> None:
 
 
 @pytest.mark.parametrize(
-    ("findings", "expected"),
+    ("sets", "expected"),
     [
         (["holds", "holds"], "holds"),
-        (["holds", "undecided"], "undecided"),
+        (["holds", "undecided"], "holds"),
+        (["undecided", "undecided"], "holds"),
+        (["holds", "none"], "undecided"),
         (["none", "opposite"], "undecided"),
-        (["none", None], "none"),
-        ([None], "undecided"),
+        ([None, "holds"], "holds"),
     ],
 )
-def test_findings_agree_or_are_undecided(findings: list[Finding | None], expected: Finding) -> None:
-    assert agreed(findings) == expected
+def test_seeds_are_pooled_unless_two_sets_contradict_each_other(sets: list[Finding | None], expected: str) -> None:
+    assert pooled_finding(Finding.HOLDS, sets) == expected
+
+
+def test_holms_correction_is_that_of_his_paper_and_what_has_no_p_does_not_count() -> None:
+    corrected = holm([0.01, 0.04, None, 0.03, 0.005])
+    assert corrected == [pytest.approx(0.03), pytest.approx(0.06), None, pytest.approx(0.06), pytest.approx(0.02)]
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([None]) == [None]
+
+
+def test_an_effect_of_the_detectable_size_is_found_in_four_of_five_experiments() -> None:
+    seen = [-1.0, 1.0] * 4
+    size = weigh(seen, 0.1).detectable
+    assert size is not None
+    many = np.random.default_rng(3).normal(size, np.std(seen, ddof=1), (4000, 8))  # [experiment, seed]
+    half = t_bound(7) * many.std(axis=1, ddof=1) / np.sqrt(8)
+    assert float(np.mean(many.mean(axis=1) > half)) == pytest.approx(0.8, abs=0.04)
+    assert weigh([1.0] * 8, 0.1).detectable is None
 
 
 FIGURE = replace(fake_issue().key_figure, subject="accuracy", change="Without it", unit="")

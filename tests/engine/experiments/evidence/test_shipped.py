@@ -61,22 +61,23 @@ def rows(folder: Path) -> list[str]:
 def test_sets_stand_beside_each_other_and_one_on_the_same_seeds_takes_the_place_of_the_first(tmp_path: Path) -> None:
     write_evidence([fake_report(noise=0.0)], tmp_path)
     first, _ = rows(tmp_path)
-    assert "| Holds: +0.4 nats |" in first, "where every seed has the same effect there is neither interval nor p"
+    assert "| +0.4 nats |  |  | Holds: +0.4 |" in first, (
+        "where every seed has the same effect there is neither interval nor p"
+    )
     assert (tmp_path / "README.md").read_text().count(LOWEST_P) == 1
 
     write_evidence([fake_report()], tmp_path)
     first, second = rows(tmp_path)
     assert "`fake`" in first
     assert "**Holds**" in first
-    assert "Holds: +0.405 nats (+0.399 to +0.411), p 0.031" in first
+    assert "| +0.405 nats (+0.399 to +0.411) | 0.031 | 0.031 | Holds: +0.405 |" in first
     assert "Holds: -0.9" in second
-    assert {line.count("|") for line in (first, second)} == {7}
+    assert {line.count("|") for line in (first, second)} == {11}
 
     write_evidence([fake_report(LATER, -0.3)], tmp_path)
     first, second = rows(tmp_path)
-    assert "**Undecided**" in first, "the sets disagree"
-    assert "| Holds: +0.405 nats" in first
-    assert "| The opposite holds: -0.395 nats" in first
+    assert "**Undecided**" in first, "the sets contradict each other"
+    assert "| Holds: +0.405 | The opposite holds: -0.395 |" in first
     assert "| Holds |" in second
 
 
@@ -88,13 +89,13 @@ def test_claims_have_words_of_today_and_numbers_of_then(tmp_path: Path, monkeypa
     monkeypatch.setitem(ISSUES, "fake", fake_issue(claims=(better, *others)))
     write_readme(tmp_path)
     first, _ = rows(tmp_path)
-    assert "One step leaves a higher loss than nine. | **Holds** | Holds: +0.405" in first
+    assert "One step leaves a higher loss than nine. | **Holds** | +0.405" in first
     assert (tmp_path / "seeds-0.json").read_bytes() == measured
 
     monkeypatch.setitem(ISSUES, "other", fake_issue(slug="other"))
     write_evidence([fake_report(LATER), replace(fake_report(LATER), experiment=ISSUES["other"])], tmp_path)
     *_, last = rows(tmp_path)
-    assert "| Holds | not run | Holds: -0.9 nats |" in last
+    assert "| Holds | -0.9 nats |  |  | not run | Holds: -0.9 |" in last
 
 
 def test_the_shipped_table_follows_from_its_numbers_and_claims_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,9 @@ def test_every_arm_meets_every_seed_and_the_claims_are_weighed(pool: Pool, monke
     row = json.loads(json.dumps(found.to_json(), allow_nan=False))
     assert (row["event"], row["slug"], row["finding"]) == ("report", "fake", "holds")
     assert [row[key] for key in ("effect", "ci", "p")] == [row["claims"][0][key] for key in ("effect", "ci", "p")]
-    assert {"claim", "finding", "effect", "unit", "ci", "p", "smallest_effect"} <= set(row["claims"][0])
+    assert {"claim", "finding", "effect", "unit", "ci", "p", "p_holm", "detectable", "smallest_effect"} <= set(
+        row["claims"][0]
+    )
     assert [(arm["role"], arm["metric"], len(arm["values"])) for arm in row["arms"]] == [
         ("fault", "loss", 6), ("control", "loss", 6),
     ]  # fmt: skip

@@ -1,0 +1,171 @@
+"""The learning rates of an issue's arms: each arm is compared at the best rate of a grid, chosen on pilot seeds that no verdict uses.
+
+The grid is measured once (``python -m engine issue SLUG --rates --write FOLDER``) and shipped, so a reader's run trains each arm
+at one rate. An arm's grid is five rates, half a decade apart, around the rate of its settings. Where the best one lies at an end, the
+grid grows on that side.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Literal, TypeVar
+
+from engine.experiments.experiment import Arm, Experiment
+from engine.experiments.trial import Trial
+
+FILE = "rates.json"
+SHIPPED = Path(__file__).parent / "evidence"
+PILOT_SEEDS = range(900, 904)
+FIRST, FARTHEST = 2, 4
+"""The half decades on each side of the arm's own rate: of the first grid, and of the largest one."""
+SAME = 0.01
+"""The difference of two mean scores up to which the rate nearer to the arm's own is kept."""
+Metric = Literal["accuracy", "best_loss"]
+OF_LOSS = ("loss", "gap", "other_text")
+"""The beginnings of the names of numbers that are losses, or follow from them."""
+Kind = TypeVar("Kind", bound=Experiment)
+
+
+@dataclass(frozen=True)
+class RateGrid:
+    """The held-out scores of an arm at each learning rate, at the length on which it was trained."""
+
+    arm: str
+    own: float
+    """The rate of the arm's settings."""
+    metric: Metric
+    scores: Mapping[float, Sequence[float | None]]
+    """By rate, the score of each pilot seed; None where it did not finish."""
+
+    def mean(self, rate: float) -> float:
+        """The mean score, the more the better; minus infinity where a seed did not finish."""
+        known = [score for score in self.scores[rate] if score is not None]
+        if len(known) < len(PILOT_SEEDS):
+            return -math.inf
+        return fmean(known) * (1 if self.metric == "accuracy" else -1)
+
+    @property
+    def best(self) -> float:
+        """The rate with the best mean; of several that are as good, the one nearest to the arm's own."""
+        means = {rate: self.mean(rate) for rate in self.scores}
+        top = max(means.values(), default=-math.inf)
+        good = [rate for rate, mean in means.items() if mean >= top - SAME and mean > -math.inf]
+        return min(good, key=lambda rate: abs(math.log(rate / self.own)), default=self.own)
+
+    def missing(self) -> list[float]:
+        """The rates that are still to be measured; none once the best one lies between two others, or as far off as is tried."""
+        first = [self._rate(place) for place in range(-FIRST, FIRST + 1)]
+        if missing := [rate for rate in first if rate not in self.scores]:
+            return missing
+        for side in (-1, 1):
+            edge = max(self.scores, key=lambda rate: side * rate)
+            place = round(2 * math.log10(edge / self.own))
+            if self.best == edge and abs(place) < FARTHEST:
+                return [self._rate(place + side)]
+        return []
+
+    def _rate(self, place: int) -> float:
+        return float(f"{self.own * 10 ** (place / 2):.2g}")
+
+
+def first_grids(experiment: Experiment, extended: bool = False) -> list[RateGrid]:
+    """The empty grids of all arms that are tuned."""
+    plain = replace(experiment, rates={})
+    arms = [arm for arm in experiment.arms_of(extended) if is_tuned(experiment, arm)]
+    return [RateGrid(arm.name, plain.config(arm).learning_rate, metric_of(arm), {}) for arm in arms]
+
+
+def is_tuned(experiment: Experiment, arm: Arm) -> bool:
+    return not experiment.fixed_rate and arm.tuned and not arm.alone
+
+
+def metric_of(arm: Arm) -> Metric:
+    """The score by which an arm's rate is chosen: the accuracy, or for an arm that is reported by losses the lowest loss along the run,
+    since a rate that has hardly trained would have the smallest gap."""
+    return "best_loss" if arm.metric.startswith(OF_LOSS) else "accuracy"
+
+
+def pilot(experiment: Kind, grids: Iterable[RateGrid]) -> Kind | None:
+    """The experiment that measures what is missing in the grids: an arm for each arm and rate, on the pilot seeds. None where
+    nothing is missing."""
+    arms = [_at(experiment.arm(grid.arm), rate) for grid in grids for rate in grid.missing()]
+    if not arms:
+        return None
+    seeds, first = len(PILOT_SEEDS), PILOT_SEEDS[0]
+    return replace(experiment, arms=tuple(arms), claims=(), rates={}, curves=(), seeds=seeds, first_seed=first)
+
+
+def with_trials(grids: Iterable[RateGrid], trials: Sequence[Trial]) -> list[RateGrid]:
+    """The grids with the scores of the pilot's trials."""
+    found = {(trial.arm, trial.seed): trial for trial in trials if not trial.outcome}
+
+    def score(grid: RateGrid, rate: float, seed: int) -> float | None:
+        trial = found.get((_name(grid.arm, rate), seed))
+        return trial.numbers.get(grid.metric) if trial is not None else None
+
+    def scored(grid: RateGrid) -> RateGrid:
+        new = {rate: [score(grid, rate, seed) for seed in PILOT_SEEDS] for rate in grid.missing()}
+        return replace(grid, scores={**grid.scores, **new})
+
+    return [scored(grid) for grid in grids]
+
+
+def _at(arm: Arm, rate: float) -> Arm:
+    return replace(
+        arm, name=_name(arm.name, rate), settings={**arm.settings, "learning_rate": rate}, measurements=(), points=()
+    )
+
+
+def _name(arm: str, rate: float) -> str:
+    return f"{arm} at rate {rate:g}"
+
+
+# What is stored
+
+
+def write_grids(slug: str, grids: Sequence[RateGrid], folder: Path) -> None:
+    """Write an issue's grids to the folder, in the place of its earlier ones."""
+    rows = dict(_rows(folder))
+    rows[slug] = [as_row(grid) for grid in grids]
+    issues = [
+        f"{json.dumps(name)}: [\n" + ",\n".join(map(json.dumps, arms)) + "\n]" for name, arms in sorted(rows.items())
+    ]
+    (folder / FILE).write_text("{\n" + ",\n".join(issues) + "\n}\n", encoding="utf-8")  # a line for each arm
+    _rows.cache_clear()
+
+
+def as_row(grid: RateGrid) -> dict[str, Any]:
+    """A grid as plain data."""
+    scores = {f"{rate:g}": _short(scores) for rate, scores in sorted(grid.scores.items())}
+    return {"arm": grid.arm, "own": grid.own, "best": grid.best, "metric": grid.metric, "scores": scores}
+
+
+def _short(scores: Sequence[float | None]) -> list[float | None]:
+    return [None if score is None else float(f"{score:.4g}") for score in scores]
+
+
+def read_grids(slug: str, folder: Path = SHIPPED) -> list[RateGrid]:
+    """The grids of an issue; none where they were not measured."""
+    return [
+        RateGrid(row["arm"], row["own"], row["metric"], {float(rate): scores for rate, scores in row["scores"].items()})
+        for row in _rows(folder).get(slug, [])
+    ]
+
+
+def chosen_rates(slug: str) -> dict[str, float]:
+    """The rate of each arm of an issue by the shipped grids."""
+    return {grid.arm: grid.best for grid in read_grids(slug)}
+
+
+@cache
+def _rows(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """The rows of all issues in a folder."""
+    file = folder / FILE
+    rows: dict[str, list[dict[str, Any]]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    return rows

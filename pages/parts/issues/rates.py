@@ -1,0 +1,62 @@
+"""The grid of learning rates of an issue's arms, beside its arms: whether a finding holds at one rate only is seen at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+import streamlit as st
+
+from engine.experiments.issues.issue import Issue
+from engine.experiments.rates import PILOT_SEEDS, Metric, RateGrid, read_grids
+from pages.parts.app.in_markdown import escaped
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.colors import Pair
+from pages.parts.charts.experiments.arms import role_color, with_unit
+from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
+from pages.parts.charts.experiments.strip import Ended
+
+RATE = "learning rate"
+
+
+def show_rates(issue: Issue, extended: bool) -> None:
+    """The held-out score of each arm at each rate, and the rates that were chosen."""
+    named = {arm.name for arm in issue.arms_of(extended)}
+    grids = [grid for grid in read_grids(issue.slug) if grid.arm in named]
+    if not grids:
+        st.caption(
+            issue.fixed_rate
+            or "The learning rates of these arms were not tuned: each is trained at the rate of its settings."
+        )
+        return
+    st.markdown(
+        "**Each arm is trained at its own best learning rate.** The rates were chosen on seeds "
+        f"{PILOT_SEEDS[0]} to {PILOT_SEEDS[-1]}, which no finding uses. Of rates that are as good, the one of the settings was kept."
+    )
+    by_metric: dict[Metric, list[RateGrid]] = {}
+    for grid in grids:
+        by_metric.setdefault(grid.metric, []).append(grid)
+    items = [_panel(issue, metric, of) for metric, of in by_metric.items()]
+    panels(items, key=f"issues.rates.{issue.slug}", name=f"{issue.slug}-rates", subject=f"{issue.slug}.{extended}")
+
+
+def _panel(issue: Issue, metric: Metric, grids: Sequence[RateGrid]) -> Panel:
+    label, roles = with_unit(metric), [issue.arm(grid.arm).role for grid in grids]
+    colors = [role_color(role, roles[:place].count(role), roles.count(role)) for place, role in enumerate(roles)]
+    lines = [OverX(grid.arm, color, _points(grid, color)) for grid, color in zip(grids, colors, strict=True)]
+    chosen = "; ".join(f"{grid.arm} {grid.best:g}" for grid in grids)
+    return Panel(
+        id=f"rates.{metric.replace('_', '-')}", title=f"{label[:1].upper()}{label[1:]} at each learning rate",
+        figure=over_x_figure(lines, RATE, label), height=over_x_height(lines), wide=True,
+        alt=f"{label} over the learning rate. " + "; ".join(map(_in_words, grids)), below=f"Chosen: {escaped(chosen)}",
+    )  # fmt: skip
+
+
+def _points(grid: RateGrid, color: Pair) -> dict[float, Ended]:
+    return {rate: Ended(grid.arm, color, scores, PILOT_SEEDS) for rate, scores in grid.scores.items()}
+
+
+def _in_words(grid: RateGrid) -> str:
+    """The mean at each rate in words."""
+    known = {rate: [score for score in scores if score is not None] for rate, scores in sorted(grid.scores.items())}
+    return f"{grid.arm}: " + ", ".join(f"{fmean(scores):.3g} at {rate:g}" for rate, scores in known.items() if scores)

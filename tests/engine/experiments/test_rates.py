@@ -1,0 +1,149 @@
+"""The grid of learning rates: how far it goes, which rate it chooses, and that it catches an unfair comparison."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.experiments.experiment import Arm, Claim, Experiment, difference
+from engine.experiments.issues import ISSUES
+from engine.experiments.rates import (
+    FARTHEST,
+    PILOT_SEEDS,
+    RateGrid,
+    chosen_rates,
+    first_grids,
+    is_tuned,
+    metric_of,
+    pilot,
+    read_grids,
+    with_trials,
+    write_grids,
+)
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.trial import Trial
+from engine.hosting.limits import Limits
+from engine.runs.store import Runs
+from engine.workers.pool import Pool
+from tests.engine.experiments.fake_issue import fake_issue
+
+
+def measured(score: Callable[[float], float | None], own: float = 0.01, metric: str = "accuracy") -> RateGrid:
+    """The whole grid of an arm whose score depends on its rate alone."""
+    grid = RateGrid("arm", own, metric, {})  # type: ignore[arg-type]
+    for _ in range(2 * FARTHEST):
+        grid = replace(grid, scores=grid.scores | {rate: [score(rate)] * len(PILOT_SEEDS) for rate in grid.missing()})
+    assert not grid.missing()
+    return grid
+
+
+def test_the_grid_is_five_rates_half_a_decade_apart_and_grows_towards_a_best_one_at_its_end() -> None:
+    around = [0.001, 0.0032, 0.01, 0.032, 0.1]
+    grid = measured(lambda rate: 1.0 if rate == 0.032 else 0.5)
+    assert (sorted(grid.scores), grid.best) == (around, 0.032)
+    grid = measured(lambda rate: min(1.0, rate))
+    assert (sorted(grid.scores), grid.best) == ([*around, 0.32, 1.0], 1.0)
+    grid = measured(lambda rate: 1 - rate)
+    assert sorted(grid.scores) == around, "the lower ones are no better than that of the arm's settings, within .01"
+    grid = measured(lambda rate: 100 * rate, metric="best_loss")
+    assert (sorted(grid.scores), grid.best) == ([0.0001, 0.00032, *around], 0.0001), "a lower loss is better"
+
+
+def test_of_rates_that_are_as_good_the_arms_own_stays_and_one_at_which_a_seed_failed_is_never_chosen() -> None:
+    assert measured(lambda rate: 0.99 if rate == 0.01 else 1.0).best == 0.01
+    assert measured(lambda rate: None if rate >= 0.01 else 0.3).best == 0.0032
+    assert measured(lambda rate: None).best == 0.01
+    grid = measured(lambda rate: 0.5)
+    scores = [1.0] * (len(PILOT_SEEDS) - 1)
+    assert replace(grid, scores={**grid.scores, 0.1: [*scores, None]}).best == 0.01
+
+
+def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_numbers_come_back_as_they_were(
+    tmp_path: Path,
+) -> None:
+    issue = fake_issue(base={"steps": 9, "learning_rate": 0.001}, rates={"short": 1.0})
+    grids = first_grids(issue)
+    own = [("short", 0.001, "best_loss"), ("long", 0.001, "best_loss")]
+    assert [(grid.arm, grid.own, grid.metric) for grid in grids] == own, "whatever was chosen before"
+    trained = pilot(issue, grids)
+    assert trained is not None
+    assert list(trained.seed_range) == list(PILOT_SEEDS)
+    assert [trained.config(arm).learning_rate for arm in trained.arms] == 2 * [0.0001, 0.00032, 0.001, 0.0032, 0.01]
+    trials = [
+        Trial(
+            arm.name,
+            seed,
+            {"best_loss": 100 * abs(trained.config(arm).learning_rate - 0.0032)},
+            outcome="" if place else "It failed.",
+        )
+        for place, arm in enumerate(trained.arms)
+        for seed in PILOT_SEEDS
+    ]
+    grids = with_trials(grids, trials)
+    assert pilot(issue, grids) is None
+    assert grids[0].scores[0.0001] == [None] * len(PILOT_SEEDS)
+
+    write_grids("other", grids, tmp_path)
+    write_grids("fake", grids, tmp_path)
+    kept = read_grids("fake", tmp_path)
+    assert [(grid.arm, grid.own, grid.metric, grid.best) for grid in kept] == [(*key, 0.0032) for key in own]
+    assert kept[1].scores[0.001] == pytest.approx(grids[1].scores[0.001])
+    assert read_grids("other", tmp_path) == kept
+    assert read_grids("none", tmp_path) == []
+    json.loads((tmp_path / "rates.json").read_text())
+
+
+def test_where_the_rate_is_the_condition_no_grid_is_measured_and_each_arm_is_trained_at_its_rate() -> None:
+    arms = (
+        Arm("a", "control"),
+        Arm("b", "fault", tuned=False),
+        Arm("c", "remedy", {"learning_rate": 0.5}),
+        Arm("d", "fault", alone=True),
+    )
+    issue = fake_issue(base={"learning_rate": 0.01}, arms=arms, claims=(), rates={"a": 0.1})
+    assert [issue.config(arm).learning_rate for arm in arms] == [0.1, 0.01, 0.5, 0.01]
+    assert [(grid.arm, grid.own) for grid in first_grids(issue)] == [("a", 0.01), ("c", 0.5)]
+    assert first_grids(replace(issue, fixed_rate="The question is about one rate.")) == []
+
+
+def test_a_comparison_in_which_one_arm_is_far_from_its_best_rate_is_caught(own_data_folder: Path) -> None:
+    """Two arms that differ in nothing but the rate that somebody gave to one of them."""
+    base = {"task": "k_back", "k": 1, "seq_len": 6, "d_model": 16, "n_layers": 1, "pos_encoding": "rope", "steps": 60}
+    unfair = Experiment(
+        slug="unfair", title="Unfair", base=base | {"schedule": "cosine"},
+        arms=(Arm("one", "control", {"learning_rate": 0.02}), Arm("the same", "fault", {"learning_rate": 0.0006})),
+        claims=(Claim("worse", difference("the same", "one", "accuracy"), 0.1, "less"),), seeds=6,
+    )  # fmt: skip
+    with Pool(Runs(own_data_folder / "runs"), Limits(), 2) as pool:
+
+        def run(experiment: Experiment) -> ExperimentRun:
+            task = ExperimentRun(experiment, pool).start()
+            assert task.wait(600)
+            assert task.state == "finished"
+            return task
+
+        assert run(unfair).report.claims[0].finding == "holds", "as it was planted"
+        grids = first_grids(unfair)
+        while (missing := pilot(unfair, grids)) is not None:
+            grids = with_trials(grids, run(missing).trials)
+        rates = {grid.arm: grid.best for grid in grids}
+        assert rates["the same"] > 0.005
+        assert run(replace(unfair, rates=rates)).report.claims[0].finding == "none"
+
+
+@pytest.mark.parametrize("slug", ISSUES)
+def test_the_shipped_grids_are_of_the_arms_as_they_are_and_each_of_those_is_trained_at_its_choice(slug: str) -> None:
+    issue, grids = ISSUES[slug], read_grids(slug)
+    empty = {grid.arm: grid for grid in first_grids(issue, extended=True)}
+    for grid in grids:
+        arm = issue.arm(grid.arm)
+        assert is_tuned(issue, arm)
+        assert (grid.own, grid.metric) == (empty[grid.arm].own, metric_of(arm)), (
+            "made by other settings: measure it again"
+        )
+        assert not grid.missing()
+        assert issue.config(arm, 3).learning_rate == grid.best == chosen_rates(slug)[grid.arm]
+    if grids:
+        assert {grid.arm for grid in grids} >= {grid.arm for grid in first_grids(issue)}, "some arms were left out"
