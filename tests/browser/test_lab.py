@@ -1,6 +1,7 @@
 """The whole app in a real browser, as a student meets it: real server, real workers, real training."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from engine.config.run_config import RunConfig
@@ -27,6 +28,11 @@ def controls_in_sight(page: Any) -> None:
 
 def shows_step(page: Any, number: str) -> None:
     page.locator(".board .facts").filter(has_text=re.compile(rf"^step {number} of")).wait_for()
+
+
+def holding_scripts(held: list[Any]) -> Callable[[Any], None]:
+    """A board's script stays on its way: its route is put into the list."""
+    return lambda page: page.route("**/boards/*.js", lambda route: held.append(route))
 
 
 def example_in_sight(page: Any, *panels: str) -> None:
@@ -79,11 +85,7 @@ def test_train_pressed_before_the_boards_script_is_there_is_followed(open_page: 
     # The browser may answer the two calls that wait for the script in either order: four pages meet both.
     for steps in (5, 6, 7, 8):
         held = list[Any]()
-
-        def hold(page: Any, held: list[Any] = held) -> None:
-            page.route("**/boards/*.js", lambda route: held.append(route))
-
-        page = open_page(f"lab?steps={steps}", before=hold)
+        page = open_page(f"lab?steps={steps}", before=holding_scripts(held))
         button(page, "Train").click()
         page.wait_for_url("**run=*")
         settled(page)
