@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.experiments.evidence.shipped import shipped_reports
 from engine.experiments.experiment import Claim
-from engine.experiments.finding import Finding
+from engine.experiments.finding import FEWEST_SEEDS, Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import BySeed, ClaimReport
 from engine.experiments.statistics import weigh
@@ -31,9 +31,8 @@ def _over(sets: list[ClaimReport]) -> Finding:
 def finding(claim: Claim, by_seed: BySeed) -> Finding:
     """The opposite holds where the claim would hold if every effect had the other sign."""
     effects = np.array(by_seed, dtype=float)
-    sign = 1 if claim.direction == "more" else -1
     here, there = (weigh(own, claim.smallest_effect, claim.direction) for own in (effects, -effects))
     if Finding.HOLDS in (here.finding, there.finding):
         return Finding.HOLDS if here.finding is Finding.HOLDS else Finding.OPPOSITE
-    below = here.ci is not None and max(sign * end for end in here.ci) < claim.smallest_effect
-    return Finding.NONE if below else Finding.UNDECIDED
+    small = here.ci is not None and here.seeds >= FEWEST_SEEDS and max(map(abs, here.ci)) < claim.smallest_effect
+    return Finding.NONE if small else Finding.UNDECIDED

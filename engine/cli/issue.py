@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from dataclasses import replace
 from functools import partial
@@ -17,10 +18,11 @@ from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.terminal import POLL_SECONDS, follow, print_json, table
 from engine.experiments.evidence.store import save
 from engine.experiments.evidence.table import write_evidence
+from engine.experiments.experiment import PILOT_SEEDS, Experiment
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
-from engine.experiments.rates import PILOT_SEEDS, RateGrid, as_row, first_grids, pilot, with_trials, write_grids
+from engine.experiments.rates import RateGrid, as_row, best_in_words, measured_grids, write_grids
 from engine.experiments.report import Report
 from engine.experiments.running import trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
@@ -88,14 +90,14 @@ def run(given: argparse.Namespace) -> int:
     return 0
 
 
-def _run_to_end(issue: Issue, pool: Pool, given: argparse.Namespace) -> ExperimentRun:
+def _run_to_end(experiment: Experiment, pool: Pool, given: argparse.Namespace) -> ExperimentRun:
     """Run an experiment with a bar, or with a line of JSON for each trial. Raises ValueError with the reason where it fails."""
-    find, save_trial = partial(trial_cache.find, issue), partial(trial_cache.save, issue)
-    task = ExperimentRun(issue, pool, extended=given.extended, find=find, save=save_trial).start()
+    find, save_trial = partial(trial_cache.find, experiment), partial(trial_cache.save, experiment)
+    task = ExperimentRun(experiment, pool, extended=given.extended, find=find, save=save_trial).start()
     if given.json:
         _follow_as_json(task)
     else:
-        follow(task, issue.slug, TimeRemainingColumn())
+        follow(task, experiment.slug, TimeRemainingColumn())
     if task.state == "failed":
         raise ValueError(task.problem)
     trial_cache.delete_oldest()
@@ -104,9 +106,7 @@ def _run_to_end(issue: Issue, pool: Pool, given: argparse.Namespace) -> Experime
 
 def _measure_rates(issue: Issue, pool: Pool, given: argparse.Namespace) -> None:
     """Measure the grids of an issue's arms, and write or print them."""
-    grids = first_grids(issue, given.extended)
-    while (missing := pilot(issue, grids)) is not None:
-        grids = with_trials(grids, _run_to_end(missing, pool, given).trials)
+    grids = measured_grids(issue, lambda part: _run_to_end(part, pool, given).trials, given.extended)
     if given.write:
         write_grids(issue.slug, grids, given.write)
     if given.json:
@@ -140,39 +140,46 @@ def _follow_as_json(run: ExperimentRun) -> None:
 
 
 def claims_table(found: Report) -> Table:
+    """A row for each claim: the effect with its interval, p with what Holm's correction makes of it, and the smallest effect worth naming
+    with the size from which on an effect is found."""
+
+    def beside(first: str, second: str) -> str:
+        return f"{first}\n[dim]{second}[/]" if second else first
+
     rows = (
         (
-            claim.sentence + (f" [dim]{claim.condition}[/]" if claim.condition else ""),
+            beside(claim.sentence, claim.condition),
             row.words,
-            "" if row.effect is None else f"{row.effect:+.3g} {claim.unit}",
-            "" if row.ci is None or row.exact else f"{row.ci[0]:+.3g} to {row.ci[1]:+.3g}",
-            "" if row.p is None else f"{row.p:.2g}",
-            "" if one.p_holm is None else f"{one.p_holm:.2g}",
-            f"{claim.smallest_effect:g}",
-            "" if row.detectable is None else f"{row.detectable:.2g}",
+            beside(
+                "" if row.effect is None else f"{row.effect:+.3g} {claim.unit}",
+                "" if row.ci is None or row.exact else f"{row.ci[0]:+.3g} to {row.ci[1]:+.3g}",
+            ),
+            "" if row.p is None else f"{row.p:.2g}\n[dim]{one.p_holm:.2g}[/]",
+            beside(f"{claim.smallest_effect:g}", "" if row.detectable is None else f"{row.detectable:.2g}"),
         )
         for one, claim, row in ((one, one.claim, one.weighed) for one in found.claims)
     )
     seeds = f"seeds {found.seeds[0]} to {found.seeds[-1]}"
     title = f"{found.experiment.slug}: {found.claims[0].weighed.words} ({seeds}, {found.seconds:.0f} s)"
-    return table(
-        title,
-        ("claim", "finding", "effect", "95 % interval", "p", "p, Holm", "smallest", "found from"),
-        rows,
-        left=1,
-        lines=True,
-    )
+    heads = ("claim", "finding", "effect\n95 % interval", "p\np, Holm", "smallest\nfound from")
+    return table(title, heads, rows, left=1, lines=True)
 
 
 def rates_table(issue: Issue, grids: list[RateGrid]) -> Table:
     """A row for each arm: its chosen rate, and the mean score at each rate."""
 
     def scores(grid: RateGrid) -> str:
-        return "  ".join(f"{rate:g}: {abs(grid.mean(rate)):.3g}" for rate in sorted(grid.scores))
+        means = {rate: abs(grid.mean(rate)) for rate in sorted(grid.scores)}
+        return "  ".join(
+            f"{rate:g}: " + (f"{mean:.3g}" if math.isfinite(mean) else "failed") for rate, mean in means.items()
+        )
 
-    rows = ((grid.arm, f"{grid.own:g}", f"{grid.best:g}", grid.metric, scores(grid)) for grid in grids)
-    title = f"{issue.slug}: " + (issue.fixed_rate or "the learning rate of each arm")
-    return table(title, ("arm", "own rate", "best rate", "score", "mean score at each rate"), rows)
+    rows = ((grid.arm, f"{grid.own:g}", best_in_words(grid), grid.metric, scores(grid)) for grid in grids)
+    return table(
+        f"{issue.slug}: the learning rate of each arm",
+        ("arm", "own rate", "best rate", "score", "mean score at each rate"),
+        rows,
+    )
 
 
 def summary_table(reports: list[Report], seconds: float) -> Table:

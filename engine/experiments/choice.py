@@ -97,7 +97,7 @@ def evidence_table() -> list[Evidence]:
 def cell(encoding: str, wanted: Property, here: Sequence[Trial]) -> Cell:
     """The evidence on one encoding for one property; ``here``: the trials of its issue on this machine."""
     issue = ISSUES[wanted.issue]
-    condition = issue.config(issue.arm(wanted.arm))
+    condition = issue.untuned().config(issue.arm(wanted.arm))
     arm = arm_of(issue, condition, encoding)
     found = _numbers(wanted, arm.name, here) if arm else None
     empty = Cell(
@@ -108,7 +108,7 @@ def cell(encoding: str, wanted: Property, here: Sequence[Trial]) -> Cell:
 
 
 def arm_of(issue: Issue, condition: RunConfig, encoding: str) -> Arm | None:
-    """The arm that differs from the condition in the encoding alone, with that encoding's default parameters."""
+    """The arm that differs from the condition in the encoding alone, with that encoding's default parameters, best rates apart."""
     try:
         wanted = condition.replace(pos_encoding=encoding)
     except ConfigError:
@@ -119,7 +119,8 @@ def arm_of(issue: Issue, condition: RunConfig, encoding: str) -> Arm | None:
 
 @cache
 def _configs(slug: str) -> list[tuple[Arm, RunConfig]]:
-    return [(arm, ISSUES[slug].config(arm)) for arm in ISSUES[slug].arms]
+    issue = ISSUES[slug].untuned()
+    return [(arm, issue.config(arm)) for arm in issue.arms]
 
 
 def chance_of(config: RunConfig) -> float:

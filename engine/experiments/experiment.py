@@ -7,8 +7,8 @@ design is another one (:mod:`engine.experiments.comparison`). Whoever runs, stor
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from engine.settings.fields import Setting
 Role = Literal["fault", "control", "remedy", "comparison"]
 MOST_SEEDS = 16
 LARGEST_SEED = 2**31 - 1
+PILOT_SEEDS = range(900, 904)
+"""The seeds on which learning rates are chosen (:mod:`engine.experiments.rates`), and which no finding uses."""
 
 Values = Callable[[str, str], np.ndarray]
 """``values(arm, metric)``: the numbers by seed, [seed]; NaN where a seed has none (yet)."""
@@ -66,12 +68,15 @@ class Claim:
     """The statement."""
     condition: str = ""
     """The condition of the test, such as "at 512 sequences"."""
+    learned: tuple[tuple[str, str, float], ...] = ()
+    """(arm, metric, level): arms that must first have learned their task, such as at the trained length before longer ones are asked
+    about. As long as the mean over the seeds is below the level, the claim is undecided."""
     about: Literal["issue", "condition", "remedy"] = "issue"
     """The subject of the claim: the issue itself, a condition or negative finding beside it, or a remedy."""
 
     @property
     def numbers(self) -> list[tuple[str, str]]:
-        """The numbers that the effect is computed from: (arm, metric)."""
+        """The numbers that the effect is computed from and that must have been learned: (arm, metric)."""
         asked: dict[tuple[str, str], None] = {}
 
         def note(arm: str, metric: str) -> np.ndarray:
@@ -79,6 +84,8 @@ class Claim:
             return np.full(1, np.nan)
 
         self.effect(note)
+        for arm, metric, _ in self.learned:
+            note(arm, metric)
         return list(asked)
 
 
@@ -118,11 +125,14 @@ class Experiment:
     """Further curves to follow beside losses and accuracies: ``grad.<part>``, such as ``grad.7.q``."""
     rates: Mapping[str, float] = field(default_factory=dict)
     """By arm, the learning rate at which it is compared, where that is not the rate of its settings."""
-    fixed_rate: str = ""
-    """The sentence why no arm's learning rate is tuned; empty where they may be."""
 
     def __post_init__(self) -> None:
-        seed_range(self.seeds, self.first_seed)
+        seeds = seed_range(self.seeds, self.first_seed)
+        if self.claims and self.rates and not set(seeds).isdisjoint(PILOT_SEEDS):
+            raise ValueError(
+                f"first_seed is {self.first_seed}; allowed are no seeds from {PILOT_SEEDS[0]} to {PILOT_SEEDS[-1]}, on which "
+                "the learning rates were chosen."
+            )
 
     @property
     def seed_range(self) -> range:
@@ -147,6 +157,10 @@ class Experiment:
         """The config of an arm at a seed. Raises ConfigError."""
         rate = {"learning_rate": self.rates[arm.name]} if arm.name in self.rates else {}
         return parse({**self.base, **arm.settings, **rate, "seed": seed})
+
+    def untuned(self) -> Self:
+        """The same experiment with each arm at the rate of its settings."""
+        return replace(self, rates={})
 
     def record(self, arm: Arm) -> RecordOptions:
         return RecordOptions(

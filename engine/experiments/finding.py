@@ -40,8 +40,8 @@ WORDS = {
 RULE = f"""\
 A claim *{Finding.HOLDS.words.lower()}* where the 95 % interval (paired t, seed by seed) excludes zero on the claimed side, the exact
 sign-flip p is below .05 and the effect is at least the smallest worth naming, which was declared before the run. *{Finding.OPPOSITE.words}*
-where all of that is so on the other side. Else there is *{Finding.NONE.words.lower()}* where the whole interval lies below that size on the
-claimed side. All other claims are *{Finding.UNDECIDED.words.lower()}*, as are all with fewer than {FEWEST_SEEDS} seeds."""
+where all of that is so on the other side. There is *{Finding.NONE.words.lower()}* where the whole interval is nearer to zero than that
+size, on both sides. All other claims are *{Finding.UNDECIDED.words.lower()}*, as are all with fewer than {FEWEST_SEEDS} seeds."""
 """How the finding is reached, in Markdown, for the pages and the table of evidence."""
 
 

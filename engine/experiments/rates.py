@@ -9,24 +9,23 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal, TypeVar
 
-from engine.experiments.experiment import Arm, Experiment
+from engine.experiments.evidence import FOLDER
+from engine.experiments.experiment import PILOT_SEEDS, Arm, Experiment
 from engine.experiments.trial import Trial
 
 FILE = "rates.json"
-SHIPPED = Path(__file__).parent / "evidence"
-PILOT_SEEDS = range(900, 904)
 FIRST, FARTHEST = 2, 4
 """The half decades on each side of the arm's own rate: of the first grid, and of the largest one."""
 SAME = 0.01
 """The difference of two mean scores up to which the rate nearer to the arm's own is kept."""
-Metric = Literal["accuracy", "best_loss"]
+Metric = Literal["accuracy", "loss"]
 OF_LOSS = ("loss", "gap", "other_text")
 """The beginnings of the names of numbers that are losses, or follow from them."""
 Kind = TypeVar("Kind", bound=Experiment)
@@ -63,12 +62,18 @@ class RateGrid:
         first = [self._rate(place) for place in range(-FIRST, FIRST + 1)]
         if missing := [rate for rate in first if rate not in self.scores]:
             return missing
-        for side in (-1, 1):
-            edge = max(self.scores, key=lambda rate: side * rate)
+        lowest, highest = min(self.scores), max(self.scores)
+        for edge, side in ((lowest, -1), (highest, 1)):
             place = round(2 * math.log10(edge / self.own))
-            if self.best == edge and abs(place) < FARTHEST:
+            grows = self.best == edge or (side < 0 and self.mean(self.best) == -math.inf)  # a lower rate may finish
+            if grows and abs(place) < FARTHEST:
                 return [self._rate(place + side)]
         return []
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the best rate is the last one that was tried on its side, so that a farther one may be better."""
+        return self.best in (min(self.scores), max(self.scores))
 
     def _rate(self, place: int) -> float:
         return float(f"{self.own * 10 ** (place / 2):.2g}")
@@ -76,19 +81,19 @@ class RateGrid:
 
 def first_grids(experiment: Experiment, extended: bool = False) -> list[RateGrid]:
     """The empty grids of all arms that are tuned."""
-    plain = replace(experiment, rates={})
-    arms = [arm for arm in experiment.arms_of(extended) if is_tuned(experiment, arm)]
+    plain = experiment.untuned()
+    arms = [arm for arm in experiment.arms_of(extended) if is_tuned(arm)]
     return [RateGrid(arm.name, plain.config(arm).learning_rate, metric_of(arm), {}) for arm in arms]
 
 
-def is_tuned(experiment: Experiment, arm: Arm) -> bool:
-    return not experiment.fixed_rate and arm.tuned and not arm.alone
+def is_tuned(arm: Arm) -> bool:
+    return arm.tuned and not arm.alone
 
 
 def metric_of(arm: Arm) -> Metric:
-    """The score by which an arm's rate is chosen: the accuracy, or for an arm that is reported by losses the lowest loss along the run,
-    since a rate that has hardly trained would have the smallest gap."""
-    return "best_loss" if arm.metric.startswith(OF_LOSS) else "accuracy"
+    """The score by which an arm's rate is chosen: the accuracy at the end, or for an arm that is reported by losses the loss on new
+    sequences at the end. The gap is no score: a rate that has hardly trained would have the smallest."""
+    return "loss" if arm.metric.startswith(OF_LOSS) else "accuracy"
 
 
 def pilot(experiment: Kind, grids: Iterable[RateGrid]) -> Kind | None:
@@ -107,13 +112,34 @@ def with_trials(grids: Iterable[RateGrid], trials: Sequence[Trial]) -> list[Rate
 
     def score(grid: RateGrid, rate: float, seed: int) -> float | None:
         trial = found.get((_name(grid.arm, rate), seed))
-        return trial.numbers.get(grid.metric) if trial is not None else None
+        number = trial.numbers.get(grid.metric) if trial is not None else None
+        return None if number is None else float(f"{number:.4g}")
 
     def scored(grid: RateGrid) -> RateGrid:
         new = {rate: [score(grid, rate, seed) for seed in PILOT_SEEDS] for rate in grid.missing()}
         return replace(grid, scores={**grid.scores, **new})
 
     return [scored(grid) for grid in grids]
+
+
+def measured_grids(
+    experiment: Experiment, run: Callable[[Experiment], Sequence[Trial]], extended: bool = False
+) -> list[RateGrid]:
+    """The grids of all arms that are tuned; ``run`` gives the trials of an experiment that measures a part of them."""
+    grids = first_grids(experiment, extended)
+    while (missing := pilot(experiment, grids)) is not None:
+        grids = with_trials(grids, run(missing))
+    return grids
+
+
+def at_best_rates(experiment: Kind, grids: Iterable[RateGrid]) -> Kind:
+    """The experiment with each arm at the best rate of its grid."""
+    return replace(experiment, rates={**experiment.rates, **{grid.arm: grid.best for grid in grids}})
+
+
+def best_in_words(grid: RateGrid) -> str:
+    """The best rate, and whether it is the last one of the grid."""
+    return f"{grid.best:g}" + (" (the last one tried)" if grid.at_end else "")
 
 
 def _at(arm: Arm, rate: float) -> Arm:
@@ -142,15 +168,11 @@ def write_grids(slug: str, grids: Sequence[RateGrid], folder: Path) -> None:
 
 def as_row(grid: RateGrid) -> dict[str, Any]:
     """A grid as plain data."""
-    scores = {f"{rate:g}": _short(scores) for rate, scores in sorted(grid.scores.items())}
+    scores = {f"{rate:g}": list(scores) for rate, scores in sorted(grid.scores.items())}
     return {"arm": grid.arm, "own": grid.own, "best": grid.best, "metric": grid.metric, "scores": scores}
 
 
-def _short(scores: Sequence[float | None]) -> list[float | None]:
-    return [None if score is None else float(f"{score:.4g}") for score in scores]
-
-
-def read_grids(slug: str, folder: Path = SHIPPED) -> list[RateGrid]:
+def read_grids(slug: str, folder: Path = FOLDER) -> list[RateGrid]:
     """The grids of an issue; none where they were not measured."""
     return [
         RateGrid(row["arm"], row["own"], row["metric"], {float(rate): scores for rate, scores in row["scores"].items()})

@@ -118,7 +118,7 @@ def report(
     """
     values, stored = values_of(trials, seeds), effects or {}
     rows = [
-        _claim_report(claim, np.array(stored[claim.id], float) if claim.id in stored else claim.effect(values))
+        _claim_report(claim, np.array(stored[claim.id], float) if claim.id in stored else claim.effect(values), values)
         for claim in experiment.claims_of(extended)
     ]
     corrected = holm([row.weighed.p for row in rows])
@@ -146,8 +146,20 @@ def sides_of(claim: Claim, values: Values) -> tuple[float, float] | None:
     return (float(before[both].mean()), float(after[both].mean())) if both.any() else None
 
 
-def _claim_report(claim: Claim, effects: np.ndarray) -> ClaimReport:
-    return ClaimReport(claim, known(effects), weigh(effects, claim.smallest_effect, claim.direction))
+def _claim_report(claim: Claim, effects: np.ndarray, values: Values) -> ClaimReport:
+    weighed = weigh(effects, claim.smallest_effect, claim.direction)
+    if missing := _not_learned(claim, values):
+        weighed = replace(weighed, finding=Finding.UNDECIDED, why=missing)
+    return ClaimReport(claim, known(effects), weighed)
+
+
+def _not_learned(claim: Claim, values: Values) -> str:
+    """The sentence on the first arm that has not learned what the claim rests on; empty where all have."""
+    for arm, metric, level in claim.learned:
+        numbers = values(arm, metric)
+        if np.isfinite(numbers).any() and (mean := np.nanmean(numbers)) < level:
+            return f"“{arm}” has not learned its task: {metric} is {mean:.2f}, and the claim asks for {level:g}."
+    return ""
 
 
 def known(values: np.ndarray) -> list[float | None]:

@@ -20,6 +20,8 @@ from engine.foundation.student import t_bound
 LEVEL = 0.05
 POWER = 0.8
 """The probability with which :attr:`Weighed.detectable` is found."""
+EXACT_UP_TO = 18
+"""The most values of which every pattern of signs is tried."""
 ROUNDING = 1e-12
 """The share of the values' size within which two sums of them count as equal."""
 
@@ -83,7 +85,7 @@ class Weighed:
 
 def weigh(effects: ArrayLike, smallest: float, direction: Literal["more", "less"] = "more") -> Weighed:
     """The finding about a claim. It *holds*: the interval excludes zero on the claimed side, p < .05, and the mean is at least
-    ``smallest``. The *opposite* holds: the same on the other side. *None*: the interval lies below that size on the claimed side.
+    ``smallest``. The *opposite* holds: the same on the other side. *None*: the interval lies within that size on both sides.
     Otherwise, and with so few seeds that p cannot fall below .05, *undecided*.
 
     ``effects`` [seed]; those that are not finite are left out. Raises ValueError where ``smallest`` is not above 0.
@@ -114,10 +116,15 @@ def _judge(mean: float, low: float, high: float, p: float, smallest: float, seed
         return Finding.UNDECIDED, f"With {seeds} seeds p cannot fall below {lowest_p(seeds):.3g}; six can decide."
     if low > 0 and p < LEVEL and mean >= smallest:
         return Finding.HOLDS, f"The interval excludes zero, p < {LEVEL}, and the effect is at least {smallest:g}."
-    if high < 0 and p < LEVEL:
-        return Finding.OPPOSITE if mean <= -smallest else Finding.NONE, "The effect is significant the other way."
+    if high < 0 and p < LEVEL and mean <= -smallest:
+        return Finding.OPPOSITE, f"The same holds the other way: the effect is at most {-smallest:g}."
+    if -smallest < low and high < smallest:
+        return (
+            Finding.NONE,
+            f"The whole interval is nearer to zero than {smallest:g}, the smallest effect worth naming.",
+        )
     if high < smallest:
-        return Finding.NONE, f"The whole interval lies below {smallest:g}, the smallest effect worth naming."
+        return Finding.UNDECIDED, "The claimed effect is excluded, but there may be one the other way."
     if low > 0 and p < LEVEL:
         return Finding.UNDECIDED, f"There is an effect, but it may lie on either side of {smallest:g}."
     return Finding.UNDECIDED, "The seeds disagree too much; more of them may decide."
@@ -150,8 +157,13 @@ def holm(ps: Sequence[float | None]) -> list[float | None]:
 def sign_flip_p(values: np.ndarray) -> float:
     """The two-sided p of a mean this far from zero if every sign could equally be the other, [seed].
 
-    The sign of the last value stays: with every sign turned, a sum is as far from zero.
+    The sign of the last value stays: with every sign turned, a sum is as far from zero. Of more than ``EXACT_UP_TO`` values only as
+    many patterns are tried, drawn at random and always the same ones.
     """
-    patterns = np.arange(2 ** (len(values) - 1))[:, None] >> np.arange(len(values)) & 1
+    if len(values) <= EXACT_UP_TO:
+        patterns = np.arange(2 ** (len(values) - 1))[:, None] >> np.arange(len(values)) & 1
+    else:
+        patterns = np.random.default_rng(0).integers(0, 2, (2 ** (EXACT_UP_TO - 1), len(values)))
+        patterns[0] = 0  # the observed signs are one of the patterns
     sums = np.abs((1 - 2 * patterns) @ values)
     return float(np.mean(sums >= abs(values.sum()) - ROUNDING * np.abs(values).sum()))

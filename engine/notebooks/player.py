@@ -189,7 +189,7 @@ class Play:
         """The reason to end the process, in one sentence; empty where there is none."""
         now, allowed = time.monotonic(), self._limits
         if self.state == "waiting":
-            return f"It waited for {in_time(IDLE)} and was put away." if now - self._waiting_since > IDLE else ""
+            return f"It waited for {in_time(IDLE)} and was closed." if now - self._waiting_since > IDLE else ""
         if now - self._asked_at > allowed.notebook_seconds:
             return f"It took longer than {in_time(allowed.notebook_seconds)}, which this host allows, and was ended."
         if now - self._seen_at > UNSEEN:

@@ -75,9 +75,9 @@ class Players:
         if not limits.notebooks:
             raise NoRoom(NONE_HERE)
         own = [play for play in self._alive() if play.owner == visitor.id]
-        _end_waiting(own, limits.notebooks_per_visitor, "You opened another one, so it was put away.")
+        _end_waiting(own, limits.notebooks_per_visitor, "You opened another one, so it was closed.")
         if allowances.count("notebook", visitor) < limits.notebooks_per_visitor:  # else nobody gives way to a refusal
-            _end_waiting(self._alive(), limits.notebooks, "Others needed its place, so it was put away.")
+            _end_waiting(self._alive(), limits.notebooks, "Others needed its place, so it was closed.")
 
 
 def _end_waiting(alive: Iterable[Play], most: int, why: str) -> None:

@@ -90,7 +90,7 @@ class RunFolder:
 
     @property
     def state(self) -> Path:
-        """The state of a training that was put away, or that is saved now and then; the worker writes it. It is never of a later
+        """The state of a training that was suspended, or that is saved now and then; the worker writes it. It is never of a later
         step than the last event: whoever continues with it repeats the steps in between."""
         return self.path / "state.pt"
 
@@ -100,21 +100,21 @@ class RunFolder:
         return (self.path / "events.jsonl").exists()
 
     @property
-    def put_away(self) -> Path:
-        """The file with the request of a run that is put away or saved."""
-        return self.path / "put_away.json"
+    def saved_request(self) -> Path:
+        """The file with the request of a run that is suspended or saved."""
+        return self.path / "request.json"
 
-    def read_put_away(self) -> dict[str, Any]:
+    def read_saved_request(self) -> dict[str, Any]:
         """The content of that file; empty where it cannot be read."""
         with suppress(OSError, ValueError):
-            if isinstance(row := json.loads(self.put_away.read_text("utf-8")), dict):
+            if isinstance(row := json.loads(self.saved_request.read_text("utf-8")), dict):
                 return row
         return {}
 
     def can_go_on(self, step: int) -> bool:
         """Whether the run, of which no event is later than this step, can go on: its state was saved, or it had not begun."""
-        saved = self.state.exists() and self.read_put_away().get("step", step) <= step
-        return self.put_away.exists() and (saved or not self.begun)
+        saved = self.state.exists() and self.read_saved_request().get("step", step) <= step
+        return self.saved_request.exists() and (saved or not self.begun)
 
     def delete_half_written(self) -> None:
         """Delete what a worker that is gone had begun to write."""

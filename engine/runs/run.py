@@ -35,8 +35,8 @@ class Run:
         self.id, self.config, self.owner, self.created = run_id, config, owner, created
         self.folder = folder.path
         self.state: State = "queued"
-        self.away = False
-        """Whether the run is paused and put away: on no worker, with its training state in its folder."""
+        self.suspended = False
+        """Whether the run is suspended: on no worker, paused, with its training state in its folder."""
         self.machine = ""
         """The name of the machine on which the run is or was trained last; empty for the app's own."""
         self.queue_place: int | None = None
@@ -176,22 +176,22 @@ class Run:
             self._starts_at = None if seconds is None else time.monotonic() + seconds
             self._tell()
 
-    def put_away(self, setback: str = "") -> None:
+    def suspend(self, setback: str = "") -> None:
         """Its training state is saved, and no worker has it. ``setback``: why, where its worker has ended."""
         with self._changed:
             if self.live:
-                self.state, self.away, self.setback = "paused", True, setback
+                self.state, self.suspended, self.setback = "paused", True, setback
             self._tell()
 
     def bring_back(self, setback: str = "") -> bool:
-        """It is queued again after it was put away; ``setback``: the sentence where it first repeats steps. False where it is not put
-        away, or not any more."""
+        """It is queued again after it was suspended; ``setback``: the sentence where it first repeats steps. False where it is not
+        suspended, or not any more."""
         with self._changed:
-            away = self.away and self.live
-            if away:
-                self.state, self.away, self.setback = "queued", False, setback
+            comes = self.suspended and self.live
+            if comes:
+                self.state, self.suspended, self.setback = "queued", False, setback
                 self._tell()
-            return away
+            return comes
 
     def wait_again(self, setback: str = "") -> None:
         """It is queued again: its worker ended. ``setback``: what that means for it, where it had gone on there."""
@@ -211,7 +211,7 @@ class Run:
                 case Snapshot():
                     self.snapshot = event
                 case Finished() | Failed() | Ended():
-                    self._ending, self.state, self.away = event, _state_after(event), False
+                    self._ending, self.state, self.suspended = event, _state_after(event), False
 
     @classmethod
     def from_disk(cls, folder: RunFolder, elsewhere: Callable[[str], bool] = lambda _: False) -> Run:
@@ -223,8 +223,8 @@ class Run:
             run._add(folder.read_events())
         run._written = len(run._events)
         run.elsewhere = run.live and elsewhere(folder.server())
-        if run.live and folder.can_go_on(run.step) and not (run.elsewhere and folder.read_put_away().get("going")):
-            run.put_away()
+        if run.live and folder.can_go_on(run.step) and not (run.elsewhere and folder.read_saved_request().get("going")):
+            run.suspend()
         elif run.elsewhere:
             run.state = "running"
         elif run.live:

@@ -23,14 +23,14 @@ def write_request(run: Run, request: RunRequest, *, left: bool = False) -> None:
     row = {
         "step": run.step, "pace": request.pace, "record": asdict(request.record), "going": not request.paused, "left": left,
     }  # fmt: skip
-    write_whole(RunFolder(run.folder).put_away, json.dumps(row))
+    write_whole(RunFolder(run.folder).saved_request, json.dumps(row))
 
 
 def read_request(run: Run, address: str = "") -> RunRequest:
     """The request with which a suspended run was submitted; the run waits until it is resumed. Where that cannot be read, the defaults."""
     owner = Visitor(run.owner, address)
     try:
-        row = json.loads(RunFolder(run.folder).put_away.read_text("utf-8"))
+        row = json.loads(RunFolder(run.folder).saved_request.read_text("utf-8"))
         record = RecordOptions(**{**row["record"], "measurements": tuple(row["record"]["measurements"])})
         pace = None if row["pace"] is None else float(row["pace"])
         return RunRequest(run.config, owner, pace=pace, paused=True, record=record)
@@ -48,6 +48,6 @@ def delete_saved(run: Run) -> None:
     """Delete the saved state of a run and what stands beside it: the run has ended."""
     folder = RunFolder(run.folder)
     folder.delete_half_written()
-    for file in (folder.put_away, folder.state):
+    for file in (folder.saved_request, folder.state):
         with suppress(OSError):
             file.unlink()

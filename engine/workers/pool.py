@@ -185,7 +185,7 @@ class Pool:
                 self._queue.take_out(lambda other: other is queued)
         if queued is not None and worker is None:
             end(queued, queued.stopped_early)
-        elif queued is None and run is not None and run.away:
+        elif queued is None and run is not None and run.suspended:
             self._suspended.give_up(run)
 
     def _find(self, run_id: str, by: Visitor) -> Run | None:
@@ -207,7 +207,7 @@ class Pool:
                 worker.send(control)
             elif queued is not None:
                 queued.control_early(control)
-        if queued is not None or run is None or not run.away:
+        if queued is not None or run is None or not run.suspended:
             return
         if control.action in ("resume", "step"):
             self._suspended.bring_back(run, [control], by)

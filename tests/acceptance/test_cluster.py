@@ -114,7 +114,7 @@ def test_a_run_goes_on_at_another_worker(tmp_path: Path, monkeypatch: pytest.Mon
         run = pool.submit(RunRequest(config))
         until(lambda: run.step >= 50)
         pool.pause(run.id)
-        until(lambda: run.away)
+        until(lambda: run.suspended)
         first = run.machine
         next(worker for worker in cluster.workers if cluster.address_of(worker) == first).kill()
         until(lambda: first not in [machine.name for machine in pool.machines.training])

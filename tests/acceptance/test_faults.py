@@ -101,11 +101,11 @@ def test_killed_idle_nobody_notices_and_while_the_run_is_paused_the_run_is_lost(
 
 
 @pytest.mark.usefixtures("impatient")
-def test_killed_after_the_run_was_put_away_the_run_goes_on_where_it_was(pool: Pool) -> None:
+def test_killed_after_the_run_was_suspended_the_run_goes_on_where_it_was(pool: Pool) -> None:
     run = pool.submit(RunRequest(config(200, 0.002)))
     until(lambda: run.step > 0)
     pool.pause(run.id)
-    until(lambda: run.away)
+    until(lambda: run.suspended)
     step, worker = run.step, pool.health().workers[0].pid
     assert (run.folder / "state.pt").exists()
     kill(worker)

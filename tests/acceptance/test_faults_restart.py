@@ -16,7 +16,7 @@ NOT_BEGUN = "The app ended before this run had begun."
 ELSEWHERE = "This run goes on at another server that shares the data folder; it can be steered there only."
 
 
-async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_put_away(tmp_path: Path) -> None:
+async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_suspended(tmp_path: Path) -> None:
     async with visitor() as me:
         async with (
             site(me, tmp_path, **ONE_PLACE) as one,
@@ -25,16 +25,16 @@ async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_put_
             away = await one.train(first)
             await first.press("Pause")
             await until(lambda: away.state == "paused")
-            going = await one.train(second)  # the paused run is put away for it
+            going = await one.train(second)  # the paused run is suspended for it
             waiting = await one.train(third, "queued")
-            assert (on_disk(tmp_path, away.run).folder / "put_away.json").exists()
+            assert (on_disk(tmp_path, away.run).folder / "request.json").exists()
             children = psutil.Process(one.server.pid).children(recursive=True)
             assert children
             one.kill()
             await until(lambda: are_gone(children))
 
         lost, never, kept = (on_disk(tmp_path, board.run) for board in (going, waiting, away))
-        assert (lost.state, never.state, kept.state, kept.away) == ("lost", "lost", "paused", True)
+        assert (lost.state, never.state, kept.state, kept.suspended) == ("lost", "lost", "paused", True)
         assert lost.step >= going.step > 0, "what the reader saw is on disk"
 
         async with site(me, tmp_path, **ONE_PLACE) as one:

@@ -72,16 +72,16 @@ def test_the_map_has_every_issue_and_no_answer_before_a_guess_unless_it_is_asked
     assert {issue.slug for group in in_groups().values() for issue in group} == set(ISSUES)
     assert set(links(app)) >= {issue.title for issue in ISSUES.values()}
     assert all(issue.key_figure.question in said(app) for issue in ISSUES.values())
-    assert "**.99 → .10**" not in said(app)
+    assert "**.99 → .13**" not in said(app)
     app.toggle(key="issues.revealed").set_value(True).run()
-    assert "**.99 → .10**" in said(app)
+    assert "**.99 → .13**" in said(app)
     app.toggle(key="issues.revealed").set_value(False).run()
-    assert "**.99 → .10**" not in said(app)
+    assert "**.99 → .13**" not in said(app)
     app.query_params["issue"] = "missing-skips"
     app.run().button_group(key="guess.missing-skips").set_value(1).run()
     app.query_params.clear()
     app.run()
-    assert said(app).count("→ .10**") == 1
+    assert said(app).count("→ .13**") == 1
     assert not app.exception
 
 

@@ -1,39 +1,46 @@
 """Pointing: whether an explanation's highest score falls on the true source of the answer.
 
-An explanation scores each position read, [batch, key]: its importance for the answer at the last position. There are six methods.
+An explanation scores each position read, [batch, key]: its importance for the answer at the last position.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from engine.model.activations import ActivationCache, in_mode
+from engine.model.attention import Pattern
 from engine.tasks.base.data import task_data
 from engine.training.data import Batch
 from engine.training.evaluation import forward
 from engine.training.result import Trained
 
 SAMPLES = 256
+PERMUTATIONS = 16
 
 
 def pointing(trained: Trained) -> dict[str, float]:
     """``pointing.<method>``: the share of held-out samples whose top source token is the true one.
 
-    ``last``, ``average`` and ``rollout`` use attention (averaged over heads); ``best_layer`` is the single layer with the
-    highest share; ``gradient_x_input``, ``gradient_norm`` and ``leave_one_out`` use the whole model. The last position,
-    which asks, is no candidate. Raises ValueError where the task has no single true source.
+    ``last``, ``average`` and ``rollout`` use attention (averaged over heads); ``best_layer`` is the layer with the
+    highest share on other samples, so that it is not the best by chance; ``gradient_x_input``, ``gradient_norm`` and
+    ``leave_one_out`` use the whole model. The last position, which asks, is no candidate. ``same_answer_permuted`` is that of
+    :func:`same_answer_permuted`. Raises ValueError where the task has no single true source.
     """
     true_source = task_data(trained.config.task).true_source
     if true_source is None:
         raise ValueError(f"task is {trained.config.task}; allowed for pointing is one with a known true source.")
-    model, batch = trained.model, trained.data.validation_batch(size=SAMPLES).to(trained.device)
-    true = true_source(batch.inputs.cpu(), trained.config.task_settings)
+    model, both = trained.model, trained.data.validation_batch(size=2 * SAMPLES).to(trained.device)
+    choosing, batch = both.rows(slice(SAMPLES)), both.rows(slice(SAMPLES, None))
+    true_there, true = (true_source(half.inputs.cpu(), trained.config.task_settings) for half in (choosing, batch))
     with in_mode(model, training=False):
         with torch.enable_grad():
             times_input, norm = gradients(model, batch)
-        patterns = patterns_of(model, batch)
+        patterns, patterns_there = patterns_of(model, batch), patterns_of(model, choosing)
         without_one = leave_one_out(model, batch)
+        same_answer = same_answer_permuted(model, batch)
     scores = {
         "last": patterns[-1, :, -1],
         "average": averaged_attention(patterns),
@@ -44,13 +51,49 @@ def pointing(trained: Trained) -> dict[str, float]:
     }
     return {
         **{f"pointing.{method}": share_right(score, true) for method, score in scores.items()},
-        "pointing.best_layer": max(share_right(pattern[:, -1], true) for pattern in patterns),
+        "pointing.best_layer": share_right(patterns[best_layer(patterns_there, true_there)][:, -1], true),
+        "pointing.same_answer_permuted": same_answer,
     }
 
 
 def share_right(score: Tensor, true: Tensor) -> float:
     """The share of samples whose top score is right; score [batch, key] with the asking position last, true [batch]."""
     return (score[:, :-1].argmax(dim=-1).cpu() == true).float().mean().item()
+
+
+def best_layer(patterns: Tensor, true: Tensor) -> int:
+    """The layer whose attention points at the true source most often; patterns [layer, batch, query, key], true [batch]."""
+    return max(range(len(patterns)), key=lambda layer: share_right(patterns[layer, :, -1], true))
+
+
+@torch.no_grad()
+def same_answer_permuted(model: nn.Module, batch: Batch) -> float:
+    """The share of samples and permutations in which the answer stays the same when the weights of the last layer's attention, at the
+    position that asks, are permuted at random over the positions, in all heads alike.
+
+    Source: Jain and Wallace 2019, Attention is not Explanation, section 4.2.1.
+    """
+    generator = torch.Generator().manual_seed(0)
+    order = torch.arange(batch.inputs.size(1))
+
+    def permute(module: Pattern, given: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> tuple[Tensor, ...]:
+        scores, pattern, _ = output
+        permuted = pattern.clone()
+        permuted[:, :, -1] = pattern[:, :, -1, order.to(pattern.device)]
+        return scores, permuted, permuted
+
+    whole = forward(model, batch, {})[:, -1].argmax(dim=-1)
+    last = [module for module in model.modules() if isinstance(module, Pattern)][-1]
+    hook = last.register_forward_hook(permute)
+    shares = []
+    try:
+        for _ in range(PERMUTATIONS):
+            order = torch.randperm(batch.inputs.size(1), generator=generator)
+            same = forward(model, batch, {})[:, -1].argmax(dim=-1) == whole  # with a cache attention is not fused
+            shares.append(same.float().mean().item())
+    finally:
+        hook.remove()
+    return sum(shares) / len(shares)
 
 
 def patterns_of(model: nn.Module, batch: Batch) -> Tensor:

@@ -18,14 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from engine.experiments.evidence import FOLDER
 from engine.experiments.experiment import Change, Claim, Experiment
 from engine.experiments.finding import Finding, pooled_finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
 from engine.experiments.report import BySeed, Report, known, report, sides_of
 from engine.experiments.trial import Trial
-
-FOLDER = Path(__file__).parent
 
 
 @cache
@@ -83,11 +82,15 @@ def _trials(arms: dict[str, dict[str, BySeed]], seeds: Sequence[int]) -> list[Tr
 
 
 def write_set(reports: Sequence[Report], folder: Path) -> None:
-    """Write the numbers of reports on the same seeds to ``seeds-<first>.json``, in the place of earlier ones on the same issues."""
+    """Write the numbers of reports on the same seeds to ``seeds-<first>.json``, in the place of earlier ones on the same issues. Raises
+    ValueError where the file holds another number of seeds."""
     folder.mkdir(parents=True, exist_ok=True)
     seeds = reports[0].seeds
     file = folder / f"seeds-{seeds[0]}.json"
-    issues = json.loads(file.read_text("utf-8"))["issues"] if file.exists() else {}
+    before: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() else {"seeds": seeds, "issues": {}}
+    if before["seeds"] != seeds:
+        raise ValueError(f"{file.name} holds {len(before['seeds'])} seeds, and these reports {len(seeds)}.")
+    issues = before["issues"]
     issues |= {found.experiment.slug: _row_of(found) for found in reports}
     row = {
         "seeds": seeds,
@@ -106,8 +109,9 @@ def _row_of(found: Report) -> dict[str, Any]:
             asked[arm][metric] = None
     arms = {arm: {name: known(found.values(arm, name)) for name in names} for arm, names in asked.items()}
     reasons = {arm.name: said for arm in found.arms if (said := found.reasons_of(arm))}
+    rates = {arm.name: found.experiment.config(arm).learning_rate for arm in found.arms}
     return {
-        "extended": found.extended, "seconds": round(found.seconds, 2), "arms": arms, "effects": {}, "reasons": reasons
+        "extended": found.extended, "seconds": round(found.seconds, 2), "rates": rates, "arms": arms, "effects": {}, "reasons": reasons
     }  # fmt: skip
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from engine.experiments.evidence.shipped import FOLDER, pooled_report, sets_of_seeds, shipped_report, write_set
+from engine.experiments.evidence import FOLDER
+from engine.experiments.evidence.shipped import pooled_report, sets_of_seeds, shipped_report, write_set
 from engine.experiments.finding import RULE, pooled_finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report

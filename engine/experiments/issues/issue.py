@@ -27,7 +27,10 @@ FRONT = re.compile(r"\+\+\+\n(.+)^\+\+\+\n\n# ([^\n]+)\n(.+?)^## (.+)", re.DOTAL
 HEADINGS = ("Why it happens", "What helps", "What is claimed", "How it is measured", "Sources")
 CLAIM = re.compile(r"`([\w-]+)`(?: \((condition|remedy)\))? in `(.+?)`: (.+?)(?: \*(.+)\*)?")
 """The id of a claim, its subject where that is not the issue itself, its unit, its sentence, and in italics the condition of the test."""
-TUNED = "All else is the same in all of them, except for the learning rate: each is trained at its own best one."
+TUNED = (
+    "All else is the same in all of them, except for the learning rate: each is trained at its own best one, "
+    "unless the rate is its condition."
+)
 LINK = re.compile(r"\[(.+)\]\((\S+)\)")
 Made = TypeVar("Made")
 

@@ -62,7 +62,7 @@ class Suspended:
             )
             for queued in waited:
                 if queued.resumable:
-                    queued.run.put_away()
+                    queued.run.suspend()
                     self._left[queued.run.id] = queued.run
             self._make_room(now)
             back = [run for run in self._left.values() if self._here(run.owner)]
@@ -128,7 +128,7 @@ class Suspended:
         """Queue the runs that were going when their server ended; of those suspended because their owner had left, each as soon as
         he is here again."""
         for run in self._runs.going():
-            if RunFolder(run.folder).read_put_away().get("left"):
+            if RunFolder(run.folder).read_saved_request().get("left"):
                 with self._lock:
                     self._left[run.id] = run
             else:
@@ -140,7 +140,7 @@ class Suspended:
         left = queued.left and not queued.asked_since
         with suppress(OSError):  # it can be resumed in this process all the same: the state is there
             write_request(queued.run, queued.request, left=left)
-        queued.run.put_away()
+        queued.run.suspend()
         with self._lock:
             if left:
                 self._left[queued.run.id] = queued.run
@@ -164,7 +164,7 @@ class Suspended:
                 queued.come_back(why, counts=worker.ready)
                 back.append(queued)
             elif queued.resumable and not closing:
-                queued.run.put_away(f"{why} {WAITS}")
+                queued.run.suspend(f"{why} {WAITS}")
                 queued.release()
                 wait.append(queued)
             else:
@@ -192,7 +192,7 @@ class Suspended:
         queued = QueuedRun(run, request, prediction, self._queue.admit(request), saved_step=saved_step)
         for control in controls:
             queued.control_early(control)
-        repeats = REPEATS if RunFolder(run.folder).read_put_away().get("step", run.step) < run.step else ""
+        repeats = REPEATS if RunFolder(run.folder).read_saved_request().get("step", run.step) < run.step else ""
         with self._lock:
             self._left.pop(run.id, None)
             claimed = self._runs.bring_back(run, repeats)
@@ -200,7 +200,7 @@ class Suspended:
         if not claimed:
             queued.release()
         elif not added:
-            run.put_away()
+            run.suspend()
             raise Refused(CLOSING)
         else:
             self._runs.take_over(run)
@@ -228,7 +228,7 @@ def keep_until_restart(queued: QueuedRun) -> None:
             write_request(queued.run, queued.request)
             queued.saved = True
     if queued.resumable:
-        queued.run.put_away()
+        queued.run.suspend()
         queued.release()
     else:
         end(queued, Ended(queued.run.step, "lost", CLOSED))

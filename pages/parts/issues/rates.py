@@ -7,8 +7,9 @@ from statistics import fmean
 
 import streamlit as st
 
+from engine.experiments.experiment import PILOT_SEEDS
 from engine.experiments.issues.issue import Issue
-from engine.experiments.rates import PILOT_SEEDS, Metric, RateGrid, read_grids
+from engine.experiments.rates import Metric, RateGrid, best_in_words, read_grids
 from pages.parts.app.in_markdown import escaped
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.colors import Pair
@@ -24,15 +25,17 @@ def show_rates(issue: Issue, extended: bool) -> None:
     named = {arm.name for arm in issue.arms_of(extended)}
     grids = [grid for grid in read_grids(issue.slug) if grid.arm in named]
     if not grids:
-        st.caption(
-            issue.fixed_rate
-            or "The learning rates of these arms were not tuned: each is trained at the rate of its settings."
-        )
+        st.caption("The learning rates of these arms were not tuned: each is trained at the rate of its settings.")
         return
     st.markdown(
-        "**Each arm is trained at its own best learning rate.** The rates were chosen on seeds "
-        f"{PILOT_SEEDS[0]} to {PILOT_SEEDS[-1]}, which no finding uses. Of rates that are as good, the one of the settings was kept."
+        "**Each of these arms is trained at its own best learning rate.** The rates were chosen on seeds "
+        f"{PILOT_SEEDS[0]} to {PILOT_SEEDS[-1]}, which no finding uses. Of rates that are as good, the one nearest to that of the "
+        "settings was taken."
     )
+    if fixed := [arm.name for arm in issue.arms_of(extended) if not arm.tuned]:
+        st.caption(
+            f"Trained at the rate of their settings, since that is their condition: {escaped(', '.join(fixed))}."
+        )
     by_metric: dict[Metric, list[RateGrid]] = {}
     for grid in grids:
         by_metric.setdefault(grid.metric, []).append(grid)
@@ -44,7 +47,7 @@ def _panel(issue: Issue, metric: Metric, grids: Sequence[RateGrid]) -> Panel:
     label, roles = with_unit(metric), [issue.arm(grid.arm).role for grid in grids]
     colors = [role_color(role, roles[:place].count(role), roles.count(role)) for place, role in enumerate(roles)]
     lines = [OverX(grid.arm, color, _points(grid, color)) for grid, color in zip(grids, colors, strict=True)]
-    chosen = "; ".join(f"{grid.arm} {grid.best:g}" for grid in grids)
+    chosen = "; ".join(f"{grid.arm} {best_in_words(grid)}" for grid in grids)
     return Panel(
         id=f"rates.{metric.replace('_', '-')}", title=f"{label[:1].upper()}{label[1:]} at each learning rate",
         figure=over_x_figure(lines, RATE, label), height=over_x_height(lines), wide=True,

@@ -36,7 +36,7 @@ def show_lengths(run: Run) -> None:
 def take_run_away(run: Run | None, config: RunConfig) -> None:
     """The link to everything on the page, the run's numbers as files, and links to analyses of the trained model."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        if run is not None and mine(run.owner) and (run.away or not run.live):
+        if run is not None and mine(run.owner) and (run.suspended or not run.live):
             keep_or_delete(run)
         with st.popover("Share", icon=":material/link:"):
             st.caption("This link opens the lab with every setting in place. It never starts training.")

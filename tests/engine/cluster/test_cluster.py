@@ -80,7 +80,7 @@ def test_a_run_that_does_not_yield_is_ended_by_force_and_the_next_one_goes(pool:
     assert wait_end(pool.submit(RunRequest(config(5)))).state == "finished"
 
 
-def test_a_run_that_was_put_away_goes_on_wherever_there_is_room(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_was_suspended_goes_on_wherever_there_is_room(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suspended, "PAUSED_FOR", 1.0)
     run = long_run(pool)
     pool.pause(run.id)
@@ -89,7 +89,7 @@ def test_a_run_that_was_put_away_goes_on_wherever_there_is_room(pool: Pool, monk
     pool.step(run.id)
     until(lambda: run.step == stood + 1)
     others = [long_run(pool, seed=seed) for seed in (1, 2)]
-    until(lambda: run.away)
+    until(lambda: run.suspended)
     stood = run.step
     assert RunFolder(run.folder).state.read_text() == str(stood)
     pool.resume(run.id)

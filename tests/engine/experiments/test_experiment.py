@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from engine.experiments.experiment import Arm
-from engine.experiments.report import report
+from engine.experiments.finding import Finding
+from engine.experiments.report import ClaimReport, report
 from engine.experiments.trial import POINTS, Trial, numbers_of, read_trial
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
 from engine.settings.costs import Memory
@@ -43,6 +44,24 @@ def test_the_points_of_an_arm_that_is_a_line_by_itself_come_from_its_trials_seed
         (1.0, "accuracy@6", [1.0, 0.9, None]), (2.0, "accuracy@12", [0.5, None, None]),
     ]  # fmt: skip
     assert not any(other["points"] for other in others)
+
+
+def test_a_claim_on_an_arm_that_has_not_learned_is_undecided_and_says_so() -> None:
+    issue, seeds = fake_issue(), range(6)
+    claim = replace(issue.claims[0], learned=(("long", "accuracy", 0.9),))
+    assert ("long", "accuracy") in claim.numbers
+    issue = replace(issue, claims=(claim,))
+
+    def found(accuracy: float) -> ClaimReport:
+        trials = [Trial("short", seed, {"loss": 0.5}) for seed in seeds]
+        trials += [Trial("long", seed, {"loss": 0.1, "accuracy": accuracy}) for seed in seeds]
+        return report(issue, trials, seeds).claims[0]
+
+    assert found(0.95).finding is Finding.HOLDS
+    below = found(0.6)
+    assert (below.finding, below.weighed.effect) == (Finding.UNDECIDED, found(0.95).weighed.effect)
+    assert below.weighed.why == "“long” has not learned its task: accuracy is 0.60, and the claim asks for 0.9."
+    assert below.weighed.words == "Undecided"
 
 
 MEMORY = Memory(1, 1, 2, 3, 0)

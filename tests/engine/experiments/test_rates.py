@@ -7,15 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from engine.experiments.experiment import Arm, Claim, Experiment, difference
+from engine.experiments.evidence.shipped import sets_of_seeds
+from engine.experiments.experiment import PILOT_SEEDS, Arm, Claim, Experiment, difference
 from engine.experiments.issues import ISSUES
 from engine.experiments.rates import (
     FARTHEST,
-    PILOT_SEEDS,
     RateGrid,
+    at_best_rates,
+    best_in_words,
     chosen_rates,
     first_grids,
     is_tuned,
+    measured_grids,
     metric_of,
     pilot,
     read_grids,
@@ -44,17 +47,22 @@ def test_the_grid_is_five_rates_half_a_decade_apart_and_grows_towards_a_best_one
     grid = measured(lambda rate: 1.0 if rate == 0.032 else 0.5)
     assert (sorted(grid.scores), grid.best) == (around, 0.032)
     grid = measured(lambda rate: min(1.0, rate))
-    assert (sorted(grid.scores), grid.best) == ([*around, 0.32, 1.0], 1.0)
+    assert (sorted(grid.scores), grid.best, grid.at_end) == ([*around, 0.32, 1.0], 1.0, True)
+    assert best_in_words(grid) == "1 (the last one tried)"
     grid = measured(lambda rate: 1 - rate)
     assert sorted(grid.scores) == around, "the lower ones are no better than that of the arm's settings, within .01"
-    grid = measured(lambda rate: 100 * rate, metric="best_loss")
+    grid = measured(lambda rate: 100 * rate, metric="loss")
     assert (sorted(grid.scores), grid.best) == ([0.0001, 0.00032, *around], 0.0001), "a lower loss is better"
 
 
 def test_of_rates_that_are_as_good_the_arms_own_stays_and_one_at_which_a_seed_failed_is_never_chosen() -> None:
     assert measured(lambda rate: 0.99 if rate == 0.01 else 1.0).best == 0.01
     assert measured(lambda rate: None if rate >= 0.01 else 0.3).best == 0.0032
-    assert measured(lambda rate: None).best == 0.01
+    failed = measured(lambda rate: None)
+    assert (failed.best, min(failed.scores)) == (0.01, 0.0001), "a lower rate might have finished"
+    assert measured(lambda rate: 0.5 if rate < 0.0005 else None).best == 0.00032
+    with pytest.raises(ValueError, match="first_seed is 896; allowed are no seeds from 900 to 903"):
+        fake_issue(first_seed=896, rates={"short": 1.0})
     grid = measured(lambda rate: 0.5)
     scores = [1.0] * (len(PILOT_SEEDS) - 1)
     assert replace(grid, scores={**grid.scores, 0.1: [*scores, None]}).best == 0.01
@@ -65,7 +73,7 @@ def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_nu
 ) -> None:
     issue = fake_issue(base={"steps": 9, "learning_rate": 0.001}, rates={"short": 1.0})
     grids = first_grids(issue)
-    own = [("short", 0.001, "best_loss"), ("long", 0.001, "best_loss")]
+    own = [("short", 0.001, "loss"), ("long", 0.001, "loss")]
     assert [(grid.arm, grid.own, grid.metric) for grid in grids] == own, "whatever was chosen before"
     trained = pilot(issue, grids)
     assert trained is not None
@@ -75,7 +83,7 @@ def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_nu
         Trial(
             arm.name,
             seed,
-            {"best_loss": 100 * abs(trained.config(arm).learning_rate - 0.0032)},
+            {"loss": 100 * abs(trained.config(arm).learning_rate - 0.0032)},
             outcome="" if place else "It failed.",
         )
         for place, arm in enumerate(trained.arms)
@@ -105,7 +113,6 @@ def test_where_the_rate_is_the_condition_no_grid_is_measured_and_each_arm_is_tra
     issue = fake_issue(base={"learning_rate": 0.01}, arms=arms, claims=(), rates={"a": 0.1})
     assert [issue.config(arm).learning_rate for arm in arms] == [0.1, 0.01, 0.5, 0.01]
     assert [(grid.arm, grid.own) for grid in first_grids(issue)] == [("a", 0.01), ("c", 0.5)]
-    assert first_grids(replace(issue, fixed_rate="The question is about one rate.")) == []
 
 
 def test_a_comparison_in_which_one_arm_is_far_from_its_best_rate_is_caught(own_data_folder: Path) -> None:
@@ -125,12 +132,9 @@ def test_a_comparison_in_which_one_arm_is_far_from_its_best_rate_is_caught(own_d
             return task
 
         assert run(unfair).report.claims[0].finding == "holds", "as it was planted"
-        grids = first_grids(unfair)
-        while (missing := pilot(unfair, grids)) is not None:
-            grids = with_trials(grids, run(missing).trials)
-        rates = {grid.arm: grid.best for grid in grids}
-        assert rates["the same"] > 0.005
-        assert run(replace(unfair, rates=rates)).report.claims[0].finding == "none"
+        fair = at_best_rates(unfair, measured_grids(unfair, lambda part: run(part).trials))
+        assert fair.rates["the same"] > 0.005
+        assert run(fair).report.claims[0].finding == "none"
 
 
 @pytest.mark.parametrize("slug", ISSUES)
@@ -139,11 +143,16 @@ def test_the_shipped_grids_are_of_the_arms_as_they_are_and_each_of_those_is_trai
     empty = {grid.arm: grid for grid in first_grids(issue, extended=True)}
     for grid in grids:
         arm = issue.arm(grid.arm)
-        assert is_tuned(issue, arm)
+        assert is_tuned(arm)
         assert (grid.own, grid.metric) == (empty[grid.arm].own, metric_of(arm)), (
             "made by other settings: measure it again"
         )
         assert not grid.missing()
         assert issue.config(arm, 3).learning_rate == grid.best == chosen_rates(slug)[grid.arm]
+    for measured in sets_of_seeds():
+        rates = measured["issues"][slug].get("rates", {})
+        assert {name: rates[name] for name in issue.rates if name in rates} == {
+            name: issue.rates[name] for name in issue.rates if name in rates
+        }, "evidence at other rates: measure it again"
     if grids:
         assert {grid.arm for grid in grids} >= {grid.arm for grid in first_grids(issue)}, "some arms were left out"

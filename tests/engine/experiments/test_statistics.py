@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -29,13 +30,14 @@ def draws(mean: float, spread: float = 1.0, count: int = DRAWS) -> np.ndarray:
         (DOWN, "less", "holds", ""),
         (DOWN, "more", "opposite", "other way"),
         (UP, "less", "opposite", ""),
-        ([0.01, -0.01, 0.02, -0.02, 0.0, 0.01], "more", "none", "lies below 0.1"),
+        ([0.01, -0.01, 0.02, -0.02, 0.0, 0.01], "more", "none", "nearer to zero than 0.1"),
         # Surely on either side, and yet too small to be worth naming.
-        ([0.02, 0.03, 0.02, 0.03, 0.02, 0.03], "more", "none", "lies below 0.1"),
-        ([-0.02, -0.03, -0.02, -0.03, -0.02, -0.03], "more", "none", "other way"),
+        ([0.02, 0.03, 0.02, 0.03, 0.02, 0.03], "more", "none", "nearer to zero than 0.1"),
+        ([-0.02, -0.03, -0.02, -0.03, -0.02, -0.03], "more", "none", "nearer to zero than 0.1"),
         # The interval excludes zero and p does not fall below .05: no finding rests on the interval alone, on either side.
         ([1.0, 1.0, 1.0, 1.0, 1.0, -0.01], "more", "undecided", "disagree"),
-        ([-1.0, -1.0, -1.0, -1.0, -1.0, 0.01], "more", "none", ""),
+        ([-1.0, -1.0, -1.0, -1.0, -1.0, 0.01], "more", "undecided", "excluded"),
+        ([-0.06, -0.12, -0.08, -0.14, -0.07, -0.12], "more", "undecided", "may be one the other way"),
         ([0.9, -0.9, 0.8, -0.2, 0.5, -0.1], "more", "undecided", "disagree"),
         ([0.03, 0.07, 0.1, 0.13, 0.17, 0.07, 0.1, 0.03], "more", "undecided", "either side"),
         # Five seeds cannot decide, and are told how many can.
@@ -98,6 +100,13 @@ def test_interval_and_p_are_those_of_scipy(seeds: int) -> None:
     )
     assert sign_flip_p(values) == pytest.approx(flipped.pvalue, rel=1e-12)
     assert sign_flip_p(np.arange(1.0, seeds + 1)) == lowest_p(seeds)
+
+
+def test_of_many_seeds_a_part_of_the_patterns_is_tried_and_gives_nearly_the_same_p() -> None:
+    values = np.random.default_rng(3).normal(0.4, 1.0, 32)
+    normal = 2 * (1 - NormalDist().cdf(abs(values.sum()) / math.sqrt(np.square(values).sum())))
+    assert sign_flip_p(values) == pytest.approx(normal, abs=0.01)
+    assert 0 < sign_flip_p(np.ones(32)) < 1e-4
 
 
 def test_a_finding_has_the_sign_of_the_effect_on_the_claimed_side() -> None:

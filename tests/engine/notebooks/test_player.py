@@ -128,7 +128,7 @@ def test_a_visitor_has_as_many_as_the_host_allows_and_the_one_that_waits_gives_w
     busy.go(CODE[0])
     third = players.begin(NOTEBOOK, anna)
     assert (busy.state, waiting.state, third.state) == ("running", "ended", "waiting")
-    assert waiting.why_ended == "You opened another one, so it was put away."
+    assert waiting.why_ended == "You opened another one, so it was closed."
     assert allowances.count("notebook", anna) == 2
     third.stop()
     assert allowances.count("notebook", anna) == 1

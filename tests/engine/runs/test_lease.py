@@ -139,4 +139,4 @@ def test_the_pool_takes_it_and_gives_it_back(tmp_path: Path) -> None:
         assert [holder.id for holder in second.lease.others()] == [pool.runs.lease.id]
         assert second.get(run.id).elsewhere  # type: ignore[union-attr]
     assert second.lease.others() == []
-    assert second.get(run.id).away  # type: ignore[union-attr]
+    assert second.get(run.id).suspended  # type: ignore[union-attr]

@@ -565,7 +565,7 @@ def test_closing_ends_every_process_and_puts_the_runs_away(tmp_path: Path) -> No
         pids = [worker.pid for worker in pool.health().workers]
     assert len(pids) >= 2
     assert not any(map(psutil.pid_exists, pids)), "neither process nor zombie"
-    assert {(run.state, run.away) for run in runs} == {("paused", True)}
+    assert {(run.state, run.suspended) for run in runs} == {("paused", True)}
     pool.close()
     with pytest.raises(Refused, match="closing"):
         pool.submit(RunRequest(config(5)))
@@ -574,7 +574,7 @@ def test_closing_ends_every_process_and_puts_the_runs_away(tmp_path: Path) -> No
     again = Runs(tmp_path)
     for run in runs:
         found = again.get(run.id)
-        assert (found.away, found.step) == (True, run.step)
+        assert (found.suspended, found.step) == (True, run.step)
 
 
 def test_closing_does_not_wait_for_a_run_that_hangs(tmp_path: Path) -> None:
@@ -625,7 +625,7 @@ def wait_gone(pid: int) -> None:
 
 def test_when_the_app_is_killed_its_workers_go_and_what_was_saved_goes_on_after_the_next_start(tmp_path: Path) -> None:
     with app_on(tmp_path) as (app, (run_id, trial_id), pid):
-        until(lambda: (tmp_path / run_id / "put_away.json").exists())
+        until(lambda: (tmp_path / run_id / "request.json").exists())
         app.kill()
     wait_gone(pid)
     trial = Runs(tmp_path).get(trial_id)
@@ -640,13 +640,13 @@ def test_when_the_app_is_killed_its_workers_go_and_what_was_saved_goes_on_after_
         assert steps_of(run) == list(range(1, 2001))
 
 
-def test_when_the_app_ends_its_workers_go_and_its_runs_are_put_away(tmp_path: Path) -> None:
+def test_when_the_app_ends_its_workers_go_and_its_runs_are_suspended(tmp_path: Path) -> None:
     with app_on(tmp_path) as (app, (run_id, _), pid):
         pass
     assert app.returncode == 0
     wait_gone(pid)
     run = Runs(tmp_path).get(run_id)
-    assert (run.state, run.away) == ("paused", True)
+    assert (run.state, run.suspended) == ("paused", True)
     assert steps_of(run) == list(range(1, run.step + 1)) != []
 
 

@@ -77,7 +77,7 @@ def away(pool: Pool, steps: int = 200, seconds_per_step: float = 0.004, **how: A
     run = pool.submit(RunRequest(config(steps, seconds_per_step), ME, **how))
     until(lambda: run.step >= 3)
     pool.pause(run.id, ME)
-    until(lambda: run.away)
+    until(lambda: run.suspended)
     return run
 
 
@@ -119,7 +119,7 @@ def test_a_paused_run_gives_its_slot_back_takes_single_steps_and_goes_on_where_i
     assert isinstance(wait_end(other).ending, Finished)
     before = run.step
     pool.step(run.id, ME)
-    until(lambda: run.away and run.step > before)
+    until(lambda: run.suspended and run.step > before)
     assert run.step == before + 1
     for _ in range(5):  # from many tabs
         pool.resume(run.id, ME)
@@ -134,7 +134,7 @@ def test_sixteen_paused_runs_do_not_keep_anybody_from_training(start: Start) -> 
         pool.step(run.id, ME)
     other = pool.submit(RunRequest(config(5), YOU))
     assert isinstance(wait_end(other).ending, Finished)
-    until(lambda: all(run.away for run in stepped))
+    until(lambda: all(run.suspended for run in stepped))
     assert [run.step for run in stepped] == [1] * 16
 
 
@@ -167,10 +167,10 @@ def test_a_worker_that_ends_for_another_reason_before_it_reads_the_state_costs_n
         wait_end(blocking)
 
     lose_the_worker(pool.step)
-    until(lambda: run.away and run.step == step + 1)
+    until(lambda: run.suspended and run.step == step + 1)
     monkeypatch.setattr(queued, "MOST_RETURNS", 0)
     lose_the_worker(pool.resume)
-    until(lambda: run.away)
+    until(lambda: run.suspended)
     assert (run.ending, run.step) == (None, step + 1)
     pool.resume(run.id, ME)
     wait_whole(run)
@@ -184,12 +184,12 @@ def test_one_that_waits_to_go_on_is_suspended_again_where_its_owner_leaves_or_th
     pool.resume(first.id, ME)
     assert (first.state, first.queue_place) == ("queued", 1)
     here.clear()
-    until(lambda: first.away)
+    until(lambda: first.suspended)
     here.add(ME.id)
     until(lambda: first.queue_place == 1)
     pool = start(runs_per_worker=1)
     run = pool.runs.get(first.id)
-    assert (run.state, run.away, run.step) == ("paused", True, first.step)
+    assert (run.state, run.suspended, run.step) == ("paused", True, first.step)
     pool.resume(run.id, ME)
     wait_whole(run)
 
@@ -200,7 +200,7 @@ def test_after_a_restart_its_owner_resumes_it(start: Start) -> None:
     pool = start()
     pool.take_up()
     run = pool.runs.get(first.id)
-    assert (run.state, run.away, run.step) == ("paused", True, first.step)
+    assert (run.state, run.suspended, run.step) == ("paused", True, first.step)
     assert read_request(run) == RunRequest(first.config, ME, pace=20_000.0, paused=True, record=quiet)
     with pytest.raises(Refused, match="somebody else"):
         pool.resume(run.id, YOU)
@@ -235,7 +235,7 @@ def test_steps_asked_for_while_it_repeats_others_are_new_ones(start: Start) -> N
     kill_worker_of(pool, run)
     pool.step(run.id, ME)
     until(lambda: run.step > step)
-    until(lambda: run.away)
+    until(lambda: run.suspended)
     assert run.step == step + 1
     assert steps_of(run) == list(range(1, step + 2))
 
@@ -256,7 +256,7 @@ def test_saved_now_and_then_a_run_goes_on_by_itself_when_its_worker_is_killed(st
 
 def saved_step(run: Run) -> int:
     """The step of the saved state, as far as the pool knows; 0 without one."""
-    return int(RunFolder(run.folder).read_put_away().get("step", 0))
+    return int(RunFolder(run.folder).read_saved_request().get("step", 0))
 
 
 def test_a_run_that_hangs_is_not_tried_again_from_where_it_was_saved(start: Start) -> None:
@@ -274,7 +274,7 @@ def test_runs_that_go_or_wait_when_the_app_closes_go_on_by_themselves_after_the_
     mine += [pool.submit(RunRequest(config(20, 0.01, seed), ME)) for seed in (3, 4)]
     pool = start(runs_per_worker=2)
     found = [pool.runs.get(run.id) for run in mine]
-    assert [(run.away, run.step) for run in found] == [(True, was.step) for was in mine]
+    assert [(run.suspended, run.step) for run in found] == [(True, was.step) for was in mine]
     pool.take_up()
     assert [run.queue_place for run in found] == [None, None, 1, 2], "in their order"
     for run in found:
@@ -287,11 +287,11 @@ def test_who_had_left_before_a_restart_finds_the_run_going_when_he_is_back(start
     run = long_run(pool, 0.01, visitor=ME)
     here.clear()
     pool.submit(RunRequest(config(5), trial=True))
-    until(lambda: run.away)
+    until(lambda: run.suspended)
     pool = start(here.__contains__)
     pool.take_up()
     again = pool.runs.get(run.id)
-    assert again.away
+    assert again.suspended
     here.add("me")
     until(lambda: again.step > run.step)
 
@@ -324,7 +324,7 @@ def test_killed_while_it_reads_the_state_it_is_suspended_again(start: Start) -> 
         pool.resume(run.id, ME)
         until(is_read)
         kill_worker_of(pool, run)
-        until(lambda: run.away)
+        until(lambda: run.suspended)
     assert (run.state, run.step, run.ending) == ("paused", step, None)
     until(lambda: pool.allowances.count("run", ME) == 0)
     pool.resume(run.id, ME)
@@ -353,7 +353,7 @@ def test_it_comes_back_only_where_its_owner_has_room(start: Start) -> None:
     going = pool.submit(RunRequest(config(LONG, 0.002), ME))
     with pytest.raises(Refused, match="You have 1 run going"):
         pool.resume(run.id, ME)
-    assert run.away
+    assert run.suspended
     pool.stop(going.id, ME)
     wait_end(going)
     pool.resume(run.id, ME)
@@ -369,7 +369,7 @@ def test_where_the_disk_does_not_take_it_the_run_stays_and_goes_on(start: Start)
     step = run.step
     pool.resume(run.id, ME)
     until(lambda: run.step > step)
-    assert not run.away
+    assert not run.suspended
     (run.folder / "state.pt").rmdir()
 
 
@@ -384,17 +384,17 @@ def test_who_has_left_makes_room_while_others_wait_until_he_is_back(start: Start
     here.remove("me")
     steps = [run.step for run in mine]
     until(lambda: all(run.step > step + 20 for run, step in zip(mine, steps, strict=True)))
-    assert not any(run.away for run in mine), "they go on while nobody waits"
+    assert not any(run.suspended for run in mine), "they go on while nobody waits"
     yours = long_run(pool, 0.005, visitor=YOU)
-    assert [run.away for run in mine].count(True) == 1, "one makes room for one"
-    assert not any(run.away for run in (programs, trial, yours))
+    assert [run.suspended for run in mine].count(True) == 1, "one makes room for one"
+    assert not any(run.suspended for run in (programs, trial, yours))
     here.add("me")
-    back = next(run for run in mine if run.away)
+    back = next(run for run in mine if run.suspended)
     until(lambda: back.queue_place == 1)
     step = back.step
     pool.stop(yours.id, YOU)
     until(lambda: back.step > step)
-    assert paused.away, "who paused it resumes it"
+    assert paused.suspended, "who paused it resumes it"
 
 
 def test_trained_for_real_its_numbers_are_those_of_a_run_that_nothing_happened_to(tmp_path: Path) -> None:
@@ -402,10 +402,10 @@ def test_trained_for_real_its_numbers_are_those_of_a_run_that_nothing_happened_t
     with Pool(Runs(tmp_path), Limits(), 1, training="tests.engine.saved_often_for_real") as pool:
         assert pool.wait_until_ready(120)
         run = pool.submit(RunRequest(slow, ME, paused=True))
-        until(lambda: run.away)
+        until(lambda: run.suspended)
         for step in (1, 2, 3):
             pool.step(run.id, ME)
-            until(lambda: run.away and run.step == step)  # noqa: B023 called at once
+            until(lambda: run.suspended and run.step == step)  # noqa: B023 called at once
         pool.resume(run.id, ME)
         until(lambda: saved_step(run) > 3)
         kill_worker_of(pool, run)

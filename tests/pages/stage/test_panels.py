@@ -164,7 +164,7 @@ def test_arms_whose_trials_give_whole_lines_are_drawn_over_x() -> None:
 
 
 def test_two_arms_say_what_differs_between_them_and_not_what_differs_from_a_third() -> None:
-    mask, hunger, skips = ISSUES["missing-mask"], ISSUES["data-hunger"], ISSUES["missing-skips"]
+    mask, hunger, skips = ISSUES["missing-mask"], ISSUES["data-hunger"], ISSUES["missing-skips"].untuned()
     assert differences(mask, mask.arm("causal mask"), mask.arm("no mask")) == "Mask fault: None → **Missing**"
     assert differences(mask, mask.arm("no mask"), mask.arm("causal mask")) == "Mask fault: Missing → **None**"
     assert "Nothing" in differences(mask, mask.arm("no mask"), mask.arm("no mask"))

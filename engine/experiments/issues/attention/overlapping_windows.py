@@ -1,5 +1,7 @@
 """overlapping-windows: windows that share text, within the training text and across the split."""
 
+from functools import partial
+
 from engine.experiments.experiment import Arm, Claim, above, difference
 from engine.experiments.issues.issue import read_issue
 
@@ -13,18 +15,21 @@ BASE = {
     "learning_rate": 0.005, "steps": 250,
 }  # fmt: skip
 
+_arm = partial(Arm, tuned=False)
+"""An arm at the rate of the base: the question is how the windows change one and the same training."""
+
 ISSUE = read_issue(
     __file__,
     base=BASE,
     arms=(
-        Arm(SAME_TEXT, "fault", OVER, "gap", ("other_text",), line="same text", x=8),
-        Arm(SIDE, "control", APART, "gap", line="same text", x=32),
-        Arm(AS_MANY, "fault", {**OVER, "dataset_size": 127}, "gap", line="same number of windows", x=8),
-        Arm(LEAK, "fault", {**OVER, "split": "windows"}, "other_text.flattery", ("other_text",)),
-        Arm(CLEAN, "remedy", {**APART, "split": "windows"}, "other_text.flattery", ("other_text",)),
-        Arm("every start", "comparison", {**OVER, "stride": 1}, "gap", line="same text", x=1, extended=True),
-        Arm("half overlapping", "comparison", {**OVER, "stride": 16}, "gap", line="same text", x=16, extended=True),
-        Arm(
+        _arm(SAME_TEXT, "fault", OVER, "gap", ("other_text",), line="same text", x=8),
+        _arm(SIDE, "control", APART, "gap", line="same text", x=32),
+        _arm(AS_MANY, "fault", {**OVER, "dataset_size": 127}, "gap", line="same number of windows", x=8),
+        _arm(LEAK, "fault", {**OVER, "split": "windows"}, "other_text.flattery", ("other_text",)),
+        _arm(CLEAN, "remedy", {**APART, "split": "windows"}, "other_text.flattery", ("other_text",)),
+        _arm("every start", "comparison", {**OVER, "stride": 1}, "gap", line="same text", x=1, extended=True),
+        _arm("half overlapping", "comparison", {**OVER, "stride": 16}, "gap", line="same text", x=16, extended=True),
+        _arm(
             "half overlapping, as many windows",
             "comparison",
             {**OVER, "stride": 16, "dataset_size": 127},
@@ -33,7 +38,7 @@ ISSUE = read_issue(
             x=16,
             extended=True,
         ),
-        Arm(
+        _arm(
             "validated on the trained windows",
             "fault",
             {**APART, "split": "none"},

@@ -35,6 +35,7 @@ ISSUE = read_issue(
         Claim("leave-one-out", difference(DEEP, SHALLOW, "pointing.leave_one_out"), 0.05, "less"),
         Claim("accuracy", difference(DEEP, SHALLOW, "accuracy"), 0.02, "less"),
         Claim("best-layer", rise(DEEP, "pointing.best_layer", "pointing.last"), 0.2),
+        Claim("other-attention", difference(DEEP, SHALLOW, "pointing.same_answer_permuted"), 0.2),
         Claim("mean-over-last", rise(DEEP, "pointing.average", "pointing.last"), 0.2),
         Claim("head-removal", rise(DEEP, "heads.half_accuracy", "heads.random_half_accuracy"), 0.1),
     ),

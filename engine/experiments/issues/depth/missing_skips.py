@@ -40,10 +40,11 @@ def _trained(layers: int) -> Arm:
     return Arm(f"{counted(layers, 'layer')}, no skips", "comparison", settings, line="no skips", x=layers)
 
 
-def _untrained(layers: int) -> Arm:
-    name, line = f"{layers} layers, no skips, before training", "residual before training"
-    settings = {**NO_SKIPS, "n_layers": layers, "steps": 1}
-    return Arm(name, "comparison", settings, "init_token_residual", LOOKS, extended=True, line=line, x=layers)
+def _untrained(layers: int, *, mlp: bool = True, extended: bool = False) -> Arm:
+    name = f"{layers} layers, no skips{'' if mlp else ', no MLP'}, before training"
+    line = "residual before training" if mlp else ""
+    settings = {**NO_SKIPS, "n_layers": layers, "steps": 1, "mlp": mlp}
+    return Arm(name, "comparison", settings, "init_token_residual", LOOKS, extended, line=line, x=layers, tuned=False)
 
 
 ISSUE = read_issue(
@@ -55,11 +56,13 @@ ISSUE = read_issue(
         Arm(WITH, "control", {}, line="skips", x=8),
         *(_trained(layers) for layers in (1, 2, 4)),
         Arm("1 layer, skips", "comparison", {"n_layers": 1}, line="skips", x=1),
-        Arm(BARE, "fault", {**NO_SKIPS, **AT_START}, "init_token_residual", LOOKS),
-        Arm(BARE_SKIPS, "control", AT_START, "init_token_residual", LOOKS),
-        Arm(TEXTBOOK, "fault", {**NO_SKIPS, **AT_START, "norm": "none"}, "first_grad.first", LOOKS),
+        Arm(BARE, "fault", {**NO_SKIPS, **AT_START}, "init_token_residual", LOOKS, tuned=False),
+        Arm(BARE_SKIPS, "control", AT_START, "init_token_residual", LOOKS, tuned=False),
+        Arm(TEXTBOOK, "fault", {**NO_SKIPS, **AT_START, "norm": "none"}, "first_grad.first", LOOKS, tuned=False),
         Arm("4 layers, skips", "comparison", {"n_layers": 4}, line="skips", x=4, extended=True),
-        *(_untrained(layers) for layers in (2, 4, 8, 16)),
+        _untrained(8),
+        _untrained(8, mlp=False),
+        *(_untrained(layers, extended=True) for layers in (2, 4, 16)),
     ),
     claims=(
         Claim("accuracy", difference(WITHOUT, WITH, "accuracy"), 0.3, "less"),
@@ -70,6 +73,15 @@ ISSUE = read_issue(
         Claim("queries-in-training", _along_training, 0.5, "less"),
         Claim("same-direction", difference(BARE, BARE_SKIPS, "init_token_cosine"), 0.1),
         Claim("tokens-alike", decades(BARE, "init_token_residual", BARE_SKIPS), 1.0, "less"),
+        Claim(
+            "mlp-against-collapse",
+            decades(
+                "8 layers, no skips, before training",
+                "init_token_residual",
+                "8 layers, no skips, no MLP, before training",
+            ),
+            0.5,
+        ),
         Claim("layer-norm-keeps-gradient", decades(TEXTBOOK, "first_grad.first", BARE), 1.0, "less"),
         Claim("one-layer", above("1 layer, no skips", "accuracy", CHANCE), 0.8),
         Claim("skips-learn", above(WITH, "accuracy", CHANCE), 0.8),

@@ -1,6 +1,10 @@
 """overfitting-depth: do more layers learn the training sequences by heart?"""
 
-from engine.experiments.experiment import Arm, Claim, Role, difference
+from typing import Any
+
+from engine.config.run_config import parse
+from engine.estimate.matching import matched_width, n_parameters
+from engine.experiments.experiment import Arm, Claim, Role, difference, rise
 from engine.experiments.issues.issue import read_issue
 
 FEW, MANY = 128, 1024
@@ -9,6 +13,10 @@ DEEP_MANY, SHALLOW_MANY = f"6 layers, {MANY} sequences", f"1 layer, {MANY} seque
 DROPOUT, DECAY, NOISE = "dropout 0.2", "weight decay 1", "a fifth of the answers wrong"
 WIDE = {"d_model": 32, "n_heads": 4, "dataset_size": 32}
 WIDE_DEEP, WIDE_SHALLOW = "6 layers, width 32, 32 sequences", "1 layer, width 32, 32 sequences"
+
+
+EQUAL = f"1 wider layer, {FEW} sequences"
+DEEP_SLOW, SHALLOW_SLOW = f"{DEEP}, rate .01", f"{SHALLOW}, rate .01"
 
 
 def _deep(**settings: object) -> dict[str, object]:
@@ -21,10 +29,12 @@ def _line(n: int, depth: int, role: Role = "comparison", extended: bool = False)
     return Arm(name, role, settings, "gap", extended=extended, line=f"{n} sequences", x=depth)
 
 
-BASE = {
+BASE: dict[str, Any] = {
     "task": "markov", "vocab_size": 6, "dirichlet_alpha": 0.2, "seq_len": 16, "d_model": 16, "n_heads": 2,
     "learning_rate": 0.01, "batch_size": 64, "steps": 100,
 }  # fmt: skip
+AS_MANY_PARAMETERS = matched_width(parse({**BASE, "n_layers": 1}), n_parameters(parse({**BASE, "n_layers": 6})))
+"""The width at which one layer has as many parameters as six."""
 
 ISSUE = read_issue(
     __file__,
@@ -33,6 +43,9 @@ ISSUE = read_issue(
         _line(FEW, 6, "fault"),
         _line(FEW, 1, "control"),
         _line(FEW, 3),
+        Arm(EQUAL, "comparison", {"n_layers": 1, "d_model": AS_MANY_PARAMETERS, "dataset_size": FEW}, "gap"),
+        Arm(DEEP_SLOW, "fault", _deep(), "gap", tuned=False),
+        Arm(SHALLOW_SLOW, "control", _deep(n_layers=1), "gap", tuned=False),
         _line(MANY, 1),
         _line(MANY, 6, "remedy"),
         Arm(DROPOUT, "remedy", _deep(dropout=0.2), "loss"),
@@ -55,11 +68,15 @@ ISSUE = read_issue(
     ),
     claims=(
         Claim("gap", difference(DEEP, SHALLOW, "gap"), 0.2),
+        Claim("one-rate", difference(DEEP_SLOW, SHALLOW_SLOW, "gap"), 0.2),
         Claim("final-loss", difference(DEEP, SHALLOW, "loss"), 0.1),
+        Claim("one-rate-final-loss", difference(DEEP_SLOW, SHALLOW_SLOW, "loss"), 0.1),
+        Claim("best-rate", difference(DEEP, DEEP_SLOW, "loss"), 0.1, "less"),
         Claim("gap-more-data", difference(DEEP_MANY, SHALLOW_MANY, "gap"), 0.2),
+        Claim("equal-parameters", difference(DEEP, EQUAL, "gap"), 0.2),
         Claim("best-loss", difference(DEEP, SHALLOW, "best_loss"), 0.1),
         Claim("more-data", difference(DEEP_MANY, DEEP, "loss"), 0.1, "less"),
-        Claim("early-stopping", lambda values: values(DEEP, "best_loss") - values(DEEP, "loss"), 0.1, "less"),
+        Claim("early-stopping", rise(DEEP_SLOW, "best_loss", "loss"), 0.1, "less"),
         Claim("dropout", difference(DROPOUT, DEEP, "loss"), 0.1, "less"),
         Claim("weight-decay", difference(DECAY, DEEP, "loss"), 0.1, "less"),
         Claim(

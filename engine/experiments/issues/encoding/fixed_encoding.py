@@ -19,6 +19,11 @@ def _arm(
     return Arm(name, role, {**task, **settings, "pos_encoding": encoding}, extended=extended)
 
 
+def _slow(name: str, task: Settings) -> Arm:
+    """An arm with sinusoids that stays at the rate of the base, for the finding of a comparison in which no rate is tuned."""
+    return Arm(f"{name}, rate .005", "comparison", {**task, "pos_encoding": "sinusoidal"}, tuned=False)
+
+
 BASE = {
     "family": "encoder", "vocab_size": 8, "seq_len": 16, "d_model": 32, "n_layers": 1, "n_heads": 4,
     "learning_rate": 0.005, "schedule": "cosine", "steps": 300,
@@ -31,7 +36,8 @@ ISSUE = read_issue(
         _arm("sinusoidal", "fault", "sinusoidal"),
         _arm("learned table", "remedy", "learned"),
         _arm("RoPE", "comparison", "rope"),
-        _arm("sinusoidal, rate .01", "comparison", "sinusoidal", learning_rate=0.01),
+        _slow("sinusoidal", PERMUTATION),
+        _slow("3 back, sinusoidal", THREE_BACK),
         _arm("3 back, sinusoidal", "control", "sinusoidal", THREE_BACK),
         _arm("content offset, sinusoidal", "comparison", "sinusoidal", CONTENT),
         _arm("content offset, learned table", "comparison", "learned", CONTENT),
@@ -50,7 +56,10 @@ ISSUE = read_issue(
         Claim("learned-table", difference("learned table", "sinusoidal", "accuracy"), 0.2),
         Claim("rope", difference("RoPE", "learned table", "accuracy"), 0.2, "less"),
         Claim("t5-bias", difference("T5 bias", "learned table", "accuracy"), 0.2, "less"),
-        Claim("higher-rate", difference("sinusoidal, rate .01", "sinusoidal", "accuracy"), 0.2),
+        Claim(
+            "one-rate", difference("sinusoidal, rate .005", "3 back, sinusoidal, rate .005", "accuracy"), 0.2, "less"
+        ),
+        Claim("best-rate", difference("sinusoidal", "sinusoidal, rate .005", "accuracy"), 0.2),
         Claim("learned-table-offset", difference("learned table", "3 back, learned table", "accuracy"), 0.05, "less"),
         Claim(
             "content-offset-rope", difference("content offset, RoPE", "content offset, learned table", "accuracy"), 0.2

@@ -12,8 +12,8 @@ def _previous(name: str, std: float) -> Arm:
     return Arm(name, "comparison", {"k": 1, "table_init_std": std}, STRUCTURE, MEASURED, line="previous token", x=std)
 
 
-def _three_back(name: str, **settings: object) -> Arm:
-    return Arm(name, "comparison", {"k": 3, **settings}, "accuracy", MEASURED)
+def _three_back(name: str, tuned: bool = True, **settings: object) -> Arm:
+    return Arm(name, "comparison", {"k": 3, **settings}, "accuracy", MEASURED, tuned=tuned)
 
 
 BASE = {
@@ -31,7 +31,8 @@ ISSUE = read_issue(
         _three_back("3 back, table .02", table_init_std=0.02),
         _three_back("3 back, table 1", table_init_std=1.0),
         _three_back("3 back, table and tokens .02", table_init_std=0.02, token_init_std=0.02),
-        _three_back("3 back, table .02, twice the learning rate", table_init_std=0.02, learning_rate=0.01),
+        _three_back("3 back, table .02, rate .005", tuned=False, table_init_std=0.02),
+        _three_back("3 back, table 1, rate .005", tuned=False, table_init_std=1.0),
     ),
     claims=(
         Claim("small-start", difference("previous token, table .02", "previous token, table 1", STRUCTURE), 0.3),
@@ -40,11 +41,8 @@ ISSUE = read_issue(
         Claim("three-back-order", difference("3 back, table .02", "3 back, table 1", STRUCTURE), 0.3),
         Claim("three-back-accuracy", difference("3 back, table 1", "3 back, table .02", "accuracy"), 0.3),
         Claim("small-tokens", difference("3 back, table and tokens .02", "3 back, table .02", "accuracy"), 0.3),
-        Claim(
-            "higher-rate",
-            difference("3 back, table .02, twice the learning rate", "3 back, table .02", "accuracy"),
-            0.3,
-        ),
+        Claim("one-rate", difference("3 back, table 1, rate .005", "3 back, table .02, rate .005", "accuracy"), 0.3),
+        Claim("best-rate", difference("3 back, table .02", "3 back, table .02, rate .005", "accuracy"), 0.3),
     ),
     x_label="Standard deviation at which the table starts",
 )

@@ -16,10 +16,12 @@ from engine.analysis.measurements.head_pruning import (
 )
 from engine.analysis.measurements.pointing import (
     averaged_attention,
+    best_layer,
     gradients,
     leave_one_out,
     pointing,
     rollout,
+    same_answer_permuted,
     share_right,
 )
 from engine.training.result import Trained
@@ -76,9 +78,34 @@ def test_tops_among_the_pairs_are_counted_the_model_is_left_as_it_was_and_number
     assert first == second
     assert given.model.training
     assert all(p.equal(old) and p.grad is None for p, old in zip(given.model.parameters(), before, strict=True))
-    assert first["pointing.best_layer"] >= first["pointing.last"]
     with pytest.raises(ValueError, match="task is sort; allowed"):
         pointing(as_trained(task="sort", family="encoder"))
+
+
+def test_the_best_layer_points_at_the_source_most_often() -> None:
+    patterns = torch.zeros(2, 4, 3, 3)  # [layer, batch, query, key]
+    patterns[:, :, -1, 1] = 0.5
+    patterns[0, [0, 1, 2], -1, 0] = 1.0
+    patterns[1, [1, 3], -1, 0] = 1.0
+    assert best_layer(patterns, torch.zeros(4)) == 0
+    assert best_layer(patterns, torch.ones(4)) == 1
+
+
+def test_the_answer_stays_under_permuted_attention_only_where_attention_says_nothing() -> None:
+    given = trained(n_heads=4, n_layers=2)
+    batch = given.data.validation_batch(size=64)
+    before = given.model(batch.inputs)
+    with torch.no_grad():
+        for attention in attentions(given.model):
+            attention.q.weight *= 30.0  # now each head looks at one place
+    assert same_answer_permuted(given.model, batch) < 0.9
+    assert not given.model(batch.inputs).equal(before)
+    after = given.model(batch.inputs)
+    with torch.no_grad():
+        attentions(given.model)[-1].q.weight.zero_()
+        attentions(given.model)[-1].q.bias.zero_()
+    assert same_answer_permuted(given.model, batch) == 1.0, "equal weights are the same in any order"
+    assert not after.equal(given.model(batch.inputs))
 
 
 def test_a_gate_of_zero_is_a_head_whose_output_columns_are_zero() -> None:

@@ -56,6 +56,7 @@ def test_a_claim_asks_for_numbers_that_its_arms_give(issue: Issue, claim: Claim)
     effect = claim.effect(values)
     assert effect.shape == (1,)
     assert np.isfinite(effect).all()
+    assert all(np.isfinite(values(arm, metric)).all() for arm, metric, _ in claim.learned)
 
 
 def growing(arm: str, metric: str) -> np.ndarray:
