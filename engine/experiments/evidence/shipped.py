@@ -23,7 +23,7 @@ from engine.experiments.experiment import Change, Claim, Experiment
 from engine.experiments.finding import Finding, pooled_finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
-from engine.experiments.report import BySeed, Report, known, report, sides_of
+from engine.experiments.report import BySeed, ClaimReport, Report, known, report, sides_of
 from engine.experiments.trial import Trial
 
 
@@ -129,8 +129,7 @@ def shipped_result(experiment: Experiment, figure: KeyFigure) -> ShippedResult |
     pooled = pooled_report(experiment)
     if pooled is None:
         return None
-    by_set = (found.claim(figure.claim).finding for found in shipped_reports(experiment))
-    finding = pooled_finding(pooled.claim(figure.claim).finding, by_set)
+    finding = finding_of(pooled.claim(figure.claim), shipped_reports(experiment))
     outcome = outcome_of(figure, pooled.values, finding)
     return ShippedResult(finding, outcome) if outcome is not None else None
 
@@ -157,20 +156,30 @@ class ShippedClaim:
 def shipped_claims(experiment: Experiment) -> list[ShippedClaim]:
     """The claims that were measured, in their order; none where no evidence on the experiment was shipped."""
     pooled, reports = pooled_report(experiment), shipped_reports(experiment)
+    if pooled is None:
+        return []
     claims = []
-    for row in pooled.claims if pooled else ():
+    for row in pooled.claims:
         claim = row.claim
         effects = np.array([effect for effect in row.effects if effect is not None], dtype=float)
-        if pooled is None or not len(effects):
-            continue
-        mean = float(effects.mean())
-        agreeing = int((np.sign(effects) == np.sign(mean)).sum())
-        above_zero = isinstance(claim.effect, Change) and claim.effect.before == 0.0  # then it is a number itself
-        sides = None if above_zero else sides_of(claim, pooled.values)
-        by_set = tuple(one.finding for found in reports for one in found.claims if one.claim.id == claim.id)
-        finding = pooled_finding(row.finding, by_set)
-        claims.append(ShippedClaim(claim, finding, by_set, mean, len(effects), agreeing, sides))
+        if len(effects):
+            mean = float(effects.mean())
+            agreeing = int((np.sign(effects) == np.sign(mean)).sum())
+            above_zero = isinstance(claim.effect, Change) and claim.effect.before == 0.0  # then it is a number itself
+            sides = None if above_zero else sides_of(claim, pooled.values)
+            finding, alone = finding_of(row, reports), findings_alone(claim, reports)
+            claims.append(ShippedClaim(claim, finding, alone, mean, len(effects), agreeing, sides))
     return claims
+
+
+def finding_of(pooled: ClaimReport, reports: Iterable[Report]) -> Finding:
+    """The finding about a claim over all seeds together, beside the reports on each set alone."""
+    return pooled_finding(pooled.finding, findings_alone(pooled.claim, reports))
+
+
+def findings_alone(claim: Claim, reports: Iterable[Report]) -> tuple[Finding, ...]:
+    """The finding about a claim of each set of seeds alone, where it was measured."""
+    return tuple(one.finding for found in reports for one in found.claims if one.claim.id == claim.id)
 
 
 def counted_findings(claims: Iterable[ShippedClaim]) -> dict[Finding, int]:

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from engine.experiments.evidence import FOLDER
-from engine.experiments.evidence.shipped import pooled_report, sets_of_seeds, shipped_report, write_set
-from engine.experiments.finding import RULE, pooled_finding
+from engine.experiments.evidence.shipped import finding_of, pooled_report, sets_of_seeds, shipped_report, write_set
+from engine.experiments.experiment import PILOT_SEEDS
+from engine.experiments.finding import RULE
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report
 from engine.experiments.statistics import LOWEST_P, POWER, holm
@@ -25,6 +26,9 @@ RULES = f"""
 
 {LOWEST_P} Where every seed has the same effect, as where things are
 counted, the table has neither interval nor p.
+
+Each arm is trained at its own best learning rate, unless the rate is its condition; the rates were chosen on seeds {PILOT_SEEDS[0]} to
+{PILOT_SEEDS[-1]}, which no finding uses (`rates.json`, `docs/fair.md`).
 
 The first set of seeds froze the designs, the second was run once. The finding is that of all seeds together. Where two sets, each weighed
 alone, are decided and contradict each other, the claim is undecided. An issue's finding is that of its first claim, in bold. *Holm* is p
@@ -72,7 +76,7 @@ def _lines(pooled: Report, sets: Sequence[Report | None], corrected: Iterator[fl
     for place, row in enumerate(pooled.claims):
         claim, weighed = row.claim, row.weighed
         each = [{one.claim.id: one for one in found.claims}.get(claim.id) if found else None for found in sets]
-        finding = pooled_finding(row.finding, (one.finding if one else None for one in each)).words
+        finding = finding_of(row, (found for found in sets if found is not None)).words
         sentence = f"{claim.sentence} *{claim.condition}*" if claim.condition else claim.sentence
         interval = f" ({weighed.ci[0]:+.3g} to {weighed.ci[1]:+.3g})" if weighed.ci and not weighed.exact else ""
         cells = [

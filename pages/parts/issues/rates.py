@@ -49,7 +49,7 @@ def _panel(issue: Issue, metric: Metric, grids: Sequence[RateGrid]) -> Panel:
     lines = [OverX(grid.arm, color, _points(grid, color)) for grid, color in zip(grids, colors, strict=True)]
     chosen = "; ".join(f"{grid.arm} {best_in_words(grid)}" for grid in grids)
     return Panel(
-        id=f"rates.{metric.replace('_', '-')}", title=f"{label[:1].upper()}{label[1:]} at each learning rate",
+        id=f"rates.{metric}", title=f"{label[:1].upper()}{label[1:]} at each learning rate",
         figure=over_x_figure(lines, RATE, label), height=over_x_height(lines), wide=True,
         alt=f"{label} over the learning rate. " + "; ".join(map(_in_words, grids)), below=f"Chosen: {escaped(chosen)}",
     )  # fmt: skip

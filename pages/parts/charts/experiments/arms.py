@@ -26,7 +26,7 @@ IN_WORDS = {
 }
 """Labels of numbers whose own names are unclear."""
 WEIGHTS = {"q": "queries", "k": "keys", "v": "values"}
-IN_NATS = ("loss", "best_loss", "gap", "other_text.flattery")
+IN_NATS = ("loss", "gap", "other_text.flattery")
 SHARES = ("accuracy", "finite", "pointing")
 """Words in the names of numbers that lie between 0 and 1."""
 SPREAD = 30.0

@@ -35,8 +35,9 @@ def part_of(setting: Setting) -> str:
 def touched(experiment: Experiment) -> dict[str, tuple[str, list[str]]]:
     """By part: the colour of the first arm that changes it, and the labels of the changed settings, best rates apart."""
     found: dict[str, tuple[str, list[str]]] = {}
+    untuned = experiment.untuned()
     for arm in experiment.arms:
-        for setting, there, here in experiment.untuned().changes(arm):
+        for setting, there, here in untuned.changes(arm):
             if goes_without_saying(setting, there, here):
                 continue
             _, labels = found.setdefault(part_of(setting), (ROLE_COLORS[arm.role], []))
