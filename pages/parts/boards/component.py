@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -24,33 +25,29 @@ PLOTLY_ADDRESS = f"plotly-{__version__}.min.js"
 """The address of Plotly's script relative to the app; a new version has a new address."""
 SHELL = Path(__file__).parent / "shell"
 """The scripts and the style that all boards share."""
-ENTRY = "entry"
-"""The shell's script that is the component; it loads the others."""
-BEFORE, AFTER = ("dom", "figure", "downloads", "status", "panel", "painter"), ("shell",)
-"""The shell's scripts in the order in which they use each other: those before a source's own, and those after."""
+ENTRY = SHELL / "script" / "entry.js"
+"""The script that is the component; it loads the others."""
+IMPORT = re.compile(r'^import \{[^}]*\} from "([^"]+)"\n', re.MULTILINE)
+EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
 
 Plain = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Source:
-    """A kind of board: its scripts, of which one defines ``sourceOf(board)``, and its style, ``<name>.css``.
+    """A kind of board: its style, ``<name>.css``, and its main script, which with all that it imports is sent as one module.
 
-    With the scripts of the shell its own are one module, which exports ``draw(component)``; this returns a function to call when the board
-    leaves the page.
+    The module exports ``draw(component)``, which returns a function to call when the board leaves the page.
     """
 
     name: str
     folder: Path
-    scripts: tuple[str, ...]
-    """Their names in the order in which they use each other."""
+    main: str
 
     @cached_property
     def plain(self) -> bytes:
         """The module."""
-        shared = SHELL / "script"
-        parts = (_joined(shared, BEFORE), _joined(self.folder / "script", self.scripts), _joined(shared, AFTER))
-        return "".join(parts).encode()
+        return (joined(self.folder / "script" / f"{self.main}.js") + "export { draw }\n").encode()
 
     @cached_property
     def address(self) -> str:
@@ -62,18 +59,42 @@ class Source:
         return gzip.compress(self.plain)
 
 
+def joined(main: Path) -> str:
+    """A script and all that it imports as one module, each after those that it imports: a browser asks for one file instead of thirty.
+
+    The names at the top of all of them differ. An export by default stays one.
+    """
+    return "".join(EXPORT.sub("", IMPORT.sub("", file.read_text(encoding="utf-8"))) for file in in_order(main))
+
+
+def in_order(main: Path) -> list[Path]:
+    """A script and all that it imports, each once and after those that it imports. Raises ValueError for a circle."""
+    order: list[Path] = []
+    begun: set[Path] = set()
+
+    def visit(file: Path) -> None:
+        if file in order:
+            return
+        if file in begun:
+            raise ValueError(f"{file} imports itself, by way of others.")
+        begun.add(file)
+        for name in IMPORT.findall(file.read_text(encoding="utf-8")):
+            visit((file.parent / name).resolve())
+        order.append(file)
+
+    visit(main.resolve())
+    return order
+
+
 @st.cache_resource
 def _component(source: Source) -> Any:
+    styles = (SHELL / "shell.css", source.folder / f"{source.name}.css")
     return st.components.v2.component(
         f"attention_lab_{source.name}",
         html=f'<div class="board {source.name}"></div>',
-        css=_joined(SHELL, ("shell",), ".css") + _joined(source.folder, (source.name,), ".css"),
-        js=_joined(SHELL / "script", (ENTRY,)),
+        css="\n".join(style.read_text(encoding="utf-8") for style in styles),
+        js=joined(ENTRY),
     )
-
-
-def _joined(folder: Path, names: tuple[str, ...], suffix: str = ".js") -> str:
-    return "".join((folder / f"{name}{suffix}").read_text(encoding="utf-8") + "\n" for name in names)
 
 
 def show_board(source: Source, key: str, data: Plain, **listeners: Callable[[], None]) -> Any:

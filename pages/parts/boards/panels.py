@@ -14,7 +14,7 @@ import streamlit as st
 from pages.parts.app.frame import nothing
 from pages.parts.boards.component import Plain, Source, show_board
 
-FIGURES = Source("figures", Path(__file__).parent / "figures", ("pointing", "sections", "card", "figures"))
+FIGURES = Source("figures", Path(__file__).parent / "figures", "figures")
 NOTHING_TO_FOLLOW: Plain = {"state": "none", "share": 1.0, "words": "", "problem": ""}
 
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from engine.analysis.attention.asked import Place
 from pages.parts.app.frame import nothing
-from pages.parts.boards.component import SHELL, Plain, Source, as_fragment, show_board
+from pages.parts.boards.component import SHELL, Plain, Source, as_fragment, joined, show_board
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
 from pages.parts.boards.live.readable_run import ReadableRun, controlled_as, has_ended
@@ -51,20 +51,8 @@ IDLE_POLL = 1.0
 OVERLAP = 10
 """The number of earlier polls whose news each message repeats, in case the browser skipped some."""
 
-SCRIPTS = (
-    "columns", "grids", "card", "lines", "exact", "heat", "facts", "strip", "model", "status", "replay", "moments", "stream", "untrained",
-    "band", "board",
-)  # fmt: skip
 HERE = Path(__file__).parent
-LIVE = Source("live", HERE, SCRIPTS)
-BAND = """
-export default function ({ data: [name], parentElement }) {
-  bands.set(name, parentElement.querySelector(".band"))
-  bandsChanged.forEach((place) => place())
-  return () => bands.delete(name)
-}
-"""
-"""The script of a band: a place above a page's columns, into which the board puts the panels of ``ABOVE``."""
+LIVE = Source("live", HERE, "board")
 
 
 @dataclass(frozen=True)
@@ -202,10 +190,10 @@ def _band() -> Any:
         "attention_lab_band",
         html='<div class="board live"><div class="band"></div></div>',
         css=(SHELL / "shell.css").read_text(encoding="utf-8") + (HERE / "live.css").read_text(encoding="utf-8"),
-        js=(HERE / "script" / "band.js").read_text(encoding="utf-8") + BAND,
+        js=joined(HERE / "script" / "band_place.js"),
     )
 
 
 def band(name: str) -> None:
-    """Draw the band of that name; the board that names it fills it."""
+    """Draw the band of that name, a place above a page's columns; the board that names it puts the panels of ``ABOVE`` there."""
     _band()(key=f"band.{name}", data=[name])

@@ -1,6 +1,12 @@
 // A panel of a figure that the page hands over: its texts, its tone, and the places in it that can be pointed at.
 
-function newCard(board, { id, title }, level) {
+import { listen, placeBands, point, stepThrough } from "./pointing.js"
+import { setText } from "./sections.js"
+import { el, termLink } from "../../shell/script/dom.js"
+import { downloads } from "../../shell/script/downloads.js"
+import { newPanel, put } from "../../shell/script/panel.js"
+
+export function newCard(board, { id, title }, level) {
   const kind = el("span", { class: "kind" })
   const chip = el("span", { class: "chip" })
   const lines = el("div", { class: "lines" })

@@ -1,5 +1,10 @@
 // The source of figures that the page hands over: all of them with each rerun, as sections of panels by their ids.
 
+import { newCard } from "./card.js"
+import { holdOnly, newSection } from "./sections.js"
+import { el } from "../../shell/script/dom.js"
+import { drawingWith } from "../../shell/script/shell.js"
+
 const STATES = {
   none: "", waiting: "Not run yet", running: "Running", finished: "Finished", stopped: "Stopped", failed: "Failed",
   kept: "Kept on this machine", shipped: "Measured when this version was made",
@@ -54,3 +59,5 @@ function sourceOf(board) {
   }
   return { names: STATES, beat: 0, margin: "300px", begin: () => {}, ready: () => {}, hear, end: () => {} }
 }
+
+export const draw = drawingWith(sourceOf)

@@ -1,7 +1,9 @@
 // The highlighted place of a figure, which pointer and arrow keys set and which other figures share.
 
+import { number } from "../../shell/script/dom.js"
+
 /** Highlight a place in a panel, and in every other panel the parts it shares with it; null clears. From the keyboard, announce it too. */
-function point(board, panel, at, aloud = false) {
+export function point(board, panel, at, aloud = false) {
   const pointed = at ? { [panel.link[1]]: at.y, [panel.link[0]]: at.x, "": undefined } : {}
   for (const other of board.panels.values()) {
     const [x, y] = other.link.map((name) => pointed[name])
@@ -16,7 +18,7 @@ function pick(board, panel, { x, y }) {
 }
 
 /** React to the pointer over a plot that has its first figure. */
-function listen(board, panel) {
+export function listen(board, panel) {
   if (panel.listening) return
   panel.listening = true
   const place = ({ points: [point] }) => ({ x: point.x, y: point.y, z: point.z, text: point.text })
@@ -30,7 +32,7 @@ function listen(board, panel) {
 }
 
 /** Highlight the row and the column of a place in an overlay, as far as they are known, without redrawing the figure. */
-function placeBands(panel, at) {
+export function placeBands(panel, at) {
   const heat = panel.drawn?.traces.find(({ type }) => type === "heatmap")
   const axes = panel.plot._fullLayout
   const [row, column] = panel.bands
@@ -54,7 +56,7 @@ function placeBands(panel, at) {
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
 
 /** Arrow keys move over a heatmap's cells or a line's points, Enter picks. */
-function stepThrough(board, panel, event) {
+export function stepThrough(board, panel, event) {
   const trace = panel.drawn?.traces[0]
   if (!trace) return
   if (event.key === "Enter" && panel.at) return pick(board, panel, panel.at)

@@ -1,6 +1,8 @@
 // Sections of panels: a heading, a note, a grid of panels, and a table of their numbers.
 
-function newSection({ id, title }, level) {
+import { el } from "../../shell/script/dom.js"
+
+export function newSection({ id, title }, level) {
   const heading = el("h3", { "aria-level": level })
   const note = el("p", { class: "note" })
   const grid = el("div", { class: "panels" })
@@ -30,12 +32,12 @@ function tableOf({ summary, head, rows }, open) {
 }
 
 /** Set the text of a node; without a text the node is hidden. */
-function setText(node, text) {
+export function setText(node, text) {
   if (node.textContent !== (text ?? "")) node.textContent = text ?? ""
   node.hidden = !text
 }
 
 /** Replace the children of a node; without a difference nothing is changed, so that the browser does no new layout. */
-function holdOnly(parent, nodes) {
+export function holdOnly(parent, nodes) {
   if (nodes.length !== parent.children.length || nodes.some((node, at) => parent.children[at] !== node)) parent.replaceChildren(...nodes)
 }

@@ -1,5 +1,22 @@
 // The source of a run's events: what the board knows of the run, and the panels that show it.
 
+import { bands, bandsChanged } from "./band.js"
+import { append, upto } from "./columns.js"
+import { exactNumbers } from "./exact.js"
+import { memoryPanel, samplesPanel, writtenPanel } from "./facts.js"
+import { attentionPanels, encodingPanels } from "./heat.js"
+import { linePanel } from "./lines.js"
+import { modelPanel } from "./model.js"
+import { momentsBar } from "./moments.js"
+import { replayBar } from "./replay.js"
+import { STATES, runInWords } from "./status.js"
+import { followRun } from "./stream.js"
+import { stripPanel } from "./strip.js"
+import { untrainedModel } from "./untrained.js"
+import { el } from "../../shell/script/dom.js"
+import { QUIET } from "../../shell/script/figure.js"
+import { drawingWith } from "../../shell/script/shell.js"
+
 const BEAT = 95 // milliseconds between rounds of drawing
 const MOST_SNAPSHOTS = 150
 
@@ -202,3 +219,5 @@ function warmUp(plotly) {
   const axes = { xaxis: { range: [0, 1] }, shapes: [{ type: "line", x0: 0, x1: 1, y0: 0, y1: 0, label: { text: "0" } }] }
   plotly.newPlot(nowhere, [{ x: [0, 1], y: [0, 1] }], { width: 300, height: 200, showlegend: true, ...axes }, QUIET).then(() => plotly.purge(nowhere))
 }
+
+export const draw = drawingWith(sourceOf)

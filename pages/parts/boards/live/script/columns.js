@@ -25,7 +25,7 @@ function thin([x, y], points) {
 }
 
 /** Append new events to columns {name: [steps, values]}, without the steps that are there already. */
-function append(columns, news) {
+export function append(columns, news) {
   for (const [name, [steps, values]] of Object.entries(news)) {
     const [x, y] = (columns[name] ??= [[], []])
     const seen = x.length ? x[x.length - 1] : -1
@@ -40,7 +40,7 @@ function append(columns, news) {
 }
 
 /** The part of a column up to a step, for playing a recording. */
-function upto([x, y], step) {
+export function upto([x, y], step) {
   if (!x.length || x[x.length - 1] <= step) return [x, y]
   let count = x.findIndex((value) => value > step)
   return [x.slice(0, count), y.slice(0, count)]

@@ -1,12 +1,16 @@
 // The exact arrays behind figures that are drawn from bytes: for the saved data, and for the tooltip once the run has ended.
 
+import { upto } from "./columns.js"
+import { decode, matrixOf, mosaicOf } from "./grids.js"
+import { appAddress, number } from "../../shell/script/dom.js"
+
 const MAX_KEPT = 6 // arrays; older ones are fetched again when needed
 
 /** Gives a function that asks for an array of the shown snapshot: `there` is the array if it is loaded, `comes` a promise of it.
  *
  * An array is like a grid, {shape, decoded}; null where the run no longer keeps it.
  */
-function exactNumbers(board) {
+export function exactNumbers(board) {
   const asked = new Map()
   return (group, name) => {
     if (!board.data.run) return drawnNumbers(board.snapshot()[group][name]) // nothing is stored of an untrained model
@@ -35,7 +39,7 @@ async function fetchNumbers(path) {
 }
 
 /** The lines of a figure with every step and every digit, as far as they are drawn; null where a run is no longer kept. */
-async function exactLines(board, traces) {
+export async function exactLines(board, traces) {
   const runOf = ({ meta }) => meta.run ?? board.data.run
   if (!board.data.run) return traces
   const found = {}
@@ -53,13 +57,13 @@ async function exactLines(board, traces) {
 }
 
 /** One [row, column] matrix of an array, by its place among the leading axes. */
-function matrixAlone(array, place) {
+export function matrixAlone(array, place) {
   const [rows, columns] = array.shape.slice(-2)
   return { shape: [rows, columns], decoded: array.decoded.subarray(place * rows * columns, (place + 1) * rows * columns) }
 }
 
 /** All of an array as traces for the saved data: [layer, head, row, column], or its last three or two axes. */
-function tracesOf(array, { x, y, label }) {
+export function tracesOf(array, { x, y, label }) {
   const [layers, heads, rows, columns] = [1, 1, ...array.shape].slice(-4)
   const counted = (outer, tiles, inner, side) => {
     const all = Array.from({ length: tiles * side }, (_, at) => at)
@@ -74,7 +78,7 @@ function tracesOf(array, { x, y, label }) {
  *
  * A cell of a block shows the block's entry of largest magnitude.
  */
-function entryOf(grid, array, place, row, column, say = number) {
+export function entryOf(grid, array, place, row, column, say = number) {
   const [high, wide] = grid.block
   const [rows, columns] = grid.whole.slice(-2)
   const value = matrixOf(grid, place)[row]?.[column]

@@ -1,6 +1,11 @@
 // Memory, sample predictions and written texts.
 
-function memoryPanel(board, title) {
+import { runPanel } from "./card.js"
+import { el, number } from "../../shell/script/dom.js"
+import { downloads } from "../../shell/script/downloads.js"
+import { put } from "../../shell/script/panel.js"
+
+export function memoryPanel(board, title) {
   const panel = runPanel(board, "memory", title, { waiting: "waiting for the run to start" })
   panel.tools.append(downloads(board, panel))
   panel.concerns = (news) => Boolean(news.figures?.memory)
@@ -16,7 +21,7 @@ function memoryPanel(board, title) {
 }
 
 /** Probe sequences token by token; right and wrong by sign as well as by colour. */
-function samplesPanel(board, title) {
+export function samplesPanel(board, title) {
   const panel = runPanel(board, "samples", title, { plotted: false, waiting: "waiting for the first look at the model" })
   const score = el("span", { class: "score" })
   const list = el("div", { class: "list", tabindex: 0, role: "group", "aria-label": title })
@@ -35,7 +40,7 @@ function samplesPanel(board, title) {
 }
 
 /** The text that a language model wrote at each snapshot, the latest first: the held-out prompt, then its own. */
-function writtenPanel(board, title) {
+export function writtenPanel(board, title) {
   const panel = runPanel(board, "written", title, { plotted: false, waiting: "waiting for the first look at the model" })
   const list = el("div", { class: "texts", tabindex: 0, role: "group", "aria-label": title })
   panel.body.append(list)

@@ -1,7 +1,7 @@
 // Matrices of a live run: one byte a cell, and the scale to convert bytes to values.
 
 /** Values of a grid as one flat array, row by row, last axis fastest. */
-function decode({ values, zero, step }) {
+export function decode({ values, zero, step }) {
   const bytes = atob(values)
   const decoded = new Float32Array(bytes.length)
   for (let at = 0; at < bytes.length; at++) decoded[at] = (bytes.charCodeAt(at) - zero) * step
@@ -9,7 +9,7 @@ function decode({ values, zero, step }) {
 }
 
 /** One [row, column] matrix out of a grid, by its place among the leading axes. */
-function matrixOf(grid, place = 0) {
+export function matrixOf(grid, place = 0) {
   const [rows, columns] = grid.shape.slice(-2)
   const values = (grid.decoded ??= decode(grid))
   const start = place * rows * columns
@@ -17,7 +17,7 @@ function matrixOf(grid, place = 0) {
 }
 
 /** All matrices [layer, head] side by side with empty cells between: tiles of size [high, wide] including the gap. */
-function mosaicOf(grid, [high, wide]) {
+export function mosaicOf(grid, [high, wide]) {
   const [rows, columns] = grid.shape.slice(-2)
   const [layers, heads] = [1, 1, ...grid.shape].slice(-4)
   const height = layers * high - (high - rows)

@@ -1,10 +1,17 @@
 // Attention patterns and the encoding's matrices of the chosen snapshot.
 
+import { choice, runPanel } from "./card.js"
+import { entryOf, matrixAlone, tracesOf } from "./exact.js"
+import { matrixOf, mosaicOf } from "./grids.js"
+import { el, number } from "../../shell/script/dom.js"
+import { downloads } from "../../shell/script/downloads.js"
+import { put } from "../../shell/script/panel.js"
+
 /** All heads side by side, and one enlarged; both use the same chosen kind, layer and head.
  *
  * On a board with room for one figure ("heads") either stands alone: of a single head the one, of several all. In a recording the one is the first.
  */
-function attentionPanels(board, titles) {
+export function attentionPanels(board, titles) {
   const chosen = { which: "self", layer: 0, head: 0 }
   const alone = board.data.panels.includes("heads")
   const all = runPanel(board, "attention", titles.attention, { waiting: "waiting for the first look at the model" })
@@ -123,7 +130,7 @@ function options(select, count, label, chosen) {
 }
 
 /** The encoding and the similarity of positions; both use the same chosen layer, where each has its own encoding. */
-function encodingPanels(board, titles) {
+export function encodingPanels(board, titles) {
   const chosen = { layer: 0 }
   const layers = el("select", { "aria-label": "Layer of the encoding", hidden: true, onchange: (event) => pick(Number(event.target.value)) })
   const panels = ["matrix", "similarity"].map((part) => encodingPanel(board, part, titles[part], chosen))

@@ -1,6 +1,13 @@
 // Loss, accuracy and gradient norms: columns over the steps.
 
-function linePanel(board, name, title) {
+import { choice, runPanel } from "./card.js"
+import { exactLines } from "./exact.js"
+import { momentLines } from "./moments.js"
+import { number } from "../../shell/script/dom.js"
+import { downloads } from "../../shell/script/downloads.js"
+import { put } from "../../shell/script/panel.js"
+
+export function linePanel(board, name, title) {
   const panel = runPanel(board, name, title)
   const shown = { scale: "linear", view: "layer" }
   const choose = (what) => (value) => {

@@ -1,5 +1,9 @@
 // The model as a row of boxes from what is read to what is written. Each box shows its attention and its gradient, and is a control.
 
+import { runPanel } from "./card.js"
+import { matrixOf } from "./grids.js"
+import { drawing, el, number, toRgb } from "../../shell/script/dom.js"
+
 const THUMBNAILS = 5 // of all layers of a stack together, at least one a layer
 const THUMBNAIL = 34 // pixels
 
@@ -8,7 +12,7 @@ const THUMBNAIL = 34 // pixels
  *
  * A part is {part, label, help, does}; `does` is what a click asks of the page: {set: {setting: value}} or {open: group}.
  */
-function modelPanel(board, title) {
+export function modelPanel(board, title) {
   const panel = runPanel(board, "model", title, { plotted: false, waiting: "waiting for the settings" })
   const flow = el("div", { class: "flow", tabindex: 0, role: "group", "aria-label": `${title}: each part is a control` })
   const common = el("div", { class: "parts", role: "group", "aria-label": "In each layer" })

@@ -1,5 +1,8 @@
 // The moments of a run at which something changed: computed from its lines and snapshots, marked on the curves, and ways back to them.
 
+import { matrixOf } from "./grids.js"
+import { el } from "../../shell/script/dom.js"
+
 const SHARP = 0.5 // the mean of the largest attention weights from which a head is sharp: each query reads mostly from one key
 
 /** [{step, name}] in the order of the steps: when the accuracy crossed a milestone, when a head first was sharp, when it failed. */
@@ -29,7 +32,7 @@ function isSharp(snapshot) {
 }
 
 /** Buttons that lead to the snapshot nearest to each moment. */
-function momentsBar(board, look) {
+export function momentsBar(board, look) {
   const root = el("div", { class: "moments", role: "group", "aria-label": "Moments of this run" })
   let drawn = ""
   const nearest = (step) => board.snapshots.reduce((best, one, at, all) => (Math.abs(one.step - step) < Math.abs(all[best].step - step) ? at : best), 0)
@@ -46,6 +49,6 @@ function momentsBar(board, look) {
 }
 
 /** Thin upright lines at the moments. */
-function momentLines(board) {
+export function momentLines(board) {
   return momentsOf(board).map(({ step, name }) => ({ type: "line", name, x0: step, x1: step, yref: "paper", y0: 0, y1: 1, line: { width: 1, dash: "dot" }, opacity: 0.45, layer: "below" }))
 }

@@ -1,11 +1,13 @@
 // Replay: a slider over the received snapshots, and a player. A recording is played once, as if it were live.
 
+import { el } from "../../shell/script/dom.js"
+
 const REST = 2 // seconds at a recording's first snapshot before it moves
 const FRAME = 0.2 // seconds between two looks at the clock; a snapshot is drawn once
 const FRAMES_A_SECOND = 6 // snapshots, when a live run's are played again
 
 /** `tell` says everywhere which step is shown. */
-function replayBar(board, tell) {
+export function replayBar(board, tell) {
   const play = el("button", { type: "button", class: "play", onclick: () => toggle() })
   const slider = el("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": "Look back at a step", oninput: () => seek(Number(slider.value)) })
   const label = el("span", { class: "at" }, "")

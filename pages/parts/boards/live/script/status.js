@@ -1,13 +1,15 @@
 // What the status line says of a run.
 
-const STATES = {
+import { duration, number } from "../../shell/script/dom.js"
+
+export const STATES = {
   none: "Not trained yet", queued: "Waiting", running: "Training", paused: "Paused", finished: "Finished", failed: "Failed", stopped: "Stopped",
   lost: "Lost", recorded: "Recorded run",
 }
 const RECENT = 4 // seconds over which the speed is taken
 
 /** Gives a function that puts the run's state into words: step, speed, time left, place in the queue, the machine of a cluster, the reason of a failure. */
-function runInWords(board) {
+export function runInWords(board) {
   const pace = []
 
   /** Seconds, by the speed over the last seconds of real time, with the pace and other runs included; null where it is not known yet. */

@@ -1,5 +1,7 @@
 // New events of a run over an event stream. Where a proxy swallows it or the server has enough of them, the page polls instead.
 
+import { appAddress } from "../../shell/script/dom.js"
+
 const TIMEOUT = 8000 // milliseconds after which a silent stream is given up: polling costs a busy server far more than waiting
 
 /** Follow the board's run from the event that it `have`s on; gives a function that ends it. `onSilence`: no stream gets
@@ -7,7 +9,7 @@ const TIMEOUT = 8000 // milliseconds after which a silent stream is given up: po
  *
  * While the tab is hidden the stream is closed: a browser opens six connections to a host, and other tabs need them.
  */
-function followRun(board, { onNews, onSilence, onRefusal }) {
+export function followRun(board, { onNews, onSilence, onRefusal }) {
   let source = null
   let patience = null
 

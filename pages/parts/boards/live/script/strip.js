@@ -1,9 +1,13 @@
 // One sequence symbol by symbol: what the model reads, what it must write, what it writes; and arcs to what a symbol attends to.
 
+import { runPanel } from "./card.js"
+import { matrixOf } from "./grids.js"
+import { appAddress, drawing, el, number } from "../../shell/script/dom.js"
+
 const FAINTEST = 0.04 // the smallest attention weight that is drawn as an arc
 const MOST_COLUMNS = 96
 
-function stripPanel(board, title) {
+export function stripPanel(board, title) {
   const panel = runPanel(board, "strip", title, { plotted: false, waiting: "waiting for the first look at the model" })
   const score = el("span", { class: "score" })
   const arcs = drawing("svg", { class: "arcs", "aria-hidden": "true" })

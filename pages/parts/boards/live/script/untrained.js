@@ -1,9 +1,11 @@
 // The untrained model of the page's settings, asked for whenever these change; an answer that comes too late is dropped.
 
+import { appAddress } from "../../shell/script/dom.js"
+
 const TRY_AGAIN = 2000 // milliseconds, while the server is still waking up
 
 /** Gives `show(query)`: asks for the model of these settings; an empty query asks for nothing more. */
-function untrainedModel(board, { onNews, onProblem }) {
+export function untrainedModel(board, { onNews, onProblem }) {
   let [shown, asking, again] = ["", null, null]
 
   const ask = async (query) => {

@@ -1,7 +1,8 @@
 // Helpers for the document: elements from text only, addresses, the active theme.
 
+
 /** An element with attributes, handlers (on...) and children. Text always becomes text nodes, never markup. */
-function el(tag, attributes = {}, ...children) {
+export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag)
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) node[name] = value
@@ -12,7 +13,7 @@ function el(tag, attributes = {}, ...children) {
 }
 
 /** An element of a drawing, with attributes and children. */
-function drawing(name, attributes = {}, ...children) {
+export function drawing(name, attributes = {}, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", name)
   for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value)
   node.append(...children)
@@ -20,12 +21,12 @@ function drawing(name, attributes = {}, ...children) {
 }
 
 /** The app's base address on any page and behind any proxy prefix; this script lies in a folder of it. */
-function appAddress() {
+export function appAddress() {
   return new URL("../", import.meta.url).href
 }
 
 /** Plotly, loaded once for the document from the app itself. */
-function loadPlotly(address) {
+export function loadPlotly(address) {
   window.attentionLabPlotly ??= new Promise((resolve, reject) => {
     const script = el("script", { src: new URL(address, appAddress()).href, async: true })
     script.onload = () => resolve(window.Plotly)
@@ -36,7 +37,7 @@ function loadPlotly(address) {
 }
 
 /** The theme's name, which chooses one colour of each pair, and the colours that figures share with the page. */
-function readTheme(host) {
+export function readTheme(host) {
   const style = getComputedStyle(host)
   const value = (name) => style.getPropertyValue(`--st-${name}`).trim()
   const [r, g, b] = toRgb(value("background-color") || "#ffffff")
@@ -51,25 +52,25 @@ function readTheme(host) {
 }
 
 /** A link to the glossary, beside a title. */
-function termLink(slug, title) {
+export function termLink(slug, title) {
   const words = `What this means: ${title}`
   const href = new URL(`glossary?term=${encodeURIComponent(slug)}`, appAddress()).href
   return el("a", { class: "term", target: "_blank", rel: "noopener", href, title: words, "aria-label": words }, "?")
 }
 
-function toRgb(color) {
+export function toRgb(color) {
   const hex = color.match(/^#(..)(..)(..)/)
   return hex ? hex.slice(1).map((part) => parseInt(part, 16)) : (color.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number)
 }
 
-function fade(color, share) {
+export function fade(color, share) {
   const [r, g, b] = toRgb(color)
   return `rgba(${r},${g},${b},${share})`
 }
 
-const number = (value, digits = 3) => (Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : Number(value.toPrecision(digits)).toString())
+export const number = (value, digits = 3) => (Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : Number(value.toPrecision(digits)).toString())
 
-function duration(seconds) {
+export function duration(seconds) {
   if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`
   if (seconds < 5400) return `${Math.round(seconds / 60)} min`
   return `${(seconds / 3600).toFixed(1)} h`

@@ -1,12 +1,15 @@
 // Downloads of a figure, made in the browser: PNG, SVG, and the numbers.
 
+import { el } from "./dom.js"
+import { dressed } from "./figure.js"
+
 /** The download menu of a panel: a picture for slides, a vector drawing for papers, numbers for everything else.
  *
  * `board` knows `plotly`, `theme` and `data.name`; `panel` its `title`, `detail`, `plot` and what is `drawn` there, and, where its
  * numbers lie elsewhere, `exact`: a promise of the traces that hold them, or of null. A panel with a result also has its `slide`:
  * the layout around the same traces, in the light theme, and how many times as large it is saved.
  */
-function downloads(board, panel) {
+export function downloads(board, panel) {
   const save = async (format) => {
     menu.open = false
     missing.hidden = true

@@ -1,11 +1,13 @@
 // Applying the active theme to a figure made in Python.
 
-const QUIET = { displayModeBar: false, responsive: false, doubleClick: "reset+autosize", showTips: false }
+import { fade } from "./dom.js"
+
+export const QUIET = { displayModeBar: false, responsive: false, doubleClick: "reset+autosize", showTips: false }
 const DRAGGED = { ...QUIET, edits: { shapePosition: true } } // of a figure with a mark that can be moved
 const TOUCH = window.matchMedia("(pointer: coarse)").matches
 
 /** A trace in the colours of the active theme: its scale, or its line and its marks. */
-function coloured(trace, theme) {
+export function coloured(trace, theme) {
   if (trace.textfont) trace = { ...trace, ...larger({ textfont: trace.textfont }, theme.larger) }
   const color = trace.meta?.color?.[theme.name]
   const scale = trace.meta?.scale?.[theme.name]
@@ -18,7 +20,7 @@ function coloured(trace, theme) {
 }
 
 /** A heatmap whose columns have several names, such as head and key, with these as the text of every cell. */
-function withText(trace) {
+export function withText(trace) {
   const names = Object.entries(trace.meta?.columns ?? {})
   if (names.length < 2) return trace
   const step = trace.dx ?? 1 // cells of the original in one drawn cell
@@ -26,7 +28,7 @@ function withText(trace) {
   return { ...trace, text: trace.meta.rows && Array.from({ length: Object.values(trace.meta.rows)[0].length }, () => text) }
 }
 
-function dressed(layout, theme, subject) {
+export function dressed(layout, theme, subject) {
   const lines = { gridcolor: fade(theme.ink, 0.12), linecolor: fade(theme.ink, 0.4), fixedrange: TOUCH }
   const muted = fade(theme.ink, 0.75)
   layout = larger(layout, theme.larger)

@@ -4,7 +4,7 @@ const STINT = 40 // milliseconds of drawing before the browser may paint
 
 /** Draws panels within `margin` of the window, in rounds at least `beat` milliseconds apart; `begin` is called before the first panel
  * that is drawn after a change. */
-function newPainter(board, { beat, margin, begin }) {
+export function newPainter(board, { beat, margin, begin }) {
   const panels = new Set()
   let pending = null
   let changed = true

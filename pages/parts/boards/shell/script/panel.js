@@ -1,10 +1,13 @@
 // A panel: a card with a heading, tools, and a plot that is one node from its first figure to its last.
 
+import { el } from "./dom.js"
+import { QUIET, coloured, withText } from "./figure.js"
+
 /** A card of that id, with a heading of that level among those of the page. `waiting` stands in the place of the plot until there is one.
  *
  * Whoever makes it adds its tools and sets `draw`, which the painter calls when the panel is `dirty` and near the window.
  */
-function newPanel({ id, kind, title, tag, level, waiting = "", plotted = true }) {
+export function newPanel({ id, kind, title, tag, level, waiting = "", plotted = true }) {
   const heading = el(tag, { "aria-level": level }, title)
   const tools = el("div", { class: "tools" })
   const plot = el("div", { class: "plot", role: "img", "aria-label": waiting ? `${title}: ${waiting}` : title })
@@ -15,7 +18,7 @@ function newPanel({ id, kind, title, tag, level, waiting = "", plotted = true })
 }
 
 /** Put a figure into a panel or bring it up to date; zoom and legend choices stay as long as the board's subject is the same. */
-function put(board, panel, traces, layout) {
+export function put(board, panel, traces, layout) {
   if (panel.plot._dragging) return void (panel.dirty = true)
   const { theme } = board
   panel.wait.hidden = true

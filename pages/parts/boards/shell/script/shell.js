@@ -1,13 +1,17 @@
 // The shell of every board. What is shown comes from the board's source, which each kind of board
-// defines as `sourceOf(board)`: {names, beat, margin, begin, ready, hear, end}. These are the names of its states, the milliseconds
+// makes by its `sourceOf(board)`: {names, beat, margin, begin, ready, hear, end}. These are the names of its states, the milliseconds
 // between rounds of drawing, how far from the window panels are drawn, and what to do at the start of each round, when Plotly is
 // there, with each message of the page, and when the board leaves the page.
+
+import { loadPlotly, readTheme } from "./dom.js"
+import { newPainter } from "./painter.js"
+import { newStatusLine } from "./status.js"
 
 /** A board: the page's `data`, the `theme`, `plotly` once it is there, the `statusLine`, the `painter`, and a place for panels.
  *
  * `subject` is whatever zoom and legend choices belong to; `setState` and `trigger` tell the page something.
  */
-function newBoard(host, canvas, address) {
+function newBoard(sourceOf, host, canvas, address) {
   const board = { host, canvas, data: {}, subject: "", plotly: null, theme: readTheme(host) }
   const source = sourceOf(board)
   board.statusLine = newStatusLine(source.names)
@@ -38,11 +42,12 @@ function newBoard(host, canvas, address) {
 
 const boards = new WeakMap()
 
-/** Show the component's data on the board of its element, a new one at first; returns what to do when the element goes. */
-export function draw({ data: [data], parentElement, setStateValue, setTriggerValue }) {
+/** The function that shows a component's data on the board of its element, a new one at first; it returns what to do when the element
+ * goes. `sourceOf` makes the source of a board. */
+export const drawingWith = (sourceOf) => ({ data: [data], parentElement, setStateValue, setTriggerValue }) => {
   let board = boards.get(parentElement)
   if (!board) {
-    board = newBoard(parentElement.host ?? parentElement, parentElement.querySelector(".board"), data.plotly)
+    board = newBoard(sourceOf, parentElement.host ?? parentElement, parentElement.querySelector(".board"), data.plotly)
     boards.set(parentElement, board)
   }
   board.hear(data, setStateValue, setTriggerValue)

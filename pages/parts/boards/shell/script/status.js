@@ -1,11 +1,13 @@
 // The status line above the panels: state, facts, progress, and the reason where what is followed has failed.
 
+import { el } from "./dom.js"
+
 /** A status line whose states have these names; a state named "" hides the line, whose place is then free.
  *
  * `draw` takes the state, words about it, the share that is done (null hides the bar), the reason of a failure, and what a
  * screen reader hears after the state's name.
  */
-function newStatusLine(names) {
+export function newStatusLine(names) {
   const badge = el("strong", { class: "badge", role: "status" })
   const facts = el("span", { class: "facts" })
   const bar = el("progress", { max: 1, value: 0, "aria-label": "Share of the work that is done" })
