@@ -57,6 +57,11 @@ class Baseline(nn.Module):
         record(cache, "logits", logits)
         return logits
 
+    def logits_of(self, residual: Tensor) -> Tensor:
+        """What the head makes of the output of any layer, as :meth:`engine.model.transformer.Transformer.logits_of`."""
+        logits: Tensor = self.head(self.body.norm(residual))  # type: ignore[operator]
+        return logits
+
 
 class Recurrent(nn.Module):
     """Layers of one kind in sequence, [batch, length, d_model] -> the same. Causal by construction."""
@@ -68,6 +73,7 @@ class Recurrent(nn.Module):
         width = config.d_model
         self.layers = nn.ModuleList(self.kind(width, width, batch_first=True) for _ in range(config.n_layers))
         self.dropout = Dropout(config.dropout)
+        self.norm = nn.Identity()
 
     def forward(self, x: Tensor, cache: ActivationCache | None = None) -> Tensor:
         return self.resume(x, (None,) * len(self.layers), cache)[0]

@@ -124,3 +124,11 @@ class Transformer(nn.Module):
         logits: Tensor = self.head(x)
         record(cache, "logits", logits)
         return logits
+
+    def logits_of(self, residual: Tensor) -> Tensor:
+        """What the head makes of the residual stream after any layer, [batch, length, d_model] -> [batch, length, n_outputs].
+
+        Source: nostalgebraist 2020, interpreting GPT: the logit lens.
+        """
+        logits: Tensor = self.head(self.stack.norm(residual))
+        return logits

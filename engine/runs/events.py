@@ -78,6 +78,10 @@ class Snapshot:
     """The text that a language model wrote after the prompt; else empty."""
     more_patterns: dict[str, np.ndarray] = field(default_factory=dict)
     """The patterns of the probe samples after the first, as many as fit, by the same names: [sample, layer, head, query, key]."""
+    residual: dict[str, np.ndarray] = field(default_factory=dict)
+    """The residual stream of probe sample 0 before the first layer and after each layer, of the stack that writes the answer: ``norm``,
+    its Euclidean norm, and ``right``, the probability of the right answer if the head read it there, NaN where no answer is asked; each
+    [layer + 1, position]. An encoder-decoder also has the ``encoder``'s norms."""
 
 
 def of_layer(name: str, layer: int) -> str:
@@ -134,7 +138,7 @@ class Ended:
     reason: str = ""
 
 
-ARRAYS = ("patterns", "more_patterns", "encoding")
+ARRAYS = ("patterns", "more_patterns", "encoding", "residual")
 """The fields of a snapshot that hold arrays by name. They are stored in a file of their own, not in the line of the event."""
 
 Event = Started | Progress | Snapshot | Measuring | Finished | Failed | Ended

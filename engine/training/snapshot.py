@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
 
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, matrices_of
@@ -26,14 +27,16 @@ LARGEST_MATRICES = 1_000_000
 """The most numbers in one snapshot's encoding matrices; above it the matrices of further layers are left out."""
 PROMPT, WRITTEN = 6, 32
 """The number of held-out tokens that a language model reads, and the number of tokens that it then writes."""
+LARGEST_LOGITS = 1_000_000
+"""The most logits of the residual stream that are computed at once, where one layer has no more."""
 TEMPERATURE = 0.8
 LONGEST_MATRIX = 256
 """The most positions of the encoding that are shown; fewer with several layers, so that the total stays the same."""
 
 
-class PatternCache(ActivationCache):
-    """An activation cache that keeps the attention patterns alone, cut to ``side`` queries and keys: a snapshot of a long
-    sequence never holds the scores and patterns of all layers at once."""
+class SnapshotCache(ActivationCache):
+    """An activation cache that keeps the attention patterns, cut to ``side`` queries and keys, and of the first sample the residual
+    stream: a snapshot of a long sequence never holds the scores and patterns of all layers at once."""
 
     def __init__(self, side: int) -> None:
         super().__init__()
@@ -43,6 +46,8 @@ class PatternCache(ActivationCache):
         if name.endswith(".pattern"):
             cut = value.shape[-2] * value.shape[-1] > self._side**2
             super().__setitem__(name, value[..., : self._side, : self._side].clone() if cut else value)
+        elif name.endswith("embedding") or (name.endswith(".out") and name.count(".") == 2):
+            super().__setitem__(name, value[:1])
 
 
 @torch.no_grad()
@@ -50,17 +55,19 @@ def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) 
     """A snapshot: patterns of the probe samples that fit, the encoding's matrices, and the predictions on all samples."""
     heads = config.n_layers * config.n_heads
     shown = min(len(probe.inputs), samples_with_patterns(config))
-    cache = PatternCache(side=int((LARGEST_PATTERNS / heads) ** 0.5))
+    cache = SnapshotCache(side=int((LARGEST_PATTERNS / heads) ** 0.5))
     with in_mode(model, training=False):
         passes = [forward(model, probe.rows(slice(shown)), cache)]
         if shown < len(probe.inputs):  # no patterns of these: fused attention then keeps no matrices
             passes.append(forward(model, probe.rows(slice(shown, None))))
+        residual = residual_in(cache, model, probe.targets[0])
     predictions = torch.cat(passes).argmax(-1)
     return Snapshot(
         step=step,
         patterns=patterns_in(cache),
         more_patterns=more_patterns_in(cache, shown),
         encoding=encoding_matrices(model, probe.inputs.size(1)) if config.architecture.attends else {},
+        residual=residual,
         samples=samples_of(config, probe, predictions),
         **(written_sample(config, model, probe) if probe.text else {}),
     )
@@ -108,6 +115,27 @@ def more_patterns_in(cache: ActivationCache, samples: int) -> dict[str, np.ndarr
     room = LARGEST_MORE // size if size else 0
     kept = [patterns_in(cache, sample) for sample in range(1, min(samples, 1 + room))]
     return {kind: np.stack([patterns[kind] for patterns in kept]) for kind in kept[0]} if kept else {}
+
+
+def residual_in(cache: ActivationCache, model: nn.Module, targets: Tensor) -> dict[str, np.ndarray]:
+    """The residual stream of the first sample (:attr:`engine.runs.events.Snapshot.residual`). ``targets`` [position]."""
+    stacks: dict[str, list[Tensor]] = {"": []}
+    for name, value in cache.items():
+        if not name.endswith(".pattern"):
+            encodes = name == "source_embedding" or ("source_embedding" in cache and name.startswith("encoder."))
+            stacks.setdefault("encoder" if encodes else "", []).append(value[0])
+    stream = torch.stack(stacks[""])  # [layer + 1, position, d_model]
+    at_once = max(1, LARGEST_LOGITS // (len(targets) * model.head.out_features))  # type: ignore[union-attr,operator]
+    logits = [model.logits_of(part).transpose(1, 2) for part in stream.split(at_once)]  # type: ignore[operator]
+    asked = targets.expand(len(stream), -1).split(at_once)
+    nats = torch.cat(
+        [cross_entropy(*pair, ignore_index=IGNORE, reduction="none") for pair in zip(logits, asked, strict=True)]
+    )
+    right = nats.neg().exp().masked_fill(targets == IGNORE, float("nan"))
+    found = {"norm": stream.norm(dim=-1), "right": right}
+    if "encoder" in stacks:
+        found["encoder"] = torch.stack(stacks["encoder"]).norm(dim=-1)
+    return {name: array(value) for name, value in found.items()}
 
 
 def _fitting(pattern: Tensor) -> Tensor:
