@@ -31,10 +31,10 @@ VIEW = View("accuracy")
 
 
 def panels_for(first: str) -> tuple[Panel, ...]:
-    """All panels of the lab: sequence and model above, then the loss, and beside it the panel that is to be looked at."""
+    """All panels of the lab: the model above, then the loss, and beside it the panel that is to be looked at."""
     chosen: tuple[Panel, ...] = tuple(panel for panel in ALL if panel == first)
     rest = tuple(panel for panel in ALL if panel not in (first, "loss"))
-    return ("strip", "model", "loss", *chosen, *rest)
+    return ("stack", "loss", *chosen, *rest)
 
 
 def take_preset() -> None:

@@ -26,8 +26,8 @@ with st.container(key="start-top"):
         st.switch_page("lab.py")
     st.markdown(example_in_words(example))
     recorded_board(
-        run, recorded_feed(), seconds=SECONDS, panels=("strip", "accuracy", "attention", "loss"), head=head.place,
-        titles={"strip": "The sequence", "pattern": "Where one head looks", "attention": "Where every head looks"},
+        run, recorded_feed(), seconds=SECONDS, panels=("stack", "accuracy", "attention", "loss"), head=head.place,
+        titles={"pattern": "Where one head looks", "attention": "Where every head looks"},
         before=WATCH, end=conclusion(head), level=2, name="recorded-reverse",
     )  # fmt: skip
 place = {"layer": str(head.place.layer + 1), "head": str(head.place.head + 1)}

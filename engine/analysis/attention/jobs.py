@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, Which
+from engine.analysis.attention.parts import Part
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 from engine.runs.events import Event, Snapshot
@@ -220,7 +221,9 @@ class LookBeforeTraining(Job[list[Event]], function=".model:before_training", no
 
 
 class ReadOwnSequence(Job[Snapshot], function=".model:own_sequence_read", noun="Reading your sequence"):
-    """The snapshot of a model that reads the ``text``, token names separated by spaces. Step 0 is the untrained model."""
+    """The snapshot of a model that reads the ``text``, token names separated by spaces; of an empty text, the first held-out sequence,
+    which a run is watched on. Step 0 is the untrained model. ``without``: parts that are taken away from the model."""
 
     asked: ModelAsked
     text: str
+    without: tuple[Part, ...] = ()

@@ -16,13 +16,18 @@ from torch import Tensor
 
 from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, file_of, places_in, tap_name
 from engine.analysis.attention.jobs import SequenceRead, StepsDone
+from engine.analysis.attention.parts import Part
+from engine.analysis.attention.without import without_parts
 from engine.analysis.measurements.depth import untrained
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, Positions
+from engine.estimate.layout import shapes
 from engine.foundation.files import keep_newest, replacing
 from engine.model.activations import ActivationCache
 from engine.model.attention import Attention
+from engine.model.baselines import Baseline
 from engine.model.block import NOWHERE
+from engine.model.build import build_model
 from engine.model.transformer import Stack, Transformer
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot
 from engine.runs.record_options import LEAST_RECORD
@@ -257,7 +262,19 @@ def before_training(config: RunConfig) -> list[Event]:
     return events
 
 
-def own_sequence_read(asked: ModelAsked, text: str) -> Snapshot:
-    """A snapshot of one sequence. Raises ValueError with one sentence where the text is no question of the task."""
+def own_sequence_read(asked: ModelAsked, text: str, without: tuple[Part, ...] = ()) -> Snapshot:
+    """A snapshot of one sequence, read by the model without these parts: the reader's text, or the first held-out sequence where it is
+    empty. Raises ValueError with one sentence where the text is no question of the task."""
     config = asked.config.replace(device="cpu")
-    return take_snapshot(config, model_of(asked), own_sequence(config, text), last_step(asked))
+    model = model_of(asked) if config.architecture.attends else baseline_of(asked)
+    batch = sample_of(config, SampleAsked(text=text))
+    return take_snapshot(config, without_parts(model, without) if without else model, batch, last_step(asked))
+
+
+@lru_cache(maxsize=MAX_KEPT)
+def baseline_of(asked: ModelAsked) -> Transformer | Baseline:
+    """The model without attention in evaluation mode, on the CPU in single precision: untrained, or with stored weights."""
+    model = build_model(asked.config, **shapes(asked.config).of_model)
+    if asked.weights:
+        load_model(model, asked.weights)
+    return model.float().eval().requires_grad_(False)

@@ -1,108 +1,89 @@
-"""The drawing of the model from the present settings: what the board draws, and what a click on a part of it does."""
+"""The picture of the model as a control: what a click on a part of it changes in the settings, and what it opens."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
 
 from engine.config.run_config import RunConfig, changes_between
-from engine.encodings import ENCODINGS
-from engine.tasks import TASKS
-from pages.parts.charts.experiments.stack import OPTIMIZERS, short_label
+from engine.settings.errors import ConfigError
+from pages.parts.boards.live.stack import Plain, stack_of
+from pages.parts.lab.controls import submit
 from pages.parts.lab.form import open_settings
-from pages.parts.lab.state import SETTINGS
+from pages.parts.lab.state import SETTINGS, form_config
 
-MOST_LAYERS = 3
-"""The most layers of a stack that are drawn; of more, the first and the last."""
 TRAINING = ("Training", "Data")
 """The groups of settings that change no model."""
 KEY = "board"
 """The key of the lab's board."""
-
-Plain = dict[str, Any]
+OPENS = {
+    "skip": "Block", "norm": "Block", "mlp": "Block", "layer": "Shape", "cell": "Shape", "head": "Attention", "heads": "Attention",
+    "mask": "Faults", "encoding": "Encoding", "embedding": "Task", "loss": "Training",
+}  # fmt: skip
+"""The group of settings to which a part belongs."""
 
 
 def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
-    """The model as plain data for ``model.js``. ``shown``: the config whose snapshots the board has; its attention stands in the
-    drawing as long as the model is the same."""
-    task, encoding = TASKS[config.task].label, short_label(ENCODINGS[config.pos_encoding].label)
-    loss = f"Loss, {OPTIMIZERS[config.optimizer]}"
-    return {
-        "read": [
-            _part("task", task, "The task: open its settings", opens="Task"),
-            _part("positions", encoding, "The positional encoding: open its settings", opens="Encoding"),
-        ],
-        "stacks": _stacks(config),
-        "common": _common(config),
-        "write": [_part("training", loss, "The optimizer: open its settings", opens="Training")],
-        "fits": shown is None or all(row.group in TRAINING for row, _, _ in changes_between(shown, config)),
+    """The model of the picture as plain data. ``shown``: the config of the run that the board shows; without one it is ``config``, that of
+    the form, to which the controls belong."""
+    model = stack_of(shown or config)
+    changed = shown is not None and any(row.group not in TRAINING for row, _, _ in changes_between(shown, config))
+    parts = {
+        name: part | {"opens": OPENS[name] if _any_free(OPENS[name]) else "", "trains": _trains(config, name)}
+        for name, part in model["parts"].items()
     }
+    return model | {"parts": parts, "changed": changed, "controls": True}
 
 
 def act() -> None:
-    """A part of the drawing was clicked: change the setting, or open the group of settings, that it asks for."""
+    """A part of the picture was clicked: change the settings, open the group of settings, or train, as it asks."""
     asked = (st.session_state.get(KEY) or {}).get("act") or {}
-    for name, value in asked.get("set", {}).items():
-        if _free(name):
-            SETTINGS.put({name: value})
+    changes = {name: value for name, value in asked.get("set", {}).items() if _free(name)}
+    for name, value in changes.items():
+        SETTINGS.put({name: value})
     if asked.get("open"):
         open_settings(asked["open"])
+    if changes:
+        with suppress(ConfigError):  # the page says which settings do not go together
+            submit(form_config())
 
 
-def _stacks(config: RunConfig) -> list[Plain]:
-    if config.family == "encoder_decoder":
-        return [_stack(config, "Encoder", "encoder", "e"), _stack(config, "Decoder", "self", "")]
-    return [_stack(config, "", "self", "")]
+def _trains(config: RunConfig, name: str) -> Plain | None:
+    """The settings with which a model without the part is trained, or again one with it; None where there are none to change."""
+    found = _changes(config).get(name)
+    if found is None:
+        return None
+    label, sets = found
+    return {"label": label, "set": sets} if all(map(_free, sets)) else None
 
 
-def _stack(config: RunConfig, title: str, kind: str, gradients: str) -> Plain:
-    """A stack of layers. ``kind`` names its attention in snapshots, ``gradients`` begins the names of its layers in gradient norms."""
-    count, numbers = config.n_layers, list(range(config.n_layers))
-    if count > MOST_LAYERS:
-        numbers = [0, count - 1]
-    layers: list[Plain] = [{"name": f"Layer {n + 1}"} for n in numbers]
-    if count > MOST_LAYERS:
-        layers.insert(1, {"skipped": f"… {count - 2} more …"})
-    shared = config.share_layers and config.architecture.attends
-    return {
-        "title": title, "layers": layers, "numbers": numbers, "norms": [0 if shared else n for n in numbers],
-        "kind": kind, "gradients": gradients, "skip": _skip(config) if config.architecture.attends else None,
-    }  # fmt: skip
+def _changes(config: RunConfig) -> dict[str, tuple[str, Plain]]:
+    """By part, the words of the button and the settings that it changes."""
+    mask, fewer = config.mask_fault == "none", ("Train with one layer fewer", {"n_layers": config.n_layers - 1})
+    changes = {
+        "skip": _switch(config.skips, "skips", "skips", False, True),
+        "norm": _switch(config.norm != "none", "norms", "norm", "none", "pre"),
+        "mlp": _switch(config.mlp, "MLPs", "mlp", False, True),
+        "mask": _switch(mask, "the mask", "mask_fault", "missing", "none"),
+        "encoding": _switch(config.pos_encoding != "nope", "an encoding", "pos_encoding", "nope", "learned"),
+    }
+    if config.n_layers > 1:
+        changes |= {"layer": fewer, "cell": fewer}
+    if config.n_heads > 1:
+        sets = {"n_heads": config.n_heads - 1, "d_head": config.head_width}
+        changes["head"] = ("Train with one head fewer", sets)
+    return changes
 
 
-def _skip(config: RunConfig) -> Plain:
-    help = "The input of each part is added to its output: click to cut the skip connections of all layers"
-    if not config.skips:
-        help = "The skip connections of all layers are cut: click to mend them"
-    return _part("skip", "Skip connection", help, off=not config.skips, sets={"skips": not config.skips})
+def _switch(there: bool, noun: str, name: str, without: object, with_it: object) -> tuple[str, Plain]:
+    return (f"Train without {noun}", {name: without}) if there else (f"Train with {noun}", {name: with_it})
 
 
-def _common(config: RunConfig) -> list[Plain]:
-    """The parts that all layers have, in the order of computation: their settings are the same."""
-    if not config.architecture.attends:
-        return [_part("cell", config.architecture.label, "The family: open its settings", opens="Shape")]
-    heads = f"{config.n_heads} head{'s' if config.n_heads > 1 else ''}"
-    parts = [_part("attention", heads, "The attention of each layer: open its settings", opens="Attention")]
-    if config.causal:
-        broken = config.mask_fault != "none"
-        help = "No position sees a later one: click to take the mask away"
-        if broken:
-            help = "The mask is broken: click to mend it"
-        parts.append(_part("mask", "mask", help, fault=broken, sets={"mask_fault": "none" if broken else "missing"}))
-    if config.mlp:
-        parts.append(_part("mlp", "MLP", "The network after the attention: open its settings", opens="Block"))
-    if config.norm != "none":
-        parts.append(_part("norm", "norm", "The normalisation: open its settings", opens="Block"))
-    return parts
-
-
-def _part(
-    kind: str, label: str, help: str, *, opens: str = "", sets: Mapping[str, Any] | None = None, **more: bool
-) -> Plain:
-    does = {"set": dict(sets)} if sets and all(map(_free, sets)) else {"open": opens} if opens else None
-    return {"part": kind, "label": label, "help": help, "does": does, **more}
+def _any_free(group: str) -> bool:
+    """Whether the link leaves a setting of the group to the reader."""
+    return any(row.group == group and _free(row.name) for row in SETTINGS.rows().values())
 
 
 def _free(name: str) -> bool:

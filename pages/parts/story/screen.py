@@ -23,14 +23,15 @@ from pages.parts.app.own_runs import say_watching, start_run, stop_button
 from pages.parts.app.server import find
 from pages.parts.app.visitor import mine
 from pages.parts.boards.live.board import Overlay, Panel, live_board, overlay
+from pages.parts.boards.live.stack import stack_of
 from pages.parts.charts.colors import POSITIVE
 from pages.parts.story.state import CHOICE, SEED, SETTINGS, Try, chosen, go_to_step, guess, put_guess, remember, tries
 
 STORY = "Reverse in six steps"
 STYLE = Path(__file__).parent / "story.css"
 PANELS: dict[str, tuple[Panel, ...]] = {
-    "accuracy": ("strip", "accuracy"),
-    "heads": ("strip", "heads"),
+    "accuracy": ("stack", "accuracy"),
+    "heads": ("stack", "heads"),
     "samples": ("samples",),  # they show the data themselves
 }
 """The panels of the board by the name of a step's figure: above it one sequence, symbol by symbol."""
@@ -65,7 +66,7 @@ def _figure(number: int, step: Step, run: Run | None) -> None:
     config = step.config(chosen(step), SETTINGS.values()[SEED])
     live_board(
         run, panels=PANELS[step.figure], earlier=_earlier(number, step, run), key="story-board", name="story",
-        untrained="" if run is not None else urlencode(to_query(config)),
+        untrained="" if run is not None else urlencode(to_query(config)), model=stack_of(run.config if run is not None else config),
         look={"which": "self", "layer": (run.config if run is not None else config).n_layers - 1, "head": 0},
     )  # fmt: skip
 

@@ -1,5 +1,5 @@
-"""The routes of what a board asks for beside its event stream: a run's exact numbers, the untrained model of some settings, and how a model
-reads a sequence that a reader typed. All are read-only.
+"""The routes of what a board asks for beside its event stream: a run's exact numbers, the untrained model of some settings, and how a
+model reads a sequence, also one that a reader typed, with all of its parts or without some. All are read-only.
 
 The numbers of a run are for everybody who knows its id: a live board draws arrays from bytes, and lines thinned with five digits. A look
 at a model is a job of the visitor who asks, so that no page's script waits for it; where there is no answer, ``problem`` in the JSON is the
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from anyio import CapacityLimiter, to_thread
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -36,6 +37,8 @@ Ask = Callable[["Job[Any]", Visitor], Any]
 """The answer to a job that a visitor asks for. Raises JobError with one sentence."""
 AskOfVisitor = Callable[["Job[Any]"], Any]
 """The same for one visitor."""
+OF_OWN = ("text", "run", "without")
+"""What the route of a typed sequence is asked beside settings."""
 HEADERS = {"Cache-Control": "no-store"}
 ASKERS = 256
 """The most threads of a route that wait for answers at once, beside those that pages need: more than a host allows questions."""
@@ -116,26 +119,31 @@ def array_of(run: ReadableRun, step: int, group: str, name: str) -> np.ndarray |
 def untrained_route(ask: Ask, prefix: str = "") -> Route:
     """``<prefix>/untrained?<settings>``: the message with which a run of these settings begins, as its event stream sends it."""
 
-    def told(query: dict[str, str], ask: AskOfVisitor) -> Any:
+    def told(query: QueryParams, ask: AskOfVisitor) -> Any:
         from pages.parts.boards.live.untrained import untrained_message
 
-        return untrained_message(_config_of(query), ask)
+        return untrained_message(_config_of(dict(query)), ask)
 
     return Route(f"{prefix}/untrained", _answering(told, ask), methods=["GET"])
 
 
 def own_route(ask: Ask, find: Find, prefix: str = "") -> Route:
-    """``<prefix>/own?text=<tokens>&run=<run id>``, or with settings in place of a run: the snapshot of a model that reads the text."""
+    """``<prefix>/own?text=<tokens>&run=<run id>``, or with settings in place of a run: the snapshot of a model that reads the text.
 
-    def told(query: dict[str, str], ask: AskOfVisitor) -> Any:
+    Without a text it reads the sequence that the run is watched on. ``without=<part>``, once for each, takes parts away from the model
+    (:mod:`engine.analysis.attention.parts`).
+    """
+
+    def told(query: QueryParams, ask: AskOfVisitor) -> Any:
         from pages.parts.boards.live.untrained import own_message
 
-        text, run_id = query.pop("text", ""), query.pop("run", "")
+        text, run_id, without = query.get("text", ""), query.get("run", ""), query.getlist("without")
         run = find(run_id) if run_id else None
         if run_id and (run is None or run.weights is None):
             raise JobError(str(Problem("run", run_id, "the id of a run that has ended and is kept here")))
-        config, weights = (run.config, str(run.weights)) if run is not None else (_config_of(query), "")
-        return own_message(config, weights, text, ask)
+        settings = {name: value for name, value in query.items() if name not in OF_OWN}
+        config, weights = (run.config, str(run.weights)) if run is not None else (_config_of(settings), "")
+        return own_message(config, weights, text, ask, without)
 
     return Route(f"{prefix}/own", _answering(told, ask), methods=["GET"])
 
@@ -150,10 +158,10 @@ def _config_of(query: dict[str, str]) -> RunConfig:
     return config
 
 
-def _answering(told: Callable[[dict[str, str], AskOfVisitor], Any], ask: Ask) -> Callable[[Request], Any]:
+def _answering(told: Callable[[QueryParams, AskOfVisitor], Any], ask: Ask) -> Callable[[Request], Any]:
     askers = CapacityLimiter(ASKERS)
 
-    def body(query: dict[str, str], visitor: Visitor) -> str:
+    def body(query: QueryParams, visitor: Visitor) -> str:
         try:
             answer = told(query, lambda job: ask(job, visitor))
         except (JobError, ValueError) as error:
@@ -161,7 +169,7 @@ def _answering(told: Callable[[dict[str, str], AskOfVisitor], Any], ask: Ask) ->
         return json.dumps(answer, separators=(",", ":"), allow_nan=False)
 
     async def answer(request: Request) -> Response:
-        text = await to_thread.run_sync(body, dict(request.query_params), visitor_of(request), limiter=askers)
+        text = await to_thread.run_sync(body, request.query_params, visitor_of(request), limiter=askers)
         return Response(text, media_type="application/json", headers=HEADERS)
 
     return answer

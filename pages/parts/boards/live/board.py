@@ -17,16 +17,16 @@ from pages.parts.boards.component import SHELL, Plain, Source, as_fragment, join
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
 from pages.parts.boards.live.readable_run import ReadableRun, controlled_as, has_ended
+from pages.parts.boards.live.stack import stack_of
 from pages.parts.charts.colors import color_of
 from pages.parts.charts.loss import level_lines, overlay_traces
 
 Panel = Literal[
-    "strip", "model", "loss", "accuracy", "attention", "heads", "encoding", "gradients", "memory", "samples", "written"
+    "stack", "loss", "accuracy", "attention", "heads", "encoding", "gradients", "memory", "samples", "written"
 ]
 ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples")
 TITLED = {
-    "strip": ("One sequence", "attention"),
-    "model": ("The model", "layer"),
+    "stack": ("The model", "roll-out"),
     "loss": ("Loss", "loss"),
     "accuracy": ("Accuracy", "accuracy"),
     "attention": ("Attention, every head", "head"),
@@ -42,7 +42,7 @@ TITLED = {
 TITLES = {name: title for name, (title, _) in TITLED.items()}
 TERMS = {name: term for name, (_, term) in TITLED.items()}
 NO_TITLES: Mapping[str, str] = {}
-ABOVE: tuple[Panel, ...] = ("strip", "model")
+ABOVE: tuple[Panel, ...] = ("stack",)
 """The panels that a board puts on its band."""
 POLL = 0.3
 """Seconds between two polls where the browser gets no event stream: a proxy swallows it, or the visitor has enough of them."""
@@ -91,9 +91,11 @@ def live_board(
 
     ``name`` is a part of the names of downloads; ``levels`` are drawn as lines across the loss, in nats by name.
 
-    ``untrained``: the settings, as a query, whose untrained model is shown as long as there is no run. ``model`` describes
-    the drawing of the model (:mod:`pages.parts.lab.model`); a click on a part of it calls ``on_act``, which finds what is asked
-    under ``act`` in the session's ``key``. ``look``: the attention and the gradient norms to begin with, by the names of
+    ``untrained``: the settings, as a query, whose untrained model is shown as long as there is no run. ``model`` describes the model for
+    its picture (:mod:`pages.parts.boards.live.stack`), by default that of the run; a click on a part of it calls ``on_act``, which
+    finds what is asked under ``act`` in the session's ``key``.
+
+    ``look``: the attention and the gradient norms to begin with, by the names of
     :class:`engine.config.presets.View`. ``on_band``: the name of the band (:func:`band`) that takes the panels in ``ABOVE``.
 
     Call it on every rerun with the same ``key``: the figures stay the same nodes, also when another run replaces
@@ -102,8 +104,8 @@ def live_board(
     headings are of level 2.
     """
     facts = _facts(run.id if run else "", panels, earlier, name) | {
-        "level": 2, "levels": {"loss": level_lines(levels or {})}, "untrained": untrained, "model": model, "look": look or {},
-        "band": on_band, "above": ABOVE,
+        "level": 2, "levels": {"loss": level_lines(levels or {})}, "untrained": untrained, "look": look or {}, "band": on_band,
+        "above": ABOVE, "model": model or (stack_of(run.config) if run else None),
     }  # fmt: skip
     state, asked = (controlled_as(run), _asked(key, run)) if run else ("none", "")
     polling = bool(asked) and run is not None and not has_ended(run)
@@ -142,7 +144,11 @@ def recorded_board(
     ``before`` stand above the figures until the last snapshot is shown, then those of ``end``. ``titles`` replace those of panels.
     """
     facts = _facts(run.id, panels, (), name) | {"state": run.state, "level": level, "titles": {**TITLES, **titles}}
-    told = {"look": asdict(head) if head else {}, "words": {"before": before, "end": end}}
+    told = {
+        "look": asdict(head) if head else {},
+        "words": {"before": before, "end": end},
+        "model": stack_of(run.config),
+    }
     _mount(key, facts | told | {"seconds": seconds, "recording": recording})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -28,6 +29,10 @@ SNAPSHOTS = 60
 """The most snapshots in one message."""
 BYTES = 3_000_000
 """The most bytes of the snapshots in one message."""
+DIGITS = 6
+"""The bytes of a number of the residual stream."""
+MEANS = 96
+"""The most positions of which the mean attention of a layer's heads is sent, where the heads themselves are sent in blocks."""
 
 Payload = dict[str, Any]
 
@@ -121,18 +126,38 @@ def plain_snapshot(event: Snapshot) -> dict[str, Any]:
     """A snapshot as plain data: its samples, its texts, and its arrays as grids."""
     parts = ("source", "tokens", "targets", "predictions", "marks")
     samples = [{part: getattr(sample, part) for part in parts} for sample in event.samples]
-    return {"step": event.step, "samples": samples, "prompt": event.prompt, "written": event.written, **grids_of(event)}
+    said = {"step": event.step, "samples": samples, "prompt": event.prompt, "written": event.written}
+    return {**said, "residual": residual_of(event), **grids_of(event)}
+
+
+def residual_of(snapshot: Snapshot) -> dict[str, list[list[float | None]]]:
+    """The residual stream of the first sample with three digits, [layer + 1, position] by name; None where no answer is asked."""
+
+    def plain(value: float) -> float | None:
+        return float(f"{value:.3g}") if math.isfinite(value) else None
+
+    return {
+        name: [[plain(value) for value in row] for row in array.tolist()] for name, array in snapshot.residual.items()
+    }
 
 
 def grids_of(snapshot: Snapshot) -> dict[str, dict[str, Grid]]:
-    """``patterns`` [layer, head, query, key] by kind, ``encoding`` by name; weights and cosines on fixed scales.
+    """``patterns`` [layer, head, query, key] by kind, ``encoding`` by name; weights and cosines on fixed scales. ``means`` [layer, query,
+    key]: the mean of a layer's heads by kind, of the first positions, where the patterns are in blocks.
 
     The similarity of a bias is its mean over the heads, which may leave the range from -1 to 1 of a cosine: its scale is sent, too.
     """
     pictures = dict(snapshot.encoding.items())  # reads the file of a stored snapshot once
     room = _room(pictures)
+    weights = dict(snapshot.patterns.items())
+    patterns = {which: grid(pattern, 0.0, 1.0) for which, pattern in weights.items()}
     return {
-        "patterns": {which: grid(pattern, 0.0, 1.0) for which, pattern in snapshot.patterns.items()},
+        "patterns": patterns,
+        "means": {
+            which: grid(pattern[..., :MEANS, :MEANS].mean(axis=1), 0.0, 1.0)
+            for which, pattern in weights.items()
+            if patterns[which]["block"] != [1, 1]
+        },
         "encoding": {
             name: grid(array, *_ends(array), room) if name.startswith("similarity") else grid(array, cells=room)
             for name, array in pictures.items()
@@ -146,9 +171,10 @@ def _ends(similarity: np.ndarray) -> tuple[float, float]:
 
 
 def cells_of(snapshot: Snapshot) -> int:
-    """The most cells that its grids have."""
+    """The most bytes of its arrays: those of a grid have one for each cell."""
     pictures = dict(snapshot.encoding.items())
     patterns = sum(min(array.size, CELLS) for array in snapshot.patterns.values())
+    patterns += sum(DIGITS * array.size for array in snapshot.residual.values())
     return patterns + sum(min(array.size, _room(pictures)) for array in pictures.values())
 
 

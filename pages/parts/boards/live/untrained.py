@@ -1,8 +1,9 @@
-"""What the live board shows without a run: the untrained model of the present settings, and a sequence that a reader typed."""
+"""What the live board shows beside a run: the untrained model of the present settings, and how a model reads a sequence, also one that a
+reader typed, with all of its parts or without some."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,6 +11,7 @@ from typing import Any
 
 from engine.analysis.attention.asked import ModelAsked
 from engine.analysis.attention.jobs import MOST_BYTES, MOST_FLOPS, LookBeforeTraining, ReadOwnSequence
+from engine.analysis.attention.parts import parts_named
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
 from engine.foundation.errors import JobError
@@ -50,13 +52,15 @@ def untrained_message(config: RunConfig, ask: Ask) -> Payload:
     return _MESSAGES.get(config, lambda: feed(Untrained(config, EventLog(ask(LookBeforeTraining(config)))), 0)[0])
 
 
-def own_message(config: RunConfig, weights: str, text: str, ask: Ask) -> Payload:
-    """How a model reads the text: the trained one with these weights (a path), or without weights the untrained one. Raises JobError."""
+def own_message(config: RunConfig, weights: str, text: str, ask: Ask, without: Sequence[str] = ()) -> Payload:
+    """How a model without the named parts reads the text: the trained one with these weights (a path), or the untrained one where there
+    are none. Raises ValueError with one sentence; JobError is one."""
     if len(text) > MOST_LETTERS:
         raise JobError(f"Your sequence has {len(text):,} characters; allowed are at most {MOST_LETTERS:,}.")
     if sentence := too_large(config):
         raise JobError(sentence)
-    return {"snapshot": plain_snapshot(ask(ReadOwnSequence(ModelAsked(config, weights, None if weights else 0), text)))}
+    asked = ModelAsked(config, weights, None if weights else 0)
+    return {"snapshot": plain_snapshot(ask(ReadOwnSequence(asked, text, parts_named(config, without))))}
 
 
 @lru_cache(maxsize=256)

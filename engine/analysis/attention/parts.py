@@ -1,0 +1,82 @@
+"""The parts that can be taken away from a model, by name.
+
+``skip.<layer>``, ``norm.<layer>``, ``mlp.<layer>`` and ``layer.<layer>``; ``head.<layer>.<head>``; ``mask``; ``encoding``. Layers and
+heads count from 0. Before the layer, ``e`` stands for the encoder of an encoder-decoder, and ``c`` for the cross-attention of a layer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.analysis.attention.asked import Which
+from engine.config.run_config import RunConfig
+from engine.settings.errors import Problem
+
+Kind = Literal["skip", "norm", "mlp", "layer", "head", "mask", "encoding"]
+LETTERS: dict[Which, str] = {"self": "", "encoder": "e", "cross": "c"}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a model. ``which``: the attention of a head; ``encoder`` also for a layer of the encoder of an encoder-decoder."""
+
+    kind: Kind
+    which: Which = "self"
+    layer: int = 0
+    head: int = 0
+
+    @property
+    def name(self) -> str:
+        place = f"{LETTERS[self.which]}{self.layer}"
+        return {"head": f"head.{place}.{self.head}", "mask": "mask", "encoding": "encoding"}.get(
+            self.kind, f"{self.kind}.{place}"
+        )
+
+
+def parts_of(config: RunConfig) -> dict[str, Part]:
+    """Every part that the model of a config has, by name."""
+    return {part.name: part for part in _parts(config)}
+
+
+def _parts(config: RunConfig) -> Iterator[Part]:
+    two, attends = config.family == "encoder_decoder", config.architecture.attends
+    stacks: tuple[Which, ...] = ("self", "encoder") if two else ("self",)
+    recurrent = config.family in ("gru", "lstm")
+    has: dict[Kind, bool] = {
+        "skip": config.skips and not recurrent,
+        "norm": config.norm != "none" and not recurrent,
+        "mlp": config.mlp and attends,
+        "layer": True,
+    }
+    for kind in (kind for kind, there in has.items() if there):
+        yield from (Part(kind, which, layer) for which in stacks for layer in range(config.n_layers))
+    if not attends:
+        return
+    for which in (*stacks, *(("cross",) if two else ())):
+        yield from (
+            Part("head", which, layer, head) for layer in range(config.n_layers) for head in range(config.n_heads)
+        )
+    if config.causal and config.mask_fault != "missing":
+        yield Part("mask")
+    if config.pos_encoding != "nope":
+        yield Part("encoding")
+
+
+def parts_named(config: RunConfig, names: Sequence[str]) -> tuple[Part, ...]:
+    """The parts of these names, each once. Raises ValueError with one sentence that names the first name that is none."""
+    there = parts_of(config)
+    for name in names:
+        if name not in there:
+            raise ValueError(str(Problem("without", name, f"one of {_in_words(list(there))}")))
+    return tuple(there[name] for name in dict.fromkeys(names))
+
+
+def _in_words(names: Sequence[str]) -> str:
+    """The names in short: those that differ only in their numbers by the first and the last of them."""
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        alike.setdefault(re.sub(r"\d+", "", name), []).append(name)
+    return ", ".join(group[0] if len(group) == 1 else f"{group[0]} to {group[-1]}" for group in alike.values())

@@ -1,0 +1,97 @@
+"""A model without some of its parts: a copy with the same weights, so that what the parts do shows in what it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import deepcopy
+from typing import TypeVar
+
+import torch
+from torch import nn
+
+from engine.analysis.attention.asked import Which
+from engine.analysis.attention.parts import Part
+from engine.encodings.nope import NopeSettings
+from engine.encodings.nope.layer import NoEncoding
+from engine.model.attention import Attention
+from engine.model.baselines import Baseline
+from engine.model.block import Block, Residual
+from engine.model.transformer import Stack, Transformer
+
+Model = TypeVar("Model", bound=Transformer | Baseline)
+
+
+def without_parts(model: Model, parts: Iterable[Part]) -> Model:
+    """A copy of the model without these parts; the model itself stays as it is. Layers that share weights are cut one by one."""
+    changed = deepcopy(model)
+    gone = list(parts)
+    for stack in _stacks(changed):
+        if len(stack.blocks) < stack.depth:  # one block is used at every depth
+            stack.blocks = nn.ModuleList(deepcopy(stack.blocks[0]) for _ in range(stack.depth))
+    for part in gone:
+        if part.kind == "mask":
+            changed.stack.mask_fault = "missing"
+        elif part.kind == "encoding":
+            _take_encodings(changed)
+        elif part.kind != "layer":
+            _take_from(_layers(changed, part.which)[part.layer], part)
+    # The last first: the layers above one that is gone move down.
+    for part in sorted((part for part in gone if part.kind == "layer"), key=lambda part: -part.layer):
+        _take_layer(changed, part)
+    return changed
+
+
+def _take_from(layer: nn.Module, part: Part) -> None:
+    residuals = [module for module in layer.modules() if isinstance(module, Residual)]
+    if part.kind == "skip":
+        for residual in residuals:
+            residual.skip = False
+    elif part.kind == "norm":
+        for residual in residuals:
+            residual.norm = nn.Identity()
+    elif isinstance(layer, Block) and part.kind == "mlp":
+        layer.mlp = layer.mlp_residual = None
+    elif isinstance(layer, Block) and part.kind == "head":
+        attention = layer.cross if part.which == "cross" else layer.attention
+        assert attention is not None
+        _take_head(attention, part.head)
+
+
+@torch.no_grad()
+def _take_head(attention: Attention, head: int) -> None:
+    """The head's output is multiplied by zero where the heads are joined."""
+    width = attention.out.in_features // attention.n_heads
+    attention.out.weight[:, head * width : (head + 1) * width] = 0.0
+
+
+def _take_encodings(model: Transformer | Baseline) -> None:
+    for stack in _stacks(model):
+        nowhere = NoEncoding(model.config, NopeSettings(), max_positions=0, causal=stack.causal)
+        stack.encodings = nn.ModuleList([nowhere])
+
+
+def _take_layer(model: Transformer | Baseline, part: Part) -> None:
+    layers = _layers(model, part.which)
+    del layers[part.layer]
+    if isinstance(model, Transformer):
+        stack = _stack(model, part.which)
+        stack.depth -= 1
+        if len(stack.encodings) > 1:  # each layer has its own
+            del stack.encodings[part.layer]
+
+
+def _stack(model: Transformer, which: Which) -> Stack:
+    stack = model.source_stack if which == "encoder" else model.stack
+    assert stack is not None
+    return stack
+
+
+def _stacks(model: Transformer | Baseline) -> list[Stack]:
+    return [module for module in model.children() if isinstance(module, Stack)]
+
+
+def _layers(model: Transformer | Baseline, which: Which) -> nn.ModuleList:
+    """The layers of the stack that answers, or of the encoder of an encoder-decoder."""
+    layers = _stack(model, which).blocks if isinstance(model, Transformer) else model.body.layers
+    assert isinstance(layers, nn.ModuleList)
+    return layers
