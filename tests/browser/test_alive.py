@@ -14,8 +14,8 @@ SIZES = {"projector": PROJECTOR, "phone": PHONE}
 
 def arrived(open_page: Open, size: str, path: str = "lab") -> Any:
     page = open_page(path, "", SIZES[size])
-    page.locator("article.strip td.right, article.strip td.wrong").first.wait_for()
-    page.locator("article.model .layer").first.wait_for()
+    page.locator("article.stack").locator("[data-writes].right, [data-writes].wrong").first.wait_for()
+    page.locator("article.stack .layer").first.wait_for()
     return page
 
 
@@ -34,41 +34,45 @@ def in_sight(page: Any, *places: Any) -> None:
 
 
 def written(page: Any) -> list[str]:
-    return list(page.locator("article.strip td[data-writes]").all_inner_texts())
+    return list(page.locator("article.stack [data-writes]").all_inner_texts())
+
+
+def differ(page: Any, before: list[str]) -> None:
+    assert pictures(page) != before
 
 
 def pictures(page: Any) -> list[str]:
-    """The pictures in the model's thumbnails."""
-    return list(page.locator("article.model canvas").evaluate_all("(all) => all.map((one) => one.toDataURL())"))
+    """The pictures of the heads."""
+    return list(page.locator("article.stack canvas").evaluate_all("(all) => all.map((one) => one.toDataURL())"))
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Open, size: str) -> None:
     page = arrived(open_page, size, "lab?steps=2000")
     train, stop = (button(page, name) for name in ("Train", "Stop"))
-    strip, curve = page.locator("article.strip"), page.locator("article.loss")
+    stack, curve = page.locator("article.stack"), page.locator("article.loss")
     chips, heads = page.locator(".st-key-lab-shelf").get_by_role("button"), page.get_by_role("spinbutton", name="Heads")
 
     def place() -> float:
         """The distance of the loss from the page's beginning, wherever the page is scrolled to."""
-        return float(curve.bounding_box()["y"] - strip.bounding_box()["y"])
+        return float(curve.bounding_box()["y"] - stack.bounding_box()["y"])
 
-    in_sight(page, strip, page.locator("article.model"), page.get_by_role("spinbutton", name="Depth"), train)
+    in_sight(page, stack, page.get_by_role("spinbutton", name="Depth"), train)
     no_wider_than_the_window(page)
     for panel in page.locator("article.panel").all():
         if panel.is_visible():
             panel.scroll_into_view_if_needed()
             panel.locator(".waiting").wait_for(state="hidden")
-    strip.scroll_into_view_if_needed()
+    stack.scroll_into_view_if_needed()
     stands, before = place(), written(page)
 
     def stays() -> None:
         assert place() == stands
 
     train.click()
-    strip.locator(".score").get_by_text(re.compile("step [1-9]")).wait_for()
-    in_sight(page, strip, curve if size == "projector" else page.locator("article.model .curve"))
-    page.locator("article.model .curve").get_by_text(re.compile(r"^\d")).wait_for()
+    stack.locator(".score").get_by_text(re.compile("step [1-9]")).wait_for()
+    in_sight(page, stack, curve if size == "projector" else stack.locator(".curve"))
+    stack.locator(".curve").get_by_text(re.compile(r"^\d")).wait_for()
     for run in (1, 2):
         if run == 2:
             heads.fill("2")
@@ -82,7 +86,7 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
             stands = place()
         eventually(page, stays)
         if run == 1:
-            strip.locator("td.right").nth(len(before) // 2).wait_for()  # it has learned something
+            stack.locator("[data-writes].right").nth(len(before) // 2).wait_for()  # it has learned something
             assert written(page) != before
         stop.click()
         expect(stop).to_be_disabled()  # the page is drawn anew when a run has ended; a dialog that is open then closes
@@ -112,42 +116,45 @@ def test_the_untrained_model_answers_and_is_changed_in_its_controls_and_in_its_p
     own = page.get_by_role("textbox", name="Your own sequence")
     own.fill("1 2 3 4 5 6")
     own.press("Enter")
-    page.locator("article.strip .score").get_by_text("yours").wait_for()
-    assert page.locator("article.strip td[data-reads]").all_inner_texts()[:6] == ["1", "2", "3", "4", "5", "6"]
+    stack = page.locator("article.stack")
+    stack.locator(".score").get_by_text("yours").wait_for()
+    assert stack.locator("[data-reads]").all_inner_texts()[:6] == ["1", "2", "3", "4", "5", "6"]
     own.fill("1 2 nothing")
     own.press("Enter")
-    page.locator("article.strip").get_by_role("alert").get_by_text("nothing").wait_for()
+    stack.get_by_role("alert").get_by_text("nothing").wait_for()
+    stack.get_by_role("button", name="Reset").click()
 
     before = pictures(page)
     heads = page.get_by_role("spinbutton", name="Heads")
     heads.fill("2")
     heads.press("Enter")
-    page.locator("article.model canvas").nth(1).wait_for()
-    assert pictures(page) != before
-    page.locator("article.strip .score").get_by_text("untrained").wait_for()
+    stack.locator("canvas").nth(1).wait_for()
+    stack.locator(".score").get_by_text("untrained").wait_for()
+    eventually(page, partial(differ, page, before))
 
-    page.locator("article.model button.positions").click()
+    stack.locator(".part.encoding").click()
+    stack.get_by_role("dialog").get_by_role("button", name="Settings").click()
     opened = page.locator(".st-key-lab-opened")
     in_sight(page, opened)
     opened.get_by_role("button", name="Close").click()
     opened.wait_for(state="detached")
-    page.locator("article.model button.mask").click()
-    page.wait_for_url(re.compile("mask_fault=missing"))
-    page.locator("article.model button.mask.fault").wait_for()
 
     depth = page.get_by_role("spinbutton", name="Depth")
     depth.fill("2")
     depth.press("Enter")
-    page.locator("article.model .layer").nth(1).wait_for()
-    skip = page.locator("article.model button.skip").first
+    stack.locator(".layer").nth(1).wait_for()
+    skip = stack.locator(".part.skip").first
     skip.click()
+    stack.get_by_role("dialog").get_by_role("button", name="Train without skips").click()
     page.wait_for_url(re.compile("skips=false"))
-    page.locator("article.model button.skip.off").first.wait_for()
+    stack.locator(".part.skip.off").first.wait_for()
+    stack.get_by_text("This model has no skip connections.").wait_for()
     page.get_by_role("button", name="Share").click()
     page.get_by_text(re.compile(r"python -m engine train .*--skips false")).wait_for()
     page.keyboard.press("Escape")
     skip.focus()
     page.keyboard.press("Enter")
+    stack.get_by_role("dialog").get_by_role("button", name="Train with skips").click()
     page.wait_for_url(lambda url: "skips" not in url)
 
 
@@ -155,11 +162,11 @@ def test_each_preset_opens_on_what_its_sentence_speaks_of_and_what_to_try_next_i
     page = arrived(open_page, "projector")
     for slug, preset in PRESETS.items():
         go(page, "notebooks")  # a link is read when the lab is entered
-        page.locator("article.model").wait_for(state="detached")
+        page.locator("article.stack").wait_for(state="detached")
         go(page, f"lab?preset={slug}")
         page.get_by_text(preset.look_at[:30]).first.wait_for()
-        page.locator("article.strip").locator("td.right, td.wrong").first.wait_for()
-        page.locator("article.model .layer").first.wait_for()
+        page.locator("article.stack").locator("[data-writes].right, [data-writes].wrong").first.wait_for()
+        page.locator("article.stack .layer").first.wait_for()
         panel = preset.view.panel
         beside = f"article.{panel}" if panel != "attention" else "article.attention:not([hidden]), article.pattern"
         in_sight(page, page.locator(beside).first)
@@ -171,4 +178,4 @@ def test_each_preset_opens_on_what_its_sentence_speaks_of_and_what_to_try_next_i
     in_sight(page, again, page.get_by_role("link", name="See the issue"))
     again.click()
     page.wait_for_url(re.compile("n_layers=2"))
-    page.locator("article.model .layer").nth(1).wait_for()
+    page.locator("article.stack .layer").nth(1).wait_for()

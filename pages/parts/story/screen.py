@@ -34,7 +34,7 @@ PANELS: dict[str, tuple[Panel, ...]] = {
     "heads": ("stack", "heads"),
     "samples": ("samples",),  # they show the data themselves
 }
-"""The panels of the board by the name of a step's figure: above it one sequence, symbol by symbol."""
+"""The panels of the board by the name of a step's figure: above it the model, with one sequence."""
 WIDTH = 150
 
 

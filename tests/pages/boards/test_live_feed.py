@@ -12,7 +12,16 @@ from engine.config.run_config import parse
 from engine.runs.events import Ended, Progress, Snapshot, of_layer
 from engine.runs.log import EventLog
 from pages.parts.boards.live.columns import Column, columns_of, kept_points
-from pages.parts.boards.live.feed import BYTES, cells_of, feed, few_of, gradient_layers, grids_of, status_of
+from pages.parts.boards.live.feed import (
+    BYTES,
+    cells_of,
+    feed,
+    few_of,
+    gradient_layers,
+    grids_of,
+    plain_snapshot,
+    status_of,
+)
 from pages.parts.charts.heat import CELLS, coarsen, grid
 from tests.scripted import ScriptedRun
 
@@ -214,3 +223,20 @@ def test_a_family_without_attention_still_shows_its_predictions_and_layers_have_
     both = parse({"family": "encoder_decoder", "n_layers": 2})
     assert gradient_layers(ScriptedRun(config=both)) == ["e0", "e1", "0", "1"]
     assert gradient_layers(ScriptedRun(config=parse({"n_layers": 3, "share_layers": True}))) == ["0"]
+
+
+def test_the_residual_stream_is_sent_in_plain_numbers_and_the_mean_of_the_heads_where_they_are_sent_in_blocks() -> None:
+    run = ScriptedRun(config=parse({"n_layers": 2, "n_heads": 4, "seq_len": 6}))
+    run.advance(1)
+    look = run.events.of(Snapshot)[0]
+    right = np.full((3, 11), np.nan)
+    right[:, 5:] = 1 / 3
+    told = plain_snapshot(replace(look, residual={"norm": np.full((3, 11), 12.3456), "right": right}))
+    assert told["residual"] == {"norm": [[12.3] * 11] * 3, "right": [[None] * 5 + [0.333] * 6] * 3}
+    assert told["means"] == {}
+    assert plain_snapshot(look)["residual"] == {}
+
+    large = np.random.default_rng(0).dirichlet(np.ones(200), (2, 4, 200))
+    coarse = grids_of(replace(look, patterns={"self": large}))
+    assert coarse["patterns"]["self"]["block"] != [1, 1]
+    np.testing.assert_allclose(decoded(coarse["means"]["self"]), large[..., :96, :96].mean(1), atol=1 / 255)

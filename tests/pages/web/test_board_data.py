@@ -156,9 +156,22 @@ def test_an_untrained_model_is_the_beginning_of_a_run_and_reads_what_is_typed(ge
     assert snapshot["samples"][0]["tokens"][:4] == ["1", "2", "3", "4"]
 
 
+def test_a_model_is_read_without_each_part_that_is_named(get: Get, asked: list[Job[Any]]) -> None:
+    settings = "v=1&seq_len=4&device=cpu&n_layers=2"
+    untrained = get(f"/untrained?{settings}")["snapshots"][0]
+    whole, less = (get(f"/own?{settings}&text={more}")["snapshot"] for more in ("", "&without=mlp.0&without=layer.1"))
+    assert whole["samples"][0] == untrained["samples"][0], "without a text, the sequence that a run is watched on"
+    assert whole["residual"] == untrained["residual"]
+    assert [len(one["residual"]["norm"]) for one in (whole, less)] == [3, 2]
+    assert less["patterns"]["self"]["shape"][0] == 1
+    assert [part.name for part in vars(asked[-1])["without"]] == ["mlp.0", "layer.1"]
+    assert all(0 < right < 1 for right in whole["residual"]["right"][-1])
+
+
 @pytest.mark.parametrize(
     ("path", "words"),
     [
+        ("/own?v=1&seq_len=4&without=skip.1", "without is skip.1; allowed is one of skip.0, norm.0"),
         ("/untrained?v=1&n_layers=many", "n_layers"),
         ("/untrained?v=1&n_layers=12&d_model=512&seq_len=512&n_heads=8&batch_size=512", "once it trains"),
         ("/own?v=1&seq_len=4&text=1+x+3", "x"),

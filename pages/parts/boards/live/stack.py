@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.analysis.attention.asked import places_in
 from engine.analysis.attention.parts import parts_of
 from engine.architectures import KERNEL
 from engine.config.run_config import RunConfig
@@ -30,6 +29,7 @@ class Words:
     label: str
     """The name on its button."""
     says: Text
+    noun: str = ""
     expects: Text = ""
     issue: str = ""
 
@@ -47,12 +47,13 @@ def stack_of(config: RunConfig) -> Plain:
     """
     two, attends = config.family == "encoder_decoder", config.architecture.attends
     stacks = [{"kind": "self", "prefix": ""}, *([{"kind": "encoder", "prefix": "e"}] if two else [])]
+    kinds = (["encoder"] if two else []) + ["self"] + (["cross"] if two else [])
     shared = config.share_layers and attends
     there = {part.kind for part in parts_of(config).values()} | {"cell"}
     parts = {name: _plain(config, name, one, takes=name in there) for name, one in _drawn(config).items()}
     return {
         "family": config.family, "label": config.architecture.label, "layers": config.n_layers,
-        "heads": config.n_heads if attends else 0, "kinds": [*places_in(config)] if attends else [], "stacks": stacks,
+        "heads": config.n_heads if attends else 0, "kinds": kinds if attends else [], "stacks": stacks,
         "gradients": [0 if shared else layer for layer in range(config.n_layers)], "kernel": KERNEL,
         "skips": config.skips and config.family not in ("gru", "lstm"), "question": _question(config),
         "lead": config.task_settings.lead_tokens, "parts": parts, "controls": False,
@@ -98,6 +99,6 @@ def _plain(config: RunConfig, name: str, one: Words, *, takes: bool) -> Plain:
         "encoding": config.pos_encoding == "nope",
     }.get(name, False)  # fmt: skip
     return {
-        "title": one.title, "label": one.label, "says": one.says, "expects": one.expects, "issue": issue, "takes": takes,
+        "title": one.title, "label": one.label, "noun": one.noun, "says": one.says, "expects": one.expects, "issue": issue, "takes": takes,
         "off": off, "fault": name == "mask" and config.mask_fault != "none", "trains": None, "opens": "",
     }  # fmt: skip

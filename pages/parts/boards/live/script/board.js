@@ -6,12 +6,11 @@ import { exactNumbers } from "./exact.js"
 import { memoryPanel, samplesPanel, writtenPanel } from "./facts.js"
 import { attentionPanels, encodingPanels } from "./heat.js"
 import { linePanel } from "./lines.js"
-import { modelPanel } from "./model.js"
 import { momentsBar } from "./moments.js"
 import { replayBar } from "./replay.js"
 import { STATES, runInWords } from "./status.js"
 import { followRun } from "./stream.js"
-import { stripPanel } from "./strip.js"
+import { stackPanel } from "./stack/stack.js"
 import { untrainedModel } from "./untrained.js"
 import { el } from "../../shell/script/dom.js"
 import { QUIET } from "../../shell/script/figure.js"
@@ -84,6 +83,7 @@ function sourceOf(board) {
     if (grid.dataset.wanted !== wanted) {
       grid.dataset.wanted = wanted
       board.panels.forEach(board.painter.remove)
+      board.enlarge = null
       board.panels = board.data.panels.flatMap((name) => panelsOf(board, name))
       board.panels.forEach(board.painter.add)
     }
@@ -155,8 +155,7 @@ function sourceOf(board) {
     },
     onProblem: (sentence) => {
       forget()
-      for (const { id, wait, plot } of board.panels) {
-        if (id === "model") continue // it is drawn from the settings
+      for (const { wait, plot } of board.panels) {
         wait.textContent = sentence
         wait.hidden = false
         plot.hidden = true
@@ -207,8 +206,7 @@ function panelsOf(board, name) {
   if (name === "encoding") return encodingPanels(board, titles)
   if (name === "memory") return [memoryPanel(board, titles.memory)]
   if (name === "samples") return [samplesPanel(board, titles.samples)]
-  if (name === "strip") return [stripPanel(board, titles.strip)]
-  if (name === "model") return [modelPanel(board, titles.model)]
+  if (name === "stack") return [stackPanel(board, titles.stack)]
   if (name === "written") return [writtenPanel(board, titles.written)]
   return [linePanel(board, name, titles[name])]
 }

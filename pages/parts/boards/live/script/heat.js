@@ -27,12 +27,20 @@ export function attentionPanels(board, titles) {
   all.tools.append(kinds, downloads(board, all))
   one.tools.append(layers, heads, downloads(board, one))
 
-  const pick = (change) => {
+  const choose = (change) => {
     Object.assign(chosen, change)
-    board.head = chosen
-    board.painter.touch(all, one, ...board.panels.filter(({ id }) => id === "strip"))
+    board.painter.touch(all, one)
   }
-  all.look = ({ which = "self", layer = 0, head = 0 }) => pick({ which, layer, head })
+  /** The reader's choice: the picture of the model follows it. */
+  const pick = (change) => {
+    choose(change)
+    board.panels.forEach((panel) => panel.chooseHead?.({ ...chosen }))
+  }
+  all.look = ({ which = "self", layer = 0, head = 0 }) => choose({ which, layer, head })
+  board.enlarge = (head) => {
+    choose(head)
+    ;(one.root.hidden ? all : one).root.scrollIntoView({ block: "nearest" })
+  }
   const grid = () => board.snapshot()?.patterns[chosen.which]
 
   const offer = () => {

@@ -7,15 +7,17 @@ import { dressed } from "./figure.js"
  *
  * `board` knows `plotly`, `theme` and `data.name`; `panel` its `title`, `detail`, `plot` and what is `drawn` there, and, where its
  * numbers lie elsewhere, `exact`: a promise of the traces that hold them, or of null. A panel with a result also has its `slide`:
- * the layout around the same traces, in the light theme, and how many times as large it is saved.
+ * the layout around the same traces, in the light theme, and how many times as large it is saved. A panel without a plot has a
+ * `picture` instead: a function that gives {text, width, height} of an SVG file.
  */
 export function downloads(board, panel) {
   const save = async (format) => {
     menu.open = false
     missing.hidden = true
-    if (!panel.drawn) return
+    if (!panel.drawn && !panel.picture) return
     const heading = [panel.title, panel.detail, board.data.name].filter(Boolean).join(", ")
     const name = `${board.data.name || "figure"} ${panel.title} ${panel.detail ?? ""}`.trim().replace(/[^\p{L}\p{N}]+/gu, "-").toLowerCase()
+    if (panel.picture) return savePicture(`${name}.${format}`, panel.picture(), format)
     if (format === "csv") {
       const traces = panel.exact ? await panel.exact() : panel.plot._fullData
       return traces ? saveText(`${name}.csv`, csvOf(traces)) : ((missing.hidden = false), (menu.open = true))
@@ -39,12 +41,14 @@ export function downloads(board, panel) {
   const slides = [["png", "Slide (PNG)"], ["svg", "Slide (SVG)"]].map(([format, text]) =>
     el("button", { type: "button", role: "menuitem", hidden: true, onclick: () => saveSlide(format) }, text))
   const reset = el("button", { type: "button", role: "menuitem", onclick: () => ((menu.open = false), resetZoom(board, panel)) }, "Reset zoom")
+  const numbers = item("csv", "Data (CSV)")
+  numbers.hidden = reset.hidden = Boolean(panel.picture)
   const missing = el("p", { role: "alert", hidden: true }, "The exact numbers could not be read. The run may no longer keep them.")
   const menu = el(
     "details",
     { class: "menu" },
     el("summary", { "aria-label": `Download ${panel.title}`, title: "Download" }, "⤓"),
-    el("div", { role: "menu" }, item("png", "Picture (PNG)"), item("svg", "Drawing (SVG)"), ...slides, item("csv", "Data (CSV)"), reset, missing),
+    el("div", { role: "menu" }, item("png", "Picture (PNG)"), item("svg", "Drawing (SVG)"), ...slides, numbers, reset, missing),
   )
   menu.ontoggle = () => slides.forEach((button) => (button.hidden = !panel.slide))
   menu.onkeydown = (event) => {
@@ -101,8 +105,19 @@ function pointsOf(traces) {
 /** Nine digits identify every float32 number. */
 const digits = (values, at) => (values instanceof Float32Array && Number.isFinite(values[at]) ? Number(values[at].toPrecision(9)) : values[at])
 
-function saveText(name, text) {
-  const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }))
+/** A drawing as it is, or painted three times as large. */
+async function savePicture(name, { text, width, height }, format) {
+  if (format === "svg") return saveText(name, text, "image/svg+xml")
+  const image = new Image()
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`
+  await image.decode()
+  const canvas = el("canvas", { width: 3 * width, height: 3 * height })
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height)
+  saveAddress(name, canvas.toDataURL("image/png"))
+}
+
+function saveText(name, text, type = "text/csv") {
+  const address = URL.createObjectURL(new Blob([text], { type }))
   saveAddress(name, address)
   setTimeout(() => URL.revokeObjectURL(address), 10_000)
 }

@@ -1,0 +1,117 @@
+// The position that the picture follows: what it reads, along which arcs, how likely its right answer is, and the numbers under the pointer.
+
+import { arcAt } from "./curves.js"
+import { flowTo, reachOf } from "./flow.js"
+import { columnAt, heightOf, MOST_POSITIONS } from "./layout.js"
+import { percent, placeInWords, readingOf } from "./words.js"
+import { number } from "../../../shell/script/dom.js"
+
+/** @typedef {{kind: "source" | "reads", place: number}} At a symbol of the sequence */
+
+const symbolsOf = (sample, kind) => (kind === "source" ? sample.source : sample.tokens)
+
+/**
+ * The position whose arcs are drawn: the wanted one, else the last that is asked.
+ *
+ * @param {Object | undefined} sample
+ * @param {At | null} wanted
+ * @returns {At | null}
+ */
+export function chosenIn(sample, wanted) {
+  if (!sample) return null
+  if (wanted && wanted.place < Math.min(MOST_POSITIONS, symbolsOf(sample, wanted.kind).length)) return wanted
+  const asked = sample.marks.slice(0, MOST_POSITIONS).findLastIndex((mark) => mark != null)
+  return { kind: "reads", place: Math.max(0, asked) }
+}
+
+/**
+ * How likely the right answer is after so many layers: at the wanted position if it is asked, else the mean over all that are.
+ *
+ * @param {Object} seen
+ * @param {Object | undefined} sample
+ * @param {At | null} wanted
+ * @returns {(state: number) => number}
+ */
+export function rightAfter(seen, sample, wanted) {
+  const asks = (row, place) => row[place] != null && sample.marks[place] != null
+  return (state) => {
+    const row = seen.rights[state]
+    if (!row || !sample) return NaN
+    if (wanted?.kind === "reads" && asks(row, wanted.place)) return row[wanted.place]
+    const asked = row.filter((_, place) => asks(row, place))
+    return asked.reduce((sum, right) => sum + right, 0) / asked.length
+  }
+}
+
+/**
+ * The arcs and the stretches of the streams that lead to a position.
+ *
+ * @param {Object} model
+ * @param {Object} seen
+ * @param {At | null} chosen
+ * @returns {{arcs: import("./flow.js").Arc[], streams: Object[]}}
+ */
+export function leadingTo(model, seen, chosen) {
+  if (!chosen || !seen.known) return { arcs: [], streams: [] }
+  const { kind, place } = chosen
+  if (model.family === "cnn") return reachOf(model.layers, model.kernel, place, (layer) => seen.cut("layer", layer))
+  if (!model.heads) return { arcs: [], streams: [] }
+  const weights = Object.fromEntries(model.kinds.map((which) => [which, seen.weights(which)]))
+  const from = { kind: kind === "source" ? "encoder" : "self", place }
+  return flowTo({ layers: model.layers, ...weights, skips: seen.skips }, from)
+}
+
+/**
+ * The sentence on what the chosen position reads in the last layer, or in the one head that is drawn, and the symbol that it reads most.
+ *
+ * @param {{model: Object, seen: Object, sample: Object}} drawn
+ * @param {At} chosen
+ * @returns {{sentence: string, read: At | null}}
+ */
+export function readingIn({ model, seen, sample }, chosen) {
+  if (!model.heads) return { sentence: model.parts.cell?.says ?? "", read: null }
+  if (!seen.known) return { sentence: "", read: null }
+  const { only } = seen
+  const answers = model.kinds.includes("cross") ? "cross" : "self"
+  const which = chosen.kind === "source" ? "encoder" : only && only.which !== "encoder" ? only.which : answers
+  const alone = only?.which === which ? only : null
+  const layer = alone?.layer ?? seen.places(which).findLastIndex((place) => place != null)
+  const heads = alone ? `head ${alone.head + 1} of ` : model.heads > 1 ? "the heads of " : ""
+  const from = model.layers > 1 || alone ? ` (${heads}layer ${layer + 1})` : heads ? " (all heads)" : ""
+  const kind = which === "self" ? "reads" : "source"
+  const own = symbolsOf(sample, chosen.kind).length
+  const { sentence, key } = readingOf(chosen, seen.weights(which), layer, symbolsOf(sample, kind), {
+    own, same: which !== "cross", from,
+  })
+  return { sentence, read: key == null ? null : { kind, place: key } }
+}
+
+/**
+ * The numbers at a point of the picture: of the arc that passes there, else of the stream.
+ *
+ * @param {{model: Object, seen: Object, sample: Object, arcs: import("./flow.js").Arc[]}} drawn
+ * @param {import("./layout.js").Layout} layout
+ * @param {number} x
+ * @param {number} y
+ * @returns {string} empty where there is nothing
+ */
+export function numbersAt({ model, seen, sample, arcs }, layout, x, y) {
+  const named = (kind, place) => {
+    const all = symbolsOf(sample, kind)
+    return `${placeInWords(place, all.length, "position")} “${all[place]}”`
+  }
+  const arc = arcAt(arcs, layout, x, y)
+  if (arc) {
+    const [query, key] = [arc.kind === "encoder" ? "source" : "reads", arc.kind === "self" ? "reads" : "source"]
+    const reads = `Layer ${arc.layer + 1}: ${named(query, arc.query)} reads ${named(key, arc.key)}`
+    return Number.isFinite(arc.weight) ? `${reads}, ${percent(arc.weight)}` : reads
+  }
+  const { kind, place } = columnAt(layout, x)
+  const state = Math.round((heightOf(layout, 0) - y) / (layout.row + layout.strip))
+  const norm = seen.norms(kind === "source" ? "encoder" : "self")[state]?.[place]
+  if (place >= MOST_POSITIONS || norm == null || state > model.layers) return ""
+  const right = kind === "reads" && sample.marks[place] != null ? seen.rights[state]?.[place] : null
+  const where = state ? `After layer ${state}` : "Before the first layer"
+  const likely = right == null ? "" : `; the right answer has ${percent(right)}`
+  return `${where}, ${named(kind, place)}: a vector of length ${number(norm)}${likely}`
+}

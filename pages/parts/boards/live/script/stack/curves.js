@@ -1,0 +1,155 @@
+// The lines of the picture as the text of SVG paths. Lines of one thickness are one path, so that few elements are drawn.
+
+import { heightOf, xOf } from "./layout.js"
+
+const CLASSES = 6 // thicknesses of streams, and of arcs
+
+/** @typedef {import("./layout.js").Layout} Layout */
+/** @typedef {import("./flow.js").Arc} Arc */
+/** @typedef {{d: string, width: number, opacity: number}} Line */
+
+const round = (value) => Math.round(value * 10) / 10
+
+/**
+ * The ends of an arc: the place that is read, below, and the place that reads. Cross-attention reads the encoder's last layer.
+ *
+ * @param {Arc} arc
+ * @param {Layout} layout
+ * @returns {{x0: number, y0: number, x1: number, y1: number}}
+ */
+export function endsOf({ kind, layer, query, key }, layout) {
+  const y1 = heightOf(layout, layer + 1)
+  const [read, reads] = { self: ["reads", "reads"], encoder: ["source", "source"], cross: ["source", "reads"] }[kind]
+  const y0 = kind === "cross" ? heightOf(layout, layout.layers) : y1 + layout.row
+  return { x0: xOf(layout, read, key), y0, x1: xOf(layout, reads, query), y1 }
+}
+
+/** The inner points of an arc: it leaves and arrives upright; one that stands upright is bowed, one between stacks arrives from above. */
+function bend(arc, layout) {
+  const ends = endsOf(arc, layout)
+  const { x0, y0, x1, y1 } = ends
+  if (arc.kind === "cross") return { ...ends, a: [x0, y0 - 14], b: [x1, y1 - 14] }
+  if (x0 === x1) {
+    const bow = Math.min(0.7 * layout.pitch, 9)
+    return { ...ends, a: [x0 + bow, y0 - (y0 - y1) / 3], b: [x0 + bow, y1 + (y0 - y1) / 3] }
+  }
+  return { ...ends, a: [x0, (y0 + y1) / 2], b: [x1, (y0 + y1) / 2] }
+}
+
+/**
+ * All arcs, by thickness: the stronger, the thicker and darker.
+ *
+ * @param {Arc[]} arcs
+ * @param {Layout} layout
+ * @returns {Line[]}
+ */
+export function arcLines(arcs, layout) {
+  const most = Math.max(...arcs.map(({ share }) => share), 1e-9)
+  const texts = Array.from({ length: CLASSES }, () => [])
+  for (const arc of arcs) {
+    const { x0, y0, x1, y1, a, b } = bend(arc, layout)
+    const at = Math.min(CLASSES - 1, Math.floor(CLASSES * Math.sqrt(arc.share / most)))
+    texts[at].push(`M${round(x0)} ${round(y0)}C${round(a[0])} ${round(a[1])} ${round(b[0])} ${round(b[1])} ${round(x1)} ${round(y1)}`)
+  }
+  return texts.map((parts, at) => {
+    const strength = (at + 1) / CLASSES
+    return { d: parts.join(""), width: 0.6 + 3.4 * strength, opacity: 0.12 + 0.83 * strength ** 1.5 }
+  })
+}
+
+/**
+ * The streams as upright lines, by thickness, which is their norm; those past a cut skip connection and above it apart.
+ *
+ * @param {Layout} layout
+ * @param {{kind: "source" | "reads", count: number, norms: (number[] | undefined)[], cut: (layer: number) => boolean}[]} stacks
+ * @returns {{whole: Line[], cut: string, above: string}}
+ */
+export function streamLines(layout, stacks) {
+  const most = Math.max(...stacks.flatMap(({ norms }) => norms.flatMap((row) => row ?? [])), 1e-9)
+  const thickest = Math.max(1.2, Math.min(6, 0.55 * layout.pitch))
+  const texts = Array.from({ length: CLASSES }, () => [])
+  const [cutTexts, aboveTexts] = [[], []]
+  for (const { kind, count, norms, cut } of stacks) {
+    let dark = false
+    const draw = (place, [below, above], row, into) => {
+      const at = row?.[place] == null ? 1 : Math.min(CLASSES - 1, Math.floor((CLASSES * row[place]) / most))
+      ;(into ?? texts[at]).push(`M${round(xOf(layout, kind, place))} ${round(below)}V${round(above)}`)
+    }
+    const each = (ends, row, into) => {
+      for (let place = 0; place < count; place++) draw(place, ends, row, into)
+    }
+    each([layout.height, heightOf(layout, 0)], norms[0])
+    for (let layer = 0; layer < layout.layers; layer++) {
+      const [below, above] = [heightOf(layout, layer), heightOf(layout, layer + 1)]
+      const middle = (below + above) / 2 // where the layer adds to the stream
+      if (cut(layer)) each([below, above], null, cutTexts)
+      else if (dark) each([below, above], null, aboveTexts)
+      else {
+        each([below, middle], norms[layer])
+        each([middle, above], norms[layer + 1])
+      }
+      dark ||= cut(layer)
+    }
+    each([layout.top, Math.max(0, layout.top - 8)], norms[layout.layers], dark ? aboveTexts : undefined)
+  }
+  const whole = texts.map((parts, at) => ({ d: parts.join(""), width: 0.6 + ((at + 0.5) / CLASSES) * (thickest - 0.6), opacity: 1 }))
+  return { whole, cut: cutTexts.join(""), above: aboveTexts.join("") }
+}
+
+/**
+ * The stretches of the streams that carry something to the chosen position, by thickness.
+ *
+ * @param {{kind: string, layer: number, place: number, share: number}[]} streams
+ * @param {Layout} layout
+ * @returns {Line[]}
+ */
+export function carriedLines(streams, layout) {
+  const texts = [[], [], []]
+  for (const { kind, layer, place, share } of streams) {
+    if (share < 0.02) continue
+    const x = round(xOf(layout, kind === "encoder" ? "source" : "reads", place))
+    texts[share > 0.4 ? 2 : share > 0.12 ? 1 : 0].push(`M${x} ${round(heightOf(layout, layer))}V${round(heightOf(layout, layer + 1))}`)
+  }
+  return texts.map((parts, at) => ({ d: parts.join(""), width: 1.2 + 1.1 * at, opacity: 0.3 + 0.3 * at }))
+}
+
+/**
+ * A line from left to right in each layer of a recurrent model, from the first position to one; it ends in an arrow head.
+ *
+ * @param {Layout} layout
+ * @param {number} upto the last position
+ * @param {(layer: number) => boolean} gone
+ * @returns {string}
+ */
+export function passedOn(layout, upto, gone) {
+  return Array.from({ length: layout.layers }, (_, layer) => {
+    if (gone(layer)) return ""
+    const y = round(heightOf(layout, layer + 1) + layout.row / 2)
+    const [from, to] = [round(xOf(layout, "reads", 0)), round(xOf(layout, "reads", upto))]
+    return `M${from} ${y}H${to}M${to - 5} ${y - 3}L${to} ${y}L${to - 5} ${y + 3}`
+  }).join("")
+}
+
+/**
+ * The arc that passes a point within a few pixels, or null.
+ *
+ * @param {Arc[]} arcs
+ * @param {Layout} layout
+ * @param {number} x
+ * @param {number} y
+ * @returns {Arc | null}
+ */
+export function arcAt(arcs, layout, x, y) {
+  let [found, nearest] = [null, 7]
+  for (const arc of arcs) {
+    const { x0, y0, x1, y1, a, b } = bend(arc, layout)
+    if (x < Math.min(x0, x1, a[0]) - 7 || x > Math.max(x0, x1, a[0]) + 7 || y > y0 + 7) continue
+    for (let step = 0; step <= 14; step++) {
+      const [t, u] = [step / 14, 1 - step / 14]
+      const along = (p0, p1, p2, p3) => u ** 3 * p0 + 3 * u * u * t * p1 + 3 * u * t * t * p2 + t ** 3 * p3
+      const distance = Math.hypot(along(x0, a[0], b[0], x1) - x, along(y0, a[1], b[1], y1) - y)
+      if (distance < nearest) [found, nearest] = [arc, distance]
+    }
+  }
+  return found
+}

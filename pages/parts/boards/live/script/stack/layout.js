@@ -1,0 +1,102 @@
+// Where the parts of the picture stand, in pixels from its upper left corner: positions from left to right, layers from below upward.
+
+export const MOST_POSITIONS = 96 // of a sequence that are drawn
+const SIDE_BY_SIDE = { controls: 700, bare: 420 } // from this width on, a layer's parts stand beside its band, else below it
+const WIDEST_PITCH = 64
+const LEAST_PITCH = 9 // below it heads become smaller first
+const BAR = 52 // a bar with the room beside it
+const BETWEEN = 8 // kinds of attention
+
+/**
+ * @typedef {Object} Layout
+ * @property {boolean} wide whether a layer's parts stand beside its band
+ * @property {number} width
+ * @property {number} height
+ * @property {number} left the room at the left of the positions
+ * @property {number} pitch the distance between two positions
+ * @property {number} middle the width of all positions
+ * @property {number} row the height of a layer's band, in which its arcs run
+ * @property {number} strip the height of a layer's parts below its band; 0 where they stand beside it
+ * @property {number} top the height of the row above the layers
+ * @property {number} foot the height of the row below the layers
+ * @property {number} tile the side of a head
+ * @property {number} tiles the width of all heads of a layer
+ * @property {number} letters the size of the symbols' letters
+ * @property {number} layers
+ * @property {number} sources
+ */
+
+/**
+ * The layout of a model and its sequence.
+ *
+ * @param {{width: number, layers: number, heads: number, kinds: number, positions: number, sources: number, controls: boolean,
+ *   longest: number}} wanted `heads` of one kind of attention in a layer; `longest`: the letters of the longest symbol
+ * @returns {Layout}
+ */
+export function layoutOf({ width, layers, heads, kinds, positions, sources, controls, longest }) {
+  const wide = width >= SIDE_BY_SIDE[controls ? "controls" : "bare"]
+  const columns = Math.max(1, positions + (sources ? sources + 1 : 0))
+  const bars = controls ? 2 * BAR : BAR
+  const row = rowHeight(layers, controls, wide)
+  const left = wide ? (controls ? 190 : 76) : 0
+  const tilesOf = (tile) => kinds * heads * (tile + 3) + Math.max(0, kinds - 1) * BETWEEN
+  const least = wide && controls && heads ? 116 : 0 // of the names above the heads
+  const middleOf = (tile) => (wide ? width - left - 20 - Math.max(least, tilesOf(tile)) - bars : width)
+  const room = wide ? Infinity : width - (controls ? 140 : 30) - (controls ? 2 : 1) * 40
+  let tile = Math.max(6, Math.min(24, wide ? row - 3 : 22))
+  while (tile > 6 && (tilesOf(tile) > room || middleOf(tile) < columns * LEAST_PITCH)) tile -= 1
+  const pitch = Math.max(1, Math.min(WIDEST_PITCH, middleOf(tile) / columns))
+  const strip = wide ? 0 : controls ? 28 : 24
+  const [top, foot] = controls ? [26, 24] : [6, 8]
+  return {
+    wide, width, left, pitch, row, strip, top, foot, tile, layers, sources,
+    height: top + layers * (row + strip) + foot,
+    middle: columns * pitch,
+    tiles: Math.max(least, tilesOf(tile)),
+    letters: Math.max(6, Math.min(15, pitch / (0.64 * Math.max(1, longest)))),
+  }
+}
+
+/** Few layers get more room than many; all together hardly grow. */
+function rowHeight(layers, controls, wide) {
+  if (!wide) return Math.max(8, Math.min(56, 150 / layers))
+  if (!controls) return Math.max(6, Math.min(36, 88 / layers))
+  return Math.max(6, Math.min(84, layers > 4 ? 176 / layers : 148 / layers))
+}
+
+/**
+ * The middle of a position.
+ *
+ * @param {Layout} layout
+ * @param {"source" | "reads"} kind
+ * @param {number} place
+ * @returns {number}
+ */
+export function xOf({ left, pitch, sources }, kind, place) {
+  const before = kind === "source" || !sources ? 0 : sources + 1
+  return left + (before + place + 0.5) * pitch
+}
+
+/**
+ * The height of the stream after a layer; 0 is the stream before the first.
+ *
+ * @param {Layout} layout
+ * @param {number} state
+ * @returns {number}
+ */
+export function heightOf({ top, layers, row, strip }, state) {
+  return top + (layers - state) * (row + strip)
+}
+
+/**
+ * The position whose column has this x, and its kind.
+ *
+ * @param {Layout} layout
+ * @param {number} x
+ * @returns {{kind: "source" | "reads", place: number}}
+ */
+export function columnAt({ left, pitch, sources }, x) {
+  const column = Math.floor((x - left) / pitch)
+  if (!sources) return { kind: "reads", place: column }
+  return column <= sources ? { kind: "source", place: column } : { kind: "reads", place: column - sources - 1 }
+}

@@ -1,0 +1,27 @@
+// The box for a sequence of the reader's own.
+
+import { el } from "../../../shell/script/dom.js"
+
+/**
+ * The box, and the line that says why there is no answer. It is answered by the untrained model, or by the run's once
+ * the run has ended.
+ *
+ * @param {{type: (text: string) => void}} looks
+ * @returns {{form: HTMLElement, problem: HTMLElement, clear: () => void, say: (sentence: string) => void}}
+ */
+export function ownSequence(looks) {
+  const input = el("input", {
+    type: "text", "aria-label": "Your own sequence", placeholder: "your own sequence", size: 16, maxlength: 2000,
+  })
+  const problem = el("p", { class: "problem", role: "alert", hidden: true })
+  const onsubmit = (event) => {
+    event.preventDefault()
+    looks.type(input.value.trim())
+  }
+  const form = el("form", { class: "own-sequence", onsubmit }, input, el("button", { type: "submit" }, "Try"))
+  const say = (sentence) => {
+    if (problem.textContent !== sentence) problem.textContent = sentence
+    problem.hidden = !sentence
+  }
+  return { form, problem, clear: () => (input.value = ""), say }
+}

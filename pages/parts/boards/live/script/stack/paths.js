@@ -1,0 +1,46 @@
+// The lines of the picture as elements: the streams, the arcs of the chosen position, and a point for it. The elements are kept.
+
+import { arcLines, carriedLines, passedOn, streamLines } from "./curves.js"
+import { heightOf, xOf } from "./layout.js"
+import { drawing } from "../../../shell/script/dom.js"
+
+/**
+ * The drawing of the lines.
+ *
+ * @returns {{root: SVGElement, draw: Function}} `draw(layout, seen)` with what `stack.js` calls seen
+ */
+export function pathsDrawing() {
+  const group = (name) => drawing("g", { class: name })
+  const groups = { streams: group("streams"), carried: group("carried"), arcs: group("arcs") }
+  const [cut, above, passes, passed] = ["cut-stream", "dim-stream", "passes", "passed"].map((name) => drawing("path", { class: name }))
+  const point = drawing("circle", { class: "chosen-point", r: 3.5 })
+  const root = drawing("svg", { class: "paths", "aria-hidden": "true" }, groups.streams, above, cut, passes, groups.carried, groups.arcs, passed, point)
+
+  /** One path for each line; those that are left over are emptied. */
+  const put = (into, lines) => {
+    while (into.children.length < lines.length) into.append(drawing("path"))
+    ;[...into.children].forEach((path, at) => {
+      const { d = "", width = 1, opacity = 1 } = lines[at] ?? {}
+      path.setAttribute("d", d)
+      path.setAttribute("stroke-width", width.toFixed(2))
+      path.setAttribute("stroke-opacity", opacity.toFixed(2))
+    })
+  }
+  const draw = (layout, { stacks, arcs, streams, chosen, recurrent, gone, positions }) => {
+    root.setAttribute("width", layout.width)
+    root.setAttribute("height", layout.height)
+    const lines = streamLines(layout, stacks)
+    put(groups.streams, lines.whole)
+    cut.setAttribute("d", lines.cut)
+    above.setAttribute("d", lines.above)
+    put(groups.carried, carriedLines(streams, layout))
+    put(groups.arcs, arcLines(arcs, layout))
+    passes.setAttribute("d", recurrent && positions ? passedOn(layout, positions - 1, gone) : "")
+    passed.setAttribute("d", recurrent && chosen ? passedOn(layout, chosen.place, gone) : "")
+    point.setAttribute("visibility", chosen ? "visible" : "hidden")
+    if (!chosen) return
+    point.setAttribute("cx", xOf(layout, chosen.kind, chosen.place))
+    point.setAttribute("cy", heightOf(layout, layout.layers))
+  }
+  return { root, draw }
+}

@@ -1,0 +1,106 @@
+// What the picture and the boxes at its parts say.
+
+import { LETTERS } from "./seen.js"
+import { changedAnswers, headInWords, scoreOf } from "./words.js"
+import { appAddress } from "../../../shell/script/dom.js"
+
+const SIDES = { "": "in the decoder", e: "in the encoder" }
+
+/**
+ * What the box at a part says and offers.
+ *
+ * @param {import("./layers.js").PartAt} at
+ * @param {Object} told
+ * @param {Object} told.model
+ * @param {Object} told.looks
+ * @param {{which: string, layer: number, head: number} | null} told.only the one head whose arcs are drawn
+ * @param {Object | null} told.grid the attention of the part's kind
+ * @param {number | null | undefined} told.place the layer's place in it
+ * @param {(() => void) | undefined} told.large shows the head large
+ * @param {(head: Object | null) => void} told.alone draws the arcs of one head alone, or of all
+ * @param {(does: Object) => void} told.act asks the page to change settings
+ * @returns {{title: string, says: string, notes: string[], buttons: {label: string, act: () => void, why?: string}[]}}
+ */
+export function partWords(at, { model, looks, only, grid, place, large, alone, act }) {
+  const part = model.parts[at.kind]
+  const buttons = cutsOf(at, model).map(({ names, side }) => {
+    const away = names.every((name) => looks.without.includes(name))
+    return { label: `${away ? "Put it back" : "Take it away"}${side && ` ${side}`}`, act: () => looks.turn(names), why: looks.whyNot() }
+  })
+  const notes = []
+  if (at.kind === "head") {
+    const mine = only && only.which === at.which && only.layer === at.layer && only.head === at.head
+    if (model.heads > 1 || mine) buttons.push(mine ? { label: "All heads", act: () => alone(null) } : { label: "Its arcs alone", act: () => alone({ which: at.which, layer: at.layer, head: at.head }) })
+    if (large) buttons.push({ label: "Show large", act: large })
+    if (grid && place != null && grid.block.every((cells) => cells === 1)) notes.push(headInWords(grid, place * model.heads + at.head))
+  }
+  if (part.off) notes.push("This model was made without it.")
+  if (part.fault) notes.push("In this model it is broken.")
+  if (part.trains) buttons.push({ label: part.trains.label, act: () => act({ set: part.trains.set }) })
+  if (part.opens) buttons.push({ label: "Settings", act: () => act({ open: part.opens }) })
+  return { title: titleOf(part, at), says: part.says, notes, buttons }
+}
+
+/** The names of what can be taken away at a part, for each stack that has it. */
+function cutsOf({ kind, which, layer, head }, model) {
+  if (!model.parts[kind].takes) return []
+  if (kind === "head") return [{ names: [`head.${LETTERS[which]}${layer}.${head}`], side: "" }]
+  if (layer == null) return [{ names: [kind], side: "" }]
+  const several = model.stacks.length > 1
+  return model.stacks.map(({ prefix }) => ({ names: [`${kind === "cell" ? "layer" : kind}.${prefix}${layer}`], side: several ? SIDES[prefix] : "" }))
+}
+
+const titleOf = ({ title }, { layer, head }) => title.replace("{layer}", (layer ?? 0) + 1).replace("{head}", (head ?? 0) + 1)
+
+/** The part that a name stands for. */
+function partNamed(name, model) {
+  const [kind, place = "", head] = name.split(".")
+  const shown = kind === "layer" && !model.parts.layer ? "cell" : kind
+  const layer = place ? Number(place.replace(/\D/g, "")) : null
+  const words = titleOf(model.parts[shown], { layer, head: head == null ? null : Number(head) })
+  const side = place.startsWith("e") ? " of the encoder" : place.startsWith("c") ? " (cross-attention)" : ""
+  return { part: model.parts[shown], words: words.charAt(0).toLowerCase() + words.slice(1) + side }
+}
+
+/**
+ * The sentence on what was changed and what became of the answers, and the issue that asks it; null where nothing was changed.
+ *
+ * @param {Object} model
+ * @param {Object} looks
+ * @param {Object} sample
+ * @returns {{sentence: string, issue: {href: string, title: string} | null} | null}
+ */
+export function changeWords(model, looks, sample) {
+  const before = looks.before?.samples[0]
+  const away = looks.without.map((name) => partNamed(name, model))
+  const gone = away.length ? `Taken away: ${away.map(({ words }) => words).join(", ")}.` : ""
+  if (looks.swapped) {
+    const [one, other] = looks.swapped
+    const same = model.question === "all" && before?.predictions.length === sample.predictions.length
+    const found = before ? changedAnswers(before, sample, same ? looks.swapped : []) : ""
+    const blind = model.parts.encoding && (model.parts.encoding.off || looks.without.includes("encoding"))
+    const why = blind && found.startsWith("no ") ? " Without positions the order of the symbols does not count." : ""
+    return { sentence: `Symbols ${one + 1} and ${other + 1} have changed places: ${found}.${why} ${gone}`, issue: blind ? issueOf(model.parts.encoding) : null }
+  }
+  const latest = away[away.length - 1]
+  if (!latest) return null
+  const now = scoreOf(sample)
+  const compared = before ? `${scoreOf(before)} before, ${now} now.` : ""
+  return { sentence: `${gone} ${compared} ${latest.part.expects}`, issue: issueOf(latest.part) }
+}
+
+/**
+ * The sentence on what the model was made without, and the issue that asks it; null where it has everything.
+ *
+ * @param {Object} model
+ * @returns {{sentence: string, issue: {href: string, title: string} | null} | null}
+ */
+export function madeWithout(model) {
+  const part = ["skip", "norm", "mask", "encoding"].map((kind) => model.parts[kind]).find((one) => one?.off || one?.fault)
+  if (!part) return null
+  return { sentence: part.fault ? `In this model the ${part.noun} is broken.` : `This model has no ${part.noun}.`, issue: issueOf(part) }
+}
+
+function issueOf({ issue }) {
+  return issue && { href: new URL(`issues?issue=${encodeURIComponent(issue.slug)}`, appAddress()).href, title: issue.title }
+}

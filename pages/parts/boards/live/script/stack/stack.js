@@ -1,0 +1,213 @@
+// The picture of the whole model and one sequence: from the symbols through all layers and heads to what is written.
+// It is a control: a click on a part says what it does and takes it away; symbols change places by dragging.
+
+import { chosenIn, leadingTo, numbersAt, readingIn, rightAfter } from "./chosen.js"
+import { layoutOf, MOST_POSITIONS } from "./layout.js"
+import { modelParts } from "./layers.js"
+import { newLooks, questionOf } from "./looks.js"
+import { ownSequence } from "./own.js"
+import { pathsDrawing } from "./paths.js"
+import { partBox } from "./popover.js"
+import { changeWords, madeWithout, partWords } from "./said.js"
+import { pictureAsSvg } from "./save.js"
+import { seenIn } from "./seen.js"
+import { symbolRows } from "./symbols.js"
+import { scoreOf } from "./words.js"
+import { runPanel } from "../card.js"
+import { el } from "../../../shell/script/dom.js"
+import { downloads } from "../../../shell/script/downloads.js"
+
+const SLIM = 760 // below this width the sentence takes a line of its own
+
+/**
+ * The panel of the picture. The page describes the model as `board.data.model`, as pages/parts/boards/live/stack.py makes it.
+ *
+ * @param {Object} board
+ * @param {string} title
+ * @returns {Object} the panel
+ */
+export function stackPanel(board, title) {
+  const panel = runPanel(board, "stack", title, { plotted: false, waiting: "waiting for the first look at the model" })
+  const touch = () => board.painter.touch(panel)
+  const looks = newLooks(board, touch)
+  const own = ownSequence(looks)
+  const sentence = sentenceLine()
+  const paths = pathsDrawing()
+  const parts = modelParts((at, node) => open(at, node), (at) => enlarge(at))
+  const symbols = symbolRows({
+    onPoint: (at) => follow("pointed", at),
+    onChoose: (at) => follow("chosen", at),
+    onSwap: (one, other) => looks.swap(drawn.question, one, other),
+  })
+  const clear = () => {
+    own.clear()
+    looks.reset()
+  }
+  const reset = el("button", { type: "button", class: "reset", hidden: true, onclick: clear }, "Reset")
+  const picture = el("div", { class: "picture" }, paths.root, parts.root)
+  const tip = el("div", { class: "tip", hidden: true })
+  panel.picture = () => pictureAsSvg(panel.body, [picture, symbols.root], board.theme, `${title}: ${sentence.text()}`)
+  panel.tools.append(reset, own.form, downloads(board, panel))
+  panel.tools.before(sentence.root)
+  panel.body.prepend(own.problem, picture, symbols.root, tip)
+  const box = partBox(panel.body)
+
+  const view = { chosen: null, pointed: null, only: null } // the symbol that is followed, that under the pointer, the one head
+  let drawn = null // what was drawn last
+  let [built, subject] = ["", ""]
+
+  const follow = (how, at) => {
+    if (at?.kind === view[how]?.kind && at?.place === view[how]?.place) return
+    view[how] = at
+    if (drawn) attend()
+  }
+  const alone = (head) => {
+    view.only = head
+    touch()
+  }
+  /** Show a head large in the panels of attention, where the board has them; here its arcs alone are drawn. */
+  const enlarge = ({ which, layer, head }) => {
+    board.enlarge?.({ which, layer, head })
+    alone({ which, layer, head })
+  }
+  const open = (at, node) => {
+    const { seen, model } = drawn
+    const shown = { grid: seen.grid(at.which), place: seen.places(at.which ?? "self")[at.layer], only: view.only }
+    const large = board.enlarge && (() => enlarge(at))
+    box.show(node, partWords(at, { model, looks, ...shown, large, alone, act: (does) => board.trigger("act", does) }))
+  }
+
+  panel.concerns = (news) => Boolean(news.snapshots?.length || Object.keys(news.columns ?? {}).length)
+  panel.chooseHead = alone
+  panel.look = ({ panel: shown = "attention", which = "self", layer, head = 0 }) => {
+    view.only = layer != null && shown === "attention" ? { which, layer, head } : null
+  }
+
+  panel.draw = () => {
+    const { model } = board.data
+    const width = panel.body.clientWidth
+    if (!model || !width) return
+    beginAnew(model)
+    const look = looks.snapshot()
+    const snapshot = look ?? board.snapshot()
+    const sample = snapshot?.samples[0]
+    const seen = seenIn(model, snapshot, { without: look ? looks.without : [], only: view.only })
+    const layout = layoutFor(model, sample, width)
+    drawn = { model, snapshot, sample, seen, look, layout, question: sample ? questionOf(model, sample) : null }
+    panel.root.classList.toggle("slim", width < SLIM)
+    panel.wait.hidden = Boolean(sample)
+    symbols.root.hidden = !sample
+    if (sample) symbols.draw(sample, layout, drawn.question, !looks.whyNot())
+    reset.hidden = !looks.any()
+    own.form.hidden = board.recorded() && board.shownStep() < board.status.step
+    own.say(looks.problem)
+    place(layout)
+    attend()
+  }
+  /** Build the parts where the model is another one; what was taken away was a part of the model before. */
+  const beginAnew = (model) => {
+    const labels = Object.values(model.parts).map(({ label }) => label)
+    const structure = JSON.stringify([model.family, model.layers, model.heads, model.controls, labels])
+    if (subject !== `${board.data.run}/${structure}`) {
+      if (subject) looks.forget()
+      Object.assign(view, { chosen: null, pointed: null })
+      subject = `${board.data.run}/${structure}`
+    }
+    if (built === structure) return
+    box.hide()
+    parts.build(model)
+    built = structure
+  }
+  const place = (layout) => {
+    for (const name of ["left", "middle", "tiles", "tile", "row"])
+      picture.style.setProperty(`--${name}`, `${layout[name]}px`)
+    picture.style.height = `${layout.height}px`
+    picture.classList.toggle("narrow", !layout.wide)
+    picture.classList.toggle("thin", (layout.wide ? layout.row : layout.strip) < 18)
+  }
+
+  /** Draw what depends on the symbol that is followed: the arcs, the bars, the sentence. */
+  const attend = () => {
+    const { model, sample, seen, layout } = drawn
+    const wanted = view.pointed ?? view.chosen
+    const chosen = chosenIn(sample, wanted)
+    const flow = leadingTo(model, seen, chosen)
+    Object.assign(drawn, flow)
+    const gone = (layer) => seen.cut("layer", layer)
+    const stacks = model.stacks.map(({ kind }) => ({
+      kind: kind === "encoder" ? "source" : "reads",
+      count: shownOf(kind === "encoder" ? sample?.source : sample?.tokens).length,
+      norms: seen.norms(kind),
+      cut: (layer) => !seen.skips(kind, layer),
+    }))
+    const recurrent = ["gru", "lstm"].includes(model.family)
+    paths.draw(layout, { ...flow, stacks, chosen, recurrent, gone, positions: shownOf(sample?.tokens).length })
+    parts.draw(layout, model, { ...seen, right: rightAfter(seen, sample, wanted) }, board)
+    const { sentence: reads, read } = sample ? readingIn(drawn, chosen) : { sentence: "", read: null }
+    if (sample) symbols.mark(chosen, read)
+    sentence.say(sample ? resultOf() : "", sample ? toldOf(reads) : { sentence: "", issue: null })
+  }
+  const resultOf = () => {
+    const { sample, snapshot, look } = drawn
+    const when = snapshot.step ? `step ${snapshot.step.toLocaleString("en")}` : "untrained"
+    return `${looks.typed && look ? "yours: " : ""}${scoreOf(sample)}, ${when}.`
+  }
+  /** The sentence and the issue that it links: of what was changed, or else of what the followed position reads. */
+  const toldOf = (reads) => {
+    const { model, sample, look } = drawn
+    const change = look && changeWords(model, looks, sample)
+    if (change) return change
+    const made = madeWithout(model)
+    const count = sample.tokens.length
+    const more = [
+      made?.sentence, reads,
+      model.changed && "The settings have changed since: Train shows their model.",
+      count > MOST_POSITIONS && `The first ${MOST_POSITIONS} of ${count} positions are drawn.`,
+    ]
+    return { sentence: more.filter(Boolean).join(" "), issue: made?.issue ?? null }
+  }
+
+  picture.onpointermove = (event) => {
+    if (!drawn?.sample) return
+    const { left, top } = picture.getBoundingClientRect()
+    const [x, y] = [event.clientX - left, event.clientY - top]
+    const text = event.target.closest(".line") ? "" : numbersAt(drawn, drawn.layout, x, y)
+    tip.hidden = !text
+    tip.textContent = text
+    const beside = Math.max(0, Math.min(x + 14, drawn.layout.width - tip.offsetWidth - 4))
+    tip.style.transform = `translate(${beside}px, ${picture.offsetTop + y + 16}px)`
+  }
+  picture.onpointerleave = () => (tip.hidden = true)
+
+  let seenWidth = 0
+  new ResizeObserver(([{ contentRect: { width } }]) => {
+    if (width !== seenWidth) touch()
+    seenWidth = width
+  }).observe(panel.body)
+  return panel
+}
+
+const shownOf = (symbols = []) => symbols.slice(0, MOST_POSITIONS)
+
+function layoutFor(model, sample, width) {
+  const [tokens, source] = [shownOf(sample?.tokens), shownOf(sample?.source)]
+  return layoutOf({
+    width, layers: model.layers, heads: model.heads, kinds: model.kinds.length, controls: model.controls,
+    positions: tokens.length, sources: source.length,
+    longest: Math.max(1, ...[...tokens, ...source].map((token) => token.length)),
+  })
+}
+
+/** The line above the picture: the result, the sentence, and a link to the issue that it speaks of. */
+function sentenceLine() {
+  const [score, words] = [el("span", { class: "score" }), el("span", { class: "words" })]
+  const link = el("a", { target: "_blank", rel: "noopener", hidden: true })
+  const root = el("p", { class: "attends" }, score, " ", words, " ", link)
+  const say = (result, { sentence, issue }) => {
+    if (score.textContent !== result) score.textContent = result
+    if (words.textContent !== sentence) words.textContent = sentence
+    link.hidden = !issue
+    if (issue) Object.assign(link, { href: issue.href, textContent: issue.title })
+  }
+  return { root, say, text: () => root.textContent }
+}

@@ -1,0 +1,147 @@
+// The sequence below the picture: what the model reads, what it must write, what it writes. Symbols are chosen, and change places.
+
+import { columnAt, MOST_POSITIONS } from "./layout.js"
+import { rovingFocus } from "./roving.js"
+import { el } from "../../../shell/script/dom.js"
+
+const LEAST_DRAG = 4 // pixels from which on a press is a move
+const LABELS = { reads: "reads", must: "must write", writes: "writes" }
+const JUDGED = { true: "right", false: "wrong" }
+
+/**
+ * The rows of one sequence.
+ *
+ * @param {Object} told
+ * @param {(at: {kind: "source" | "reads", place: number} | null) => void} told.onPoint the pointer is on a symbol, or on none
+ * @param {(at: {kind: "source" | "reads", place: number}) => void} told.onChoose
+ * @param {(one: number, other: number) => void} told.onSwap places within the question
+ * @returns {{root: HTMLElement, draw: Function, cell: Function, mark: Function}}
+ */
+export function symbolRows({ onPoint, onChoose, onSwap }) {
+  const rows = Object.fromEntries(Object.entries(LABELS).map(([name, label]) => [name, symbolRow(name, label)]))
+  const root = el("div", { class: "symbols", role: "grid", "aria-label": "The sequence" }, ...Object.values(rows).map((row) => row.root))
+  let [layout, question, movable] = [null, null, false]
+  const focus = rovingFocus(root, "[data-reads], [data-source]", (node) => onChoose(placeOf(node)))
+
+  const cell = ({ kind, place }) => root.querySelector(`[data-${kind}="${place}"]`)
+  const inQuestion = ({ kind, place }) =>
+    movable && kind === question.kind && place >= question.first && place < question.first + question.symbols.length
+
+  root.onpointerover = ({ target }) => onPoint(placeOf(target))
+  root.onpointerleave = () => onPoint(null)
+  root.onkeydown = (event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+    const at = placeOf(event.target)
+    if (!by || !event.shiftKey || !at) return
+    const to = { ...at, place: at.place + by }
+    event.preventDefault()
+    if (!inQuestion(at) || !inQuestion(to)) return
+    onSwap(at.place - question.first, to.place - question.first)
+    cell(to)?.focus()
+  }
+  root.onpointerdown = (event) => {
+    const [node, at] = [event.target, placeOf(event.target)]
+    if (!at || event.button) return
+    node.focus()
+    if (!inQuestion(at)) return
+    const left = root.getBoundingClientRect().left
+    let [moved, target] = [false, null]
+    const aim = (to) => {
+      target?.classList.remove("drop")
+      target = to && inQuestion(to) && to.place !== at.place ? cell(to) : null
+      target?.classList.add("drop")
+    }
+    const move = (now) => {
+      const by = now.clientX - event.clientX
+      if (!moved && Math.abs(by) < LEAST_DRAG) return
+      moved = true
+      node.classList.add("dragged")
+      node.style.transform = `translateX(${by}px)`
+      aim(columnAt(layout, now.clientX - left))
+    }
+    const end = (now) => {
+      node.onpointermove = node.onpointerup = node.onpointercancel = null
+      node.classList.remove("dragged")
+      node.style.transform = ""
+      const to = now.type === "pointerup" && target ? placeOf(target) : null
+      aim(null)
+      if (to) onSwap(at.place - question.first, to.place - question.first)
+    }
+    node.setPointerCapture(event.pointerId)
+    Object.assign(node, { onpointermove: move, onpointerup: end, onpointercancel: end })
+  }
+
+  /** Draw a sample. `asked`: its question, whose symbols can be moved if `free`. */
+  const draw = (sample, place, asked, free) => {
+    ;[layout, question, movable] = [place, asked, free]
+    const positions = sample.tokens.slice(0, MOST_POSITIONS)
+    const sources = sample.source.slice(0, MOST_POSITIONS)
+    root.classList.toggle("narrow", !place.wide)
+    const style = { "--pitch": place.pitch, "--left": place.left, "--letters": place.letters, "--apart": sources.length ? place.pitch : 0 }
+    for (const [name, value] of Object.entries(style)) root.style.setProperty(name, `${value}px`)
+    root.style.setProperty("--sources", `${sources.length * place.pitch}px`)
+    const asks = (at) => sample.marks[at] != null
+    rows.reads.fill([
+      ...sources.map((token, at) => ({ kind: "source", place: at, text: token, class: inQuestion({ kind: "source", place: at }) ? "movable" : "", label: `source position ${at + 1}: ${token}` })),
+      ...positions.map((token, at) => ({ kind: "reads", place: at, text: token, class: inQuestion({ kind: "reads", place: at }) ? "movable" : "", label: saidOf(sample, at) })),
+    ])
+    rows.must.fill(positions.map((_, at) => ({ kind: "must", place: at, text: sample.targets[at], class: "" })))
+    rows.writes.fill(positions.map((_, at) => ({ kind: "writes", place: at, text: asks(at) ? sample.predictions[at] : "", class: JUDGED[sample.marks[at]] ?? "unasked" })))
+    focus.refresh()
+  }
+  /** Outline the chosen symbol and the one that it reads most. */
+  const mark = (chosen, read) => {
+    for (const [name, at] of [["pointed", chosen], ["read", read]]) {
+      const node = at && cell(at)
+      root.querySelectorAll(`.${name}`).forEach((other) => other !== node && other.classList.remove(name))
+      node?.classList.add(name)
+      if (name === "pointed" && node) {
+        root.querySelectorAll("[aria-selected=true]").forEach((other) => other !== node && other.setAttribute("aria-selected", false))
+        node.setAttribute("aria-selected", true)
+      }
+    }
+  }
+  return { root, draw, cell, mark }
+}
+
+/** One row, whose cells are kept; only what differs is written. */
+function symbolRow(name, label) {
+  const root = el("div", { class: `row ${name}`, role: "row" }, el("span", { class: "row-name", role: "rowheader" }, label))
+  const cells = []
+  const fill = (wanted) => {
+    while (cells.length > wanted.length) cells.pop().node.remove()
+    wanted.forEach((one, at) => {
+      if (!cells[at]) {
+        cells[at] = { node: el("span", { role: "gridcell" }), drawn: {} }
+        root.append(cells[at].node)
+      }
+      const { node, drawn } = cells[at]
+      if (drawn.kind !== one.kind || drawn.place !== one.place) {
+        for (const kind of ["source", "reads", "must", "writes"]) node.removeAttribute(`data-${kind}`)
+        node.setAttribute(`data-${one.kind}`, one.place)
+        if (one.kind === "reads" || one.kind === "source") node.tabIndex = -1
+      }
+      if (drawn.text !== one.text) node.textContent = one.text
+      if (drawn.class !== one.class) {
+        if (drawn.class) node.classList.remove(drawn.class)
+        if (one.class) node.classList.add(one.class)
+      }
+      if (one.label && drawn.label !== one.label) node.setAttribute("aria-label", one.label)
+      cells[at].drawn = one
+    })
+  }
+  return { root, fill }
+}
+
+/** A position in words: what it reads, must write and writes. */
+function saidOf(sample, at) {
+  const read = `position ${at + 1} reads ${sample.tokens[at]}`
+  if (sample.marks[at] == null) return read
+  return `${read}, must write ${sample.targets[at]}, writes ${sample.predictions[at]}: ${JUDGED[sample.marks[at]]}`
+}
+
+function placeOf(node) {
+  const { reads, source } = node.dataset ?? {}
+  if (reads != null) return { kind: "reads", place: Number(reads) }
+  return source != null ? { kind: "source", place: Number(source) } : null
+}

@@ -1,0 +1,74 @@
+// The attention weights of a snapshot, one matrix for each layer: the mean of its heads, or a single head.
+
+import { decode } from "../grids.js"
+import { MOST_POSITIONS } from "./layout.js"
+
+/**
+ * @typedef {Object} Weights
+ * @property {number} queries
+ * @property {number} keys
+ * @property {(Float32Array | null)[]} layers row by row, [query * keys + key]; null for a layer that is gone
+ */
+
+/**
+ * The weights of one kind of attention, of the first positions.
+ *
+ * @param {{patterns: Object, means?: Object}} snapshot
+ * @param {"self" | "encoder" | "cross"} kind
+ * @param {(number | null)[]} places the place in the snapshot of each layer of the model; null for a layer that is gone
+ * @param {{only?: {layer: number, head: number} | null, off?: (layer: number, head: number) => boolean}} heads the one head that counts in
+ *   its layer, and those that are taken away
+ * @returns {Weights | null} null where the snapshot has no attention of this kind
+ */
+export function weightsOf(snapshot, kind, places, { only = null, off = () => false } = {}) {
+  const whole = snapshot?.patterns?.[kind]
+  if (!whole) return null
+  const mean = whole.block.some((cells) => cells > 1) ? snapshot.means?.[kind] : null
+  const grid = mean ?? whole
+  const [rows, columns] = grid.shape.slice(-2)
+  const [queries, keys] = [rows, columns].map((count) => Math.min(MOST_POSITIONS, count))
+  const heads = mean ? 1 : grid.shape[1]
+  const values = (grid.decoded ??= decode(grid))
+  const layers = places.map((place, layer) => {
+    if (place == null || place >= grid.shape[0]) return null
+    const counted = mean ? [0] : headsOf(layer, heads, only, off)
+    const sum = new Float32Array(queries * keys)
+    for (const head of counted)
+      for (let query = 0; query < queries; query++) {
+        const start = ((place * heads + head) * rows + query) * columns
+        for (let key = 0; key < keys; key++) sum[query * keys + key] += values[start + key] / counted.length
+      }
+    return sum
+  })
+  return { queries, keys, layers }
+}
+
+function headsOf(layer, heads, only, off) {
+  if (only?.layer === layer) return [only.head]
+  return Array.from({ length: heads }, (_, head) => head).filter((head) => !off(layer, head))
+}
+
+/**
+ * The place in a snapshot of each layer of the model.
+ *
+ * @param {number} layers
+ * @param {(layer: number) => boolean} gone
+ * @returns {(number | null)[]}
+ */
+export function placesOf(layers, gone) {
+  let there = 0
+  return Array.from({ length: layers }, (_, layer) => (gone(layer) ? null : there++))
+}
+
+/**
+ * A row of a snapshot's residual stream for each state of the model: a layer that is gone leaves the stream as it is.
+ *
+ * @template T
+ * @param {T[] | undefined} rows before the first layer and after each
+ * @param {(number | null)[]} places as placesOf gives them
+ * @returns {(T | undefined)[]}
+ */
+export function statesOf(rows, places) {
+  let state = 0
+  return [rows?.[0], ...places.map((place) => rows?.[place == null ? state : (state = place + 1)])]
+}

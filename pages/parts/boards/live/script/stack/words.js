@@ -1,0 +1,107 @@
+// What the picture says: what a position reads, what was taken away or swapped, and what that changed.
+
+import { matrixOf } from "../grids.js"
+
+const FEW = 0.005 // a share below it is written as 0
+
+/**
+ * A share in whole per cent.
+ *
+ * @param {number} share
+ * @returns {string}
+ */
+export const percent = (share) => `${Math.round(100 * (share < FEW ? 0 : share))} %`
+
+/**
+ * A position in words: the first, the last, or its number, counted from 1.
+ *
+ * @param {number} place
+ * @param {number} count
+ * @param {string} noun
+ * @returns {string}
+ */
+export function placeInWords(place, count, noun) {
+  if (place === 0) return `the first ${noun}`
+  return place === count - 1 ? `the last ${noun}` : `${noun} ${place + 1}`
+}
+
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1)
+
+/**
+ * The sentence on what a position reads most, and the place that it reads.
+ *
+ * @param {{kind: string, place: number}} chosen
+ * @param {import("./weights.js").Weights | null} weights of the attention that is spoken of
+ * @param {number} layer the layer that is spoken of
+ * @param {string[]} names the symbols that are read
+ * @param {{own: number, same: boolean, from: string}} more how many positions the own stack has; whether they are the ones that
+ *   are read; whose attention it is, in words
+ * @returns {{sentence: string, key: number | null}}
+ */
+export function readingOf({ place }, weights, layer, names, { own, same, from }) {
+  const matrix = weights?.layers[layer]
+  if (!matrix || place >= weights.queries) return { sentence: "", key: null }
+  const row = matrix.subarray(place * weights.keys, (place + 1) * weights.keys)
+  const key = row.reduce((best, weight, at) => (weight > row[best] ? at : best), 0)
+  if (!(row[key] > 0)) return { sentence: "", key: null }
+  const reads = capital(placeInWords(place, own, "position"))
+  const itself = same && key === place ? "itself" : placeInWords(key, names.length, "symbol")
+  return { sentence: `${reads} reads ${itself}, a “${names[key]}”: ${percent(row[key])}${from}.`, key }
+}
+
+/**
+ * What one head reads, in words, over all positions: where most of them look, as a distance or as one position.
+ *
+ * @param {Object} grid a grid [layer, head, query, key]
+ * @param {number} place the head's place among all heads
+ * @returns {string}
+ */
+export function headInWords(grid, place) {
+  const rows = matrixOf(grid, place).filter((row) => row.some((weight) => weight > 0))
+  const keys = rows.map((row) => row.indexOf(Math.max(...row)))
+  const sharp = rows.reduce((sum, row, at) => sum + row[keys[at]], 0) / Math.max(1, rows.length)
+  if (sharp < 0.3) return `Its positions read many others, each a little: ${percent(sharp)} of the weight is on the strongest.`
+  const share = (test) => keys.filter((key, query) => test(key, query)).length / keys.length
+  const back = mostFrequent(keys.map((key, query) => query - key))
+  const sum = mostFrequent(keys.map((key, query) => query + key))
+  const found = [
+    [share((key, query) => query - key === back), back === 0 ? "reads itself" : back > 0 ? `reads the one ${counted(back)} before it` : `reads the one ${counted(-back)} after it`],
+    [share((key) => key === mostFrequent(keys)), `reads ${placeInWords(mostFrequent(keys), grid.shape[3], "position")}`],
+    [share((key, query) => query + key === sum), `reads its mirror image: the two numbers add up to ${sum + 2}`],
+  ].sort((a, b) => b[0] - a[0])[0]
+  return found[0] < 0.4 ? "Its positions read different places." : `Of ten positions ${Math.round(10 * found[0])} do the same: each ${found[1]}.`
+}
+
+const counted = (distance) => (distance === 1 ? "one place" : `${distance} places`)
+
+function mostFrequent(values) {
+  const times = new Map()
+  values.forEach((value) => times.set(value, (times.get(value) ?? 0) + 1))
+  return [...times].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0
+}
+
+/**
+ * The number of right answers in words.
+ *
+ * @param {{marks: (boolean | null)[]}} sample
+ * @returns {string}
+ */
+export function scoreOf(sample) {
+  const marks = sample.marks.filter((mark) => mark != null)
+  return `${marks.filter(Boolean).length} of ${marks.length} right`
+}
+
+/**
+ * How many answers are written otherwise than before, in words.
+ *
+ * @param {{predictions: string[], marks: (boolean | null)[]}} before
+ * @param {{predictions: string[], marks: (boolean | null)[]}} after
+ * @param {number[]} but places that do not count
+ * @returns {string}
+ */
+export function changedAnswers(before, after, but = []) {
+  const asked = after.marks.map((mark, place) => (mark == null || but.includes(place) ? null : place)).filter((place) => place != null)
+  const changed = asked.filter((place) => before.predictions[place] !== after.predictions[place]).length
+  const where = but.length ? " at the other places" : ""
+  return changed ? `${changed} of ${asked.length} answers${where} changed` : `no answer${where} changed`
+}

@@ -1,0 +1,107 @@
+"""The cost of redrawing the model's picture: ``python -m tests.benchmarks.picture``. A few seconds; prints milliseconds of the browser.
+
+A redraw is the script's work and the layout that follows, for a new snapshot each time; the picture is drawn by its own scripts and
+styles, on a page without a server.
+"""
+
+import json
+import statistics
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.config.run_config import RunConfig, parse
+from engine.runs.events import Sample, Snapshot
+from pages.parts.boards.component import SHELL, joined
+from pages.parts.boards.live.board import LIVE
+from pages.parts.boards.live.feed import plain_snapshot
+from pages.parts.boards.live.stack import stack_of
+from tests.browser.conftest import launched
+
+REDRAWS = 60
+CASES: dict[str, dict[str, Any]] = {
+    "8 layers, 8 heads, length 24": {"n_layers": 8, "n_heads": 8, "d_model": 64, "seq_len": 24},
+    "the same with an encoder": {
+        "n_layers": 8,
+        "n_heads": 8,
+        "d_model": 64,
+        "seq_len": 24,
+        "family": "encoder_decoder",
+    },
+    "96 positions": {"n_layers": 8, "n_heads": 8, "d_model": 64, "seq_len": 96, "family": "encoder"},
+    "the default model": {},
+}
+PAGE = """<!doctype html><style>{style}</style>
+<body style="margin:0;--st-text-color:#222;--st-primary-color:#1F4E9E;--st-secondary-background-color:#fff;--st-background-color:#fff">
+<div class="board live" style="width:{width}px"></div>
+<script type="module">{script}
+const snapshots = {snapshots}
+const columns = {{}}
+const board = {{
+  data: {{ model: {model}, level: 2, terms: {{}}, run: "run", name: "benchmark" }}, theme: {{ name: "light" }}, snapshots, looking: null,
+  status: {{ step: 1, steps: 60 }}, painter: {{ touch() {{}} }}, column: () => [[1], [1]], ended: () => false, recorded: () => false,
+  shownStep: () => 1,
+}}
+let shown = 0
+board.snapshot = () => snapshots[shown]
+const panel = stackPanel(board, "The model")
+document.querySelector(".board").append(panel.root)
+window.redraws = () => snapshots.map((snapshot, at) => {{
+  delete snapshot.flowing
+  shown = at
+  const began = performance.now()
+  panel.draw()
+  document.body.offsetHeight
+  return performance.now() - began
+}})
+</script>"""
+
+
+def looks(config: RunConfig) -> list[dict[str, Any]]:
+    """Snapshots of a model whose attention changes from one to the next."""
+    random = np.random.default_rng(0)
+    own = 2 * config.seq_len - 1 if config.family == "decoder" else config.seq_len
+    shape = (config.n_layers, config.n_heads, own)
+
+    def attention() -> np.ndarray:
+        return random.dirichlet(np.full(own, 0.1), shape).astype(np.float32)
+
+    kinds = ("encoder", "self", "cross") if config.family == "encoder_decoder" else ("self",)
+    source = [str(n % 10) for n in range(own)] if len(kinds) > 1 else []
+    plain = []
+    for step in range(REDRAWS):
+        written = [str(n) for n in random.integers(0, 10, own)]
+        sample = Sample([str(n % 10) for n in range(own)], [str(n % 10) for n in range(own)], written, source)
+        residual = {name: random.uniform(0.1, 1.0, (config.n_layers + 1, own)) for name in ("norm", "right", "encoder")}
+        plain.append(
+            plain_snapshot(Snapshot(step, {kind: attention() for kind in kinds}, {}, [sample], residual=residual))
+        )
+    return plain
+
+
+def main() -> None:
+    style = (SHELL / "shell.css").read_text("utf-8") + (LIVE.folder / "live.css").read_text("utf-8")
+    script = joined(LIVE.folder / "script" / "stack" / "stack.js")
+    print("| model | width (px) | median (ms) | largest (ms) |")
+    print("|---|--:|--:|--:|")
+    with launched() as browser, tempfile.TemporaryDirectory() as folder:
+        for name, settings in CASES.items():
+            config = parse(settings)
+            parts = {"style": style, "script": script, "model": json.dumps(stack_of(config) | {"controls": True})}
+            told = json.dumps(looks(config))
+            for width in (1120, 358):
+                file = Path(folder) / "page.html"
+                file.write_text(PAGE.format(width=width, snapshots=told, **parts), "utf-8")
+                page: Any = browser.new_page(viewport={"width": 1280, "height": 900})  # type: ignore[attr-defined]
+                page.goto(file.as_uri())
+                page.wait_for_function("() => window.redraws")
+                page.evaluate("redraws()")  # once, so that the scripts are compiled
+                times = page.evaluate("redraws()")
+                print(f"| {name} | {width} | {statistics.median(times):.1f} | {max(times):.1f} |", flush=True)
+                page.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,226 @@
+"""The picture of the model: all of it is in sight, a click takes a part away, symbols change places, keys reach everything."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import (
+    PHONE,
+    PROJECTOR,
+    Open,
+    button,
+    eventually,
+    expect,
+    no_wider_than_the_window,
+    saved,
+)
+
+SIZES = {"projector": PROJECTOR, "phone": PHONE}
+LARGE = "lab?n_layers=8&n_heads=8&d_model=64&seq_len=24"
+SMALL = "lab?n_layers=2&n_heads=2&seq_len=6"
+WITHIN = """([panel, selector]) => {
+  const outer = panel.getBoundingClientRect()
+  return [...panel.querySelectorAll(selector)].filter((node) => {
+    const box = node.getBoundingClientRect()
+    return !box.width || box.left < outer.left || box.right > outer.right + 0.5 || box.bottom > outer.bottom + 0.5
+  }).map((node) => node.outerHTML.slice(0, 120))
+}"""
+"""JavaScript: the parts of a panel that reach beyond it, or have no room at all."""
+
+
+def arrived(open_page: Open, path: str, size: str = "projector") -> Any:
+    page = open_page(path, "", SIZES[size])
+    stack(page).locator("[data-writes].right, [data-writes].wrong").first.wait_for()
+    stack(page).locator(".layer").first.wait_for()
+    return page
+
+
+def stack(page: Any) -> Any:
+    return page.locator("article.stack")
+
+
+def texts(page: Any, row: str) -> list[str]:
+    return [text.strip() for text in stack(page).locator(f"[data-{row}]").all_inner_texts()]
+
+
+def lines(page: Any, name: str) -> str:
+    """The path of the lines of that name."""
+    return "".join(
+        stack(page)
+        .locator(f".{name}, .{name} path")
+        .evaluate_all("(all) => all.map((one) => one.getAttribute('d') ?? '')")
+    )
+
+
+def taken_away(page: Any, part: str, choice: str = "Take it away") -> None:
+    stack(page).locator(part).click()
+    stack(page).get_by_role("dialog").get_by_role("button", name=choice).click()
+
+
+def trained(page: Any) -> None:
+    button(page, "Train").click()
+    page.locator(".board .badge").get_by_text("Finished").wait_for()
+    stack(page).locator(".score").get_by_text(re.compile("step [1-9]")).wait_for()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_eight_layers_of_eight_heads_and_all_answers_are_in_sight(open_page: Open, size: str) -> None:
+    page = arrived(open_page, LARGE, size)
+    panel = stack(page)
+    expect(panel.locator(".tile")).to_have_count(64)
+    expect(panel.locator(".layer")).to_have_count(8)
+    expect(panel.locator("[data-writes]")).to_have_count(47)
+    no_wider_than_the_window(page)
+
+    def fits() -> None:
+        parts = ".tile, .part, .bar, [data-writes], [data-reads], [data-must]"
+        assert page.evaluate(WITHIN, [panel.element_handle(), parts]) == []
+
+    eventually(page, fits)
+    boxes = [node.bounding_box() for node in panel.locator("[data-writes]").all()]
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= SIZES[size]["width"] + 0.5 for box in boxes)
+    assert min(box["width"] for box in boxes) > 6
+    if size == "projector":
+        assert panel.bounding_box()["height"] <= 400
+        assert boxes[-1]["y"] + boxes[-1]["height"] <= PROJECTOR["height"]
+    assert lines(page, "arcs")
+    assert lines(page, "streams")
+
+
+def test_a_click_takes_a_skip_connection_away_and_puts_it_back(open_page: Open) -> None:
+    page = arrived(open_page, SMALL)
+    panel = stack(page)
+    answers, heads = texts(page, "writes"), panel.locator("canvas").first.evaluate("(one) => one.toDataURL()")
+    assert not lines(page, "cut-stream")
+    taken_away(page, '.part.skip[data-layer="1"]')
+    panel.locator('.part.skip.cut[data-layer="1"]').wait_for()
+    panel.get_by_text("Taken away: skip connection of layer 2.").wait_for()
+    issue = panel.get_by_role("link", name="Do deep models need skip connections?")
+    assert issue.get_attribute("href").endswith("issues?issue=missing-skips")
+    assert lines(page, "cut-stream").count("M") == 11, "the stretch past the second layer, at each position"
+    expect(panel.get_by_role("dialog")).to_have_count(0)
+
+    taken_away(page, '.tile[data-layer="0"][data-head="1"]')
+    panel.locator('.tile.cut[data-layer="0"][data-head="1"]').wait_for()
+    taken_away(page, '.part.layer[data-layer="0"]')
+    panel.locator(".layer.gone").wait_for()
+    panel.get_by_text("head 2 of layer 1, layer 1.").wait_for()
+    panel.get_by_role("button", name="Reset").click()
+    expect(panel.locator(".cut")).to_have_count(0)
+    assert not lines(page, "cut-stream")
+    assert texts(page, "writes") == answers
+    assert panel.locator("canvas").first.evaluate("(one) => one.toDataURL()") == heads
+
+    taken_away(page, ".part.mask", "Train without the mask")
+    page.wait_for_url(re.compile("mask_fault=missing"))
+    page.wait_for_url(re.compile("run="))
+    panel.locator(".part.mask.fault").wait_for()
+
+
+def test_swapping_two_symbols_changes_other_answers_with_positions_only(open_page: Open) -> None:
+    for encoding in ("learned", "nope"):
+        page = arrived(open_page, f"lab?family=encoder&seq_len=6&steps=250&pos_encoding={encoding}")
+        trained(page)
+        panel = stack(page)
+        before, symbols = texts(page, "writes"), texts(page, "reads")
+        one = next(at for at in range(3) if symbols[at] != symbols[5])
+        places = [panel.locator(f'[data-reads="{at}"]').bounding_box() for at in (one, 5)]
+        (x0, y0), (x1, y1) = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in places]
+        page.mouse.move(x0, y0)
+        page.mouse.down()
+        page.mouse.move((x0 + x1) / 2, y0, steps=3)
+        page.mouse.move(x1, y1, steps=3)
+        page.mouse.up()
+        said = panel.get_by_text(f"Symbols {one + 1} and 6 have changed places")
+        said.wait_for()
+        swapped = list(symbols)
+        swapped[one], swapped[5] = symbols[5], symbols[one]
+        assert texts(page, "reads") == swapped
+        after = texts(page, "writes")
+        others = [at for at in range(6) if at not in (one, 5)]
+        if encoding == "nope":
+            assert [after[at] for at in others] == [before[at] for at in others]
+            assert (after[one], after[5]) == (before[5], before[one]), "each symbol keeps its answer"
+            said.get_by_text("no answer at the other places changed").wait_for()
+        else:
+            assert after != before
+        panel.get_by_role("button", name="Reset").click()
+        expect(said).to_have_count(0)
+        assert texts(page, "writes") == before
+
+        panel.locator('[data-reads="1"]').focus()
+        page.keyboard.press("Shift+ArrowRight")
+        panel.get_by_text("Symbols 2 and 3 have changed places").wait_for()
+        assert texts(page, "reads")[1:3] == symbols[2:0:-1]
+
+
+def test_a_head_is_shown_large_and_told_in_words(open_page: Open) -> None:
+    page = arrived(open_page, SMALL)
+    panel = stack(page)
+    tile = panel.locator('.tile[data-layer="1"][data-head="1"]')
+    tile.click()
+    box = panel.get_by_role("dialog", name="Head 2 of layer 2")
+    box.get_by_text(re.compile("position")).first.wait_for()
+    box.get_by_role("button", name="Show large").click()
+    page.locator('article.pattern .plot[aria-label^="Layer 2, head 2"]').wait_for()
+    expect(tile).to_have_attribute("aria-pressed", "true")
+    panel.get_by_text(re.compile(r"\(head 2 of layer 2\)")).wait_for()
+    tile.dblclick()
+    panel.locator('.tile[data-layer="0"][data-head="0"]').dblclick()
+    page.locator('article.pattern .plot[aria-label^="Layer 1, head 1"]').wait_for()
+
+
+def test_keys_reach_every_part_and_a_symbol_is_followed(open_page: Open) -> None:
+    page = arrived(open_page, SMALL)
+    panel = stack(page)
+    for selector in (".part", ".tile", "[data-reads]"):
+        stops = panel.locator(selector).evaluate_all("(all) => all.filter((one) => one.tabIndex === 0).length")
+        assert stops == 1, selector
+    panel.locator('.part.skip[data-layer="1"]').focus()
+    page.keyboard.press("ArrowDown")
+    expect(panel.locator('.part.skip[data-layer="0"]')).to_be_focused()
+    page.keyboard.press("Enter")
+    panel.get_by_role("dialog", name="Skip connection of layer 1").wait_for()
+    page.keyboard.press("Escape")
+    expect(panel.get_by_role("dialog")).to_have_count(0)
+    expect(panel.locator('.part.skip[data-layer="0"]')).to_be_focused()
+
+    panel.locator('[data-reads="3"]').focus()
+    arcs = lines(page, "arcs")
+    page.keyboard.press("ArrowRight")
+    expect(panel.locator('[data-reads="4"]')).to_have_attribute("aria-selected", "true")
+    panel.get_by_text(re.compile("Position 5 reads")).wait_for()
+    assert lines(page, "arcs") != arcs
+
+
+def test_it_is_saved_as_a_picture_and_as_a_drawing(open_page: Open, tmp_path: Path) -> None:
+    page = arrived(open_page, SMALL)
+    drawing = saved(stack(page), "Drawing (SVG)", tmp_path).read_text("utf-8")
+    assert drawing.startswith("<svg")
+    assert drawing.count("<image") == 4
+    assert all(f">{symbol}</text>" in drawing for symbol in texts(page, "reads"))
+    picture = saved(stack(page), "Picture (PNG)", tmp_path).read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    assert len(picture) > 10_000
+
+
+@pytest.mark.parametrize("family", ["encoder_decoder", "gru", "cnn"])
+def test_other_families_have_arcs_where_they_read_and_none_where_they_do_not(open_page: Open, family: str) -> None:
+    page = arrived(open_page, f"lab?family={family}&n_layers=2&seq_len=6")
+    panel = stack(page)
+    if family == "gru":
+        assert not lines(page, "arcs")
+        assert lines(page, "passed")
+    else:
+        assert lines(page, "arcs")
+    if family == "encoder_decoder":
+        expect(panel.locator(".tile")).to_have_count(6)
+        panel.locator('[data-source="0"]').hover()
+        panel.locator('[data-source="0"].pointed').wait_for()
+        taken_away(page, '.part.skip[data-layer="0"]', "Take it away in the encoder")
+        panel.get_by_text("Taken away: skip connection of layer 1 of the encoder.").wait_for()
+    else:
+        taken_away(page, '.part.cell[data-layer="0"]')
+        panel.locator(".layer.gone").wait_for()

@@ -1,0 +1,67 @@
+"""The model as its picture is told it: every part has its words, whatever the family, and what it lacks is not offered."""
+
+from typing import Any
+
+import pytest
+
+from engine.architectures import ARCHITECTURES
+from engine.config.run_config import parse
+from engine.experiments.issues import ISSUES
+from pages.parts.boards.live.stack import stack_of, words
+
+ATTENDS = {"skip", "norm", "mlp", "layer", "head", "encoding", "embedding", "heads", "loss"}
+
+
+@pytest.mark.parametrize(
+    ("family", "parts"),
+    [
+        ("decoder", {*ATTENDS, "mask"}),
+        ("encoder", ATTENDS),
+        ("encoder_decoder", {*ATTENDS, "mask"}),
+        ("gru", {"cell", "embedding", "loss"}),
+        ("lstm", {"cell", "embedding", "loss"}),
+        ("cnn", {"cell", "skip", "norm", "embedding", "loss"}),
+    ],
+)
+def test_a_family_is_drawn_with_the_parts_that_it_has(family: str, parts: set[str]) -> None:
+    model = stack_of(parse({"family": family, "n_layers": 3, "n_heads": 2}))
+    assert set(model["parts"]) == parts
+    assert model["layers"] == 3
+    assert model["heads"] == (2 if ARCHITECTURES[family].attends else 0)
+    assert [stack["prefix"] for stack in model["stacks"]] == (["", "e"] if family == "encoder_decoder" else [""])
+
+
+def test_what_a_model_was_made_without_is_off_and_cannot_be_taken_away() -> None:
+    made: dict[str, Any] = {
+        "skips": False,
+        "norm": "none",
+        "mlp": False,
+        "pos_encoding": "nope",
+        "mask_fault": "missing",
+    }
+    parts = stack_of(parse(made))["parts"]
+    assert all(parts[name]["off"] and not parts[name]["takes"] for name in ("skip", "norm", "mlp", "encoding"))
+    assert parts["mask"]["fault"]
+    whole = stack_of(parse({}))["parts"]
+    assert not any(part["off"] or part["fault"] for part in whole.values())
+    assert {name for name, part in whole.items() if part["takes"]} == {
+        *ATTENDS - {"embedding", "heads", "loss"},
+        "mask",
+    }
+
+
+def test_each_issue_that_a_part_names_is_one() -> None:
+    assert {one.issue for one in words().values() if one.issue} <= set(ISSUES)
+
+
+@pytest.mark.parametrize(
+    ("settings", "question"),
+    [
+        ({}, "half"),
+        ({"family": "encoder"}, "all"),
+        ({"family": "encoder_decoder"}, "source"),
+        ({"task": "shakespeare_chars", "plays": 1}, ""),
+    ],
+)
+def test_the_question_stands_where_the_layout_puts_it(settings: dict[str, Any], question: str) -> None:
+    assert stack_of(parse(settings))["question"] == question
