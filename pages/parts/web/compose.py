@@ -23,9 +23,8 @@ from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.web.board_data import Ask, exact_route, lines_route, own_route, untrained_route
 from pages.parts.web.live import Admit, Find, asked_to_end, everybody, live_route
 from pages.parts.web.middleware import FRAMING, AppHeaders, ClientAddress, OwnOriginOnly, configured_origins
+from pages.parts.web.static_files import FOR_EVER, PACKED, static_route
 
-FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
-"""The header of scripts: browsers may keep them for ever, since a new one has a new address."""
 Health = Callable[[], Mapping[str, int]]
 """``ready``, ``workers``, ``running`` and ``queued``: the workers that are ready and all, the runs that go and that wait.
 ``ready_here``, ``ready_on_cluster`` and ``machines``: where those that are ready are."""
@@ -75,8 +74,7 @@ def boards_route(scripts: Callable[[], Mapping[str, Source]], prefix: str = "") 
 def _script(plain: Callable[[], bytes], packed: Callable[[], bytes] | None, request: Request) -> Response:
     if packed is None or "gzip" not in request.headers.get("accept-encoding", ""):
         return Response(plain(), media_type="text/javascript", headers=FOR_EVER)
-    packing = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-    return Response(packed(), media_type="text/javascript", headers=FOR_EVER | packing)
+    return Response(packed(), media_type="text/javascript", headers=FOR_EVER | PACKED)
 
 
 def serving(
@@ -121,6 +119,7 @@ def serving(
             own_route(ask, _or_recorded(find), prefix),
             plotly_route(prefix),
             boards_route(_of_boards, prefix),
+            static_route(prefix),
             healthz_route(health, prefix),
         ],
         "middleware": middleware,

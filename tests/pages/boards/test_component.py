@@ -1,42 +1,38 @@
-"""The component that every board is: which scripts and styles it is made of."""
+"""The scripts of a board: modules that import each other, sent as one."""
 
-import re
 from pathlib import Path
 
-from pages.parts.boards.component import ENTRY, SHELL, in_order, joined
+import pytest
+
+from pages.parts.boards.component import in_order, joined
 from pages.parts.boards.live.board import LIVE
 from pages.parts.boards.panels import FIGURES
 
-TOP_NAME = re.compile(
-    r"^(?:export )?(?:async )?(?:const|let|function\*?|class) (?:\{([^}]*)\}|\[([^\]]*)\]|(\w+))", re.MULTILINE
-)
+
+def written(folder: Path, **scripts: str) -> Path:
+    for name, text in scripts.items():
+        (folder / f"{name}.js").write_text(text)
+    return folder / "main.js"
 
 
-def scripts(folder: Path) -> set[Path]:
-    return {path.resolve() for path in folder.rglob("*.js")}
+def test_each_script_stands_once_and_after_those_that_it_imports(tmp_path: Path) -> None:
+    main = written(
+        tmp_path,
+        main='import { b } from "./b.js"\nimport { a } from "./a.js"\nexport const main = a + b\n',
+        b='import { a } from "./a.js"\nexport const b = a\n',
+        a="export const a = 1\nconst exported = 2\n",
+    )
+    assert [file.stem for file in in_order(main)] == ["a", "b", "main"]
+    assert joined(main) == "const a = 1\nconst exported = 2\nconst b = a\nconst main = a + b\n"
 
 
-def test_every_script_and_style_is_used_and_no_name_at_the_top_is_there_twice() -> None:
-    used = set(in_order(ENTRY)) | set(in_order(LIVE.folder / "script" / "band_place.js"))
-    for source in (LIVE, FIGURES):
-        order = in_order(source.folder / "script" / f"{source.main}.js")
-        used |= set(order)
-        names = [
-            name.strip().partition(":")[0]
-            for found in TOP_NAME.findall(joined(source.folder / "script" / f"{source.main}.js"))
-            for name in ",".join(found).split(",")
-            if name.strip()
-        ]
-        assert sorted(names) == sorted(set(names))
-        assert {path.stem for path in source.folder.glob("*.css")} == {source.name}
-    assert scripts(SHELL.parent) == used
-    assert {path.stem for path in SHELL.glob("*.css")} == {"shell"}
+def test_scripts_that_import_each_other_are_refused(tmp_path: Path) -> None:
+    main = written(tmp_path, main='import { a } from "./a.js"\n', a='import { main } from "./main.js"\n')
+    with pytest.raises(ValueError, match=r"main\.js imports itself"):
+        in_order(main)
 
 
-def test_what_the_page_sends_never_becomes_markup() -> None:
-    found = list(SHELL.parent.rglob("*.js"))
-    assert len(found) > 10
-    for path in found:
-        text = path.read_text("utf-8")
-        for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
-            assert way not in text, (path.name, way)
+@pytest.mark.parametrize("source", [LIVE, FIGURES], ids=["live", "figures"])
+def test_the_module_of_a_board_imports_nothing_and_exports_draw_alone(source: object) -> None:
+    lines = source.plain.decode().splitlines()  # type: ignore[attr-defined]
+    assert [line for line in lines if line.startswith(("import ", "export "))] == ["export { draw }"]

@@ -178,7 +178,7 @@ def test_the_script_of_a_board_is_cached_for_ever_and_named_by_its_content(accep
     assert answer.headers["content-type"].startswith("text/javascript")
     assert "immutable" in answer.headers["cache-control"]
     assert answer.content == LIVE.plain
-    assert replace(LIVE, scripts=LIVE.scripts[:-1]).address != LIVE.address
+    assert replace(LIVE, main="columns").address != LIVE.address
 
     answer = client.get("/deep/boards/live-0000000000000000.js")
     assert (answer.status_code, answer.text) == (404, "There is no script of this name; reload the page.")
