@@ -23,7 +23,7 @@ from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.web.board_data import Ask, exact_route, lines_route, own_route, untrained_route
 from pages.parts.web.live import Admit, Find, asked_to_end, everybody, live_route
 from pages.parts.web.middleware import FRAMING, AppHeaders, ClientAddress, OwnOriginOnly, configured_origins
-from pages.parts.web.static_files import FOR_EVER, PACKED, static_route
+from pages.parts.web.static_files import FOR_EVER, PACKED
 
 Health = Callable[[], Mapping[str, int]]
 """``ready``, ``workers``, ``running`` and ``queued``: the workers that are ready and all, the runs that go and that wait.
@@ -119,7 +119,6 @@ def serving(
             own_route(ask, _or_recorded(find), prefix),
             plotly_route(prefix),
             boards_route(_of_boards, prefix),
-            static_route(prefix),
             healthz_route(health, prefix),
         ],
         "middleware": middleware,
