@@ -23,7 +23,7 @@ from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.web.board_data import Ask, exact_route, lines_route, own_route, untrained_route
 from pages.parts.web.live import Admit, Find, asked_to_end, everybody, live_route
 from pages.parts.web.middleware import FRAMING, AppHeaders, ClientAddress, OwnOriginOnly, configured_origins
-from pages.parts.web.static_files import FOR_EVER, PACKED
+from pages.parts.web.static_files import FOR_EVER, PACKED, PackedFiles
 
 Health = Callable[[], Mapping[str, int]]
 """``ready``, ``workers``, ``running`` and ``queued``: the workers that are ready and all, the runs that go and that wait.
@@ -110,6 +110,7 @@ def serving(
     middleware = [Middleware(ClientAddress), Middleware(AppHeaders, frame_ancestors=framing)]
     if config.get_option("server.enableCORS"):  # when it is off, Streamlit accepts every origin and checks nothing
         middleware.append(Middleware(OwnOriginOnly, allowed=configured_origins()))
+    middleware.append(Middleware(PackedFiles, prefix=prefix))
     return {
         "routes": [
             live_route(find, prefix, admit),

@@ -1,5 +1,5 @@
-"""The route of Streamlit's own scripts and styles, compressed once each: the server itself sends them as they are, three megabytes to
-a browser that comes for the first time."""
+"""Streamlit's own scripts and styles, compressed once each: Streamlit sends them as they are, three megabytes to a browser that comes
+for the first time."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from functools import cache
 from pathlib import Path
 from threading import Lock
 
-from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
-from starlette.routing import Route
+from anyio import to_thread
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.file_util import get_static_dir
 
 FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
@@ -18,29 +19,32 @@ FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 PACKED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
 MEDIA = {".js": "text/javascript", ".css": "text/css"}
 """The media type of each kind of file that is compressed."""
+FOLDER = (Path(get_static_dir()) / "static").resolve()
 _one_at_a_time = Lock()
 
 
-def static_route(prefix: str = "") -> Route:
-    """``<prefix>/static/<path>``: a file of Streamlit's front end; 404 where there is none."""
-    folder = Path(get_static_dir()) / "static"
+class PackedFiles:
+    """Middleware that answers ``GET <prefix>/static/<path>`` with a compressed file where the browser accepts one; all else goes on."""
 
-    def file(request: Request) -> Response:
-        path = (folder / request.path_params["path"]).resolve()
-        if not path.is_relative_to(folder.resolve()) or not path.is_file():
-            return PlainTextResponse(
-                "There is no file of this name; reload the page.", 404, {"Cache-Control": "no-store"}
-            )
-        media = MEDIA.get(path.suffix)
-        if media is None or "gzip" not in request.headers.get("accept-encoding", ""):
-            return FileResponse(path, media_type=media, headers=FOR_EVER)
-        with _one_at_a_time:  # a class that comes at once waits for one compression, not for thirty
-            packed = _packed(path)
-        return Response(packed, media_type=media, headers=FOR_EVER | PACKED)
+    def __init__(self, app: ASGIApp, prefix: str) -> None:
+        self.app, self.begins = app, f"{prefix}/static/"
 
-    return Route(f"{prefix}/static/{{path:path}}", file, methods=["GET"])
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        asked = scope["type"] == "http" and scope["method"] == "GET" and scope["path"].startswith(self.begins)
+        if asked and "gzip" in Headers(scope=scope).get("accept-encoding", ""):
+            file = (FOLDER / scope["path"].removeprefix(self.begins)).resolve()
+            if file.suffix in MEDIA and file.is_relative_to(FOLDER) and file.is_file():
+                packed = await to_thread.run_sync(_packed_in_turn, file)
+                answer = Response(packed, media_type=MEDIA[file.suffix], headers=FOR_EVER | PACKED)
+                return await answer(scope, receive, send)
+        await self.app(scope, receive, send)
+
+
+def _packed_in_turn(file: Path) -> bytes:
+    with _one_at_a_time:  # a class that comes at once waits for one compression, not for thirty
+        return _packed(file)
 
 
 @cache
-def _packed(path: Path) -> bytes:
-    return gzip.compress(path.read_bytes(), compresslevel=6)
+def _packed(file: Path) -> bytes:
+    return gzip.compress(file.read_bytes(), compresslevel=6)
