@@ -75,7 +75,7 @@ def test_eight_layers_of_eight_heads_and_all_answers_are_in_sight(open_page: Ope
     no_wider_than_the_window(page)
 
     def fits() -> None:
-        parts = ".tile, .part, .bar, [data-writes], [data-reads], [data-must]"
+        parts = ".tile, .part, .meter, [data-writes], [data-reads], [data-must]"
         assert page.evaluate(WITHIN, [panel.element_handle(), parts]) == []
 
     eventually(page, fits)
@@ -96,7 +96,7 @@ def test_a_click_takes_a_skip_connection_away_and_puts_it_back(open_page: Open) 
     assert not lines(page, "cut-stream")
     taken_away(page, '.part.skip[data-layer="1"]')
     panel.locator('.part.skip.cut[data-layer="1"]').wait_for()
-    panel.get_by_text("Taken away: skip connection of layer 2.").wait_for()
+    panel.get_by_text("Taken away: skip connection of layer 2 (").wait_for()
     issue = panel.get_by_role("link", name="Do deep models need skip connections?")
     assert issue.get_attribute("href").endswith("issues?issue=missing-skips")
     assert lines(page, "cut-stream").count("M") == 11, "the stretch past the second layer, at each position"
@@ -106,7 +106,7 @@ def test_a_click_takes_a_skip_connection_away_and_puts_it_back(open_page: Open) 
     panel.locator('.tile.cut[data-layer="0"][data-head="1"]').wait_for()
     taken_away(page, '.part.layer[data-layer="0"]')
     panel.locator(".layer.gone").wait_for()
-    panel.get_by_text("head 2 of layer 1, layer 1.").wait_for()
+    panel.get_by_text("head 2 of layer 1, layer 1 (").wait_for()
     panel.get_by_role("button", name="Reset").click()
     expect(panel.locator(".cut")).to_have_count(0)
     assert not lines(page, "cut-stream")
@@ -220,7 +220,7 @@ def test_other_families_have_arcs_where_they_read_and_none_where_they_do_not(ope
         panel.locator('[data-source="0"]').hover()
         panel.locator('[data-source="0"].pointed').wait_for()
         taken_away(page, '.part.skip[data-layer="0"]', "Take it away in the encoder")
-        panel.get_by_text("Taken away: skip connection of layer 1 of the encoder.").wait_for()
+        panel.get_by_text("Taken away: skip connection of layer 1 of the encoder (").wait_for()
     else:
         taken_away(page, '.part.cell[data-layer="0"]')
         panel.locator(".layer.gone").wait_for()

@@ -111,7 +111,7 @@ def test_the_roll_out_is_that_of_the_engine() -> None:
       return reached
     })()"""
     reached = called("flow weights", expression, given=grid(found, 0.0, 1.0))
-    exact = flow_through(torch.tensor(found.mean(1))[:, None])[-1, 0, 4].numpy()
+    exact = flow_through(torch.tensor(found.mean(1)).float()[:, None])[-1, 0, 4].numpy()
     np.testing.assert_allclose(reached, exact, atol=0.02)
 
 

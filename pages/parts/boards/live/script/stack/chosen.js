@@ -76,8 +76,9 @@ export function readingIn({ model, seen, sample }, chosen) {
   const which = chosen.kind === "source" ? "encoder" : only && only.which !== "encoder" ? only.which : answers
   const alone = only?.which === which ? only : null
   const layer = alone?.layer ?? seen.places(which).findLastIndex((place) => place != null)
-  const heads = alone ? `head ${alone.head + 1} of ` : model.heads > 1 ? "the heads of " : ""
-  const from = model.layers > 1 || alone ? ` (${heads}layer ${layer + 1})` : heads ? " (all heads)" : ""
+  const heads = alone ? `head ${alone.head + 1}` : model.heads > 1 ? "all heads" : ""
+  const whose = [heads, model.layers > 1 ? `layer ${layer + 1}` : ""].filter(Boolean).join(" of ")
+  const from = whose && ` (${whose})`
   const kind = which === "self" ? "reads" : "source"
   const own = symbolsOf(sample, chosen.kind).length
   const { sentence, key } = readingOf(chosen, seen.weights(which), layer, symbolsOf(sample, kind), {

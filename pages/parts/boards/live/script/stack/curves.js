@@ -48,7 +48,8 @@ export function arcLines(arcs, layout) {
   const texts = Array.from({ length: CLASSES }, () => [])
   for (const arc of arcs) {
     const { x0, y0, x1, y1, a, b } = bend(arc, layout)
-    const at = Math.min(CLASSES - 1, Math.floor(CLASSES * Math.sqrt(arc.share / most)))
+    const share = Number.isFinite(arc.weight) ? arc.share / most : 0.2 // all alike where there are no weights
+    const at = Math.min(CLASSES - 1, Math.floor(CLASSES * Math.sqrt(share)))
     texts[at].push(`M${round(x0)} ${round(y0)}C${round(a[0])} ${round(a[1])} ${round(b[0])} ${round(b[1])} ${round(x1)} ${round(y1)}`)
   }
   return texts.map((parts, at) => {

@@ -49,7 +49,7 @@ export function modelParts(onPart, onLarge) {
     ;(named[kind] ??= []).push(node)
     return [node]
   }
-  const bar = (name) => el("div", { class: `bar ${name}`, role: "img" }, el("span", { class: "full" }), el("span", { class: "number" }))
+  const meter = (name) => el("div", { class: `meter ${name}`, role: "img" }, el("span", { class: "full" }), el("span", { class: "number" }))
   const heading = (text, name) => el("span", { class: `heading ${name}` }, text)
 
   /** The rows of parts for a model, from the output down to the embedding. */
@@ -60,17 +60,17 @@ export function modelParts(onPart, onLarge) {
     layers = Array.from({ length: model.layers }, (_, layer) => {
       const name = part(model, model.parts.layer ? "layer" : "cell", layer)
       const tiles = model.kinds.flatMap((kind) => Array.from({ length: model.heads }, (_, head) => headTile(kind, layer, head)))
-      const [right, gradients] = [bar("right"), controls ? bar("gradient") : null]
+      const [right, gradients] = [meter("right"), controls ? meter("gradient") : null]
       const line = el("div", { class: "line layer", "data-layer": layer },
         el("div", { class: "own" }, ...name, ...IN_LAYER.flatMap((kind) => inLayer(kind, layer))), el("div", { class: "between" }),
         el("div", { class: "tiles" }, ...tiles), right, ...(gradients ? [gradients] : []))
       const columns = model.stacks.map(({ prefix }) => `grad_norms.${prefix}${model.gradients[layer]}.total`)
       return { line, tiles, right, gradients, columns }
     })
-    const begin = bar("right")
+    const begin = meter("right")
     const above = el("div", { class: "line above" }, el("div", { class: "own" }, ...(controls ? [...part(model, "loss"), curve.root] : [])), el("div", { class: "between" }),
       el("div", { class: "tiles" }, ...(controls ? [...part(model, "heads"), ...part(model, "mask")] : [])),
-      ...(controls ? [heading("right", "right"), heading("gradient", "gradient")] : []))
+      ...(controls ? [heading("answer", "right"), heading("gradient", "gradient")] : []))
     const below = el("div", { class: "line below" }, el("div", { class: "own" }, ...(controls ? [...part(model, "embedding"), ...part(model, "encoding")] : [])),
       el("div", { class: "between" }), el("div", { class: "tiles" }), ...(controls ? [begin] : []))
     layers.begin = begin
@@ -132,6 +132,7 @@ function fillShare(bar, share, where) {
   const known = Number.isFinite(share)
   bar.firstChild.style.width = `${known ? 100 * share : 0}%`
   bar.lastChild.textContent = known ? percent(share) : ""
+  bar.style.visibility = known ? "visible" : "hidden"
   bar.title = known ? `If the output read the stream ${where}, the right answer had ${percent(share)}.` : `The right answer ${where}: not known`
   bar.setAttribute("aria-label", bar.title)
 }

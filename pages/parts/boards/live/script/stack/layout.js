@@ -1,18 +1,20 @@
 // Where the parts of the picture stand, in pixels from its upper left corner: positions from left to right, layers from below upward.
 
 export const MOST_POSITIONS = 96 // of a sequence that are drawn
-const SIDE_BY_SIDE = { controls: 700, bare: 420 } // from this width on, a layer's parts stand beside its band, else below it
+const SIDE_BY_SIDE = { controls: 700, bare: 300 } // from this width on, a layer's parts stand beside its band, else below it
 const WIDEST_PITCH = 64
 const LEAST_PITCH = 9 // below it heads become smaller first
 const BAR = 52 // a bar with the room beside it
+const LABELS_WIDE = 72 // the names of the rows of symbols, where they stand beside them
 const BETWEEN = 8 // kinds of attention
+const [THINNEST, LARGEST] = [2, 56] // a head
 
 /**
  * @typedef {Object} Layout
  * @property {boolean} wide whether a layer's parts stand beside its band
  * @property {number} width
  * @property {number} height
- * @property {number} left the room at the left of the positions
+ * @property {number} left the room at the left of the positions; 0 where the names of the rows of symbols stand above them
  * @property {number} pitch the distance between two positions
  * @property {number} middle the width of all positions
  * @property {number} row the height of a layer's band, in which its arcs run
@@ -20,6 +22,7 @@ const BETWEEN = 8 // kinds of attention
  * @property {number} top the height of the row above the layers
  * @property {number} foot the height of the row below the layers
  * @property {number} tile the side of a head
+ * @property {number} gap between two heads
  * @property {number} tiles the width of all heads of a layer
  * @property {number} letters the size of the symbols' letters
  * @property {number} layers
@@ -34,25 +37,30 @@ const BETWEEN = 8 // kinds of attention
  * @returns {Layout}
  */
 export function layoutOf({ width, layers, heads, kinds, positions, sources, controls, longest }) {
-  const wide = width >= SIDE_BY_SIDE[controls ? "controls" : "bare"]
   const columns = Math.max(1, positions + (sources ? sources + 1 : 0))
-  const bars = controls ? 2 * BAR : BAR
+  const bars = (controls ? 2 : 1) * BAR
+  const beside = controls ? 190 : 76
+  const gapOf = (tile) => (tile < 10 ? 1 : 3)
+  const tilesOf = (tile) => kinds * heads * (tile + gapOf(tile)) + Math.max(0, kinds - 1) * BETWEEN
+  const least = controls && heads ? 116 : 0 // of the names above the heads
+  const middleOf = (tile) => width - beside - 20 - Math.max(least, tilesOf(tile)) - bars
+  const wide = width >= SIDE_BY_SIDE[controls ? "controls" : "bare"] && middleOf(THINNEST) >= 6 * columns
   const row = rowHeight(layers, controls, wide)
-  const left = wide ? (controls ? 190 : 76) : 0
-  const tilesOf = (tile) => kinds * heads * (tile + 3) + Math.max(0, kinds - 1) * BETWEEN
-  const least = wide && controls && heads ? 116 : 0 // of the names above the heads
-  const middleOf = (tile) => (wide ? width - left - 20 - Math.max(least, tilesOf(tile)) - bars : width)
-  const room = wide ? Infinity : width - (controls ? 140 : 30) - (controls ? 2 : 1) * 40
-  let tile = Math.max(6, Math.min(24, wide ? row - 3 : 22))
-  while (tile > 6 && (tilesOf(tile) > room || middleOf(tile) < columns * LEAST_PITCH)) tile -= 1
-  const pitch = Math.max(1, Math.min(WIDEST_PITCH, middleOf(tile) / columns))
+  const room = width - (controls ? 140 : 30) - (controls ? 2 : 1) * 40 // of the heads below a band
+  const tight = (tile) => (wide ? middleOf(tile) < columns * LEAST_PITCH : tilesOf(tile) > room)
+  const largest = wide ? Math.min(row - 3, LARGEST, Math.max(24, least / Math.max(1, kinds * heads) - 3)) : 22
+  let tile = Math.max(THINNEST, Math.floor(largest))
+  while (tile > THINNEST && tight(tile)) tile -= 1
+  const left = wide ? beside : (width - LABELS_WIDE) / columns >= 14 ? LABELS_WIDE : 0
+  const pitch = Math.max(1, Math.min(WIDEST_PITCH, (wide ? middleOf(tile) : width - left) / columns))
   const strip = wide ? 0 : controls ? 28 : 24
   const [top, foot] = controls ? [26, 24] : [6, 8]
   return {
     wide, width, left, pitch, row, strip, top, foot, tile, layers, sources,
+    gap: gapOf(tile),
     height: top + layers * (row + strip) + foot,
     middle: columns * pitch,
-    tiles: Math.max(least, tilesOf(tile)),
+    tiles: Math.max(wide ? least : 0, tilesOf(tile)),
     letters: Math.max(6, Math.min(15, pitch / (0.64 * Math.max(1, longest)))),
   }
 }
@@ -60,8 +68,8 @@ export function layoutOf({ width, layers, heads, kinds, positions, sources, cont
 /** Few layers get more room than many; all together hardly grow. */
 function rowHeight(layers, controls, wide) {
   if (!wide) return Math.max(8, Math.min(56, 150 / layers))
-  if (!controls) return Math.max(6, Math.min(36, 88 / layers))
-  return Math.max(6, Math.min(84, layers > 4 ? 176 / layers : 148 / layers))
+  if (!controls) return Math.max(6, Math.min(50, 66 / layers))
+  return Math.max(6, Math.min(124, layers > 4 ? 176 / layers : 148 / layers))
 }
 
 /**

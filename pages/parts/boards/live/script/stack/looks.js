@@ -23,7 +23,8 @@ export function questionOf({ question, lead }, sample) {
  * @param {Object} board
  * @param {() => void} changed
  * @returns {Object} `without`: the names of the parts that are taken away; `swapped`: the two places whose symbols changed places last, or
- *   null; `typed`: the reader's own sequence; `problem`: why there is no answer; `before`: the snapshot before the latest change
+ *   null; `typed`: the reader's own sequence; `problem`: why there is no answer; `before`: the snapshot before the symbols changed
+ *   places, or before the first part was taken away
  */
 export function newLooks(board, changed) {
   const looks = { without: [], swapped: null, typed: "", problem: "", before: null }
@@ -55,9 +56,7 @@ export function newLooks(board, changed) {
     else Object.assign(looks, { problem: told.problem })
     changed()
   }
-  const remember = () => {
-    looks.before = looks.snapshot() ?? board.snapshot()
-  }
+  const shown = () => looks.snapshot() ?? board.snapshot()
 
   /** The snapshot of the present looks; null where there are none, or as long as another step is looked at. */
   looks.snapshot = () => {
@@ -70,7 +69,7 @@ export function newLooks(board, changed) {
   looks.whyNot = () => (subject() ? "" : "While it trains, nothing can be taken away: wait for the end, or stop it.")
   /** Take parts away, or put back those that are away. */
   looks.turn = (names) => {
-    remember()
+    if (!looks.without.length) looks.before = shown()
     const away = names.every((name) => looks.without.includes(name))
     looks.without = away ? looks.without.filter((name) => !names.includes(name)) : [...new Set([...looks.without, ...names])]
     looks.swapped = null
@@ -78,7 +77,7 @@ export function newLooks(board, changed) {
   }
   /** Let two symbols of the question change places. */
   looks.swap = (question, one, other) => {
-    remember()
+    looks.before = shown()
     symbols = [...question.symbols]
     ;[symbols[one], symbols[other]] = [symbols[other], symbols[one]]
     looks.swapped = [question.first + one, question.first + other].sort((a, b) => a - b)

@@ -73,20 +73,19 @@ function partNamed(name, model) {
 export function changeWords(model, looks, sample) {
   const before = looks.before?.samples[0]
   const away = looks.without.map((name) => partNamed(name, model))
-  const gone = away.length ? `Taken away: ${away.map(({ words }) => words).join(", ")}.` : ""
+  const gone = away.length ? `Taken away: ${away.map(({ words }) => words).join(", ")}` : ""
   if (looks.swapped) {
     const [one, other] = looks.swapped
     const same = model.question === "all" && before?.predictions.length === sample.predictions.length
     const found = before ? changedAnswers(before, sample, same ? looks.swapped : []) : ""
     const blind = model.parts.encoding && (model.parts.encoding.off || looks.without.includes("encoding"))
     const why = blind && found.startsWith("no ") ? " Without positions the order of the symbols does not count." : ""
-    return { sentence: `Symbols ${one + 1} and ${other + 1} have changed places: ${found}.${why} ${gone}`, issue: blind ? issueOf(model.parts.encoding) : null }
+    return { sentence: `Symbols ${one + 1} and ${other + 1} have changed places: ${found}.${why}${gone && ` ${gone}.`}`, issue: blind ? issueOf(model.parts.encoding) : null }
   }
   const latest = away[away.length - 1]
   if (!latest) return null
-  const now = scoreOf(sample)
-  const compared = before ? `${scoreOf(before)} before, ${now} now.` : ""
-  return { sentence: `${gone} ${compared} ${latest.part.expects}`, issue: issueOf(latest.part) }
+  const compared = before ? ` (${scoreOf(before)} with it)` : ""
+  return { sentence: `${gone}${compared}. ${latest.part.expects}`, issue: issueOf(latest.part) }
 }
 
 /**

@@ -119,7 +119,7 @@ export function stackPanel(board, title) {
     built = structure
   }
   const place = (layout) => {
-    for (const name of ["left", "middle", "tiles", "tile", "row"])
+    for (const name of ["left", "middle", "tiles", "tile", "gap", "row"])
       picture.style.setProperty(`--${name}`, `${layout[name]}px`)
     picture.style.height = `${layout.height}px`
     picture.classList.toggle("narrow", !layout.wide)

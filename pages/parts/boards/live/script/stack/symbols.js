@@ -76,7 +76,7 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     ;[layout, question, movable] = [place, asked, free]
     const positions = sample.tokens.slice(0, MOST_POSITIONS)
     const sources = sample.source.slice(0, MOST_POSITIONS)
-    root.classList.toggle("narrow", !place.wide)
+    root.classList.toggle("narrow", !place.left)
     const style = { "--pitch": place.pitch, "--left": place.left, "--letters": place.letters, "--apart": sources.length ? place.pitch : 0 }
     for (const [name, value] of Object.entries(style)) root.style.setProperty(name, `${value}px`)
     root.style.setProperty("--sources", `${sources.length * place.pitch}px`)
@@ -106,14 +106,15 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
 
 /** One row, whose cells are kept; only what differs is written. */
 function symbolRow(name, label) {
-  const root = el("div", { class: `row ${name}`, role: "row" }, el("span", { class: "row-name", role: "rowheader" }, label))
+  const line = el("div", { class: "cells", role: "presentation" })
+  const root = el("div", { class: `row ${name}`, role: "row" }, el("span", { class: "row-name", role: "rowheader" }, label), line)
   const cells = []
   const fill = (wanted) => {
     while (cells.length > wanted.length) cells.pop().node.remove()
     wanted.forEach((one, at) => {
       if (!cells[at]) {
         cells[at] = { node: el("span", { role: "gridcell" }), drawn: {} }
-        root.append(cells[at].node)
+        line.append(cells[at].node)
       }
       const { node, drawn } = cells[at]
       if (drawn.kind !== one.kind || drawn.place !== one.place) {

@@ -23,7 +23,7 @@ export function headTile(kind, layer, head) {
 }
 
 /**
- * Draw a head's matrix: the stronger a weight, the less transparent its cell.
+ * Draw a head's matrix: the stronger a weight, the less transparent its cell, by its root, so that weak ones are seen too.
  *
  * @param {HTMLButtonElement} tile
  * @param {Object | null} grid [layer, head, query, key]
@@ -46,6 +46,6 @@ export function drawTile(tile, grid, place, theme) {
   const values = grid && (grid.decoded ??= decode(grid))
   const start = place * rows * columns
   for (let at = 0; at < tile.cells.length; at++)
-    tile.cells[at] = grid ? (((255 * Math.min(1, values[start + at])) << 24) | color) >>> 0 : 0
+    tile.cells[at] = grid ? (((255 * Math.sqrt(Math.min(1, values[start + at]))) << 24) | color) >>> 0 : 0
   tile.context.putImageData(tile.image, 0, 0)
 }
