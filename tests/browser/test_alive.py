@@ -15,7 +15,7 @@ SIZES = {"projector": PROJECTOR, "phone": PHONE}
 def arrived(open_page: Open, size: str, path: str = "lab") -> Any:
     page = open_page(path, "", SIZES[size])
     page.locator("article.stack").locator("[data-writes].right, [data-writes].wrong").first.wait_for()
-    page.locator("article.stack .layer").first.wait_for()
+    page.locator("article.stack .layer-row").first.wait_for()
     return page
 
 
@@ -142,7 +142,7 @@ def test_the_untrained_model_answers_and_is_changed_in_its_controls_and_in_its_p
     depth = page.get_by_role("spinbutton", name="Depth")
     depth.fill("2")
     depth.press("Enter")
-    stack.locator(".layer").nth(1).wait_for()
+    stack.locator(".layer-row").nth(1).wait_for()
     skip = stack.locator(".part.skip").first
     skip.click()
     stack.get_by_role("dialog").get_by_role("button", name="Train without skips").click()
@@ -166,7 +166,7 @@ def test_each_preset_opens_on_what_its_sentence_speaks_of_and_what_to_try_next_i
         go(page, f"lab?preset={slug}")
         page.get_by_text(preset.look_at[:30]).first.wait_for()
         page.locator("article.stack").locator("[data-writes].right, [data-writes].wrong").first.wait_for()
-        page.locator("article.stack .layer").first.wait_for()
+        page.locator("article.stack .layer-row").first.wait_for()
         panel = preset.view.panel
         beside = f"article.{panel}" if panel != "attention" else "article.attention:not([hidden]), article.pattern"
         in_sight(page, page.locator(beside).first)
@@ -178,4 +178,4 @@ def test_each_preset_opens_on_what_its_sentence_speaks_of_and_what_to_try_next_i
     in_sight(page, again, page.get_by_role("link", name="See the issue"))
     again.click()
     page.wait_for_url(re.compile("n_layers=2"))
-    page.locator("article.stack .layer").nth(1).wait_for()
+    page.locator("article.stack .layer-row").nth(1).wait_for()

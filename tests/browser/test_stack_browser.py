@@ -33,7 +33,7 @@ WITHIN = """([panel, selector]) => {
 def arrived(open_page: Open, path: str, size: str = "projector") -> Any:
     page = open_page(path, "", SIZES[size])
     stack(page).locator("[data-writes].right, [data-writes].wrong").first.wait_for()
-    stack(page).locator(".layer").first.wait_for()
+    stack(page).locator(".layer-row").first.wait_for()
     return page
 
 
@@ -70,7 +70,7 @@ def test_eight_layers_of_eight_heads_and_all_answers_are_in_sight(open_page: Ope
     page = arrived(open_page, LARGE, size)
     panel = stack(page)
     expect(panel.locator(".tile")).to_have_count(64)
-    expect(panel.locator(".layer")).to_have_count(8)
+    expect(panel.locator(".layer-row")).to_have_count(8)
     expect(panel.locator("[data-writes]")).to_have_count(47)
     no_wider_than_the_window(page)
 
@@ -105,7 +105,7 @@ def test_a_click_takes_a_skip_connection_away_and_puts_it_back(open_page: Open) 
     taken_away(page, '.tile[data-layer="0"][data-head="1"]')
     panel.locator('.tile.cut[data-layer="0"][data-head="1"]').wait_for()
     taken_away(page, '.part.layer[data-layer="0"]')
-    panel.locator(".layer.gone").wait_for()
+    panel.locator(".layer-row.gone").wait_for()
     panel.get_by_text("head 2 of layer 1, layer 1 (").wait_for()
     panel.get_by_role("button", name="Reset").click()
     expect(panel.locator(".cut")).to_have_count(0)
@@ -223,4 +223,4 @@ def test_other_families_have_arcs_where_they_read_and_none_where_they_do_not(ope
         panel.get_by_text("Taken away: skip connection of layer 1 of the encoder (").wait_for()
     else:
         taken_away(page, '.part.cell[data-layer="0"]')
-        panel.locator(".layer.gone").wait_for()
+        panel.locator(".layer-row.gone").wait_for()

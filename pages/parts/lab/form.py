@@ -36,7 +36,7 @@ def main_settings() -> None:
             if drawn == ["task"]:
                 choose_task()
             elif drawn:
-                with st.grid(len(drawn), min_column_width=100):
+                with st.grid(len(drawn), min_column_width=100, gap=("xxsmall", "small")):
                     for name in drawn:
                         SETTINGS.widget(name)
 

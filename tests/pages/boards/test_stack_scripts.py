@@ -215,6 +215,16 @@ def test_answers_are_compared_at_the_places_that_are_asked() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("part", "place"),
+    [([10, 10], [10, 35]), ([10, 175], [10, 70]), ([600, 80], [395, 80]), ([100, 80], [125, 80])],
+)
+def test_a_box_covers_neither_its_part_nor_anything_outside(part: list[int], place: list[int]) -> None:
+    expression = "besidePart({ left: part[0], top: part[1], width: 20, height: 20 }, box, outer)"
+    box, outer = {"width": 200, "height": 100}, {"width": 640, "height": 200}
+    assert called("popover", expression, part=part, box=box, outer=outer) == place
+
+
 def test_an_arrow_leads_to_the_nearest_in_its_direction() -> None:
     middles = [{"x": x, "y": y} for y in (0, 20) for x in (0, 10, 30)]
     directions = {"right": [1, 0], "down": [0, 1], "left": [-1, 0], "up": [0, -1]}

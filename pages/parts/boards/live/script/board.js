@@ -48,7 +48,7 @@ function sourceOf(board) {
   board.replayedStep = () => (board.looking == null || board.recorded() ? null : board.snapshot()?.step)
 
   board.describe = (panel, say) => {
-    if (performance.now() - (panel.described ?? -1e9) < 1000 && !board.ended()) return
+    if (performance.now() - (panel.described ?? -1e9) < 1000 && board.status.state === "running") return
     panel.described = performance.now()
     panel.plot.setAttribute("aria-label", say())
   }

@@ -61,7 +61,7 @@ export function modelParts(onPart, onLarge) {
       const name = part(model, model.parts.layer ? "layer" : "cell", layer)
       const tiles = model.kinds.flatMap((kind) => Array.from({ length: model.heads }, (_, head) => headTile(kind, layer, head)))
       const [right, gradients] = [meter("right"), controls ? meter("gradient") : null]
-      const line = el("div", { class: "line layer", "data-layer": layer },
+      const line = el("div", { class: "line layer-row", "data-layer": layer },
         el("div", { class: "own" }, ...name, ...IN_LAYER.flatMap((kind) => inLayer(kind, layer))), el("div", { class: "between" }),
         el("div", { class: "tiles" }, ...tiles), right, ...(gradients ? [gradients] : []))
       const columns = model.stacks.map(({ prefix }) => `grad_norms.${prefix}${model.gradients[layer]}.total`)

@@ -69,7 +69,7 @@ export function layoutOf({ width, layers, heads, kinds, positions, sources, cont
 function rowHeight(layers, controls, wide) {
   if (!wide) return Math.max(8, Math.min(56, 150 / layers))
   if (!controls) return Math.max(6, Math.min(50, 66 / layers))
-  return Math.max(6, Math.min(124, layers > 4 ? 176 / layers : 148 / layers))
+  return Math.max(6, Math.min(84, layers > 4 ? 176 / layers : 132 / layers))
 }
 
 /**

@@ -2,6 +2,8 @@
 
 import { el } from "../../../shell/script/dom.js"
 
+const APART = 5 // pixels between the box and its part
+
 /**
  * The box; it stays within `root`, of which it is a child.
  *
@@ -12,7 +14,7 @@ export function partBox(root) {
   const box = el("div", { class: "part-box", role: "dialog", tabindex: -1, hidden: true })
   let anchor = null
   root.append(box)
-  box.onfocusout = ({ relatedTarget }) => document.hasFocus() && !box.contains(relatedTarget) && hide()
+  box.onfocusout = ({ relatedTarget }) => document.hasFocus() && relatedTarget !== anchor && !box.contains(relatedTarget) && hide()
 
   const hide = () => {
     if (box.hidden) return
@@ -43,14 +45,36 @@ export function partBox(root) {
     box.setAttribute("aria-label", title)
     box.hidden = false
     at.setAttribute("aria-expanded", true)
-    const [outer, part] = [root.getBoundingClientRect(), at.getBoundingClientRect()]
-    const left = Math.max(0, Math.min(part.left - outer.left, outer.width - box.offsetWidth))
-    const [below, above] = [part.bottom - outer.top + 4, part.top - outer.top - box.offsetHeight - 4]
-    const top = below + box.offsetHeight <= outer.height || above < 0 ? below : above
-    Object.assign(box.style, { left: `${left}px`, top: `${Math.max(0, Math.min(top, Math.max(0, outer.height - box.offsetHeight)))}px` })
+    const outer = root.getBoundingClientRect()
+    const part = at.getBoundingClientRect()
+    const [left, top] = besidePart(
+      { left: part.left - outer.left, top: part.top - outer.top, width: part.width, height: part.height },
+      { width: box.offsetWidth, height: box.offsetHeight }, outer,
+    )
+    Object.assign(box.style, { left: `${left}px`, top: `${top}px` })
     box.querySelector("button:not(:disabled)")?.focus({ preventScroll: true })
   }
   root.addEventListener("keydown", (event) => event.key === "Escape" && hide())
   root.addEventListener("pointerdown", ({ target }) => !box.contains(target) && !anchor?.contains(target) && hide())
   return { show, hide, isOpen: () => !box.hidden }
+}
+
+/**
+ * Where a box stands so that it covers its part only where there is no room: below, above, at the left or at the right.
+ *
+ * @param {{left: number, top: number, width: number, height: number}} part
+ * @param {{width: number, height: number}} box
+ * @param {{width: number, height: number}} outer
+ * @returns {[number, number]} from the left and from above
+ */
+export function besidePart(part, box, outer) {
+  const within = (wanted, size, room) => Math.max(0, Math.min(wanted, room - size))
+  const left = within(part.left, box.width, outer.width)
+  const top = within(part.top, box.height, outer.height)
+  const [below, above] = [part.top + part.height + APART, part.top - box.height - APART]
+  if (below + box.height <= outer.height) return [left, below]
+  if (above >= 0) return [left, above]
+  if (part.left - APART >= box.width) return [part.left - APART - box.width, top]
+  if (part.left + part.width + APART + box.width <= outer.width) return [part.left + part.width + APART, top]
+  return [left, within(below, box.height, outer.height)] // there is no room: it covers its part
 }
