@@ -1,4 +1,5 @@
-// The position that the picture follows: what it reads, along which arcs, how likely its right answer is, and the numbers under the pointer.
+// The position that the picture follows: what it reads, along which arcs, how likely its right answer is, and the
+// numbers under the pointer.
 
 import { arcAt } from "./curves.js"
 import { flowTo, reachOf } from "./flow.js"
@@ -25,7 +26,8 @@ export function chosenIn(sample, wanted) {
 }
 
 /**
- * How likely the right answer is after so many layers: at the wanted position if it is asked, else the mean over all that are.
+ * How likely the right answer is after so many layers: at the wanted position if it is asked, else the mean over all
+ * that are.
  *
  * @param {Object} seen
  * @param {Object | undefined} sample
@@ -62,7 +64,8 @@ export function leadingTo(model, seen, chosen) {
 }
 
 /**
- * The sentence on what the chosen position reads in the last layer, or in the one head that is drawn, and the symbol that it reads most.
+ * The sentence on what the chosen position reads in the last layer, or in the one head that is drawn, and the symbol
+ * that it reads most.
  *
  * @param {{model: Object, seen: Object, sample: Object}} drawn
  * @param {At} chosen
@@ -82,7 +85,9 @@ export function readingIn({ model, seen, sample }, chosen) {
   const kind = which === "self" ? "reads" : "source"
   const own = symbolsOf(sample, chosen.kind).length
   const { sentence, key } = readingOf(chosen, seen.weights(which), layer, symbolsOf(sample, kind), {
-    own, same: which !== "cross", from,
+    own,
+    same: which !== "cross",
+    from,
   })
   return { sentence, read: key == null ? null : { kind, place: key } }
 }

@@ -10,12 +10,22 @@ import { drawing, el, number } from "../../../shell/script/dom.js"
 export function lossCurve() {
   const path = drawing("path", {})
   const value = el("span", {})
-  const root = el("div", { class: "curve", role: "img" }, drawing("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none" }, path), value)
+  const root = el(
+    "div",
+    { class: "curve", role: "img" },
+    drawing("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none" }, path),
+    value
+  )
   const draw = (steps, losses, all) => {
     const points = losses.map((loss, at) => [steps[at], loss]).filter(([, loss]) => Number.isFinite(loss))
     const highest = Math.max(...points.map(([, loss]) => loss), 1e-9)
     const last = points[points.length - 1]
-    path.setAttribute("d", points.map(([step, loss], at) => `${at ? "L" : "M"}${(100 * step) / Math.max(1, all)} ${100 - (94 * loss) / highest}`).join(" "))
+    path.setAttribute(
+      "d",
+      points
+        .map(([step, loss], at) => `${at ? "L" : "M"}${(100 * step) / Math.max(1, all)} ${100 - (94 * loss) / highest}`)
+        .join(" ")
+    )
     value.textContent = last ? number(last[1]) : ""
     root.setAttribute("aria-label", last ? `loss ${number(last[1])} at step ${last[0]}` : "loss: not known yet")
     root.title = root.getAttribute("aria-label")

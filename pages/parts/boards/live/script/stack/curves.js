@@ -1,4 +1,5 @@
-// The lines of the picture as the text of SVG paths. Lines of one thickness are one path, so that few elements are drawn.
+// The lines of the picture as the text of SVG paths. Lines of one thickness are one path, so that few elements are
+// drawn.
 
 import { heightOf, xOf } from "./layout.js"
 
@@ -11,7 +12,8 @@ const CLASSES = 6 // thicknesses of streams, and of arcs
 const round = (value) => Math.round(value * 10) / 10
 
 /**
- * The ends of an arc: the place that is read, below, and the place that reads. Cross-attention reads the encoder's last layer.
+ * The ends of an arc: the place that is read, below, and the place that reads. Cross-attention reads the encoder's last
+ * layer.
  *
  * @param {Arc} arc
  * @param {Layout} layout
@@ -24,7 +26,10 @@ export function endsOf({ kind, layer, query, key }, layout) {
   return { x0: xOf(layout, read, key), y0, x1: xOf(layout, reads, query), y1 }
 }
 
-/** The inner points of an arc: it leaves and arrives upright; one that stands upright is bowed, one between stacks arrives from above. */
+/**
+ * The inner points of an arc: it leaves and arrives upright; one that stands upright is bowed, one between stacks
+ * arrives from above.
+ */
 function bend(arc, layout) {
   const ends = endsOf(arc, layout)
   const { x0, y0, x1, y1 } = ends
@@ -50,7 +55,9 @@ export function arcLines(arcs, layout) {
     const { x0, y0, x1, y1, a, b } = bend(arc, layout)
     const share = Number.isFinite(arc.weight) ? arc.share / most : 0.2 // all alike where there are no weights
     const at = Math.min(CLASSES - 1, Math.floor(CLASSES * Math.sqrt(share)))
-    texts[at].push(`M${round(x0)} ${round(y0)}C${round(a[0])} ${round(a[1])} ${round(b[0])} ${round(b[1])} ${round(x1)} ${round(y1)}`)
+    texts[at].push(
+      `M${round(x0)} ${round(y0)}C${round(a[0])} ${round(a[1])} ${round(b[0])} ${round(b[1])} ${round(x1)} ${round(y1)}`
+    )
   }
   return texts.map((parts, at) => {
     const strength = (at + 1) / CLASSES
@@ -62,7 +69,8 @@ export function arcLines(arcs, layout) {
  * The streams as upright lines, by thickness, which is their norm; those past a cut skip connection and above it apart.
  *
  * @param {Layout} layout
- * @param {{kind: "source" | "reads", count: number, norms: (number[] | undefined)[], cut: (layer: number) => boolean}[]} stacks
+ * @param {{kind: "source" | "reads", count: number, norms: (number[] | undefined)[], cut: (layer: number) =>
+ *   boolean}[]} stacks
  * @returns {{whole: Line[], cut: string, above: string}}
  */
 export function streamLines(layout, stacks) {
@@ -93,7 +101,11 @@ export function streamLines(layout, stacks) {
     }
     each([layout.top, Math.max(0, layout.top - 8)], norms[layout.layers], dark ? aboveTexts : undefined)
   }
-  const whole = texts.map((parts, at) => ({ d: parts.join(""), width: 0.6 + ((at + 0.5) / CLASSES) * (thickest - 0.6), opacity: 1 }))
+  const whole = texts.map((parts, at) => ({
+    d: parts.join(""),
+    width: 0.6 + ((at + 0.5) / CLASSES) * (thickest - 0.6),
+    opacity: 1,
+  }))
   return { whole, cut: cutTexts.join(""), above: aboveTexts.join("") }
 }
 
@@ -109,13 +121,16 @@ export function carriedLines(streams, layout) {
   for (const { kind, layer, place, share } of streams) {
     if (share < 0.02) continue
     const x = round(xOf(layout, kind === "encoder" ? "source" : "reads", place))
-    texts[share > 0.4 ? 2 : share > 0.12 ? 1 : 0].push(`M${x} ${round(heightOf(layout, layer))}V${round(heightOf(layout, layer + 1))}`)
+    texts[share > 0.4 ? 2 : share > 0.12 ? 1 : 0].push(
+      `M${x} ${round(heightOf(layout, layer))}V${round(heightOf(layout, layer + 1))}`
+    )
   }
   return texts.map((parts, at) => ({ d: parts.join(""), width: 1.2 + 1.1 * at, opacity: 0.3 + 0.3 * at }))
 }
 
 /**
- * A line from left to right in each layer of a recurrent model, from the first position to one; it ends in an arrow head.
+ * A line from left to right in each layer of a recurrent model, from the first position to one; it ends in an arrow
+ * head.
  *
  * @param {Layout} layout
  * @param {number} upto the last position

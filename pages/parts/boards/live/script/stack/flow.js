@@ -15,8 +15,8 @@ const MOST_ARCS = 240
  */
 
 /**
- * The arcs and the stretches of the streams along which something comes to a position. A layer's attention counts half and the stream that
- * is carried past it half; where the skip connection is cut, attention counts alone.
+ * The arcs and the stretches of the streams along which something comes to a position. A layer's attention counts half
+ * and the stream that is carried past it half; where the skip connection is cut, attention counts alone.
  *
  * @param {Object} model
  * @param {number} model.layers
@@ -69,7 +69,8 @@ export function flowTo({ layers, self, cross = null, encoder = null, skips }, { 
 }
 
 /**
- * The positions that reach one through causal convolutions, whose reach doubles in each layer. All arcs are alike: there are no weights.
+ * The positions that reach one through causal convolutions, whose reach doubles in each layer. All arcs are alike:
+ * there are no weights.
  *
  * @param {number} layers
  * @param {number} kernel the number of positions that one convolution reads

@@ -1,7 +1,9 @@
-// Where the parts of the picture stand, in pixels from its upper left corner: positions from left to right, layers from below upward.
+// Where the parts of the picture stand, in pixels from its upper left corner: positions from left to right, layers from
+// below upward.
 
 export const MOST_POSITIONS = 96 // of a sequence that are drawn
-const SIDE_BY_SIDE = { controls: 700, bare: 300 } // from this width on, a layer's parts stand beside its band, else below it
+/** The width from which on a layer's parts stand beside its band, else below it. */
+const SIDE_BY_SIDE = { controls: 700, bare: 300 }
 const WIDEST_PITCH = 64
 const LEAST_PITCH = 9 // below it heads become smaller first
 const BAR = 52 // a bar with the room beside it
@@ -14,7 +16,8 @@ const [THINNEST, LARGEST] = [2, 56] // a head
  * @property {boolean} wide whether a layer's parts stand beside its band
  * @property {number} width
  * @property {number} height
- * @property {number} left the room at the left of the positions; 0 where the names of the rows of symbols stand above them
+ * @property {number} left the room at the left of the positions; 0 where the names of the rows of symbols stand above
+ *   them
  * @property {number} pitch the distance between two positions
  * @property {number} middle the width of all positions
  * @property {number} row the height of a layer's band, in which its arcs run
@@ -32,8 +35,9 @@ const [THINNEST, LARGEST] = [2, 56] // a head
 /**
  * The layout of a model and its sequence.
  *
- * @param {{width: number, layers: number, heads: number, kinds: number, positions: number, sources: number, controls: boolean,
- *   longest: number}} wanted `heads` of one kind of attention in a layer; `longest`: the letters of the longest symbol
+ * @param {{width: number, layers: number, heads: number, kinds: number, positions: number, sources: number, controls:
+ *   boolean, longest: number}} wanted `heads` of one kind of attention in a layer; `longest`: the letters of the
+ *   longest symbol
  * @returns {Layout}
  */
 export function layoutOf({ width, layers, heads, kinds, positions, sources, controls, longest }) {
@@ -56,7 +60,17 @@ export function layoutOf({ width, layers, heads, kinds, positions, sources, cont
   const strip = wide ? 0 : controls ? 28 : 24
   const [top, foot] = controls ? [26, 24] : [6, 8]
   return {
-    wide, width, left, pitch, row, strip, top, foot, tile, layers, sources,
+    wide,
+    width,
+    left,
+    pitch,
+    row,
+    strip,
+    top,
+    foot,
+    tile,
+    layers,
+    sources,
     gap: gapOf(tile),
     height: top + layers * (row + strip) + foot,
     middle: columns * pitch,

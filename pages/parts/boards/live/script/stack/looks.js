@@ -1,5 +1,5 @@
-// Looks at the model of the picture: parts taken away, symbols swapped, a sequence of the reader's own. The server answers each with a
-// snapshot of the same weights; nothing is trained.
+// Looks at the model of the picture: parts taken away, symbols swapped, a sequence of the reader's own. The server
+// answers each with a snapshot of the same weights; nothing is trained.
 
 import { appAddress } from "../../../shell/script/dom.js"
 
@@ -18,88 +18,92 @@ export function questionOf({ question, lead }, sample) {
 }
 
 /**
+ * What is looked at: the names of the parts that are taken away; the question's symbols after some changed places, or
+ * null; the two places of the last that did, or null; the reader's own sequence; and the snapshot before the symbols
+ * changed places, or before the first part was taken away.
+ *
+ * @typedef {{without: string[], symbols: string[] | null, swapped: [number, number] | null, typed: string,
+ *   before: Object | null}} Wish
+ */
+
+/** @type {Wish} */
+const NO_WISH = { without: [], symbols: null, swapped: null, typed: "", before: null }
+
+/**
  * The looks of a board. `changed` is called when there is something new to draw.
  *
  * @param {Object} board
  * @param {() => void} changed
- * @returns {Object} `without`: the names of the parts that are taken away; `swapped`: the two places whose symbols changed places last, or
- *   null; `typed`: the reader's own sequence; `problem`: why there is no answer; `before`: the snapshot before the symbols changed
- *   places, or before the first part was taken away
+ * @returns {Object} `seen()`: the wish that was answered with its snapshot, or null; `turn`, `swap`, `type` and `reset`
+ *   change the wish; `problem`: why it has no answer
  */
 export function newLooks(board, changed) {
-  const looks = { without: [], swapped: null, typed: "", problem: "", before: null }
-  let [symbols, found, askedFor] = [null, null, ""]
+  const looks = { problem: "" }
+  let wish = NO_WISH
+  let [answered, askedFor] = [null, ""]
 
-  const atEnd = () => board.ended() && board.shownStep() === board.status.step // a recording has ended once its last step is shown
+  /** A recording has ended once its last step is shown. */
+  const atEnd = () => board.ended() && board.shownStep() === board.status.step
   const subject = () => {
     if (!board.data.run) return board.data.untrained
     return atEnd() ? `run=${encodeURIComponent(board.data.run)}` : ""
   }
-  const any = () => looks.without.length > 0 || symbols != null || looks.typed !== ""
-  const query = () => {
-    const parts = looks.without.map((name) => `&without=${encodeURIComponent(name)}`).join("")
-    return `${subject()}&text=${encodeURIComponent(symbols?.join(" ") ?? looks.typed)}${parts}`
+  const any = () => wish.without.length > 0 || wish.symbols != null || wish.typed !== ""
+  const query = ({ without, symbols, typed }) => {
+    const parts = without.map((name) => `&without=${encodeURIComponent(name)}`).join("")
+    return `${subject()}&text=${encodeURIComponent(symbols?.join(" ") ?? typed)}${parts}`
   }
-  const ask = async () => {
+  /** Ask for a wish; one that has no answer is given up for the one before. */
+  const ask = async (wanted) => {
+    const last = wish
+    wish = wanted
     looks.problem = ""
-    if (!any() || !subject()) {
-      found = null
-      askedFor = ""
-      if (any()) looks.problem = "This is answered once the run has ended."
-      return changed()
-    }
-    const mine = (askedFor = query())
+    if (last === wanted || !any() || !subject()) answered = null
+    if (any() && !subject()) looks.problem = "This is answered once the run has ended."
+    const mine = (askedFor = any() && subject() ? query(wanted) : "")
+    if (!mine) return changed()
     const answer = await fetch(new URL(`own?${mine}`, appAddress())).catch(() => null)
     if (mine !== askedFor) return
     const told = answer?.ok ? await answer.json() : { problem: "The server cannot be reached." }
-    if (told.snapshot) found = told.snapshot
-    else Object.assign(looks, { problem: told.problem })
+    if (told.snapshot) answered = { ...wanted, snapshot: told.snapshot }
+    else {
+      looks.problem = told.problem
+      wish = last
+      askedFor = query(last)
+    }
     changed()
   }
-  const shown = () => looks.snapshot() ?? board.snapshot()
+  const shown = () => looks.seen()?.snapshot ?? board.snapshot()
 
-  /** The snapshot of the present looks; null where there are none, or as long as another step is looked at. */
-  looks.snapshot = () => {
-    if (!any() || (board.looking != null && board.looking < board.snapshots.length - 1)) return null
-    if (askedFor && subject() && askedFor !== query()) ask() // of other settings, or another run
-    return askedFor && subject() ? found : null
+  /** The wish that was answered, with its snapshot; null where there is none, or while another step is looked at. */
+  looks.seen = () => {
+    if (!any() || !subject() || (board.looking != null && board.looking < board.snapshots.length - 1)) return null
+    if (askedFor !== query(wish)) ask(wish) // of other settings, or another run
+    return answered
   }
   looks.any = any
+  looks.away = (name) => wish.without.includes(name)
   /** Why nothing can be looked at now, in one sentence; empty where it can. */
   looks.whyNot = () => (subject() ? "" : "While it trains, nothing can be taken away: wait for the end, or stop it.")
   /** Take parts away, or put back those that are away. */
   looks.turn = (names) => {
-    if (!looks.without.length) looks.before = shown()
-    const away = names.every((name) => looks.without.includes(name))
-    looks.without = away ? looks.without.filter((name) => !names.includes(name)) : [...new Set([...looks.without, ...names])]
-    looks.swapped = null
-    return ask()
+    const others = wish.without.filter((name) => !names.includes(name))
+    const without = names.every(looks.away) ? others : [...others, ...names]
+    return ask({ ...wish, without, swapped: null, before: wish.without.length ? wish.before : shown() })
   }
   /** Let two symbols of the question change places. */
   looks.swap = (question, one, other) => {
-    looks.before = shown()
-    symbols = [...question.symbols]
+    const symbols = [...question.symbols]
     ;[symbols[one], symbols[other]] = [symbols[other], symbols[one]]
-    looks.swapped = [question.first + one, question.first + other].sort((a, b) => a - b)
-    return ask()
+    const swapped = [question.first + one, question.first + other].sort((a, b) => a - b)
+    return ask({ ...wish, symbols, swapped, before: shown() })
   }
-  looks.type = (text) => {
-    symbols = looks.swapped = null
-    looks.typed = text
-    return ask()
-  }
+  looks.type = (typed) => ask({ ...wish, symbols: null, swapped: null, typed })
   /** Put all parts and symbols back, since the model is another one; what the reader typed stays. */
   looks.forget = () => {
-    if (!looks.without.length && !symbols) return
-    looks.without = []
-    symbols = looks.swapped = found = null
-    if (!looks.typed) askedFor = ""
+    wish = { ...NO_WISH, typed: wish.typed }
+    answered = null
   }
-  looks.reset = () => {
-    Object.assign(looks, { without: [], swapped: null, typed: "", problem: "", before: null })
-    symbols = found = null
-    askedFor = ""
-    changed()
-  }
+  looks.reset = () => ask(NO_WISH)
   return looks
 }

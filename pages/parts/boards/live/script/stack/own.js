@@ -11,7 +11,11 @@ import { el } from "../../../shell/script/dom.js"
  */
 export function ownSequence(looks) {
   const input = el("input", {
-    type: "text", "aria-label": "Your own sequence", placeholder: "your own sequence", size: 16, maxlength: 2000,
+    type: "text",
+    "aria-label": "Your own sequence",
+    placeholder: "your own sequence",
+    size: 16,
+    maxlength: 2000,
   })
   const problem = el("p", { class: "problem", role: "alert", hidden: true })
   const onsubmit = (event) => {

@@ -1,4 +1,5 @@
-// The lines of the picture as elements: the streams, the arcs of the chosen position, and a point for it. The elements are kept.
+// The lines of the picture as elements: the streams, the arcs of the chosen position, and a point for it. The elements
+// are kept.
 
 import { arcLines, carriedLines, passedOn, streamLines } from "./curves.js"
 import { heightOf, xOf } from "./layout.js"
@@ -12,9 +13,22 @@ import { drawing } from "../../../shell/script/dom.js"
 export function pathsDrawing() {
   const group = (name) => drawing("g", { class: name })
   const groups = { streams: group("streams"), carried: group("carried"), arcs: group("arcs") }
-  const [cut, above, passes, passed] = ["cut-stream", "dim-stream", "passes", "passed"].map((name) => drawing("path", { class: name }))
+  const [cut, above, passes, passed] = ["cut-stream", "dim-stream", "passes", "passed"].map((name) =>
+    drawing("path", { class: name })
+  )
   const point = drawing("circle", { class: "chosen-point", r: 3.5 })
-  const root = drawing("svg", { class: "paths", "aria-hidden": "true" }, groups.streams, above, cut, passes, groups.carried, groups.arcs, passed, point)
+  const root = drawing(
+    "svg",
+    { class: "paths", "aria-hidden": "true" },
+    groups.streams,
+    above,
+    cut,
+    passes,
+    groups.carried,
+    groups.arcs,
+    passed,
+    point
+  )
 
   /** One path for each line; those that are left over are emptied. */
   const put = (into, lines) => {

@@ -14,7 +14,8 @@ export function partBox(root) {
   const box = el("div", { class: "part-box", role: "dialog", tabindex: -1, hidden: true })
   let anchor = null
   root.append(box)
-  box.onfocusout = ({ relatedTarget }) => document.hasFocus() && relatedTarget !== anchor && !box.contains(relatedTarget) && hide()
+  box.onfocusout = ({ relatedTarget }) =>
+    document.hasFocus() && relatedTarget !== anchor && !box.contains(relatedTarget) && hide()
 
   const hide = () => {
     if (box.hidden) return
@@ -28,19 +29,30 @@ export function partBox(root) {
    * Show what can be done with a part beside its element; a second call for the same element closes the box.
    *
    * @param {HTMLElement} at
-   * @param {{title: string, says: string, notes?: string[], buttons: {label: string, act: () => void, why?: string}[]}} told `why`: the
-   *   reason why a button cannot be pressed
+   * @param {{title: string, says: string, notes?: string[], buttons: {label: string, act: () => void, why?: string}[]}}
+   *   told `why`: the reason why a button cannot be pressed
    */
   const show = (at, { title, says, notes = [], buttons }) => {
     if (anchor === at) return hide()
     hide()
     anchor = at
     const button = ({ label, act, why = "" }) =>
-      el("button", { type: "button", disabled: Boolean(why), title: why || false, onclick: () => (hide(), act()) }, label)
+      el(
+        "button",
+        { type: "button", disabled: Boolean(why), title: why || false, onclick: () => (hide(), act()) },
+        label
+      )
     const reasons = [...new Set(buttons.map(({ why }) => why).filter(Boolean))]
     box.replaceChildren(
-      el("strong", {}, title), el("p", {}, says), ...[...notes, ...reasons].filter(Boolean).map((note) => el("p", { class: "note" }, note)),
-      el("div", { class: "choices" }, ...buttons.map(button), el("button", { type: "button", class: "close", "aria-label": "Close", onclick: hide }, "×")),
+      el("strong", {}, title),
+      el("p", {}, says),
+      ...[...notes, ...reasons].filter(Boolean).map((note) => el("p", { class: "note" }, note)),
+      el(
+        "div",
+        { class: "choices" },
+        ...buttons.map(button),
+        el("button", { type: "button", class: "close", "aria-label": "Close", onclick: hide }, "×")
+      )
     )
     box.setAttribute("aria-label", title)
     box.hidden = false
@@ -49,7 +61,8 @@ export function partBox(root) {
     const part = at.getBoundingClientRect()
     const [left, top] = besidePart(
       { left: part.left - outer.left, top: part.top - outer.top, width: part.width, height: part.height },
-      { width: box.offsetWidth, height: box.offsetHeight }, outer,
+      { width: box.offsetWidth, height: box.offsetHeight },
+      outer
     )
     Object.assign(box.style, { left: `${left}px`, top: `${top}px` })
     box.querySelector("button:not(:disabled)")?.focus({ preventScroll: true })

@@ -24,15 +24,25 @@ const SIDES = { "": "in the decoder", e: "in the encoder" }
 export function partWords(at, { model, looks, only, grid, place, large, alone, act }) {
   const part = model.parts[at.kind]
   const buttons = cutsOf(at, model).map(({ names, side }) => {
-    const away = names.every((name) => looks.without.includes(name))
-    return { label: `${away ? "Put it back" : "Take it away"}${side && ` ${side}`}`, act: () => looks.turn(names), why: looks.whyNot() }
+    const away = names.every(looks.away)
+    return {
+      label: `${away ? "Put it back" : "Take it away"}${side && ` ${side}`}`,
+      act: () => looks.turn(names),
+      why: looks.whyNot(),
+    }
   })
   const notes = []
   if (at.kind === "head") {
     const mine = only && only.which === at.which && only.layer === at.layer && only.head === at.head
-    if (model.heads > 1 || mine) buttons.push(mine ? { label: "All heads", act: () => alone(null) } : { label: "Its arcs alone", act: () => alone({ which: at.which, layer: at.layer, head: at.head }) })
+    if (model.heads > 1 || mine)
+      buttons.push(
+        mine
+          ? { label: "All heads", act: () => alone(null) }
+          : { label: "Its arcs alone", act: () => alone({ which: at.which, layer: at.layer, head: at.head }) }
+      )
     if (large) buttons.push({ label: "Show large", act: large })
-    if (grid && place != null && grid.block.every((cells) => cells === 1)) notes.push(headInWords(grid, place * model.heads + at.head))
+    if (grid && place != null && grid.block.every((cells) => cells === 1))
+      notes.push(headInWords(grid, place * model.heads + at.head))
   }
   if (part.off) notes.push("This model was made without it.")
   if (part.fault) notes.push("In this model it is broken.")
@@ -47,10 +57,14 @@ function cutsOf({ kind, which, layer, head }, model) {
   if (kind === "head") return [{ names: [`head.${LETTERS[which]}${layer}.${head}`], side: "" }]
   if (layer == null) return [{ names: [kind], side: "" }]
   const several = model.stacks.length > 1
-  return model.stacks.map(({ prefix }) => ({ names: [`${kind === "cell" ? "layer" : kind}.${prefix}${layer}`], side: several ? SIDES[prefix] : "" }))
+  return model.stacks.map(({ prefix }) => ({
+    names: [`${kind === "cell" ? "layer" : kind}.${prefix}${layer}`],
+    side: several ? SIDES[prefix] : "",
+  }))
 }
 
-const titleOf = ({ title }, { layer, head }) => title.replace("{layer}", (layer ?? 0) + 1).replace("{head}", (head ?? 0) + 1)
+const titleOf = ({ title }, { layer, head }) =>
+  title.replace("{layer}", (layer ?? 0) + 1).replace("{head}", (head ?? 0) + 1)
 
 /** The part that a name stands for. */
 function partNamed(name, model) {
@@ -59,28 +73,32 @@ function partNamed(name, model) {
   const layer = place ? Number(place.replace(/\D/g, "")) : null
   const words = titleOf(model.parts[shown], { layer, head: head == null ? null : Number(head) })
   const side = place.startsWith("e") ? " of the encoder" : place.startsWith("c") ? " (cross-attention)" : ""
-  return { part: model.parts[shown], words: words.charAt(0).toLowerCase() + words.slice(1) + side }
+  return { part: model.parts[shown], words: words.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()) + side }
 }
 
 /**
- * The sentence on what was changed and what became of the answers, and the issue that asks it; null where nothing was changed.
+ * The sentence on what was changed and what became of the answers, and the issue that asks it; null where nothing was
+ * changed.
  *
  * @param {Object} model
- * @param {Object} looks
+ * @param {import("./looks.js").Wish} look
  * @param {Object} sample
  * @returns {{sentence: string, issue: {href: string, title: string} | null} | null}
  */
-export function changeWords(model, looks, sample) {
-  const before = looks.before?.samples[0]
-  const away = looks.without.map((name) => partNamed(name, model))
+export function changeWords(model, look, sample) {
+  const before = look.before?.samples[0]
+  const away = look.without.map((name) => partNamed(name, model))
   const gone = away.length ? `Taken away: ${away.map(({ words }) => words).join(", ")}` : ""
-  if (looks.swapped) {
-    const [one, other] = looks.swapped
+  if (look.swapped) {
+    const [one, other] = look.swapped
     const same = model.question === "all" && before?.predictions.length === sample.predictions.length
-    const found = before ? changedAnswers(before, sample, same ? looks.swapped : []) : ""
-    const blind = model.parts.encoding && (model.parts.encoding.off || looks.without.includes("encoding"))
+    const found = before ? changedAnswers(before, sample, same ? look.swapped : []) : ""
+    const blind = model.parts.encoding && (model.parts.encoding.off || look.without.includes("encoding"))
     const why = blind && found.startsWith("no ") ? " Without positions the order of the symbols does not count." : ""
-    return { sentence: `Symbols ${one + 1} and ${other + 1} have changed places: ${found}.${why}${gone && ` ${gone}.`}`, issue: blind ? issueOf(model.parts.encoding) : null }
+    return {
+      sentence: `Symbols ${one + 1} and ${other + 1} have changed places: ${found}.${why}${gone && ` ${gone}.`}`,
+      issue: blind ? issueOf(model.parts.encoding) : null,
+    }
   }
   const latest = away[away.length - 1]
   if (!latest) return null
@@ -95,11 +113,18 @@ export function changeWords(model, looks, sample) {
  * @returns {{sentence: string, issue: {href: string, title: string} | null} | null}
  */
 export function madeWithout(model) {
-  const part = ["skip", "norm", "mask", "encoding"].map((kind) => model.parts[kind]).find((one) => one?.off || one?.fault)
+  const part = ["skip", "norm", "mask", "encoding"]
+    .map((kind) => model.parts[kind])
+    .find((one) => one?.off || one?.fault)
   if (!part) return null
-  return { sentence: part.fault ? `In this model the ${part.noun} is broken.` : `This model has no ${part.noun}.`, issue: issueOf(part) }
+  return {
+    sentence: part.fault ? `In this model the ${part.noun} is broken.` : `This model has no ${part.noun}.`,
+    issue: issueOf(part),
+  }
 }
 
 function issueOf({ issue }) {
-  return issue && { href: new URL(`issues?issue=${encodeURIComponent(issue.slug)}`, appAddress()).href, title: issue.title }
+  return (
+    issue && { href: new URL(`issues?issue=${encodeURIComponent(issue.slug)}`, appAddress()).href, title: issue.title }
+  )
 }

@@ -10,9 +10,10 @@ const LAYERED = { skip: "skip", norm: "norm", mlp: "mlp", layer: "layer", cell: 
  *
  * @param {Object} model
  * @param {Object | undefined} snapshot
- * @param {{without: string[], only: {which: string, layer: number, head: number} | null}} look the names of the parts that were taken away
- *   from the snapshot's model; the one head whose arcs are drawn
- * @returns {Object} `known`: whether the snapshot is one of this model; `cut`, `skips`, `places`, `grid`, `weights`, `norms`, `rights`
+ * @param {{without: string[], only: {which: string, layer: number, head: number} | null}} look the names of the parts
+ *   that were taken away from the snapshot's model; the one head whose arcs are drawn
+ * @returns {Object} `known`: whether the snapshot is one of this model; `cut`, `skips`, `places`, `grid`, `weights`,
+ *   `norms`, `rights`
  */
 export function seenIn(model, snapshot, { without, only }) {
   const away = new Set(without)
@@ -35,7 +36,8 @@ export function seenIn(model, snapshot, { without, only }) {
     if (LAYERED[part]) return model.stacks.some(({ prefix }) => away.has(`${LAYERED[part]}.${prefix}${layer}`))
     return away.has(part)
   }
-  const skips = (which, layer) => passes || gone(which)(layer) || (model.skips && !away.has(`skip.${stackOf(which)}${layer}`))
+  const skips = (which, layer) =>
+    passes || gone(which)(layer) || (model.skips && !away.has(`skip.${stackOf(which)}${layer}`))
 
   const weights = (which) => {
     if (!grid(which)) return null
@@ -48,7 +50,13 @@ export function seenIn(model, snapshot, { without, only }) {
   }
   const residual = (name, which) => (known ? statesOf(snapshot.residual?.[name], places(which)) : [])
   return {
-    known, only, cut, skips, places, grid, weights,
+    known,
+    only,
+    cut,
+    skips,
+    places,
+    grid,
+    weights,
     norms: (which) => (which === "encoder" ? residual("encoder", "encoder") : residual("norm", "self")),
     rights: residual("right", "self"),
     right: () => NaN,

@@ -20,7 +20,8 @@ import { downloads } from "../../../shell/script/downloads.js"
 const SLIM = 760 // below this width the sentence takes a line of its own
 
 /**
- * The panel of the picture. The page describes the model as `board.data.model`, as pages/parts/boards/live/stack.py makes it.
+ * The panel of the picture. The page describes the model as `board.data.model`, as pages/parts/boards/live/stack.py
+ * makes it.
  *
  * @param {Object} board
  * @param {string} title
@@ -33,7 +34,10 @@ export function stackPanel(board, title) {
   const own = ownSequence(looks)
   const sentence = sentenceLine()
   const paths = pathsDrawing()
-  const parts = modelParts((at, node) => open(at, node), (at) => enlarge(at))
+  const parts = modelParts(
+    (at, node) => open(at, node),
+    (at) => enlarge(at)
+  )
   const symbols = symbolRows({
     onPoint: (at) => follow("pointed", at),
     onChoose: (at) => follow("chosen", at),
@@ -52,7 +56,8 @@ export function stackPanel(board, title) {
   panel.body.prepend(own.problem, picture, symbols.root, tip)
   const box = partBox(panel.body)
 
-  const view = { chosen: null, pointed: null, only: null } // the symbol that is followed, that under the pointer, the one head
+  /** The symbol that is followed, that under the pointer, and the one head whose arcs are drawn. */
+  const view = { chosen: null, pointed: null, only: null }
   let drawn = null // what was drawn last
   let [built, subject] = ["", ""]
 
@@ -88,10 +93,10 @@ export function stackPanel(board, title) {
     const width = panel.body.clientWidth
     if (!model || !width) return
     beginAnew(model)
-    const look = looks.snapshot()
-    const snapshot = look ?? board.snapshot()
+    const look = looks.seen()
+    const snapshot = look?.snapshot ?? board.snapshot()
     const sample = snapshot?.samples[0]
-    const seen = seenIn(model, snapshot, { without: look ? looks.without : [], only: view.only })
+    const seen = seenIn(model, snapshot, { without: look?.without ?? [], only: view.only })
     const layout = layoutFor(model, sample, width)
     drawn = { model, snapshot, sample, seen, look, layout, question: sample ? questionOf(model, sample) : null }
     panel.root.classList.toggle("slim", width < SLIM)
@@ -150,17 +155,18 @@ export function stackPanel(board, title) {
   const resultOf = () => {
     const { sample, snapshot, look } = drawn
     const when = snapshot.step ? `step ${snapshot.step.toLocaleString("en")}` : "untrained"
-    return `${looks.typed && look ? "yours: " : ""}${scoreOf(sample)}, ${when}.`
+    return `${look?.typed ? "yours: " : ""}${scoreOf(sample)}, ${when}.`
   }
   /** The sentence and the issue that it links: of what was changed, or else of what the followed position reads. */
   const toldOf = (reads) => {
     const { model, sample, look } = drawn
-    const change = look && changeWords(model, looks, sample)
+    const change = look && changeWords(model, look, sample)
     if (change) return change
     const made = madeWithout(model)
     const count = sample.tokens.length
     const more = [
-      made?.sentence, reads,
+      made?.sentence,
+      reads,
       model.changed && "The settings have changed since: Train shows their model.",
       count > MOST_POSITIONS && `The first ${MOST_POSITIONS} of ${count} positions are drawn.`,
     ]
@@ -180,10 +186,16 @@ export function stackPanel(board, title) {
   picture.onpointerleave = () => (tip.hidden = true)
 
   let seenWidth = 0
-  new ResizeObserver(([{ contentRect: { width } }]) => {
-    if (width !== seenWidth) touch()
-    seenWidth = width
-  }).observe(panel.body)
+  new ResizeObserver(
+    ([
+      {
+        contentRect: { width },
+      },
+    ]) => {
+      if (width !== seenWidth) touch()
+      seenWidth = width
+    }
+  ).observe(panel.body)
   return panel
 }
 
@@ -192,8 +204,13 @@ const shownOf = (symbols = []) => symbols.slice(0, MOST_POSITIONS)
 function layoutFor(model, sample, width) {
   const [tokens, source] = [shownOf(sample?.tokens), shownOf(sample?.source)]
   return layoutOf({
-    width, layers: model.layers, heads: model.heads, kinds: model.kinds.length, controls: model.controls,
-    positions: tokens.length, sources: source.length,
+    width,
+    layers: model.layers,
+    heads: model.heads,
+    kinds: model.kinds.length,
+    controls: model.controls,
+    positions: tokens.length,
+    sources: source.length,
     longest: Math.max(1, ...[...tokens, ...source].map((token) => token.length)),
   })
 }

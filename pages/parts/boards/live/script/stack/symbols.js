@@ -1,4 +1,5 @@
-// The sequence below the picture: what the model reads, what it must write, what it writes. Symbols are chosen, and change places.
+// The sequence below the picture: what the model reads, what it must write, what it writes. Symbols are chosen, and
+// change places.
 
 import { columnAt, MOST_POSITIONS } from "./layout.js"
 import { rovingFocus } from "./roving.js"
@@ -12,14 +13,19 @@ const JUDGED = { true: "right", false: "wrong" }
  * The rows of one sequence.
  *
  * @param {Object} told
- * @param {(at: {kind: "source" | "reads", place: number} | null) => void} told.onPoint the pointer is on a symbol, or on none
+ * @param {(at: {kind: "source" | "reads", place: number} | null) => void} told.onPoint the pointer is on a symbol, or
+ *   on none
  * @param {(at: {kind: "source" | "reads", place: number}) => void} told.onChoose
  * @param {(one: number, other: number) => void} told.onSwap places within the question
  * @returns {{root: HTMLElement, draw: Function, cell: Function, mark: Function}}
  */
 export function symbolRows({ onPoint, onChoose, onSwap }) {
   const rows = Object.fromEntries(Object.entries(LABELS).map(([name, label]) => [name, symbolRow(name, label)]))
-  const root = el("div", { class: "symbols", role: "grid", "aria-label": "The sequence" }, ...Object.values(rows).map((row) => row.root))
+  const root = el(
+    "div",
+    { class: "symbols", role: "grid", "aria-label": "The sequence" },
+    ...Object.values(rows).map((row) => row.root)
+  )
   let [layout, question, movable] = [null, null, false]
   const focus = rovingFocus(root, "[data-reads], [data-source]", (node) => onChoose(placeOf(node)))
 
@@ -77,26 +83,55 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     const positions = sample.tokens.slice(0, MOST_POSITIONS)
     const sources = sample.source.slice(0, MOST_POSITIONS)
     root.classList.toggle("narrow", !place.left)
-    const style = { "--pitch": place.pitch, "--left": place.left, "--letters": place.letters, "--apart": sources.length ? place.pitch : 0 }
+    const style = {
+      "--pitch": place.pitch,
+      "--left": place.left,
+      "--letters": place.letters,
+      "--apart": sources.length ? place.pitch : 0,
+    }
     for (const [name, value] of Object.entries(style)) root.style.setProperty(name, `${value}px`)
     root.style.setProperty("--sources", `${sources.length * place.pitch}px`)
     const asks = (at) => sample.marks[at] != null
     rows.reads.fill([
-      ...sources.map((token, at) => ({ kind: "source", place: at, text: token, class: inQuestion({ kind: "source", place: at }) ? "movable" : "", label: `source position ${at + 1}: ${token}` })),
-      ...positions.map((token, at) => ({ kind: "reads", place: at, text: token, class: inQuestion({ kind: "reads", place: at }) ? "movable" : "", label: saidOf(sample, at) })),
+      ...sources.map((token, at) => ({
+        kind: "source",
+        place: at,
+        text: token,
+        class: inQuestion({ kind: "source", place: at }) ? "movable" : "",
+        label: `source position ${at + 1}: ${token}`,
+      })),
+      ...positions.map((token, at) => ({
+        kind: "reads",
+        place: at,
+        text: token,
+        class: inQuestion({ kind: "reads", place: at }) ? "movable" : "",
+        label: saidOf(sample, at),
+      })),
     ])
     rows.must.fill(positions.map((_, at) => ({ kind: "must", place: at, text: sample.targets[at], class: "" })))
-    rows.writes.fill(positions.map((_, at) => ({ kind: "writes", place: at, text: asks(at) ? sample.predictions[at] : "", class: JUDGED[sample.marks[at]] ?? "unasked" })))
+    rows.writes.fill(
+      positions.map((_, at) => ({
+        kind: "writes",
+        place: at,
+        text: asks(at) ? sample.predictions[at] : "",
+        class: JUDGED[sample.marks[at]] ?? "unasked",
+      }))
+    )
     focus.refresh()
   }
   /** Outline the chosen symbol and the one that it reads most. */
   const mark = (chosen, read) => {
-    for (const [name, at] of [["pointed", chosen], ["read", read]]) {
+    for (const [name, at] of [
+      ["pointed", chosen],
+      ["read", read],
+    ]) {
       const node = at && cell(at)
       root.querySelectorAll(`.${name}`).forEach((other) => other !== node && other.classList.remove(name))
       node?.classList.add(name)
       if (name === "pointed" && node) {
-        root.querySelectorAll("[aria-selected=true]").forEach((other) => other !== node && other.setAttribute("aria-selected", false))
+        root
+          .querySelectorAll("[aria-selected=true]")
+          .forEach((other) => other !== node && other.setAttribute("aria-selected", false))
         node.setAttribute("aria-selected", true)
       }
     }
@@ -107,7 +142,12 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
 /** One row, whose cells are kept; only what differs is written. */
 function symbolRow(name, label) {
   const line = el("div", { class: "cells", role: "presentation" })
-  const root = el("div", { class: `row ${name}`, role: "row" }, el("span", { class: "row-name", role: "rowheader" }, label), line)
+  const root = el(
+    "div",
+    { class: `row ${name}`, role: "row" },
+    el("span", { class: "row-name", role: "rowheader" }, label),
+    line
+  )
   const cells = []
   const fill = (wanted) => {
     while (cells.length > wanted.length) cells.pop().node.remove()

@@ -16,14 +16,26 @@ export const HEAD_COLORS = { light: "#1F4E9E", dark: "#8AB4F8" }
 export function headTile(kind, layer, head) {
   const which = { self: "", encoder: "encoder, ", cross: "reading the encoder, " }[kind]
   const name = `${which}layer ${layer + 1}, head ${head + 1}`
-  return el("button", {
-    type: "button", class: `tile ${kind}`, tabindex: -1, title: name, "aria-label": `Attention of ${name}`, "aria-pressed": false,
-    "data-kind": kind, "data-layer": layer, "data-head": head,
-  }, el("canvas", { width: 1, height: 1, "aria-hidden": true }))
+  return el(
+    "button",
+    {
+      type: "button",
+      class: `tile ${kind}`,
+      tabindex: -1,
+      title: name,
+      "aria-label": `Attention of ${name}`,
+      "aria-pressed": false,
+      "data-kind": kind,
+      "data-layer": layer,
+      "data-head": head,
+    },
+    el("canvas", { width: 1, height: 1, "aria-hidden": true })
+  )
 }
 
 /**
- * Draw a head's matrix: the stronger a weight, the less transparent its cell, by its root, so that weak ones are seen too.
+ * Draw a head's matrix: the stronger a weight, the less transparent its cell, by its root, so that weak ones are seen
+ * too.
  *
  * @param {HTMLButtonElement} tile
  * @param {Object | null} grid [layer, head, query, key]

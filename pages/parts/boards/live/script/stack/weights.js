@@ -16,8 +16,8 @@ import { MOST_POSITIONS } from "./layout.js"
  * @param {{patterns: Object, means?: Object}} snapshot
  * @param {"self" | "encoder" | "cross"} kind
  * @param {(number | null)[]} places the place in the snapshot of each layer of the model; null for a layer that is gone
- * @param {{only?: {layer: number, head: number} | null, off?: (layer: number, head: number) => boolean}} heads the one head that counts in
- *   its layer, and those that are taken away
+ * @param {{only?: {layer: number, head: number} | null, off?: (layer: number, head: number) => boolean}} heads the one
+ *   head that counts in its layer, and those that are taken away
  * @returns {Weights | null} null where the snapshot has no attention of this kind
  */
 export function weightsOf(snapshot, kind, places, { only = null, off = () => false } = {}) {

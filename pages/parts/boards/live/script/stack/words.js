@@ -34,8 +34,8 @@ const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1)
  * @param {import("./weights.js").Weights | null} weights of the attention that is spoken of
  * @param {number} layer the layer that is spoken of
  * @param {string[]} names the symbols that are read
- * @param {{own: number, same: boolean, from: string}} more how many positions the own stack has; whether they are the ones that
- *   are read; whose attention it is, in words
+ * @param {{own: number, same: boolean, from: string}} more how many positions the own stack has; whether they are the
+ *   ones that are read; whose attention it is, in words
  * @returns {{sentence: string, key: number | null}}
  */
 export function readingOf({ place }, weights, layer, names, { own, same, from }) {
@@ -60,16 +60,29 @@ export function headInWords(grid, place) {
   const rows = matrixOf(grid, place).filter((row) => row.some((weight) => weight > 0))
   const keys = rows.map((row) => row.indexOf(Math.max(...row)))
   const sharp = rows.reduce((sum, row, at) => sum + row[keys[at]], 0) / Math.max(1, rows.length)
-  if (sharp < 0.3) return `Its positions read many others, each a little: ${percent(sharp)} of the weight is on the strongest.`
+  if (sharp < 0.3)
+    return `Its positions read many others, each a little: ${percent(sharp)} of the weight is on the strongest.`
   const share = (test) => keys.filter((key, query) => test(key, query)).length / keys.length
   const back = mostFrequent(keys.map((key, query) => query - key))
   const sum = mostFrequent(keys.map((key, query) => query + key))
   const found = [
-    [share((key, query) => query - key === back), back === 0 ? "reads itself" : back > 0 ? `reads the one ${counted(back)} before it` : `reads the one ${counted(-back)} after it`],
-    [share((key) => key === mostFrequent(keys)), `reads ${placeInWords(mostFrequent(keys), grid.shape[3], "position")}`],
+    [
+      share((key, query) => query - key === back),
+      back === 0
+        ? "reads itself"
+        : back > 0
+          ? `reads the one ${counted(back)} before it`
+          : `reads the one ${counted(-back)} after it`,
+    ],
+    [
+      share((key) => key === mostFrequent(keys)),
+      `reads ${placeInWords(mostFrequent(keys), grid.shape[3], "position")}`,
+    ],
     [share((key, query) => query + key === sum), `reads its mirror image: the two numbers add up to ${sum + 2}`],
   ].sort((a, b) => b[0] - a[0])[0]
-  return found[0] < 0.4 ? "Its positions read different places." : `Of ten positions ${Math.round(10 * found[0])} do the same: each ${found[1]}.`
+  return found[0] < 0.4
+    ? "Its positions read different places."
+    : `Of ten positions ${Math.round(10 * found[0])} do the same: each ${found[1]}.`
 }
 
 const counted = (distance) => (distance === 1 ? "one place" : `${distance} places`)
@@ -100,7 +113,9 @@ export function scoreOf(sample) {
  * @returns {string}
  */
 export function changedAnswers(before, after, but = []) {
-  const asked = after.marks.map((mark, place) => (mark == null || but.includes(place) ? null : place)).filter((place) => place != null)
+  const asked = after.marks
+    .map((mark, place) => (mark == null || but.includes(place) ? null : place))
+    .filter((place) => place != null)
   const changed = asked.filter((place) => before.predictions[place] !== after.predictions[place]).length
   const where = but.length ? " at the other places" : ""
   return changed ? `${changed} of ${asked.length} answers${where} changed` : `no answer${where} changed`
