@@ -13,6 +13,7 @@ import pytest
 
 from engine.config.run_config import parse
 from engine.runs.events import Progress
+from pages.parts.boards.component import joined
 from pages.parts.boards.live.board import LIVE
 from pages.parts.boards.live.columns import kept_points
 from tests.browser.conftest import PATIENCE, Open, columns, console_watched, expect, saved
@@ -394,7 +395,7 @@ def test_thinning_in_the_browser_is_the_same_rule(chromium: Any) -> None:
     values = np.random.default_rng(5).normal(size=3000).round(6).tolist()
     steps = list(range(7, 3007))
     page = chromium.new_page()
-    script = (LIVE.folder / "script" / "columns.js").read_text()
+    script = joined(LIVE.folder / "script" / "columns.js")
     there = page.evaluate(f"([x, y]) => {{ {script}; return thin([x, y], 400) }}", [steps, values])
     page.close()
     kept = kept_points(np.array(steps), np.array(values), 400)

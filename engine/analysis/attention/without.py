@@ -25,12 +25,13 @@ def without_parts(model: Model, parts: Iterable[Part]) -> Model:
     """A copy of the model without these parts; the model itself stays as it is. Layers that share weights are cut one by one."""
     changed = deepcopy(model)
     gone = list(parts)
-    for stack in _stacks(changed):
+    stacks = _stacks(changed)
+    for stack in stacks:
         if len(stack.blocks) < stack.depth:  # one block is used at every depth
             stack.blocks = nn.ModuleList(deepcopy(stack.blocks[0]) for _ in range(stack.depth))
     for part in gone:
         if part.kind == "mask":
-            changed.stack.mask_fault = "missing"
+            stacks[-1].mask_fault = "missing"  # that of the stack that answers; an encoder's is never applied
         elif part.kind == "encoding":
             _take_encodings(changed)
         elif part.kind != "layer":
