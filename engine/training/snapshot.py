@@ -125,9 +125,10 @@ def residual_in(cache: ActivationCache, model: nn.Module, targets: Tensor) -> di
             encodes = name == "source_embedding" or ("source_embedding" in cache and name.startswith("encoder."))
             stacks.setdefault("encoder" if encodes else "", []).append(value[0])
     stream = torch.stack(stacks[""])  # [layer + 1, position, d_model]
-    at_once = max(1, LARGEST_LOGITS // (len(targets) * model.head.out_features))  # type: ignore[union-attr,operator]
-    logits = [model.logits_of(part).transpose(1, 2) for part in stream.split(at_once)]  # type: ignore[operator]
-    asked = targets.expand(len(stream), -1).split(at_once)
+    outputs: int = model.head.out_features  # type: ignore[union-attr,assignment]
+    at_once = max(1, LARGEST_LOGITS // (len(targets) * outputs))
+    logits = [model.logits_of(part).transpose(1, 2) for part in torch.split(stream, at_once)]  # type: ignore[operator]
+    asked = torch.split(targets.expand(len(stream), -1), at_once)
     nats = torch.cat(
         [cross_entropy(*pair, ignore_index=IGNORE, reduction="none") for pair in zip(logits, asked, strict=True)]
     )
