@@ -69,7 +69,7 @@ def test_the_height_grows_little_with_the_layers() -> None:
     heights = {layers: layout(layers=layers)["height"] for layers in (1, 4, 8, 12, 48)}
     assert heights[4] <= 200
     assert heights[8] <= 240
-    assert heights[1] < heights[4] < heights[8] < heights[48] < 400
+    assert heights[1] < heights[4] < heights[8] < heights[48] < 540
 
 
 @pytest.mark.parametrize("sources", [0, 6])

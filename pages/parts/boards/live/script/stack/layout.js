@@ -5,7 +5,8 @@ export const MOST_POSITIONS = 96 // of a sequence that are drawn
 /** The width from which on a layer's parts stand beside its band, else below it. */
 const SIDE_BY_SIDE = { controls: 700, bare: 300 }
 const WIDEST_PITCH = 64
-const LEAST_PITCH = 9 // below it heads become smaller first
+/** The pitch below which heads become smaller first, of up to sixty columns and of more. */
+const LEAST_PITCH = { few: 9, many: 6 }
 const BAR = 52 // a bar with the room beside it
 const LABELS_WIDE = 72 // the names of the rows of symbols, where they stand beside them
 const BETWEEN = 8 // kinds of attention
@@ -51,7 +52,8 @@ export function layoutOf({ width, layers, heads, kinds, positions, sources, cont
   const wide = width >= SIDE_BY_SIDE[controls ? "controls" : "bare"] && middleOf(THINNEST) >= 6 * columns
   const row = rowHeight(layers, controls, wide)
   const room = width - (controls ? 140 : 30) - (controls ? 2 : 1) * 40 // of the heads below a band
-  const tight = (tile) => (wide ? middleOf(tile) < columns * LEAST_PITCH : tilesOf(tile) > room)
+  const tight = (tile) =>
+    wide ? middleOf(tile) < columns * LEAST_PITCH[columns > 60 ? "many" : "few"] : tilesOf(tile) > room
   const largest = wide ? Math.min(row - 3, LARGEST, Math.max(24, least / Math.max(1, kinds * heads) - 3)) : 22
   let tile = Math.max(THINNEST, Math.floor(largest))
   while (tile > THINNEST && tight(tile)) tile -= 1
@@ -83,7 +85,7 @@ export function layoutOf({ width, layers, heads, kinds, positions, sources, cont
 function rowHeight(layers, controls, wide) {
   if (!wide) return Math.max(8, Math.min(56, 150 / layers))
   if (!controls) return Math.max(6, Math.min(50, 66 / layers))
-  return Math.max(6, Math.min(84, layers > 4 ? 176 / layers : 132 / layers))
+  return Math.max(10, Math.min(84, layers > 4 ? 176 / layers : 132 / layers))
 }
 
 /**

@@ -3,7 +3,7 @@
 import { drawing } from "../../../shell/script/dom.js"
 
 const ROOM = 12 // around the picture, in pixels
-const HEADING = 26
+const LETTER = { size: 13, width: 6.4, line: 17 } // of the heading, in pixels
 
 /**
  * The picture as the text of an SVG file.
@@ -16,25 +16,34 @@ const HEADING = 26
  */
 export function pictureAsSvg(root, drawn, theme, heading) {
   const boxes = drawn.map((node) => node.getBoundingClientRect())
-  const [left, top] = [
-    root.getBoundingClientRect().left - ROOM,
-    Math.min(...boxes.map((box) => box.top)) - ROOM - HEADING,
-  ]
   const width = Math.ceil(root.clientWidth + 2 * ROOM)
+  const lines = linesOfText(heading, root.clientWidth / LETTER.width)
+  const left = root.getBoundingClientRect().left - ROOM
+  const top = Math.min(...boxes.map((box) => box.top)) - 1.5 * ROOM - lines.length * LETTER.line
   const height = Math.ceil(Math.max(...boxes.map((box) => box.bottom)) - top + ROOM)
-  const svg = drawing("svg", {
-    xmlns: "http://www.w3.org/2000/svg",
-    viewBox: `0 0 ${width} ${height}`,
-    width,
-    height,
-    "font-family": theme.font,
-  })
-  svg.append(
-    drawing("rect", { width, height, fill: theme.surface }),
-    drawing("text", { x: ROOM, y: ROOM + 12, "font-size": 13, fill: theme.ink }, heading),
-    ...drawn.flatMap((node) => [...shapesOf(node, left, top)])
+  const size = { viewBox: `0 0 ${width} ${height}`, width, height }
+  const svg = drawing("svg", { xmlns: "http://www.w3.org/2000/svg", ...size, "font-family": theme.font })
+  const written = lines.map((line, at) =>
+    drawing(
+      "text",
+      { x: ROOM, y: ROOM + at * LETTER.line + LETTER.size, "font-size": LETTER.size, fill: theme.ink },
+      line
+    )
   )
+  const shapes = drawn.flatMap((node) => [...shapesOf(node, left, top)])
+  svg.append(drawing("rect", { width, height, fill: theme.surface }), ...written, ...shapes)
   return { text: new XMLSerializer().serializeToString(svg), width, height }
+}
+
+/** A text in lines of at most so many letters. */
+function linesOfText(text, most) {
+  const lines = [""]
+  for (const word of text.split(/\s+/)) {
+    const longer = `${lines[lines.length - 1]} ${word}`.trim()
+    if (longer.length <= most) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines
 }
 
 /** An element and all within it as shapes. */
@@ -61,27 +70,24 @@ function* shapesOf(node, left, top) {
       stroke: edge ? style.borderTopColor : "none",
       opacity: style.opacity,
     })
-  const text = [...node.childNodes]
-    .filter(({ nodeType }) => nodeType === 3)
-    .map((one) => one.textContent)
-    .join("")
-    .trim()
-  if (text)
-    yield drawing(
-      "text",
-      {
-        x: place.x + place.width / 2,
-        y: place.y + place.height / 2,
-        "text-anchor": "middle",
-        "dominant-baseline": "central",
-        "font-size": style.fontSize,
-        "font-weight": style.fontWeight,
-        fill: style.color,
-        opacity: style.opacity,
-      },
-      text
-    )
+  for (const words of node.childNodes)
+    if (words.nodeType === 3 && words.textContent.trim()) yield lettersOf(words, style, left, top)
   for (const child of node.children) yield* shapesOf(child, left, top)
+}
+
+/** The letters of a node of text, where they stand. */
+function lettersOf(words, style, left, top) {
+  const range = document.createRange()
+  range.selectNodeContents(words)
+  const { x, y, height } = range.getBoundingClientRect()
+  const place = { x: x - left, y: y - top + height / 2, "dominant-baseline": "central" }
+  const look = {
+    "font-size": style.fontSize,
+    "font-weight": style.fontWeight,
+    fill: style.color,
+    opacity: style.opacity,
+  }
+  return drawing("text", { ...place, ...look }, words.textContent)
 }
 
 /** A drawing with the colours that a style sheet gave it. */

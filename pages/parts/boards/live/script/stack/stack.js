@@ -108,6 +108,7 @@ export function stackPanel(board, title) {
     own.say(looks.problem)
     place(layout)
     attend()
+    if (pointer) say()
   }
   /** Build the parts where the model is another one; what was taken away was a part of the model before. */
   const beginAnew = (model) => {
@@ -173,29 +174,31 @@ export function stackPanel(board, title) {
     return { sentence: more.filter(Boolean).join(" "), issue: made?.issue ?? null }
   }
 
-  picture.onpointermove = (event) => {
-    if (!drawn?.sample) return
-    const { left, top } = picture.getBoundingClientRect()
-    const [x, y] = [event.clientX - left, event.clientY - top]
-    const text = event.target.closest(".line") ? "" : numbersAt(drawn, drawn.layout, x, y)
+  let pointer = null // where it is over the picture
+  /** Say the numbers under the pointer; they change while it rests. */
+  const say = () => {
+    const text = pointer && drawn?.sample ? numbersAt(drawn, drawn.layout, ...pointer) : ""
     tip.hidden = !text
+    if (!text) return
     tip.textContent = text
-    const beside = Math.max(0, Math.min(x + 14, drawn.layout.width - tip.offsetWidth - 4))
-    tip.style.transform = `translate(${beside}px, ${picture.offsetTop + y + 16}px)`
+    const beside = Math.max(0, Math.min(pointer[0] + 14, drawn.layout.width - tip.offsetWidth - 4))
+    tip.style.transform = `translate(${beside}px, ${picture.offsetTop + pointer[1] + 16}px)`
   }
-  picture.onpointerleave = () => (tip.hidden = true)
+  picture.onpointermove = ({ clientX, clientY, target }) => {
+    const { left, top } = picture.getBoundingClientRect()
+    pointer = target.closest(".line") ? null : [clientX - left, clientY - top]
+    say()
+  }
+  picture.onpointerleave = () => {
+    pointer = null
+    say()
+  }
 
   let seenWidth = 0
-  new ResizeObserver(
-    ([
-      {
-        contentRect: { width },
-      },
-    ]) => {
-      if (width !== seenWidth) touch()
-      seenWidth = width
-    }
-  ).observe(panel.body)
+  new ResizeObserver(([entry]) => {
+    if (entry.contentRect.width !== seenWidth) touch()
+    seenWidth = entry.contentRect.width
+  }).observe(panel.body)
   return panel
 }
 
