@@ -25,7 +25,6 @@ from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue, fake_report
 from tests.engine.workers.test_pool import FAKE, some
 
-
 Printed, Patch = pytest.CaptureFixture[str], pytest.MonkeyPatch
 
 
