@@ -7,7 +7,7 @@ import numpy as np
 
 from engine.experiments.choice import NEEDS
 from pages.parts.encodings.state import VIEWS
-from tests.browser.conftest import PHONE, Open, button, columns, drawn, figure, no_wider_than_the_window, saved
+from tests.browser.conftest import PHONE, Open, button, columns, drawn, figure, fits_the_width, saved
 
 
 def test_a_control_redraws_what_it_changes_and_training_is_looked_at(open_page: Open, app: str) -> None:
@@ -46,7 +46,7 @@ def test_a_control_redraws_what_it_changes_and_training_is_looked_at(open_page: 
     page.get_by_role("button", name=NEEDS["longer"], exact=True).click()
     page.get_by_text("The evidence supports").wait_for()
     page.get_by_role("row", name=re.compile("^RoPE")).get_by_role("link").first.wait_for()
-    no_wider_than_the_window(page)
+    fits_the_width(page)
 
 
 def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open_page: Open, tmp_path: Path) -> None:

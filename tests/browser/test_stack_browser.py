@@ -13,7 +13,7 @@ from tests.browser.conftest import (
     button,
     eventually,
     expect,
-    no_wider_than_the_window,
+    fits_the_width,
     saved,
 )
 
@@ -72,7 +72,7 @@ def test_eight_layers_of_eight_heads_and_all_answers_are_in_sight(open_page: Ope
     expect(panel.locator(".tile")).to_have_count(64)
     expect(panel.locator(".layer-row")).to_have_count(8)
     expect(panel.locator("[data-writes]")).to_have_count(47)
-    no_wider_than_the_window(page)
+    fits_the_width(page)
 
     def fits() -> None:
         parts = ".tile, .part, .meter, [data-writes], [data-reads], [data-must]"

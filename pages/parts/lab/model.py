@@ -1,7 +1,5 @@
 """The picture of the model as a control: what a click on a part of it changes in the settings, and what it opens."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import streamlit as st

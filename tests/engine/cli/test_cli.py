@@ -25,12 +25,14 @@ from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue, fake_report
 from tests.engine.workers.test_pool import FAKE, some
 
+Printed, Patch = pytest.CaptureFixture[str], pytest.MonkeyPatch
+
 
 def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_train_prints_a_table_for_a_person_or_one_json_object_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_train_prints_a_table_for_a_person_or_one_json_object_a_line(capsys: Printed) -> None:
     assert main(["train", "--steps", "5", "--test-lengths", "6,9", "--json"]) == 0
     rows = lines(capsys.readouterr().out)
     assert [row["event"] for row in rows if row["event"] != "snapshot"] == ["started", *["progress"] * 5, "finished"]
@@ -44,7 +46,7 @@ def test_train_prints_a_table_for_a_person_or_one_json_object_a_line(capsys: pyt
     assert "Measured memory" in out
 
 
-def test_a_failed_run_says_why_and_exits_with_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_run_says_why_and_exits_with_one(capsys: Printed) -> None:
     code = main(["train", *as_options(PRESETS["no-norm"].config.flat()), "--json"])
     last = lines(capsys.readouterr().out)[-1]
     assert (code, last["event"]) == (1, "failed")
@@ -72,7 +74,7 @@ def test_a_failed_run_says_why_and_exits_with_one(capsys: pytest.CaptureFixture[
         (["issue", "missing-mask", "--seeds", "17"], "seeds is 17; allowed is a whole number from 1 to 16"),
     ],
 )
-def test_bad_input_is_one_line(arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_one_line(arguments: list[str], expected: str, capsys: Printed) -> None:
     try:
         code = main(arguments)
     except SystemExit as left:
@@ -83,7 +85,7 @@ def test_bad_input_is_one_line(arguments: list[str], expected: str, capsys: pyte
     assert len(said.splitlines()) == 1
 
 
-def test_encodings_and_issues_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_encodings_and_issues_are_listed(capsys: Printed) -> None:
     assert main(["encodings", "--json"]) == 0
     rows = {row["name"]: row for row in lines(capsys.readouterr().out)}
     assert list(rows) == list(ENCODINGS)
@@ -100,7 +102,7 @@ def test_encodings_and_issues_are_listed(capsys: pytest.CaptureFixture[str]) -> 
     assert "missing-mask" in capsys.readouterr().out
 
 
-def test_predict_agrees_with_the_model(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_predict_agrees_with_the_model(capsys: Printed, monkeypatch: Patch) -> None:
     from engine.config.run_config import RunConfig
     from engine.training.train import prepare
 
@@ -138,7 +140,7 @@ def test_ctrl_c_ends_cleanly() -> None:
 @pytest.mark.parametrize("folder", ["/proc/x", "/dev/null/x"])
 @pytest.mark.parametrize("given", [["train", "--steps", "1", "--save"], ["issue", "missing-mask", "--write"]])
 def test_a_folder_that_cannot_be_made_is_told_in_one_line_before_anything_is_trained(
-    given: list[str], folder: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    given: list[str], folder: str, capsys: Printed, monkeypatch: Patch
 ) -> None:
     monkeypatch.setattr("engine.cli.issue.ExperimentRun", None)
     assert main([*given, folder]) == 2
@@ -148,9 +150,7 @@ def test_a_folder_that_cannot_be_made_is_told_in_one_line_before_anything_is_tra
     assert "Held-out" not in told.out
 
 
-def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(capsys: Printed, monkeypatch: Patch) -> None:
     monkeypatch.setitem(ISSUES, "fake", fake_issue())
     monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
     monkeypatch.setenv("ATTENTION_LAB_WORKERS", "1")
@@ -169,7 +169,7 @@ def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(
 
 
 def test_the_learning_rates_of_an_issue_are_measured_and_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: Printed, monkeypatch: Patch
 ) -> None:
     monkeypatch.setitem(ISSUES, "fake", fake_issue(base={"steps": 9, "learning_rate": 0.001}))
     monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
@@ -183,7 +183,7 @@ def test_the_learning_rates_of_an_issue_are_measured_and_written(
     assert "best rate" in capsys.readouterr().out
 
 
-def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: Printed) -> None:
     file = tmp_path / "own.txt"
     file.write_text("a rose is a rose is a rose\n" * 80, encoding="utf-8")
     given = ["train", "--task", "shakespeare_words", "--vocab-size", "20", "--steps", "40", "--text-file", str(file)]

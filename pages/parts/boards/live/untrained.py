@@ -1,8 +1,6 @@
 """What the live board shows beside a run: the untrained model of the present settings, and how a model reads a sequence, also one that a
 reader typed, with all of its parts or without some."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
