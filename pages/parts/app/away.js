@@ -5,7 +5,11 @@ const WORDS = "This page cannot reach the server. It waits, and continues by its
 
 export default function ({ setTriggerValue }) {
   const app = document.querySelector(".stApp")
-  const line = Object.assign(document.createElement("p"), { className: "frame-away", role: "alert", textContent: WORDS })
+  const line = Object.assign(document.createElement("p"), {
+    className: "frame-away",
+    role: "alert",
+    textContent: WORDS,
+  })
   let asked = false
   const look = () => {
     if (WAITING.includes(app.dataset.testConnectionState)) {

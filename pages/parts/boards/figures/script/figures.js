@@ -6,8 +6,14 @@ import { el } from "../../shell/script/dom.js"
 import { drawingWith } from "../../shell/script/shell.js"
 
 const STATES = {
-  none: "", waiting: "Not run yet", running: "Running", finished: "Finished", stopped: "Stopped", failed: "Failed",
-  kept: "Kept on this machine", shipped: "Measured when this version was made",
+  none: "",
+  waiting: "Not run yet",
+  running: "Running",
+  finished: "Finished",
+  stopped: "Stopped",
+  failed: "Failed",
+  kept: "Kept on this machine",
+  shipped: "Measured when this version was made",
 }
 
 function sourceOf(board) {
@@ -28,12 +34,15 @@ function sourceOf(board) {
     const wanted = new Set(board.data.sections.flatMap((section) => section.panels.map(({ id }) => id)))
     for (const [id, panel] of board.panels) if (!wanted.has(id)) remove(panel)
     const { level } = board.data
-    holdOnly(root, board.data.sections.map((section) => {
-      if (!sections.has(section.id)) sections.set(section.id, newSection(section, level))
-      const { root, show } = sections.get(section.id)
-      show(section, section.panels.map((told) => panelOf(told, section.title ? level + 1 : level)))
-      return root
-    }))
+    holdOnly(
+      root,
+      board.data.sections.map((section) => {
+        if (!sections.has(section.id)) sections.set(section.id, newSection(section, level))
+        const { root, show } = sections.get(section.id)
+        show(section, section.panels.map((told) => panelOf(told, section.title ? level + 1 : level)))
+        return root
+      }),
+    )
     for (const panel of board.panels.values()) panel.dirty ||= recolour
     board.painter.now() // The first figure is drawn before the others, and before Streamlit updates the rest of the page.
   }

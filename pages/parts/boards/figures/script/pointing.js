@@ -42,7 +42,9 @@ export function placeBands(panel, at) {
   const { xaxis, yaxis, _size: whole } = axes // Several strips of bars are one figure.
   const [above, high] = heat ? [yaxis._offset, yaxis._length] : [whole.t, whole.h]
   const span = (axis, value, step = 1) => {
-    const ends = [-step / 2, step / 2].map((half) => axis._offset + Math.min(Math.max(axis.l2p(value + half), 0), axis._length))
+    const ends = [-step / 2, step / 2].map((half) =>
+      axis._offset + Math.min(Math.max(axis.l2p(value + half), 0), axis._length)
+    )
     return [Math.min(...ends), Math.abs(ends[1] - ends[0])]
   }
   const place = (band, [left, width], [top, height]) => {
@@ -73,7 +75,12 @@ export function stepThrough(board, panel, event) {
   const [i, j] = panel.index
   const along = (values, first, width, place) => (values?.length ? values[place] : (first ?? 0) + place * (width ?? 1))
   panel.at = heat
-    ? { x: along(trace.x, trace.x0, trace.dx, j), y: along(trace.y, trace.y0, trace.dy, i), z: points.z[i][j], text: points.text?.[i]?.[j] }
+    ? {
+      x: along(trace.x, trace.x0, trace.dx, j),
+      y: along(trace.y, trace.y0, trace.dy, i),
+      z: points.z[i][j],
+      text: points.text?.[i]?.[j],
+    }
     : { x: points.x[j], y: points.y[j] }
   board.plotly.Fx.hover(panel.plot, [{ curveNumber: 0, pointNumber: heat ? [i, j] : j }])
   point(board, panel, panel.at, true)

@@ -26,8 +26,14 @@ export function newSection({ id, title }, level) {
 }
 
 function tableOf({ summary, head, rows }, open) {
-  const line = (cells, kind) => el("tr", {}, ...cells.map((cell, at) => el(at ? kind : "th", at ? {} : { scope: "row" }, cell)))
-  const body = el("table", {}, el("thead", {}, line(head, "th")), el("tbody", {}, ...rows.map((row) => line(row, "td"))))
+  const line = (cells, kind) =>
+    el("tr", {}, ...cells.map((cell, at) => el(at ? kind : "th", at ? {} : { scope: "row" }, cell)))
+  const body = el(
+    "table",
+    {},
+    el("thead", {}, line(head, "th")),
+    el("tbody", {}, ...rows.map((row) => line(row, "td"))),
+  )
   return el("details", { open }, el("summary", {}, summary), el("div", { class: "scroll" }, body))
 }
 
@@ -39,5 +45,7 @@ export function setText(node, text) {
 
 /** Replace the children of a node; without a difference nothing is changed, so that the browser does no new layout. */
 export function holdOnly(parent, nodes) {
-  if (nodes.length !== parent.children.length || nodes.some((node, at) => parent.children[at] !== node)) parent.replaceChildren(...nodes)
+  if (nodes.length !== parent.children.length || nodes.some((node, at) => parent.children[at] !== node)) {
+    parent.replaceChildren(...nodes)
+  }
 }

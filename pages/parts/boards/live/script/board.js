@@ -8,7 +8,7 @@ import { attentionPanels, encodingPanels } from "./heat.js"
 import { linePanel } from "./lines.js"
 import { momentsBar } from "./moments.js"
 import { replayBar } from "./replay.js"
-import { STATES, runInWords } from "./status.js"
+import { runInWords, STATES } from "./status.js"
 import { followRun } from "./stream.js"
 import { stackPanel } from "./stack/stack.js"
 import { untrainedModel } from "./untrained.js"
@@ -93,9 +93,16 @@ function sourceOf(board) {
   const place = () => {
     const band = bands.get(board.data.band)
     const above = (panel) => band && board.data.above?.includes(panel.id)
-    for (const [where, panels] of [[band, board.panels.filter(above)], [grid, board.panels.filter((panel) => !above(panel))]]) {
+    for (
+      const [where, panels] of [[band, board.panels.filter(above)], [
+        grid,
+        board.panels.filter((panel) => !above(panel)),
+      ]]
+    ) {
       const roots = panels.map(({ root }) => root)
-      if (where && (roots.length !== where.children.length || roots.some((root, at) => root !== where.children[at]))) where.replaceChildren(...roots)
+      if (where && (roots.length !== where.children.length || roots.some((root, at) => root !== where.children[at]))) {
+        where.replaceChildren(...roots)
+      }
     }
   }
   bandsChanged.add(place)
@@ -140,7 +147,7 @@ function sourceOf(board) {
     if (board.data.recording) {
       take(board.data.recording)
       replay.show(0)
-      if (!window.matchMedia("(prefers-reduced-motion: reduce)").matches) replay.start()
+      if (!globalThis.matchMedia("(prefers-reduced-motion: reduce)").matches) replay.start()
     } else if (board.data.run) {
       if (swallowed) askToBePolled()
       else unfollow = followRun(board, { onNews: take, onSilence: neverStream, onRefusal: askToBePolled })
@@ -184,7 +191,9 @@ function sourceOf(board) {
     if (before.state !== data.state) board.reported = null
     board.canvas.classList.toggle("recorded", board.recorded())
     furnish()
-    if (JSON.stringify(before.look) !== JSON.stringify(data.look)) board.panels.forEach((panel) => panel.look?.(data.look ?? {}))
+    if (JSON.stringify(before.look) !== JSON.stringify(data.look)) {
+      board.panels.forEach((panel) => panel.look?.(data.look ?? {}))
+    }
     if (data.run !== before.run) {
       leave()
       board.subject = data.run
@@ -214,8 +223,12 @@ function panelsOf(board, name) {
 /** Draw a hidden figure, so that the browser compiles Plotly's code before the first curve needs it. */
 function warmUp(plotly) {
   const nowhere = el("div")
-  const axes = { xaxis: { range: [0, 1] }, shapes: [{ type: "line", x0: 0, x1: 1, y0: 0, y1: 0, label: { text: "0" } }] }
-  plotly.newPlot(nowhere, [{ x: [0, 1], y: [0, 1] }], { width: 300, height: 200, showlegend: true, ...axes }, QUIET).then(() => plotly.purge(nowhere))
+  const axes = {
+    xaxis: { range: [0, 1] },
+    shapes: [{ type: "line", x0: 0, x1: 1, y0: 0, y1: 0, label: { text: "0" } }],
+  }
+  plotly.newPlot(nowhere, [{ x: [0, 1], y: [0, 1] }], { width: 300, height: 200, showlegend: true, ...axes }, QUIET)
+    .then(() => plotly.purge(nowhere))
 }
 
 export const draw = drawingWith(sourceOf)

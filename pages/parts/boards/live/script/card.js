@@ -13,7 +13,8 @@ export function runPanel(board, name, title, { plotted = true, waiting = "waitin
 /** Buttons of which exactly one is pressed. */
 export function choice(label, options, chosen, onChoose) {
   const group = el("div", { class: "choice", role: "group", "aria-label": label })
-  const press = (name) => [...group.children].forEach((button) => button.setAttribute("aria-pressed", button.dataset.name === name))
+  const press = (name) =>
+    [...group.children].forEach((button) => button.setAttribute("aria-pressed", button.dataset.name === name))
   for (const [name, text] of Object.entries(options)) {
     group.append(
       el("button", { type: "button", "data-name": name, onclick: () => (press(name), onChoose(name)) }, text),

@@ -11,7 +11,7 @@ function thin([x, y], points) {
   const stretch = (place) => Math.floor(x[place] / width)
   while (stretch(last) - stretch(0) + 1 > (points - 2) / 2) width *= 2
   const kept = new Set([0])
-  for (let start = 0; start <= last; ) {
+  for (let start = 0; start <= last;) {
     let [low, high, end] = [start, start, start]
     for (; end <= last && stretch(end) === stretch(start); end++) {
       if (y[end] < y[low]) low = end

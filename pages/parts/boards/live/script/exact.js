@@ -17,7 +17,9 @@ export function exactNumbers(board) {
     const path = ["live", board.data.run, board.snapshot().step, group, name].map(encodeURIComponent).join("/")
     if (!asked.has(path)) {
       const numbers = { there: null }
-      numbers.comes = fetchNumbers(path).then((found) => (numbers.there = found)).catch(() => (asked.delete(path), null))
+      numbers.comes = fetchNumbers(path).then((found) => (numbers.there = found)).catch(
+        () => (asked.delete(path), null),
+      )
       asked.set(path, numbers)
       if (asked.size > MAX_KEPT) asked.delete(asked.keys().next().value)
     }
@@ -27,7 +29,7 @@ export function exactNumbers(board) {
 
 /** A grid as an array, as exact as it is drawn. */
 function drawnNumbers(grid) {
-  const array = { shape: grid.shape, decoded: (grid.decoded ??= decode(grid)) }
+  const array = { shape: grid.shape, decoded: grid.decoded ??= decode(grid) }
   return { there: array, comes: Promise.resolve(array) }
 }
 
@@ -59,7 +61,10 @@ export async function exactLines(board, traces) {
 /** One [row, column] matrix of an array, by its place among the leading axes. */
 export function matrixAlone(array, place) {
   const [rows, columns] = array.shape.slice(-2)
-  return { shape: [rows, columns], decoded: array.decoded.subarray(place * rows * columns, (place + 1) * rows * columns) }
+  return {
+    shape: [rows, columns],
+    decoded: array.decoded.subarray(place * rows * columns, (place + 1) * rows * columns),
+  }
 }
 
 /** All of an array as traces for the saved data: [layer, head, row, column], or its last three or two axes. */
@@ -67,10 +72,17 @@ export function tracesOf(array, { x, y, label }) {
   const [layers, heads, rows, columns] = [1, 1, ...array.shape].slice(-4)
   const counted = (outer, tiles, inner, side) => {
     const all = Array.from({ length: tiles * side }, (_, at) => at)
-    return { ...(outer && { [outer]: all.map((at) => 1 + Math.floor(at / side)) }), [inner]: all.map((at) => at % side) }
+    return {
+      ...(outer && { [outer]: all.map((at) => 1 + Math.floor(at / side)) }),
+      [inner]: all.map((at) => at % side),
+    }
   }
   const axes = array.shape.length
-  const meta = { label, rows: counted(axes > 3 && "layer", layers, y, rows), columns: counted(axes > 2 && "head", heads, x, columns) }
+  const meta = {
+    label,
+    rows: counted(axes > 3 && "layer", layers, y, rows),
+    columns: counted(axes > 2 && "head", heads, x, columns),
+  }
   return [{ type: "heatmap", z: mosaicOf(array, [rows, columns]), meta }]
 }
 
@@ -83,12 +95,18 @@ export function entryOf(grid, array, place, row, column, say = number) {
   const [rows, columns] = grid.whole.slice(-2)
   const value = matrixOf(grid, place)[row]?.[column]
   if (value == null) return null
-  const span = (at, block, count) => (block === 1 ? `${at}` : `${at * block}–${Math.min(at * block + block, count) - 1}`)
+  const span = (
+    at,
+    block,
+    count,
+  ) => (block === 1 ? `${at}` : `${at * block}–${Math.min(at * block + block, count) - 1}`)
   if (!array) return { row: span(row, high, rows), column: span(column, wide, columns), value: `about ${say(value)}` }
   const z = matrixOf(array, place)
   let [i, j] = [row * high, column * wide]
-  for (let at = row * high; at < Math.min(row * high + high, rows); at++)
-    for (let across = column * wide; across < Math.min(column * wide + wide, columns); across++)
+  for (let at = row * high; at < Math.min(row * high + high, rows); at++) {
+    for (let across = column * wide; across < Math.min(column * wide + wide, columns); across++) {
       if (Math.abs(z[at][across]) > Math.abs(z[i][j])) [i, j] = [at, across]
+    }
+  }
   return { row: `${i}`, column: `${j}`, value: say(z[i][j]) }
 }

@@ -13,16 +13,23 @@ export function memoryPanel(board, title) {
     const figure = board.figures.memory
     if (!figure) return
     put(board, panel, figure.data, figure.layout)
-    const bar = (place) => figure.data.filter((trace) => trace.x[place] != null).map((trace) => `${trace.name} ${number(trace.x[place])}`)
+    const bar = (place) =>
+      figure.data.filter((trace) => trace.x[place] != null).map((trace) => `${trace.name} ${number(trace.x[place])}`)
     const measured = bar(1).length ? bar(1).join(", ") : "not yet"
-    board.describe(panel, () => `${figure.layout.xaxis.title.text}. Predicted: ${bar(0).join(", ")}. Measured: ${measured}.`)
+    board.describe(
+      panel,
+      () => `${figure.layout.xaxis.title.text}. Predicted: ${bar(0).join(", ")}. Measured: ${measured}.`,
+    )
   }
   return panel
 }
 
 /** Probe sequences token by token; right and wrong by sign as well as by colour. */
 export function samplesPanel(board, title) {
-  const panel = runPanel(board, "samples", title, { plotted: false, waiting: "waiting for the first look at the model" })
+  const panel = runPanel(board, "samples", title, {
+    plotted: false,
+    waiting: "waiting for the first look at the model",
+  })
   const score = el("span", { class: "score" })
   const list = el("div", { class: "list", tabindex: 0, role: "group", "aria-label": title })
   panel.tools.append(score)
@@ -41,7 +48,10 @@ export function samplesPanel(board, title) {
 
 /** The text that a language model wrote at each snapshot, the latest first: the held-out prompt, then its own. */
 export function writtenPanel(board, title) {
-  const panel = runPanel(board, "written", title, { plotted: false, waiting: "waiting for the first look at the model" })
+  const panel = runPanel(board, "written", title, {
+    plotted: false,
+    waiting: "waiting for the first look at the model",
+  })
   const list = el("div", { class: "texts", tabindex: 0, role: "group", "aria-label": title })
   panel.body.append(list)
   panel.draw = () => {
@@ -50,7 +60,13 @@ export function writtenPanel(board, title) {
     panel.wait.hidden = texts.length > 0
     list.replaceChildren(
       ...texts.map(({ step, prompt, written }) =>
-        el("p", {}, el("span", { class: "step" }, `step ${step.toLocaleString("en")}`), el("span", { class: "given" }, prompt), written),
+        el(
+          "p",
+          {},
+          el("span", { class: "step" }, `step ${step.toLocaleString("en")}`),
+          el("span", { class: "given" }, prompt),
+          written,
+        )
       ),
     )
   }

@@ -48,7 +48,9 @@ export function attentionPanels(board, titles) {
     if (!names.includes(chosen.which)) chosen.which = names[0]
     if (kinds.dataset.names !== names.join()) {
       kinds.dataset.names = names.join()
-      kinds.replaceChildren(...(names.length > 1 ? [choice("Pattern", named(names), chosen.which, (which) => pick({ which }))] : []))
+      kinds.replaceChildren(
+        ...(names.length > 1 ? [choice("Pattern", named(names), chosen.which, (which) => pick({ which }))] : []),
+      )
     }
     const [layerCount, headCount] = grid().shape
     chosen.layer = Math.min(chosen.layer, layerCount - 1)
@@ -78,19 +80,39 @@ export function attentionPanels(board, titles) {
     if (!figure) return
     const { tile, cells } = figure.data[0].meta
     const corner = { x0: chosen.head * tile[1] - 0.5, y0: chosen.layer * tile[0] - 0.5 }
-    const frame = { type: "rect", name: "accent", ...corner, x1: corner.x0 + cells[1], y1: corner.y0 + cells[0], line: { width: 2 } }
+    const frame = {
+      type: "rect",
+      name: "accent",
+      ...corner,
+      x1: corner.x0 + cells[1],
+      y1: corner.y0 + cells[0],
+      line: { width: 2 },
+    }
     const [layerCount, headCount] = grid().shape
     const single = arrange()
     // Tiles keep their proportions: many layers of few heads need height. Where a figure stands alone, the page has said how high.
     const taller = alone ? 1 : Math.min(Math.max((layerCount * tile[0]) / (headCount * tile[1]) / 1.5, 1), 2)
     for (const { body } of [all, one]) body.style.height = `calc(var(--plot) * ${taller})`
-    put(board, all, [{ ...figure.data[0], z: mosaicOf(grid(), tile) }], { ...figure.layout, shapes: single ? [] : [frame] })
+    put(board, all, [{ ...figure.data[0], z: mosaicOf(grid(), tile) }], {
+      ...figure.layout,
+      shapes: single ? [] : [frame],
+    })
     all.detail = `step ${board.snapshot().step}`
     listen(board, all, (row, column, array) => {
       const [layer, head] = [Math.floor(row / tile[0]), Math.floor(column / tile[1])]
-      return `L${layer + 1} H${head + 1} · ${cellInWords(row - layer * tile[0], column - head * tile[1], layer, head, array)}`
+      return `L${layer + 1} H${head + 1} · ${
+        cellInWords(row - layer * tile[0], column - head * tile[1], layer, head, array)
+      }`
     }, (row, column) => pick({ layer: Math.floor(row / tile[0]), head: Math.floor(column / tile[1]) }))
-    board.describe(all, () => `Attention of ${grid().shape[0]} layers with ${grid().shape[1]} heads each, at step ${board.snapshot().step}. The enlarged one is layer ${chosen.layer + 1}, head ${chosen.head + 1}.`)
+    board.describe(
+      all,
+      () =>
+        `Attention of ${grid().shape[0]} layers with ${
+          grid().shape[1]
+        } heads each, at step ${board.snapshot().step}. The enlarged one is layer ${chosen.layer + 1}, head ${
+          chosen.head + 1
+        }.`,
+    )
   }
 
   const cellInWords = (row, column, layer, head, array) => {
@@ -107,7 +129,9 @@ export function attentionPanels(board, titles) {
   }
   one.exact = () => {
     const [named, { layer, head }] = [axes(), { ...chosen }]
-    return one.numbers().comes.then((array) => array && tracesOf(matrixAlone(array, layer * array.shape[1] + head), named))
+    return one.numbers().comes.then((array) =>
+      array && tracesOf(matrixAlone(array, layer * array.shape[1] + head), named)
+    )
   }
 
   one.draw = () => {
@@ -121,7 +145,9 @@ export function attentionPanels(board, titles) {
     listen(board, one, (row, column, array) => cellInWords(row, column, chosen.layer, chosen.head, array))
     board.describe(one, () => {
       const strongest = z.map((row, query) => `${query} to ${row.indexOf(Math.max(...row))}`).slice(0, 16)
-      return `Layer ${chosen.layer + 1}, head ${chosen.head + 1}, at step ${board.snapshot().step}. Strongest key of each query: ${strongest.join(", ")}.`
+      return `Layer ${chosen.layer + 1}, head ${
+        chosen.head + 1
+      }, at step ${board.snapshot().step}. Strongest key of each query: ${strongest.join(", ")}.`
     })
   }
   return board.recorded() ? [one, all] : [all, one]
@@ -131,8 +157,11 @@ const KINDS = { self: "Self", encoder: "Encoder", cross: "Cross" }
 const named = (names) => Object.fromEntries(names.map((name) => [name, KINDS[name] ?? name]))
 
 function options(select, count, label, chosen) {
-  if (select.options.length !== count)
-    select.replaceChildren(...Array.from({ length: count }, (_, place) => el("option", { value: place }, `${label} ${place + 1}`)))
+  if (select.options.length !== count) {
+    select.replaceChildren(
+      ...Array.from({ length: count }, (_, place) => el("option", { value: place }, `${label} ${place + 1}`)),
+    )
+  }
   if (select.value !== `${chosen}`) select.value = chosen
   select.disabled = count < 2
 }
@@ -140,7 +169,11 @@ function options(select, count, label, chosen) {
 /** The encoding and the similarity of positions; both use the same chosen layer, where each has its own encoding. */
 export function encodingPanels(board, titles) {
   const chosen = { layer: 0 }
-  const layers = el("select", { "aria-label": "Layer of the encoding", hidden: true, onchange: (event) => pick(Number(event.target.value)) })
+  const layers = el("select", {
+    "aria-label": "Layer of the encoding",
+    hidden: true,
+    onchange: (event) => pick(Number(event.target.value)),
+  })
   const panels = ["matrix", "similarity"].map((part) => encodingPanel(board, part, titles[part], chosen))
   const pick = (layer) => {
     chosen.layer = layer
@@ -166,7 +199,9 @@ function encodingPanel(board, name, title, chosen) {
   panel.draw = () => {
     const snapshot = board.snapshot()
     if (!snapshot) return
-    const where = `${name}.1` in snapshot.encoding ? `layer ${chosen.layer + 1}, step ${snapshot.step}` : `step ${snapshot.step}`
+    const where = `${name}.1` in snapshot.encoding
+      ? `layer ${chosen.layer + 1}, step ${snapshot.step}`
+      : `step ${snapshot.step}`
     const own = `${name}.${chosen.layer}`
     const kept = own in snapshot.encoding ? own : name
     const grid = snapshot.encoding[kept]
@@ -189,9 +224,16 @@ function encodingPanel(board, name, title, chosen) {
     listen(board, panel, (row, column, array) => {
       const head = tiled ? Math.floor(column / trace.meta.tile[1]) : 0
       const found = entryOf(grid, array, head, row, tiled ? column % trace.meta.tile[1] : column)
-      return found ? `${tiled ? `head ${head + 1}, ` : ""}${trace.meta.y} ${found.row}, ${trace.meta.x} ${found.column}: ${found.value}` : ""
+      return found
+        ? `${
+          tiled ? `head ${head + 1}, ` : ""
+        }${trace.meta.y} ${found.row}, ${trace.meta.x} ${found.column}: ${found.value}`
+        : ""
     })
-    board.describe(panel, () => `${title}, ${where}: ${grid.shape.join(" by ")} values from ${number(grid.low)} to ${number(grid.high)}.`)
+    board.describe(
+      panel,
+      () => `${title}, ${where}: ${grid.shape.join(" by ")} values from ${number(grid.low)} to ${number(grid.high)}.`,
+    )
   }
   return panel
 }

@@ -14,14 +14,16 @@ export function linePanel(board, name, title) {
     shown[what] = value
     board.painter.touch(panel)
   }
-  if (name === "loss") panel.tools.append(choice("Loss axis", { linear: "Linear", log: "Log" }, "linear", choose("scale")))
+  if (name === "loss") {
+    panel.tools.append(choice("Loss axis", { linear: "Linear", log: "Log" }, "linear", choose("scale")))
+  }
   if (name === "gradients") {
     const views = () => choice("Gradients", { layer: "By layer", qkv: "q, k, v" }, shown.view, choose("view"))
     let buttons = views()
     panel.tools.append(buttons)
     panel.look = ({ by = "layer" }) => {
       choose("view")(by)
-      buttons.replaceWith((buttons = views()))
+      buttons.replaceWith(buttons = views())
     }
   }
   panel.tools.append(downloads(board, panel))
@@ -42,14 +44,20 @@ export function linePanel(board, name, title) {
     const { xaxis, yaxis } = figure.layout
     const others = board.data.levels?.[name] ?? []
     const levels = () => [...(figure.layout.shapes ?? []), ...others]
-    const room = others.length ? { autorangeoptions: { include: Math.min(...others.map((shape) => shape.y0)) - 0.5 } } : {} // for a label below
+    const room = others.length
+      ? { autorangeoptions: { include: Math.min(...others.map((shape) => shape.y0)) - 0.5 } }
+      : {} // for a label below
     const log = shown.scale === "log"
     panel.exact = () => exactLines(board, traces)
     put(board, panel, traces, {
       ...figure.layout,
       xaxis: { ...xaxis, range: [0, lastStep(board, xaxis.range[1])] },
       yaxis: log ? { ...yaxis, ...room, type: "log", rangemode: "normal", uirevision: "log" } : { ...yaxis, ...room },
-      shapes: [...levels().filter((shape) => !log || shape.y0 > 0), ...(name === "gradients" ? [] : momentLines(board)), ...marker(board)],
+      shapes: [
+        ...levels().filter((shape) => !log || shape.y0 > 0),
+        ...(name === "gradients" ? [] : momentLines(board)),
+        ...marker(board),
+      ],
     })
     Object.assign(panel.plot.dataset, { step: board.shownStep(), run: board.data.run })
     board.describe(panel, () => `${title} at step ${board.shownStep()}: ${inWords(traces, levels())}`)
@@ -77,10 +85,14 @@ function lastStep(board, planned) {
 /** A vertical line at the step chosen in the replay. */
 function marker(board) {
   const step = board.replayedStep()
-  return step == null ? [] : [{ type: "line", name: "accent", x0: step, x1: step, yref: "paper", y0: 0, y1: 1, line: { width: 1.5 } }]
+  return step == null
+    ? []
+    : [{ type: "line", name: "accent", x0: step, x1: step, yref: "paper", y0: 0, y1: 1, line: { width: 1.5 } }]
 }
 
 function inWords(traces, levels = []) {
-  const lines = traces.filter((trace) => trace.y.length).map((trace) => `${trace.meta.label ?? trace.name} ${number(trace.y[trace.y.length - 1])}`)
+  const lines = traces.filter((trace) => trace.y.length).map((trace) =>
+    `${trace.meta.label ?? trace.name} ${number(trace.y[trace.y.length - 1])}`
+  )
   return [...lines, ...levels.map((shape) => shape.name)].join(", ") || "no values yet"
 }

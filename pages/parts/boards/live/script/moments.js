@@ -9,10 +9,18 @@ const SHARP = 0.5 // the mean of the largest attention weights from which a head
 function momentsOf(board) {
   const { column, levels } = board.milestones ?? { levels: {} }
   const [steps, values] = column ? board.column(column) : [[], []]
-  const crossed = Object.entries(levels).map(([name, level]) => ({ name, step: steps[values.findIndex((value) => value >= level)] }))
+  const crossed = Object.entries(levels).map(([name, level]) => ({
+    name,
+    step: steps[values.findIndex((value) => value >= level)],
+  }))
   const pattern = { name: "sharp attention", step: firstSharp(board) }
-  const failed = { name: "not finite", step: board.status.state === "failed" && board.shownStep() >= board.status.step ? board.status.step : null }
-  return [...crossed, pattern, failed].filter(({ step }) => step != null && step <= board.cut).sort((a, b) => a.step - b.step)
+  const failed = {
+    name: "not finite",
+    step: board.status.state === "failed" && board.shownStep() >= board.status.step ? board.status.step : null,
+  }
+  return [...crossed, pattern, failed].filter(({ step }) => step != null && step <= board.cut).sort((a, b) =>
+    a.step - b.step
+  )
 }
 
 /** The step of the first snapshot in which some head's mean largest weight over the later queries is sharp, if that of step 0 has none. */
@@ -35,20 +43,41 @@ function isSharp(snapshot) {
 export function momentsBar(board, look) {
   const root = el("div", { class: "moments", role: "group", "aria-label": "Moments of this run" })
   let drawn = ""
-  const nearest = (step) => board.snapshots.reduce((best, one, at, all) => (Math.abs(one.step - step) < Math.abs(all[best].step - step) ? at : best), 0)
+  const nearest = (step) =>
+    board.snapshots.reduce(
+      (best, one, at, all) => (Math.abs(one.step - step) < Math.abs(all[best].step - step) ? at : best),
+      0,
+    )
   const draw = () => {
     const found = momentsOf(board)
     const wanted = JSON.stringify(found)
     if (wanted === drawn) return
     drawn = wanted
-    root.replaceChildren(...found.map(({ step, name }) =>
-      el("button", { type: "button", title: `${name}, at step ${step}: look at the nearest snapshot`, onclick: () => board.snapshots.length && look(nearest(step)) },
-        `${name} · ${step.toLocaleString("en")}`)))
+    root.replaceChildren(
+      ...found.map(({ step, name }) =>
+        el("button", {
+          type: "button",
+          title: `${name}, at step ${step}: look at the nearest snapshot`,
+          onclick: () => board.snapshots.length && look(nearest(step)),
+        }, `${name} · ${step.toLocaleString("en")}`)
+      ),
+    )
   }
   return { root, draw }
 }
 
 /** Thin upright lines at the moments. */
 export function momentLines(board) {
-  return momentsOf(board).map(({ step, name }) => ({ type: "line", name, x0: step, x1: step, yref: "paper", y0: 0, y1: 1, line: { width: 1, dash: "dot" }, opacity: 0.45, layer: "below" }))
+  return momentsOf(board).map(({ step, name }) => ({
+    type: "line",
+    name,
+    x0: step,
+    x1: step,
+    yref: "paper",
+    y0: 0,
+    y1: 1,
+    line: { width: 1, dash: "dot" },
+    opacity: 0.45,
+    layer: "below",
+  }))
 }

@@ -9,7 +9,14 @@ const FRAMES_A_SECOND = 6 // snapshots, when a live run's are played again
 /** `tell` says everywhere which step is shown. */
 export function replayBar(board, tell) {
   const play = el("button", { type: "button", class: "play", onclick: () => toggle() })
-  const slider = el("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": "Look back at a step", oninput: () => seek(Number(slider.value)) })
+  const slider = el("input", {
+    type: "range",
+    min: 0,
+    max: 0,
+    value: 0,
+    "aria-label": "Look back at a step",
+    oninput: () => seek(Number(slider.value)),
+  })
   const label = el("span", { class: "at" }, "")
   const live = el("button", { type: "button", class: "live", onclick: () => follow() }, "Live")
   const root = el("div", { class: "replay" }, play, slider, label, live)
@@ -77,7 +84,11 @@ export function replayBar(board, tell) {
     const at = board.snapshot()?.step
     slider.max = Math.max(0, board.recorded() ? board.status.step : latest())
     slider.value = board.recorded() ? board.shownStep() : (board.looking ?? latest())
-    label.textContent = at == null ? "" : board.recorded() ? `step ${at.toLocaleString("en")}` : `looking at step ${at.toLocaleString("en")}`
+    label.textContent = at == null
+      ? ""
+      : board.recorded()
+      ? `step ${at.toLocaleString("en")}`
+      : `looking at step ${at.toLocaleString("en")}`
     slider.setAttribute("aria-valuetext", label.textContent)
     label.hidden = board.recorded() // the line above says it
     play.textContent = timer ? "❚❚" : atEnd() ? "↻ Play again" : "▶"

@@ -3,8 +3,15 @@
 import { duration, number } from "../../shell/script/dom.js"
 
 export const STATES = {
-  none: "Not trained yet", queued: "Waiting", running: "Training", paused: "Paused", finished: "Finished", failed: "Failed", stopped: "Stopped",
-  lost: "Lost", recorded: "Recorded run",
+  none: "Not trained yet",
+  queued: "Waiting",
+  running: "Training",
+  paused: "Paused",
+  finished: "Finished",
+  failed: "Failed",
+  stopped: "Stopped",
+  lost: "Lost",
+  recorded: "Recorded run",
 }
 const RECENT = 4 // seconds over which the speed is taken
 
@@ -19,7 +26,9 @@ export function runInWords(board) {
     if (!pace.length || pace[pace.length - 1].step < status.step) pace.push({ now, step: status.step })
     while (pace.length > 2 && now - pace[0].now > RECENT) pace.shift()
     const [first, last] = [pace[0], pace[pace.length - 1]]
-    return last.now - first.now < 0.5 ? null : ((status.steps - status.step) * (last.now - first.now)) / (last.step - first.step)
+    return last.now - first.now < 0.5
+      ? null
+      : ((status.steps - status.step) * (last.now - first.now)) / (last.step - first.step)
   }
   const sentence = (status, state, step) => {
     const said = [`step ${step.toLocaleString("en")} of ${status.steps.toLocaleString("en")}`]

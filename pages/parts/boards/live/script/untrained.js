@@ -17,7 +17,9 @@ export function untrainedModel(board, { onNews, onProblem }) {
       const news = await answer.json()
       if (shown === query) news.problem ? onProblem(news.problem) : onNews(news)
     } catch (error) {
-      if (error.name !== "AbortError" && shown === query) again = setTimeout(() => shown === query && ask(query), TRY_AGAIN)
+      if (error.name !== "AbortError" && shown === query) {
+        again = setTimeout(() => shown === query && ask(query), TRY_AGAIN)
+      }
     }
   }
   const show = (query) => {

@@ -1,6 +1,5 @@
 // Helpers for the document: elements from text only, addresses, the active theme.
 
-
 /** An element with attributes, handlers (on...) and children. Text always becomes text nodes, never markup. */
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag)
@@ -27,13 +26,13 @@ export function appAddress() {
 
 /** Plotly, loaded once for the document from the app itself. */
 export function loadPlotly(address) {
-  window.attentionLabPlotly ??= new Promise((resolve, reject) => {
+  globalThis.attentionLabPlotly ??= new Promise((resolve, reject) => {
     const script = el("script", { src: new URL(address, appAddress()).href, async: true })
-    script.onload = () => resolve(window.Plotly)
+    script.onload = () => resolve(globalThis.Plotly)
     script.onerror = () => reject(new Error("Plotly could not be loaded"))
     document.head.append(script)
   })
-  return window.attentionLabPlotly
+  return globalThis.attentionLabPlotly
 }
 
 /** The theme's name, which chooses one colour of each pair, and the colours that figures share with the page. */
@@ -68,7 +67,10 @@ export function fade(color, share) {
   return `rgba(${r},${g},${b},${share})`
 }
 
-export const number = (value, digits = 3) => (Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : Number(value.toPrecision(digits)).toString())
+export const number = (
+  value,
+  digits = 3,
+) => (Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : Number(value.toPrecision(digits)).toString())
 
 export function duration(seconds) {
   if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`

@@ -16,7 +16,10 @@ export function downloads(board, panel) {
     missing.hidden = true
     if (!panel.drawn && !panel.picture) return
     const heading = [panel.title, panel.detail, board.data.name].filter(Boolean).join(", ")
-    const name = `${board.data.name || "figure"} ${panel.title} ${panel.detail ?? ""}`.trim().replace(/[^\p{L}\p{N}]+/gu, "-").toLowerCase()
+    const name = `${board.data.name || "figure"} ${panel.title} ${panel.detail ?? ""}`.trim().replace(
+      /[^\p{L}\p{N}]+/gu,
+      "-",
+    ).toLowerCase()
     if (panel.picture) return savePicture(`${name}.${format}`, panel.picture(), format)
     if (format === "csv") {
       const traces = panel.exact ? await panel.exact() : panel.plot._fullData
@@ -28,27 +31,54 @@ export function downloads(board, panel) {
     const title = { text: plainText(heading), font: { size: layout.font?.size }, x: 0.02, y: 0.97, yanchor: "top" }
     const [width, height] = [panel.plot.offsetWidth, panel.plot.offsetHeight + 40]
     const legend = { ...layout.legend, y: 1 - 34 / height }
-    const figure = { data: panel.drawn.traces, layout: { ...layout, margin, title, legend, paper_bgcolor: theme.surface } }
-    saveAddress(`${name}.${format}`, await board.plotly.toImage(figure, { format, width, height, scale: format === "png" ? 3 : 1 }))
+    const figure = {
+      data: panel.drawn.traces,
+      layout: { ...layout, margin, title, legend, paper_bgcolor: theme.surface },
+    }
+    saveAddress(
+      `${name}.${format}`,
+      await board.plotly.toImage(figure, { format, width, height, scale: format === "png" ? 3 : 1 }),
+    )
   }
   const saveSlide = async (format) => {
     menu.open = false
     const { layout, scale } = panel.slide
     const figure = { data: panel.figure.data, layout }
-    saveAddress(`${board.data.name}-slide.${format}`, await board.plotly.toImage(figure, { format, width: layout.width, height: layout.height, scale }))
+    saveAddress(
+      `${board.data.name}-slide.${format}`,
+      await board.plotly.toImage(figure, { format, width: layout.width, height: layout.height, scale }),
+    )
   }
   const item = (format, text) => el("button", { type: "button", role: "menuitem", onclick: () => save(format) }, text)
   const slides = [["png", "Slide (PNG)"], ["svg", "Slide (SVG)"]].map(([format, text]) =>
-    el("button", { type: "button", role: "menuitem", hidden: true, onclick: () => saveSlide(format) }, text))
-  const reset = el("button", { type: "button", role: "menuitem", onclick: () => ((menu.open = false), resetZoom(board, panel)) }, "Reset zoom")
+    el("button", { type: "button", role: "menuitem", hidden: true, onclick: () => saveSlide(format) }, text)
+  )
+  const reset = el("button", {
+    type: "button",
+    role: "menuitem",
+    onclick: () => ((menu.open = false), resetZoom(board, panel)),
+  }, "Reset zoom")
   const numbers = item("csv", "Data (CSV)")
   numbers.hidden = reset.hidden = Boolean(panel.picture)
-  const missing = el("p", { role: "alert", hidden: true }, "The exact numbers could not be read. The run may no longer keep them.")
+  const missing = el(
+    "p",
+    { role: "alert", hidden: true },
+    "The exact numbers could not be read. The run may no longer keep them.",
+  )
   const menu = el(
     "details",
     { class: "menu" },
     el("summary", { "aria-label": `Download ${panel.title}`, title: "Download" }, "⤓"),
-    el("div", { role: "menu" }, item("png", "Picture (PNG)"), item("svg", "Drawing (SVG)"), ...slides, numbers, reset, missing),
+    el(
+      "div",
+      { role: "menu" },
+      item("png", "Picture (PNG)"),
+      item("svg", "Drawing (SVG)"),
+      ...slides,
+      numbers,
+      reset,
+      missing,
+    ),
   )
   menu.ontoggle = () => slides.forEach((button) => (button.hidden = !panel.slide))
   menu.onkeydown = (event) => {
@@ -67,8 +97,9 @@ function resetZoom(board, panel) {
   const { xaxis = {}, yaxis = {} } = panel.drawn?.layout ?? {}
   const back = (axis) => (axis.range ? { range: [...axis.range] } : { autorange: axis.autorange ?? true })
   const change = {}
-  for (const [name, axis] of [["xaxis", xaxis], ["yaxis", yaxis]])
+  for (const [name, axis] of [["xaxis", xaxis], ["yaxis", yaxis]]) {
     for (const [key, value] of Object.entries(back(axis))) change[`${name}.${key}`] = value
+  }
   if (panel.drawn) board.plotly.relayout(panel.plot, change)
 }
 
@@ -85,25 +116,38 @@ function csvOf(traces) {
 
 function cellsOf({ z, customdata, meta: { label, rows, columns } }) {
   const [high, wide] = [rows, columns].map(Object.entries)
-  const places = [...high.slice(0, -1).map((place) => [...place, 0]), ...wide.slice(0, -1).map((place) => [...place, 1]), [...high.at(-1), 0], [...wide.at(-1), 1]]
+  const places = [
+    ...high.slice(0, -1).map((place) => [...place, 0]),
+    ...wide.slice(0, -1).map((place) => [...place, 1]),
+    [...high.at(-1), 0],
+    [...wide.at(-1), 1],
+  ]
   const lines = [["series", ...places.map(([name]) => name), "value"]]
   ;(customdata ?? z).forEach((values, row) => {
-    for (let column = 0; column < values.length; column++)
-      if (values[column] != null && !Number.isNaN(values[column]))
+    for (let column = 0; column < values.length; column++) {
+      if (values[column] != null && !Number.isNaN(values[column])) {
         lines.push([label, ...places.map(([, numbers, axis]) => numbers[axis ? column : row]), digits(values, column)])
+      }
+    }
   })
   return lines
 }
 
 function pointsOf(traces) {
   const lines = [["series", "x", "y", "value"]]
-  for (const { x, y = [], x0 = 0, dx = 1, meta, name } of traces)
-    for (let at = 0; at < y.length; at++) lines.push([meta?.label ?? name, x?.length ? digits(x, at) : x0 + at * dx, digits(y, at), ""])
+  for (const { x, y = [], x0 = 0, dx = 1, meta, name } of traces) {
+    for (let at = 0; at < y.length; at++) {
+      lines.push([meta?.label ?? name, x?.length ? digits(x, at) : x0 + at * dx, digits(y, at), ""])
+    }
+  }
   return lines
 }
 
 /** Nine digits identify every float32 number. */
-const digits = (values, at) => (values instanceof Float32Array && Number.isFinite(values[at]) ? Number(values[at].toPrecision(9)) : values[at])
+const digits = (
+  values,
+  at,
+) => (values instanceof Float32Array && Number.isFinite(values[at]) ? Number(values[at].toPrecision(9)) : values[at])
 
 /** A drawing as it is, or painted three times as large. */
 async function savePicture(name, { text, width, height }, format) {

@@ -4,14 +4,16 @@ import { fade } from "./dom.js"
 
 export const QUIET = { displayModeBar: false, responsive: false, doubleClick: "reset+autosize", showTips: false }
 const DRAGGED = { ...QUIET, edits: { shapePosition: true } } // of a figure with a mark that can be moved
-const TOUCH = window.matchMedia("(pointer: coarse)").matches
+const TOUCH = globalThis.matchMedia("(pointer: coarse)").matches
 
 /** A trace in the colours of the active theme: its scale, or its line and its marks. */
 export function coloured(trace, theme) {
   if (trace.textfont) trace = { ...trace, ...larger({ textfont: trace.textfont }, theme.larger) }
   const color = trace.meta?.color?.[theme.name]
   const scale = trace.meta?.scale?.[theme.name]
-  if (scale) return trace.marker ? { ...trace, marker: { ...trace.marker, colorscale: scale } } : { ...trace, colorscale: scale }
+  if (scale) {
+    return trace.marker ? { ...trace, marker: { ...trace.marker, colorscale: scale } } : { ...trace, colorscale: scale }
+  }
   if (!color) return trace
   if (trace.type === "bar") return { ...trace, marker: { ...trace.marker, color } }
   const painted = { ...trace, line: { ...trace.line, color } }
@@ -24,8 +26,14 @@ export function withText(trace) {
   const names = Object.entries(trace.meta?.columns ?? {})
   if (names.length < 2) return trace
   const step = trace.dx ?? 1 // cells of the original in one drawn cell
-  const text = Array.from({ length: names[0][1].length / step }, (_, at) => names.map(([name, numbers]) => `${name} ${numbers[at * step]}`).join(", "))
-  return { ...trace, text: trace.meta.rows && Array.from({ length: Object.values(trace.meta.rows)[0].length }, () => text) }
+  const text = Array.from(
+    { length: names[0][1].length / step },
+    (_, at) => names.map(([name, numbers]) => `${name} ${numbers[at * step]}`).join(", "),
+  )
+  return {
+    ...trace,
+    text: trace.meta.rows && Array.from({ length: Object.values(trace.meta.rows)[0].length }, () => text),
+  }
 }
 
 export function dressed(layout, theme, subject) {
@@ -39,7 +47,12 @@ export function dressed(layout, theme, subject) {
     uirevision: subject,
     dragmode: TOUCH ? false : "zoom",
     font: { ...layout.font, color: theme.ink, family: theme.font },
-    hoverlabel: { ...layout.hoverlabel, bgcolor: theme.surface, bordercolor: theme.border, font: { color: theme.ink, family: theme.font, size: layout.font?.size } },
+    hoverlabel: {
+      ...layout.hoverlabel,
+      bgcolor: theme.surface,
+      bordercolor: theme.border,
+      font: { color: theme.ink, family: theme.font, size: layout.font?.size },
+    },
     ...Object.fromEntries(["xaxis", "yaxis", ...axes].map((name) => [name, { ...layout[name], ...lines }])),
     shapes: layout.shapes?.map((shape) => outlined(shape, theme, muted)),
     annotations: layout.annotations?.map((note) => noted(note, theme, muted)),
@@ -56,13 +69,18 @@ function noted(note, theme, muted) {
 function larger(part, by) {
   if (!by || part === null || typeof part !== "object") return part
   if (Array.isArray(part)) return part.map((one) => larger(one, by))
-  const grown = (key, value) => (/font$/.test(key) && value.size ? { ...value, size: value.size + by } : larger(value, by))
+  const grown = (
+    key,
+    value,
+  ) => (/font$/.test(key) && value.size ? { ...value, size: value.size + by } : larger(value, by))
   return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, grown(key, value)]))
 }
 
 /** Level lines are muted, areas faint; what is named accent stands out. */
 function outlined(shape, theme, muted) {
-  if (shape.type === "rect" && shape.name !== "accent") return { ...shape, fillcolor: fade(theme.ink, 0.07), line: { width: 0 } }
+  if (shape.type === "rect" && shape.name !== "accent") {
+    return { ...shape, fillcolor: fade(theme.ink, 0.07), line: { width: 0 } }
+  }
   return {
     ...shape,
     line: { ...shape.line, color: shape.name === "accent" ? theme.ink : muted },

@@ -1,7 +1,7 @@
 // A panel: a card with a heading, tools, and a plot that is one node from its first figure to its last.
 
 import { el } from "./dom.js"
-import { QUIET, coloured, withText } from "./figure.js"
+import { coloured, QUIET, withText } from "./figure.js"
 
 /** A card of that id, with a heading of that level among those of the page. `waiting` stands in the place of the plot until there is one.
  *
@@ -13,8 +13,28 @@ export function newPanel({ id, kind, title, tag, level, waiting = "", plotted = 
   const plot = el("div", { class: "plot", role: "img", "aria-label": waiting ? `${title}: ${waiting}` : title })
   const wait = el("p", { class: "waiting", hidden: !waiting }, waiting)
   const body = el("div", { class: "body" }, ...(plotted ? [plot] : []), wait)
-  const root = el("article", { class: `panel ${kind}`, "data-id": id, "aria-label": title }, el("header", {}, heading, tools), body)
-  return { id, title, detail: "", root, heading, tools, body, plot, wait, dirty: true, near: false, drawnAt: 0, drawn: null, draw: () => {} }
+  const root = el(
+    "article",
+    { class: `panel ${kind}`, "data-id": id, "aria-label": title },
+    el("header", {}, heading, tools),
+    body,
+  )
+  return {
+    id,
+    title,
+    detail: "",
+    root,
+    heading,
+    tools,
+    body,
+    plot,
+    wait,
+    dirty: true,
+    near: false,
+    drawnAt: 0,
+    drawn: null,
+    draw: () => {},
+  }
 }
 
 /** Put a figure into a panel or bring it up to date; zoom and legend choices stay as long as the board's subject is the same. */
@@ -25,7 +45,12 @@ export function put(board, panel, traces, layout) {
   panel.plot.hidden = false
   const shown = traces.map((trace) => coloured(withText(trace), theme))
   const revision = (panel.plot.layout?.datarevision ?? 0) + 1 // Columns may grow in place; without this Plotly sees no change.
-  board.plotly.react(panel.plot, shown, { ...dressed(layout, theme, board.subject), datarevision: revision }, panel.drags ? DRAGGED : QUIET)
+  board.plotly.react(
+    panel.plot,
+    shown,
+    { ...dressed(layout, theme, board.subject), datarevision: revision },
+    panel.drags ? DRAGGED : QUIET,
+  )
   panel.drawn = { traces: shown, layout }
   panel.plot.dataset.draws = Number(panel.plot.dataset.draws ?? 0) + 1
 }

@@ -22,7 +22,7 @@ export function newStatusLine(names) {
     problem.hidden = !sentence
   }
   /** Say from now on that the board itself has failed. */
-  const fail = (sentence) => explain((failure = sentence))
+  const fail = (sentence) => explain(failure = sentence)
   const draw = ({ state, words, share, reason, spoken = "" }) => {
     const name = names[state] ?? state
     line.hidden = !name

@@ -14,7 +14,7 @@ export function lossCurve() {
     "div",
     { class: "curve", role: "img" },
     drawing("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none" }, path),
-    value
+    value,
   )
   const draw = (steps, losses, all) => {
     const points = losses.map((loss, at) => [steps[at], loss]).filter(([, loss]) => Number.isFinite(loss))
@@ -24,7 +24,7 @@ export function lossCurve() {
       "d",
       points
         .map(([step, loss], at) => `${at ? "L" : "M"}${(100 * step) / Math.max(1, all)} ${100 - (94 * loss) / highest}`)
-        .join(" ")
+        .join(" "),
     )
     value.textContent = last ? number(last[1]) : ""
     root.setAttribute("aria-label", last ? `loss ${number(last[1])} at step ${last[0]}` : "loss: not known yet")

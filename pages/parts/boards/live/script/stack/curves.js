@@ -56,7 +56,9 @@ export function arcLines(arcs, layout) {
     const share = Number.isFinite(arc.weight) ? arc.share / most : 0.2 // all alike where there are no weights
     const at = Math.min(CLASSES - 1, Math.floor(CLASSES * Math.sqrt(share)))
     texts[at].push(
-      `M${round(x0)} ${round(y0)}C${round(a[0])} ${round(a[1])} ${round(b[0])} ${round(b[1])} ${round(x1)} ${round(y1)}`
+      `M${round(x0)} ${round(y0)}C${round(a[0])} ${round(a[1])} ${round(b[0])} ${round(b[1])} ${round(x1)} ${
+        round(y1)
+      }`,
     )
   }
   return texts.map((parts, at) => {
@@ -122,7 +124,7 @@ export function carriedLines(streams, layout) {
     if (share < 0.02) continue
     const x = round(xOf(layout, kind === "encoder" ? "source" : "reads", place))
     texts[share > 0.4 ? 2 : share > 0.12 ? 1 : 0].push(
-      `M${x} ${round(heightOf(layout, layer))}V${round(heightOf(layout, layer + 1))}`
+      `M${x} ${round(heightOf(layout, layer))}V${round(heightOf(layout, layer + 1))}`,
     )
   }
   return texts.map((parts, at) => ({ d: parts.join(""), width: 1.2 + 1.1 * at, opacity: 0.3 + 0.3 * at }))

@@ -84,13 +84,14 @@ export function reachOf(layers, kernel, place, gone) {
   for (let layer = layers - 1; layer >= 0; layer--) {
     if (gone(layer)) continue
     const next = new Set()
-    for (const query of reached)
+    for (const query of reached) {
       for (let tap = 0; tap < kernel; tap++) {
         const key = query - tap * 2 ** layer
         if (key < 0) continue
         next.add(key)
         arcs.push({ kind: "self", layer, query, key, share: 0.5, weight: NaN })
       }
+    }
     reached = next
   }
   return { arcs: arcs.slice(0, 2 * MOST_ARCS), streams: [] }

@@ -56,7 +56,7 @@ export function modelParts(onPart, onLarge) {
         "aria-label": `${told.title.replace("{layer}", layer == null ? "" : layer + 1)}. ${told.says}`,
         title: told.says,
       },
-      ...label
+      ...label,
     )
     ;(named[kind] ??= []).push(node)
     return [node]
@@ -83,7 +83,7 @@ export function modelParts(onPart, onLarge) {
         el("div", { class: "between" }),
         el("div", { class: "tiles" }, ...tiles),
         right,
-        ...(gradients ? [gradients] : [])
+        ...(gradients ? [gradients] : []),
       )
       const columns = model.stacks.map(({ prefix }) => `grad_norms.${prefix}${model.gradients[layer]}.total`)
       return { line, tiles, right, gradients, columns }
@@ -95,7 +95,7 @@ export function modelParts(onPart, onLarge) {
       el("div", { class: "own" }, ...(controls ? [...part(model, "loss"), curve.root] : [])),
       el("div", { class: "between" }),
       el("div", { class: "tiles" }, ...(controls ? [...part(model, "heads"), ...part(model, "mask")] : [])),
-      ...(controls ? [heading("answer", "right"), heading("gradient", "gradient")] : [])
+      ...(controls ? [heading("answer", "right"), heading("gradient", "gradient")] : []),
     )
     const below = el(
       "div",
@@ -103,7 +103,7 @@ export function modelParts(onPart, onLarge) {
       el("div", { class: "own" }, ...(controls ? [...part(model, "embedding"), ...part(model, "encoding")] : [])),
       el("div", { class: "between" }),
       el("div", { class: "tiles" }),
-      ...(controls ? [begin] : [])
+      ...(controls ? [begin] : []),
     )
     layers.begin = begin
     layers.ends = { above, below }
@@ -123,7 +123,7 @@ export function modelParts(onPart, onLarge) {
       put(line, layout.wide ? top : top + layout.row, layout.wide ? layout.row : layout.strip)
     })
     const theme = board.theme.name
-    for (const { tiles } of layers)
+    for (const { tiles } of layers) {
       for (const tile of tiles) {
         const { which, layer, head } = partAt(tile)
         const grid = seen.grid(which)
@@ -132,16 +132,18 @@ export function modelParts(onPart, onLarge) {
         tile.classList.toggle("cut", seen.cut(which === "self" ? "head" : `head.${which}`, layer, head))
         tile.setAttribute(
           "aria-pressed",
-          seen.only?.which === which && seen.only.layer === layer && seen.only.head === head
+          seen.only?.which === which && seen.only.layer === layer && seen.only.head === head,
         )
       }
-    for (const [kind, nodes] of Object.entries(named))
+    }
+    for (const [kind, nodes] of Object.entries(named)) {
       for (const node of nodes) {
         const { layer } = partAt(node)
         node.classList.toggle("cut", seen.cut(kind, layer))
         node.classList.toggle("off", model.parts[kind].off)
         node.classList.toggle("fault", model.parts[kind].fault)
       }
+    }
     layers.forEach(({ line, right }, layer) => {
       line.classList.toggle("gone", seen.cut("layer", layer))
       fillShare(right, seen.right(layer + 1), `after layer ${layer + 1}`)

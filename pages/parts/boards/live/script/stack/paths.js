@@ -27,7 +27,7 @@ export function pathsDrawing() {
     groups.carried,
     groups.arcs,
     passed,
-    point
+    point,
   )
 
   /** One path for each line; those that are left over are emptied. */

@@ -40,7 +40,7 @@ export function partBox(root) {
       el(
         "button",
         { type: "button", disabled: Boolean(why), title: why || false, onclick: () => (hide(), act()) },
-        label
+        label,
       )
     const reasons = [...new Set(buttons.map(({ why }) => why).filter(Boolean))]
     box.replaceChildren(
@@ -51,8 +51,8 @@ export function partBox(root) {
         "div",
         { class: "choices" },
         ...buttons.map(button),
-        el("button", { type: "button", class: "close", "aria-label": "Close", onclick: hide }, "×")
-      )
+        el("button", { type: "button", class: "close", "aria-label": "Close", onclick: hide }, "×"),
+      ),
     )
     box.setAttribute("aria-label", title)
     box.hidden = false
@@ -62,7 +62,7 @@ export function partBox(root) {
     const [left, top] = besidePart(
       { left: part.left - outer.left, top: part.top - outer.top, width: part.width, height: part.height },
       { width: box.offsetWidth, height: box.offsetHeight },
-      outer
+      outer,
     )
     Object.assign(box.style, { left: `${left}px`, top: `${top}px` })
     box.querySelector("button:not(:disabled)")?.focus({ preventScroll: true })

@@ -34,15 +34,17 @@ export function partWords(at, { model, looks, only, grid, place, large, alone, a
   const notes = []
   if (at.kind === "head") {
     const mine = only && only.which === at.which && only.layer === at.layer && only.head === at.head
-    if (model.heads > 1 || mine)
+    if (model.heads > 1 || mine) {
       buttons.push(
         mine
           ? { label: "All heads", act: () => alone(null) }
-          : { label: "Its arcs alone", act: () => alone({ which: at.which, layer: at.layer, head: at.head }) }
+          : { label: "Its arcs alone", act: () => alone({ which: at.which, layer: at.layer, head: at.head }) },
       )
+    }
     if (large) buttons.push({ label: "Show large", act: large })
-    if (grid && place != null && grid.block.every((cells) => cells === 1))
+    if (grid && place != null && grid.block.every((cells) => cells === 1)) {
       notes.push(headInWords(grid, place * model.heads + at.head))
+    }
   }
   if (part.off) notes.push("This model was made without it.")
   if (part.fault) notes.push("In this model it is broken.")

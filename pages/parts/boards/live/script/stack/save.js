@@ -27,7 +27,7 @@ export function pictureAsSvg(root, drawn, theme, heading) {
     drawing(
       "text",
       { x: ROOM, y: ROOM + at * LETTER.line + LETTER.size, "font-size": LETTER.size, fill: theme.ink },
-      line
+      line,
     )
   )
   const shapes = drawn.flatMap((node) => [...shapesOf(node, left, top)])
@@ -53,16 +53,17 @@ function* shapesOf(node, left, top) {
   if (style.display === "none" || style.visibility === "hidden" || (!box.width && !box.height)) return
   const place = { x: box.x - left, y: box.y - top, width: box.width, height: box.height }
   if (node.tagName === "svg") return yield linesOf(node, place)
-  if (node.tagName === "CANVAS")
+  if (node.tagName === "CANVAS") {
     return yield drawing("image", {
       ...place,
       href: node.toDataURL(),
       preserveAspectRatio: "none",
       style: "image-rendering:pixelated",
     })
+  }
   const filled = !/, 0\)$|transparent/.test(style.backgroundColor)
   const edge = parseFloat(style.borderTopWidth)
-  if (filled || edge)
+  if (filled || edge) {
     yield drawing("rect", {
       ...place,
       rx: 3,
@@ -70,8 +71,10 @@ function* shapesOf(node, left, top) {
       stroke: edge ? style.borderTopColor : "none",
       opacity: style.opacity,
     })
-  for (const words of node.childNodes)
+  }
+  for (const words of node.childNodes) {
     if (words.nodeType === 3 && words.textContent.trim()) yield lettersOf(words, style, left, top)
+  }
   for (const child of node.children) yield* shapesOf(child, left, top)
 }
 
@@ -96,8 +99,9 @@ function linesOf(node, { x, y, width, height }) {
   const [from, to] = [node, copy].map((root) => [...root.querySelectorAll("path, circle")])
   from.forEach((line, at) => {
     const style = getComputedStyle(line)
-    for (const name of ["fill", "stroke", "stroke-dasharray", "stroke-width", "stroke-opacity", "opacity"])
+    for (const name of ["fill", "stroke", "stroke-dasharray", "stroke-width", "stroke-opacity", "opacity"]) {
       to[at].setAttribute(name, style.getPropertyValue(name))
+    }
   })
   for (const [name, value] of Object.entries({ x, y, width, height })) copy.setAttribute(name, value)
   if (node.viewBox.baseVal?.width) copy.setAttribute("viewBox", node.getAttribute("viewBox"))

@@ -36,7 +36,7 @@ export function stackPanel(board, title) {
   const paths = pathsDrawing()
   const parts = modelParts(
     (at, node) => open(at, node),
-    (at) => enlarge(at)
+    (at) => enlarge(at),
   )
   const symbols = symbolRows({
     onPoint: (at) => follow("pointed", at),
@@ -125,8 +125,9 @@ export function stackPanel(board, title) {
     built = structure
   }
   const place = (layout) => {
-    for (const name of ["left", "middle", "tiles", "tile", "gap", "row"])
+    for (const name of ["left", "middle", "tiles", "tile", "gap", "row"]) {
       picture.style.setProperty(`--${name}`, `${layout[name]}px`)
+    }
     picture.style.height = `${layout.height}px`
     picture.classList.toggle("narrow", !layout.wide)
     picture.classList.toggle("thin", (layout.wide ? layout.row : layout.strip) < 18)

@@ -24,7 +24,7 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
   const root = el(
     "div",
     { class: "symbols", role: "grid", "aria-label": "The sequence" },
-    ...Object.values(rows).map((row) => row.root)
+    ...Object.values(rows).map((row) => row.root),
   )
   let [layout, question, movable] = [null, null, false]
   const focus = rovingFocus(root, "[data-reads], [data-source]", (node) => onChoose(placeOf(node)))
@@ -115,16 +115,18 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
         place: at,
         text: asks(at) ? sample.predictions[at] : "",
         class: JUDGED[sample.marks[at]] ?? "unasked",
-      }))
+      })),
     )
     focus.refresh()
   }
   /** Outline the chosen symbol and the one that it reads most. */
   const mark = (chosen, read) => {
-    for (const [name, at] of [
-      ["pointed", chosen],
-      ["read", read],
-    ]) {
+    for (
+      const [name, at] of [
+        ["pointed", chosen],
+        ["read", read],
+      ]
+    ) {
       const node = at && cell(at)
       root.querySelectorAll(`.${name}`).forEach((other) => other !== node && other.classList.remove(name))
       node?.classList.add(name)
@@ -146,7 +148,7 @@ function symbolRow(name, label) {
     "div",
     { class: `row ${name}`, role: "row" },
     el("span", { class: "row-name", role: "rowheader" }, label),
-    line
+    line,
   )
   const cells = []
   const fill = (wanted) => {

@@ -29,7 +29,7 @@ export function headTile(kind, layer, head) {
       "data-layer": layer,
       "data-head": head,
     },
-    el("canvas", { width: 1, height: 1, "aria-hidden": true })
+    el("canvas", { width: 1, height: 1, "aria-hidden": true }),
   )
 }
 
@@ -57,7 +57,8 @@ export function drawTile(tile, grid, place, theme) {
   const color = (b << 16) | (g << 8) | r // bytes of a pixel from the lowest on
   const values = grid && (grid.decoded ??= decode(grid))
   const start = place * rows * columns
-  for (let at = 0; at < tile.cells.length; at++)
+  for (let at = 0; at < tile.cells.length; at++) {
     tile.cells[at] = grid ? (((255 * Math.sqrt(Math.min(1, values[start + at]))) << 24) | color) >>> 0 : 0
+  }
   tile.context.putImageData(tile.image, 0, 0)
 }

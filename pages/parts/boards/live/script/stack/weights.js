@@ -33,11 +33,12 @@ export function weightsOf(snapshot, kind, places, { only = null, off = () => fal
     if (place == null || place >= grid.shape[0]) return null
     const counted = mean ? [0] : headsOf(layer, heads, only, off)
     const sum = new Float32Array(queries * keys)
-    for (const head of counted)
+    for (const head of counted) {
       for (let query = 0; query < queries; query++) {
         const start = ((place * heads + head) * rows + query) * columns
         for (let key = 0; key < keys; key++) sum[query * keys + key] += values[start + key] / counted.length
       }
+    }
     return sum
   })
   return { queries, keys, layers }

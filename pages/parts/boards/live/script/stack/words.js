@@ -60,8 +60,9 @@ export function headInWords(grid, place) {
   const rows = matrixOf(grid, place).filter((row) => row.some((weight) => weight > 0))
   const keys = rows.map((row) => row.indexOf(Math.max(...row)))
   const sharp = rows.reduce((sum, row, at) => sum + row[keys[at]], 0) / Math.max(1, rows.length)
-  if (sharp < 0.3)
+  if (sharp < 0.3) {
     return `Its positions read many others, each a little: ${percent(sharp)} of the weight is on the strongest.`
+  }
   const share = (test) => keys.filter((key, query) => test(key, query)).length / keys.length
   const back = mostFrequent(keys.map((key, query) => query - key))
   const sum = mostFrequent(keys.map((key, query) => query + key))
@@ -71,8 +72,8 @@ export function headInWords(grid, place) {
       back === 0
         ? "reads itself"
         : back > 0
-          ? `reads the one ${counted(back)} before it`
-          : `reads the one ${counted(-back)} after it`,
+        ? `reads the one ${counted(back)} before it`
+        : `reads the one ${counted(-back)} after it`,
     ],
     [
       share((key) => key === mostFrequent(keys)),
