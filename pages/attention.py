@@ -14,7 +14,7 @@ from pages.parts.attention.runs import asked_model, head_controls, ready, run_co
 from pages.parts.attention.state import EXPLAINED, SETTINGS, VIEWS, AttentionState, LookedAt, address, fitted
 from pages.parts.attention.steps import show_steps
 from pages.parts.boards.recorded import run_named
-from pages.parts.charts.colors import color_of
+from pages.parts.charts.colors import ATTENTION
 
 SHOW = {
     "steps": show_steps, "heads": show_heads, "change": show_change, "training": show_training, "faults": show_faults,
@@ -38,7 +38,7 @@ def looked_at(now: AttentionState) -> LookedAt | None:
     queries, keys = seen["queries"][now.which], seen["keys"][now.which]
     # The default query is two thirds down: in a sequence of question and answer, a token of the answer.
     query = now.query if now.query is not None and now.query < len(queries) else len(queries) * 2 // 3
-    return LookedAt(run, model, now, place, sample, queries, keys, query, color_of(run.config))
+    return LookedAt(run, model, now, place, sample, queries, keys, query, ATTENTION)
 
 
 _, ignored = SETTINGS.open_address()

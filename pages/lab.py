@@ -1,6 +1,7 @@
 """The lab page: choose settings, train live, watch."""
 
 from dataclasses import asdict
+from pathlib import Path
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -25,14 +26,14 @@ from pages.parts.lab.said import reference_behind, say, show_arrival, take_arriv
 from pages.parts.lab.state import PRESET, RUN, SETTINGS, fill_form, form_config, write_address
 
 VIEW = View("accuracy")
-"""What stands beside the loss without a preset."""
+"""What stands beside the attention without a preset."""
 
 
-def panels_for(first: str) -> tuple[Panel, ...]:
-    """All panels of the lab: the model above, then the loss, and beside it the panel that is to be looked at."""
+def panels_for(first: str, *, attends: bool) -> tuple[Panel, ...]:
+    """All panels of the lab: the model above, then one head's attention, beside it the panel that is to be looked at, then the loss."""
     chosen: tuple[Panel, ...] = tuple(panel for panel in ALL if panel == first)
-    rest = tuple(panel for panel in ALL if panel not in (first, "loss"))
-    return ("stack", "loss", *chosen, *rest)
+    names = dict.fromkeys(("stack", "pattern", *chosen, *ALL))
+    return tuple(name for name in names if attends or name not in ("pattern", "attention"))
 
 
 def take_preset() -> None:
@@ -72,9 +73,13 @@ preset = PRESETS[slug] if slug in PRESETS and config == PRESETS[slug].config els
 
 show_arrival()
 band("lab")
-left, right = st.columns([1, 3.2], gap="medium")
+st.html(Path(__file__).parent / "parts" / "lab" / "lab.css")
+with st.container(key="lab-page"):  # the style puts them side by side, and on a phone below one another
+    buttons, main, board, further = (
+        st.container(key=f"lab-{name}") for name in ("buttons", "main", "board", "further")
+    )
 
-with right:  # before the form, so that the board learns of a new run first
+with board:  # before the form, so that the board learns of a new run first
     with st.container(
         key="lab-above"
     ):  # a fixed container: otherwise messages would change the board's index and remount it
@@ -86,7 +91,7 @@ with right:  # before the form, so that the board learns of a new run first
     view = preset.view if preset else VIEW
     live_board(
         run, earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
-        panels=panels_for(view.panel), name=run.config.task if run else "",
+        panels=panels_for(view.panel, attends=(run.config if run else config or RunConfig()).architecture.attends), name=run.config.task if run else "",
         untrained="" if run or config is None else urlencode(to_query(config)),
         model=model_of(config, run.config if run else None) if config is not None else None, look=asdict(view),
         on_band="lab", on_act=act,
@@ -98,12 +103,14 @@ with right:  # before the form, so that the board learns of a new run first
     if config is not None:
         take_run_away(run, config)
 
-with left:
+with buttons:
     controls(run, config)
     if unfit:
         st.error(unfit, icon=":material/error:")
+with main:
     opened_settings()
     main_settings()
+with further:
     if config is not None:
         show_facts(config)
     if SETTINGS.drawn(PRESET):

@@ -150,7 +150,7 @@ def test_runs_that_can_be_shown_have_steps_up_to_their_end(trained: Run) -> None
 def test_pictures_say_their_units_on_fixed_or_even_scales_and_tokens_are_text() -> None:
     names, color = ["<b>", "b", "c"], "#2F7FD6"
     matrix = np.array([[1.0, -2.0, 0.0]] * 3)
-    pattern = charts.pattern_picture(np.eye(3), names, names, color, query=1)
+    pattern = charts.pattern_picture(np.eye(3), names, names, query=1)
     assert list(pattern.layout.xaxis.ticktext) == ["&lt;b>", "b", "c"]
     assert (pattern.layout.shapes[0].y0, pattern.layout.shapes[0].y1) == (0.5, 1.5)
     weight = pattern.data[0]

@@ -39,7 +39,7 @@ def show_heads(at: LookedAt) -> None:
     for place in pictured:
         row, name = rows[place], name_of_head(place)
         keys_used = f"{row['effective_keys']:.1f} keys in effect"
-        drawn = pattern_picture(pattern[place.layer, place.head], queries, keys, at.color, bare=True)
+        drawn = pattern_picture(pattern[place.layer, place.head], queries, keys, bare=True)
         items.append(Panel(
             f"head.{place.layer}.{place.head}", name, drawn, f"Pattern of {name}: {kind_in_words(row)}, {keys_used}.", height=170,
             note=kind_in_words(row), below=keys_used, link=CELLS, picks=True,
@@ -144,7 +144,7 @@ def show_training(at: LookedAt) -> None:
     items = []
     for id, step, pattern in (("step.before", first, before), ("step.after", second, after)):
         used = f"{in_effect(pattern):.1f} keys in effect"
-        drawn = pattern_picture(pattern, queries, keys, at.color, query=query)
+        drawn = pattern_picture(pattern, queries, keys, query=query)
         alt = f"Pattern at step {step}: {used}."
         items.append(Panel(id, f"{name} at step {step}", drawn, alt, height=340, below=used, link=CELLS, picks=True))
     items += [

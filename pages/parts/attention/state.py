@@ -172,7 +172,7 @@ class LookedAt:
     ) -> Panel:
         """A pattern [query, key] of the sequence. ``framed``: whether the query is."""
         query = self.query if framed else None
-        drawn = pattern_picture(pattern, self.queries, self.keys, self.color, query=query, bar=bar)
+        drawn = pattern_picture(pattern, self.queries, self.keys, query=query, bar=bar)
         usual: dict[str, Any] = {"height": 340, "link": CELLS}
         return Panel(id, title, drawn, alt, **usual | more)
 

@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.charts.base import Axis, Trace, axis, figure, painted, rounded
-from pages.parts.charts.colors import diverging, muted, sequential, shade
+from pages.parts.charts.colors import ATTENTION, diverging, muted, sequential, shade
 from pages.parts.charts.heat import gap, heat, heat_figure, labels, live_heat, tile_names, upright_words
 
 MOST_TOKENS = 12
@@ -20,14 +20,14 @@ LEVEL = 70
 """The most letters that fit beneath bars; longer names are turned."""
 
 
-def mosaic_figure(layers: int, heads: int, queries: int, keys: int, color: str, which: str = "self") -> go.Figure:
+def mosaic_figure(layers: int, heads: int, queries: int, keys: int, which: str = "self") -> go.Figure:
     """Tiles in rows of layers and columns of heads; a tile is one pattern [query, key], weights from 0 to 1."""
     high, wide = queries + gap(queries), keys + gap(keys)
     quiet: Axis = {"showgrid": False, "ticks": "", "constrain": "domain"}
     across = {"range": [-0.5, heads * wide - gap(keys) - 0.5], "side": "top"}
     down = {"range": [layers * high - gap(queries) - 0.5, -0.5], "scaleanchor": "x"}
     return figure(
-        [_live(color, {"grid": "mosaic", "which": which, "tile": [high, wide], "cells": [queries, keys]})],
+        [_live({"grid": "mosaic", "which": which, "tile": [high, wide], "cells": [queries, keys]})],
         xaxis=axis("head", **tile_names("H", heads, keys) | quiet | across),
         yaxis=axis("layer", **tile_names("L", layers, queries) | quiet | down),
         margin={"l": 40, "r": 8, "t": 40, "b": 8},
@@ -36,11 +36,11 @@ def mosaic_figure(layers: int, heads: int, queries: int, keys: int, color: str, 
 
 
 def pattern_figure(
-    query_tokens: Sequence[str], key_tokens: Sequence[str], block: tuple[int, int], color: str, which: str = "self"
+    query_tokens: Sequence[str], key_tokens: Sequence[str], block: tuple[int, int], which: str = "self"
 ) -> go.Figure:
     """One head: a row for each query, a column for each key, the probe's tokens on the axes."""
     queries, keys = in_blocks(query_tokens, block[0]), in_blocks(key_tokens, block[1])
-    trace = _live(color, {"grid": "pattern", "which": which, "queries": queries, "keys": keys})
+    trace = _live({"grid": "pattern", "which": which, "queries": queries, "keys": keys})
     across = {"side": "top"} | labels(keys, MOST_TOKENS) | upright_words(keys)
     margin = {"l": 44, "r": 8, "t": 44, "b": 8}
     return heat_figure(
@@ -56,16 +56,16 @@ def in_blocks(tokens: Sequence[str], block: int) -> list[str]:
     return [part[0] if len(part) == 1 else f"{part[0]}…{part[-1]}" for part in parts]
 
 
-def _live(color: str, meta: dict[str, object]) -> go.Heatmap:
-    return live_heat("weight", sequential(color), meta, {"tickvals": [0, 0.5, 1]}, zmin=0, zmax=1)
+def _live(meta: dict[str, object]) -> go.Heatmap:
+    return live_heat("weight", sequential(ATTENTION), meta, {"tickvals": [0, 0.5, 1]}, zmin=0, zmax=1)
 
 
 def pattern_picture(
-    pattern: np.ndarray, queries: Sequence[str], keys: Sequence[str], color: str, *, query: int | None = None,
+    pattern: np.ndarray, queries: Sequence[str], keys: Sequence[str], *, query: int | None = None,
     bar: bool = True, bare: bool = False,
 ) -> go.Figure:  # fmt: skip
     """Weights [query, key] from 0 to 1; the chosen query is framed. ``bare``: small, without axis titles."""
-    trace = heat(pattern, "weight", scale=sequential(color), low=0.0, high=1.0, bar=bar and not bare)
+    trace = heat(pattern, "weight", scale=sequential(ATTENTION), low=0.0, high=1.0, bar=bar and not bare)
     return _square(trace, queries, keys, query, bare)
 
 

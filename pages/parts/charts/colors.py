@@ -11,6 +11,8 @@ SURFACE = {"light": "#FFFFFF", "dark": "#171C26"}
 INK = {"light": "#1B2330", "dark": "#E6EAF2"}
 """``textColor`` of each theme."""
 MUTED = {"light": "#5A6578", "dark": "#9AA5B8"}
+ATTENTION = "#2A5BD7"
+"""The hue of attention weights in every figure."""
 NEGATIVE, POSITIVE = "#2B6CB0", "#C2570C"
 """The two ends of the diverging scale."""
 LINE_CONTRAST = {"light": 3.0, "dark": 4.5}

@@ -28,7 +28,7 @@ IN_GROUPS = tuple(task.name for tasks in BY_GROUP.values() for task in tasks)
 
 
 def main_settings() -> None:
-    with st.container(gap="xsmall"):  # close together, so that all are in sight
+    with st.container(gap="xsmall", key="lab-settings"):  # close together, so that all are in sight
         for names in MAIN:
             drawn = SETTINGS.drawn(*names)
             if drawn == ["task"]:

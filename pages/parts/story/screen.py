@@ -22,7 +22,7 @@ from pages.parts.app.server import find
 from pages.parts.app.visitor import mine
 from pages.parts.boards.live.board import Overlay, Panel, live_board, overlay
 from pages.parts.boards.live.stack import stack_of
-from pages.parts.charts.colors import POSITIVE
+from pages.parts.charts.colors import ATTENTION
 from pages.parts.story.state import CHOICE, SEED, SETTINGS, Try, chosen, go_to_step, guess, put_guess, remember, tries
 
 STORY = "Reverse in six steps"
@@ -175,7 +175,7 @@ def _picture(weights: np.ndarray) -> str:
         for query in range(rows)
         for key in range(columns)
     )
-    drawn = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {columns} {rows}" fill="{POSITIVE}">{cells}</svg>'
+    drawn = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {columns} {rows}" fill="{ATTENTION}">{cells}</svg>'
     return f"data:image/svg+xml;base64,{b64encode(drawn.encode()).decode()}"
 
 

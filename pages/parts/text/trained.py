@@ -16,7 +16,7 @@ from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refu
 from pages.parts.app.questions import ask
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.attention import KEY, QUERY
-from pages.parts.charts.colors import color_of, sequential
+from pages.parts.charts.colors import ATTENTION, color_of, sequential
 from pages.parts.charts.heat import heat, heat_figure, labels, upright_words
 from pages.parts.charts.text import next_figure
 from pages.parts.text.state import PLAYS, TIMEOUT, weights_of
@@ -117,8 +117,8 @@ def show_attending(run: Run) -> None:
         said.append(f"The last {found['cut']} tokens are left out: the model reads {run.config.seq_len}.")
     if said:
         st.caption(f":material/info: {in_markdown(' '.join(said))}")
-    place, color = layers[-1] if layer is None else layer, color_of(run.config)
-    heads = [_head(found, place, head, color) for head in range(found["patterns"].shape[1])]
+    place = layers[-1] if layer is None else layer
+    heads = [_head(found, place, head) for head in range(found["patterns"].shape[1])]
     panels(heads, key="text-attention", name="attention", subject=run.id, least=300)
 
 
@@ -130,9 +130,11 @@ def _first_sentence(run: Run) -> str:
     return " ".join(f"{look.prompt}{look.written}".split()[:10])
 
 
-def _head(found: SentenceAttention, layer: int, head: int, color: str) -> Panel:
+def _head(found: SentenceAttention, layer: int, head: int) -> Panel:
     pattern, tokens = found["patterns"][layer, head], found["tokens"]
-    trace = heat(pattern, "weight", scale=sequential(color), low=0, high=1, x="key", y="query", digits=".2f", bar=False)
+    trace = heat(
+        pattern, "weight", scale=sequential(ATTENTION), low=0, high=1, x="key", y="query", digits=".2f", bar=False
+    )
     across = labels(tokens) | upright_words(tokens)
     drawn = heat_figure(trace, x=KEY, y=QUERY, across=across, down=labels(tokens))
     strongest = [f"{tokens[q]} from {tokens[int(np.argmax(row))]}" for q, row in enumerate(pattern)]

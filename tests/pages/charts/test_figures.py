@@ -60,7 +60,7 @@ def test_overlays_are_named_by_what_changed_and_names_are_not_markup() -> None:
 
 
 def test_mosaic_labels_stand_in_the_middle_of_their_tiles() -> None:
-    figure = mosaic_figure(layers=2, heads=3, queries=8, keys=10, color="#2F7FD6")
+    figure = mosaic_figure(layers=2, heads=3, queries=8, keys=10)
     wide = 10 + gap(10)
     assert list(figure.layout.xaxis.ticktext) == ["H1", "H2", "H3"]
     assert list(figure.layout.xaxis.tickvals) == [4.5, 4.5 + wide, 4.5 + 2 * wide]
@@ -70,7 +70,7 @@ def test_mosaic_labels_stand_in_the_middle_of_their_tiles() -> None:
 
 
 def test_pattern_axes_carry_the_tokens_in_order_or_in_blocks() -> None:
-    figure = pattern_figure(["3", "1", "3"], ["a", "b"], (1, 1), "#2F7FD6")
+    figure = pattern_figure(["3", "1", "3"], ["a", "b"], (1, 1))
     assert list(figure.layout.yaxis.ticktext) == ["3", "1", "3"], "equal tokens stay apart"
     assert list(figure.layout.xaxis.ticktext) == ["a", "b"]
     assert figure.layout.yaxis.autorange == "reversed"

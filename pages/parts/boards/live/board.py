@@ -22,7 +22,17 @@ from pages.parts.charts.colors import color_of
 from pages.parts.charts.loss import level_lines, overlay_traces
 
 Panel = Literal[
-    "stack", "loss", "accuracy", "attention", "heads", "encoding", "gradients", "memory", "samples", "written"
+    "stack",
+    "loss",
+    "accuracy",
+    "attention",
+    "pattern",
+    "heads",
+    "encoding",
+    "gradients",
+    "memory",
+    "samples",
+    "written",
 ]
 ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples")
 TITLED = {

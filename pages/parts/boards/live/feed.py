@@ -186,13 +186,12 @@ def _room(names: Collection[str]) -> int:
 def snapshot_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, dict[str, Any]]:
     """The figures, as plain data, for all later snapshots of the run, made from the first: the probe stays the same."""
     figures: dict[str, dict[str, Any]] = {}
-    color = color_of(config)
     for which, pattern in snapshot.patterns.items():
         coarse, block = coarsen(pattern, CELLS)
         layers, heads, queries, keys = coarse.shape
         query_tokens, key_tokens = tokens_of(snapshot, which, pattern.shape[-2:])
-        figures[f"mosaic.{which}"] = plain_figure(mosaic_figure, layers, heads, queries, keys, color, which)
-        figures[f"pattern.{which}"] = plain_figure(pattern_figure, query_tokens, key_tokens, block, color, which)
+        figures[f"mosaic.{which}"] = plain_figure(mosaic_figure, layers, heads, queries, keys, which)
+        figures[f"pattern.{which}"] = plain_figure(pattern_figure, query_tokens, key_tokens, block, which)
     pictures = dict(snapshot.encoding.items())
     coarsened = {
         name: coarsen(pictures[name], _room(pictures)) for name in ("matrix", "similarity") if name in pictures

@@ -84,7 +84,7 @@ function sourceOf(board) {
       grid.dataset.wanted = wanted
       board.panels.forEach(board.painter.remove)
       board.enlarge = null
-      board.panels = board.data.panels.flatMap((name) => panelsOf(board, name))
+      board.panels = panelsInOrder(board)
       board.panels.forEach(board.painter.add)
     }
     place()
@@ -206,12 +206,21 @@ function sourceOf(board) {
   }
   /** Compile what the first curve needs while nothing is trained. */
   const ready = (plotly) => board.data.run || warmUp(plotly)
-  return { names: STATES, beat: BEAT, margin: "0px", begin: tell, ready, hear, end }
+  return { names: STATES, progress: false, beat: BEAT, margin: "0px", begin: tell, ready, hear, end }
+}
+
+/** The panels in the order of their names; one that is made with others, as "pattern" with "attention", stands where it is named. */
+function panelsInOrder(board) {
+  const names = board.data.panels
+  const made = names.flatMap((name) => panelsOf(board, name).map((panel) => ({ name, panel })))
+  const placeOf = ({ name, panel }) => names.indexOf(names.includes(panel.id) ? panel.id : name)
+  return made.sort((one, other) => placeOf(one) - placeOf(other)).map(({ panel }) => panel)
 }
 
 function panelsOf(board, name) {
   const { titles } = board.data
   if (name === "attention" || name === "heads") return attentionPanels(board, titles)
+  if (name === "pattern") return [] // made with "attention"
   if (name === "encoding") return encodingPanels(board, titles)
   if (name === "memory") return [memoryPanel(board, titles.memory)]
   if (name === "samples") return [samplesPanel(board, titles.samples)]

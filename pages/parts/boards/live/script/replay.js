@@ -1,4 +1,5 @@
-// Replay: a slider over the received snapshots, and a player. A recording is played once, as if it were live.
+// The line of a run's steps: a slider that is its progress bar and leads back to earlier snapshots, and a player. A recording is
+// played once, as if it were live.
 
 import { el } from "../../shell/script/dom.js"
 
@@ -24,6 +25,7 @@ export function replayBar(board, tell) {
   let clock = 0
 
   const latest = () => board.snapshots.length - 1
+  const stepAt = () => board.replayedStep() ?? board.shownStep()
   const show = (place) => {
     board.looking = place
     if (board.recorded()) board.cut = board.snapshots[place].step // all that is drawn and said is of this one step
@@ -34,12 +36,12 @@ export function replayBar(board, tell) {
     stop()
     show(place)
   }
-  const seek = (value) => look(board.recorded() ? towards(value) : value)
-  /** The place of the snapshot to which the slider of a recording was moved, or the next one in that direction. */
+  const seek = (value) => (!board.recorded() && value >= board.status.step ? follow() : look(towards(value)))
+  /** The place of the snapshot to which the slider was moved, or the next one in that direction. */
   const towards = (step) => {
     const after = board.snapshots.findIndex((snapshot) => snapshot.step >= step)
     if (after < 0) return latest()
-    return board.snapshots[after].step === step || step > board.shownStep() ? after : after - 1
+    return board.snapshots[after].step === step || step > stepAt() ? after : Math.max(0, after - 1)
   }
   const follow = () => {
     stop()
@@ -80,16 +82,12 @@ export function replayBar(board, tell) {
   }
   const atEnd = () => board.recorded() && latest() > 0 && board.looking === latest()
   const draw = () => {
-    root.style.visibility = latest() < 1 ? "hidden" : "visible" // its place stays, so that nothing jumps
-    const at = board.snapshot()?.step
-    slider.max = Math.max(0, board.recorded() ? board.status.step : latest())
-    slider.value = board.recorded() ? board.shownStep() : (board.looking ?? latest())
-    label.textContent = at == null
-      ? ""
-      : board.recorded()
-      ? `step ${at.toLocaleString("en")}`
-      : `looking at step ${at.toLocaleString("en")}`
-    slider.setAttribute("aria-valuetext", label.textContent)
+    play.disabled = slider.disabled = live.disabled = latest() < 1
+    const at = stepAt().toLocaleString("en")
+    slider.max = (board.recorded() ? board.status.step : board.status.steps) || 1
+    slider.value = stepAt()
+    label.textContent = board.replayedStep() == null ? "" : `looking at step ${at}`
+    slider.setAttribute("aria-valuetext", `step ${at}`)
     label.hidden = board.recorded() // the line above says it
     play.textContent = timer ? "❚❚" : atEnd() ? "↻ Play again" : "▶"
     play.setAttribute("aria-label", timer ? "Pause the replay" : atEnd() ? "Play again" : "Play the snapshots")

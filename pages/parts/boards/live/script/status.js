@@ -48,7 +48,6 @@ export function runInWords(board) {
     return {
       state,
       words: status.steps ? sentence(status, state, step) : "",
-      share: status.steps ? step / status.steps : 0,
       reason: status.problem,
       spoken: status.step ? ` at step ${status.step}` : "",
     }

@@ -24,10 +24,10 @@ export function appAddress() {
   return new URL("../", import.meta.url).href
 }
 
-/** Plotly, loaded once for the document from the app itself. */
+/** Plotly, loaded once for the document from the app itself, after what the first picture needs. */
 export function loadPlotly(address) {
   globalThis.attentionLabPlotly ??= new Promise((resolve, reject) => {
-    const script = el("script", { src: new URL(address, appAddress()).href, async: true })
+    const script = el("script", { src: new URL(address, appAddress()).href, async: true, fetchpriority: "low" })
     script.onload = () => resolve(globalThis.Plotly)
     script.onerror = () => reject(new Error("Plotly could not be loaded"))
     document.head.append(script)

@@ -27,9 +27,10 @@ export function newPainter(board, { beat, margin, begin }) {
       changed = false
       begin()
     }
-    if (!board.plotly) return
     const began = performance.now()
-    const due = [...panels].filter(({ dirty, near }) => dirty && near).sort((a, b) => a.drawnAt - b.drawnAt)
+    const due = [...panels].filter(({ dirty, near, plotted }) =>
+      dirty && near && (board.plotly || !plotted) // what needs no chart library does not wait for it
+    ).sort((a, b) => a.drawnAt - b.drawnAt)
     for (const panel of due) {
       if (panel !== due[0] && performance.now() - began > stint) return soon(0, () => goOn())
       panel.dirty = false

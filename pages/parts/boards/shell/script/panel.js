@@ -1,7 +1,7 @@
 // A panel: a card with a heading, tools, and a plot that is one node from its first figure to its last.
 
 import { el } from "./dom.js"
-import { coloured, QUIET, withText } from "./figure.js"
+import { coloured, DRAGGED, dressed, QUIET, withText } from "./figure.js"
 
 /** A card of that id, with a heading of that level among those of the page. `waiting` stands in the place of the plot until there is one.
  *
@@ -22,6 +22,7 @@ export function newPanel({ id, kind, title, tag, level, waiting = "", plotted = 
   return {
     id,
     title,
+    plotted,
     detail: "",
     root,
     heading,

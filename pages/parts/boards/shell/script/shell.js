@@ -1,6 +1,6 @@
 // The shell of every board. What is shown comes from the board's source, which each kind of board
-// makes by its `sourceOf(board)`: {names, beat, margin, begin, ready, hear, end}. These are the names of its states, the milliseconds
-// between rounds of drawing, how far from the window panels are drawn, and what to do at the start of each round, when Plotly is
+// makes by its `sourceOf(board)`: {names, progress, beat, margin, begin, ready, hear, end}. These are the names of its states, whether
+// its status line has a bar, the milliseconds between rounds of drawing, how far from the window panels are drawn, and what to do at the start of each round, when Plotly is
 // there, with each message of the page, and when the board leaves the page.
 
 import { loadPlotly, readTheme } from "./dom.js"
@@ -14,7 +14,7 @@ import { newStatusLine } from "./status.js"
 function newBoard(sourceOf, host, canvas, address) {
   const board = { host, canvas, data: {}, subject: "", plotly: null, theme: readTheme(host) }
   const source = sourceOf(board)
-  board.statusLine = newStatusLine(source.names)
+  board.statusLine = newStatusLine(source.names, source.progress)
   board.painter = newPainter(board, source)
   canvas.prepend(board.statusLine.root)
 

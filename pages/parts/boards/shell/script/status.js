@@ -4,15 +4,15 @@ import { el } from "./dom.js"
 
 /** A status line whose states have these names; a state named "" hides the line, whose place is then free.
  *
- * `draw` takes the state, words about it, the share that is done (null hides the bar), the reason of a failure, and what a
- * screen reader hears after the state's name.
+ * `draw` takes the state, words about it, the share that is done (null hides the bar, and without `progress` there is none), the reason
+ * of a failure, and what a screen reader hears after the state's name.
  */
-export function newStatusLine(names) {
+export function newStatusLine(names, progress = true) {
   const badge = el("strong", { class: "badge", role: "status" })
   const facts = el("span", { class: "facts" })
   const bar = el("progress", { max: 1, value: 0, "aria-label": "Share of the work that is done" })
   const problem = el("p", { class: "problem", role: "alert", hidden: true })
-  const line = el("div", { class: "status" }, el("div", { class: "line" }, badge, facts), bar)
+  const line = el("div", { class: "status" }, el("div", { class: "line" }, badge, facts), ...(progress ? [bar] : []))
   const root = el("div", {}, line, problem)
 
   let failure = ""
