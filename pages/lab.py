@@ -89,9 +89,10 @@ with board:  # before the form, so that the board learns of a new run first
         if run is not None:
             show_shelf(run)
     view = preset.view if preset else VIEW
+    attends = (run.config if run else config or RunConfig()).architecture.attends
     live_board(
         run, earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
-        panels=panels_for(view.panel, attends=(run.config if run else config or RunConfig()).architecture.attends), name=run.config.task if run else "",
+        panels=panels_for(view.panel, attends=attends), name=run.config.task if run else "",
         untrained="" if run or config is None else urlencode(to_query(config)),
         model=model_of(config, run.config if run else None) if config is not None else None, look=asdict(view),
         on_band="lab", on_act=act,
