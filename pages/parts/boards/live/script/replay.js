@@ -2,11 +2,18 @@
 
 import { el } from "../../shell/script/dom.js"
 
+/** @import { LiveBoard } from "./types.d.ts" */
+
 const REST = 2 // seconds at a recording's first snapshot before it moves
 const FRAME = 0.2 // seconds between two looks at the clock; a snapshot is drawn once
 const FRAMES_A_SECOND = 6 // snapshots, when a live run's are played again
 
-/** `tell` says everywhere which step is shown. */
+/**
+ * The bar of the replay.
+ *
+ * @param {LiveBoard} board
+ * @param {() => void} tell says everywhere which step is shown
+ */
 export function replayBar(board, tell) {
   const play = el("button", { type: "button", class: "play", onclick: () => toggle() })
   const slider = el("input", {
@@ -20,23 +27,24 @@ export function replayBar(board, tell) {
   const label = el("span", { class: "at" }, "")
   const live = el("button", { type: "button", class: "live", onclick: () => follow() }, "Live")
   const root = el("div", { class: "replay" }, play, slider, label, live)
+  /** @type {ReturnType<typeof setInterval> | null} */
   let timer = null
   let clock = 0
 
   const latest = () => board.snapshots.length - 1
-  const show = (place) => {
+  const show = (/** @type {number | null} */ place) => {
     board.looking = place
     if (board.recorded()) board.cut = board.snapshots[place].step // all that is drawn and said is of this one step
     tell()
     board.painter.touchAll()
   }
-  const look = (place) => {
+  const look = (/** @type {number} */ place) => {
     stop()
     show(place)
   }
-  const seek = (value) => look(board.recorded() ? towards(value) : value)
+  const seek = (/** @type {number} */ value) => look(board.recorded() ? towards(value) : value)
   /** The place of the snapshot to which the slider of a recording was moved, or the next one in that direction. */
-  const towards = (step) => {
+  const towards = (/** @type {number} */ step) => {
     const after = board.snapshots.findIndex((snapshot) => snapshot.step >= step)
     if (after < 0) return latest()
     return board.snapshots[after].step === step || step > board.shownStep() ? after : after - 1
@@ -82,8 +90,8 @@ export function replayBar(board, tell) {
   const draw = () => {
     root.style.visibility = latest() < 1 ? "hidden" : "visible" // its place stays, so that nothing jumps
     const at = board.snapshot()?.step
-    slider.max = Math.max(0, board.recorded() ? board.status.step : latest())
-    slider.value = board.recorded() ? board.shownStep() : (board.looking ?? latest())
+    slider.max = `${Math.max(0, board.recorded() ? board.status.step : latest())}`
+    slider.value = `${board.recorded() ? board.shownStep() : (board.looking ?? latest())}`
     label.textContent = at == null
       ? ""
       : board.recorded()
@@ -95,7 +103,7 @@ export function replayBar(board, tell) {
     play.setAttribute("aria-label", timer ? "Pause the replay" : atEnd() ? "Play again" : "Play the snapshots")
     live.hidden = board.recorded()
     live.textContent = board.ended() ? "Latest" : "Live"
-    live.setAttribute("aria-pressed", board.looking == null)
+    live.setAttribute("aria-pressed", `${board.looking == null}`)
   }
   return { root, draw, start, stop, show, look, atEnd }
 }
