@@ -25,7 +25,7 @@ export function runPanel(board, name, title, { plotted = true, waiting = "waitin
  *
  * @template {string} Name
  * @param {string} label
- * @param {Partial<Record<Name, string>>} options
+ * @param {Record<string, string>} options
  * @param {Name} chosen
  * @param {(name: Name) => void} onChoose
  */

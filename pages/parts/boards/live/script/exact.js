@@ -160,7 +160,7 @@ export function entryOf(grid, array, place, row, column, say = number) {
   const value = matrixOf(grid, place)[row]?.[column]
   if (value == null) return null
   const span = (/** @type {number} */ at, /** @type {number} */ block, /** @type {number} */ count) =>
-    block === 1 ? `${at}` : `${at * block}–${Math.min(at * block + block, count) - 1}`
+    [...new Set([at * block, Math.min(at * block + block, count) - 1])].join("–")
   if (!array) return { row: span(row, high, rows), column: span(column, wide, columns), value: `about ${say(value)}` }
   const z = matrixOf(array, place)
   let [i, j] = [row * high, column * wide]

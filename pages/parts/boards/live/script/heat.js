@@ -142,7 +142,8 @@ export function attentionPanels(board, titles) {
   const cellInWords = (row, column, layer, head, array) => {
     const { queries, keys } = board.figures[`pattern.${chosen.which}`].data[0].meta
     const found = entryOf(grid(), array, layer * grid().shape[1] + head, row, column, (weight) => weight.toFixed(3))
-    return found ? `query ${found.row} “${queries[row]}” → key ${found.column} “${keys[column]}”: ${found.value}` : ""
+    if (!found) return ""
+    return `query ${found.row} “${queries[row]}” → key ${found.column} “${keys[column]}”: ${found.value}`
   }
   const axes = () => ({ x: "key", y: "query", label: chosen.which })
   all.numbers = one.numbers = () => board.exact("patterns", chosen.which)

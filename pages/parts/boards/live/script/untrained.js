@@ -27,8 +27,8 @@ export function untrainedModel({ onNews, onProblem }) {
       const answer = await fetch(new URL(`untrained?${query}`, appAddress()), { signal: mine.signal })
       const news = await answer.json()
       if (shown === query) news.problem ? onProblem(news.problem) : onNews(news)
-    } catch (error) {
-      if (error.name !== "AbortError" && shown === query) {
+    } catch {
+      if (!mine.signal.aborted && shown === query) {
         again = setTimeout(() => shown === query && ask(query), TRY_AGAIN)
       }
     }

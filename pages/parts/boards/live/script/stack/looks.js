@@ -42,8 +42,8 @@ const NO_WISH = { without: [], symbols: null, swapped: null, typed: "", before: 
  * @property {(name: string) => boolean} away whether a part is taken away
  * @property {() => string} whyNot why nothing can be looked at now, in one sentence; empty where it can
  * @property {(names: string[]) => Promise<void>} turn takes parts away, or puts back those that are away
- * @property {(question: Question, one: number, other: number) => Promise<void>} swap lets two symbols of the question change
- *   places
+ * @property {(question: Question, one: number, other: number) => Promise<void>} swap lets two symbols of the question
+ *   change places
  * @property {(typed: string) => Promise<void>} type
  * @property {() => void} forget puts all parts and symbols back, since the model is another one; what the reader typed
  *   stays
