@@ -1,6 +1,5 @@
 """The live board in a real browser, on scripted runs."""
 
-import json
 import re
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -13,9 +12,6 @@ import pytest
 
 from engine.config.run_config import parse
 from engine.runs.events import Progress
-from pages.parts.boards.component import joined
-from pages.parts.boards.live.board import LIVE
-from pages.parts.boards.live.columns import kept_points
 from tests.browser.conftest import PATIENCE, Open, columns, console_watched, expect, saved
 from tests.browser.prefix_proxy import proxied
 from tests.scripted import ScriptedRun, similarity
@@ -382,14 +378,3 @@ def test_where_the_boards_own_script_cannot_be_loaded_the_place_says_so(troubled
     troubled.route("**/boards/*.js", lambda route: route.abort())
     troubled.goto(f"{site}?run={next(names)}&rate=60")
     troubled.get_by_text("What stands here could not be loaded. Reload the page.").wait_for()
-
-
-def test_thinning_in_the_browser_is_the_same_rule(chromium: Any) -> None:
-    values = np.random.default_rng(5).normal(size=3000).round(6).tolist()
-    steps = list(range(7, 3007))
-    page = chromium.new_page()
-    script = joined(LIVE.folder / "script" / "columns.js")
-    there = page.evaluate(f"([x, y]) => {{ {script}; return thin([x, y], 400) }}", [steps, values])
-    page.close()
-    kept = kept_points(np.array(steps), np.array(values), 400)
-    assert json.loads(json.dumps(there)) == [[line[place] for place in kept] for line in (steps, values)]

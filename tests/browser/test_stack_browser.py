@@ -187,7 +187,10 @@ def test_keys_reach_every_part_and_a_symbol_is_followed(open_page: Open) -> None
     expect(panel.get_by_role("dialog")).to_have_count(0)
     expect(panel.locator('.part.skip[data-layer="0"]')).to_be_focused()
 
+    page.keyboard.press("Enter")
+    panel.get_by_role("dialog").wait_for()
     panel.locator('[data-reads="3"]').focus()
+    expect(panel.get_by_role("dialog")).to_have_count(0)
     arcs = lines(page, "arcs")
     page.keyboard.press("ArrowRight")
     expect(panel.locator('[data-reads="4"]')).to_have_attribute("aria-selected", "true")

@@ -1,10 +1,12 @@
-// What a page shows while its server does not answer: a line of the app's own, and not Streamlit's dialog, which speaks of a terminal.
+// What a page shows while its server does not answer: a line of the app's own, and not Streamlit's dialog, which speaks
+// of a terminal.
 
 const WAITING = ["PINGING_SERVER", "CONNECTING"]
 const WORDS = "This page cannot reach the server. It waits, and continues by itself as soon as the server answers."
 
+/** @param {import("../boards/shell/script/types.d.ts").Component} component */
 export default function ({ setTriggerValue }) {
-  const app = document.querySelector(".stApp")
+  const app = /** @type {HTMLElement} */ (document.querySelector(".stApp"))
   const line = Object.assign(document.createElement("p"), {
     className: "frame-away",
     role: "alert",
@@ -15,10 +17,13 @@ export default function ({ setTriggerValue }) {
     if (WAITING.includes(app.dataset.testConnectionState)) {
       asked = false
       if (!line.isConnected) app.append(line)
-      document.querySelector(".stDialog:not(:has([data-testid=stVerticalBlock])) [aria-label=Close]")?.click()
+      /** @type {HTMLElement | null} */
+      const close = document.querySelector(".stDialog:not(:has([data-testid=stVerticalBlock])) [aria-label=Close]")
+      close?.click()
     } else if (line.isConnected && !asked) {
       asked = true
-      setTriggerValue("back", true) // a server that was started anew knows no button of this page until the script has run once
+      // A server that was started anew knows no button of this page until the script has run once.
+      setTriggerValue("back", true)
     } else if (app.dataset.testScriptState === "notRunning") line.remove()
   }
   const watched = new MutationObserver(look)

@@ -1,8 +1,13 @@
-// What Streamlit's links lack: the current tab says so to a screen reader, and a link to a term opens the drawer in place.
+// What Streamlit's links lack: the current tab says so to a screen reader, and a link to a term opens the drawer in
+// place.
 
 const GLOSSARY = /\/glossary$/
 
-/** The term that a plain click on a link asks for; with a key held down, or with the middle button, a link stays a link. */
+/**
+ * The term that a plain click on a link asks for; with a key held down, or with the middle button, a link stays a link.
+ *
+ * @param {MouseEvent} event
+ */
 function termOf(event) {
   if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return null
   const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement)
@@ -10,6 +15,7 @@ function termOf(event) {
   return new URLSearchParams(link.search).get("term")
 }
 
+/** @param {import("../boards/shell/script/types.d.ts").Component} component */
 export default function ({ data, setTriggerValue }) {
   const row = document.querySelector(".st-key-frame") // none where a place has one page
   const mark = () => {
@@ -25,7 +31,7 @@ export default function ({ data, setTriggerValue }) {
     mark()
     late.observe(row, { childList: true, subtree: true })
   }
-  const follow = (event) => {
+  const follow = (/** @type {MouseEvent} */ event) => {
     const term = termOf(event)
     if (term === null) return
     event.preventDefault()

@@ -6,12 +6,22 @@ import { el, termLink } from "../../shell/script/dom.js"
 import { downloads } from "../../shell/script/downloads.js"
 import { newPanel, put } from "../../shell/script/panel.js"
 
+/** @import { Card, FiguresBoard, ToldPanel } from "./types.d.ts" */
+
+/**
+ * The panel of a figure, with a heading of that level.
+ *
+ * @param {FiguresBoard} board
+ * @param {ToldPanel} told
+ * @param {number} level
+ * @returns {Card}
+ */
 export function newCard(board, { id, title }, level) {
   const kind = el("span", { class: "kind" })
   const chip = el("span", { class: "chip" })
   const lines = el("div", { class: "lines" })
   const words = el("p", { class: "words" })
-  const panel = newPanel({ id, kind: id.split(".")[0], title, tag: "h4", level })
+  const panel = /** @type {Card} */ (newPanel({ id, kind: id.split(".")[0], title, tag: "h4", level }))
   const { root, heading, tools, body, plot } = panel
   heading.after(kind, chip)
   body.before(lines)
@@ -25,7 +35,8 @@ export function newCard(board, { id, title }, level) {
   let drawn = ""
 
   /** Take what the page says of the panel; the figure is drawn again only if it has changed. */
-  panel.hear = (told) => {
+  panel.hear = (/** @type {ToldPanel} */ told) => {
+    /** @type {Pick<ToldPanel, "title" | "link" | "slide">} */
     const { title, link = ["", ""], slide } = told
     Object.assign(panel, { title, link, slide, picks: Boolean(told.picks), drags: Boolean(told.drags) })
     setText(heading, told.title)
@@ -55,7 +66,13 @@ export function newCard(board, { id, title }, level) {
   return panel
 }
 
-/** Set the texts of a node's children; without a difference nothing is changed. */
+/**
+ * Set the texts of a node's children; without a difference nothing is changed.
+ *
+ * @param {HTMLElement} node
+ * @param {"span" | "p"} tag
+ * @param {string[]} texts
+ */
 function setParts(node, tag, texts) {
   if (node.textContent !== texts.join("")) node.replaceChildren(...texts.map((text) => el(tag, {}, text)))
 }

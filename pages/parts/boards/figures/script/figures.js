@@ -5,6 +5,9 @@ import { holdOnly, newSection } from "./sections.js"
 import { el } from "../../shell/script/dom.js"
 import { drawingWith } from "../../shell/script/shell.js"
 
+/** @import { Before, Source } from "../../shell/script/types.d.ts" */
+/** @import { Card, FiguresBoard, FiguresData, ToldPanel } from "./types.d.ts" */
+
 const STATES = {
   none: "",
   waiting: "Not run yet",
@@ -16,20 +19,28 @@ const STATES = {
   shipped: "Measured when this version was made",
 }
 
+/**
+ * The source of a board of figures.
+ *
+ * @param {FiguresBoard} board
+ * @returns {Source}
+ */
 function sourceOf(board) {
   const root = el("div", { class: "sections" })
+  /** @type {Map<string, ReturnType<typeof newSection>>} */
   const sections = new Map()
   board.panels = new Map()
   board.spoken = el("span", { class: "spoken", role: "status" })
   board.canvas.append(root, board.spoken)
 
-  const hear = (before) => {
+  const hear = (/** @type {Before} */ before) => {
+    const earlier = /** @type {FiguresData} */ (before.data)
     const { status, subject, version } = board.data
     const share = status.state === "running" ? status.share : null
     board.statusLine.draw({ ...status, share, reason: status.problem })
     sayResult()
     const recolour = JSON.stringify(board.theme) !== JSON.stringify(before.theme)
-    if (!recolour && before.data.subject === subject && before.data.version === version) return
+    if (!recolour && earlier.subject === subject && earlier.version === version) return
     board.subject = subject
     const wanted = new Set(board.data.sections.flatMap((section) => section.panels.map(({ id }) => id)))
     for (const [id, panel] of board.panels) if (!wanted.has(id)) remove(panel)
@@ -44,7 +55,8 @@ function sourceOf(board) {
       }),
     )
     for (const panel of board.panels.values()) panel.dirty ||= recolour
-    board.painter.now() // The first figure is drawn before the others, and before Streamlit updates the rest of the page.
+    // The first figure is drawn before the others, and before Streamlit updates the rest of the page.
+    board.painter.now()
   }
   /** A screen reader hears the result once there is one, and not each of the steps towards it. */
   const sayResult = () => {
@@ -53,7 +65,7 @@ function sourceOf(board) {
     if (result && result !== board.result) board.spoken.textContent = result
     board.result = result
   }
-  const panelOf = (told, level) => {
+  const panelOf = (/** @type {ToldPanel} */ told, /** @type {number} */ level) => {
     if (!board.panels.has(told.id)) {
       board.panels.set(told.id, newCard(board, told, level))
       board.painter.add(board.panels.get(told.id))
@@ -62,7 +74,7 @@ function sourceOf(board) {
     panel.hear(told)
     return panel
   }
-  const remove = (panel) => {
+  const remove = (/** @type {Card} */ panel) => {
     board.painter.remove(panel)
     board.panels.delete(panel.id)
   }

@@ -2,8 +2,19 @@
 
 import { number } from "../../shell/script/dom.js"
 
-/** Highlight a place in a panel, and in every other panel the parts it shares with it; null clears. From the keyboard, announce it too. */
+/** @import { Foreign } from "../../shell/script/types.d.ts" */
+/** @import { Card, FiguresBoard, Place } from "./types.d.ts" */
+
+/**
+ * Highlight a place in a panel, and in every other panel the parts it shares with it; null clears. From the keyboard,
+ * announce it too.
+ *
+ * @param {FiguresBoard} board
+ * @param {Card} panel
+ * @param {Place | null} at
+ */
 export function point(board, panel, at, aloud = false) {
+  /** @type {Record<string, number | string | undefined>} */
   const pointed = at ? { [panel.link[1]]: at.y, [panel.link[0]]: at.x, "": undefined } : {}
   for (const other of board.panels.values()) {
     const [x, y] = other.link.map((name) => pointed[name])
@@ -12,16 +23,32 @@ export function point(board, panel, at, aloud = false) {
   if (aloud && at) board.spoken.textContent = placeInWords(panel, at)
 }
 
-/** Tell the page of a place that was clicked or entered. */
+/**
+ * Tell the page of a place that was clicked or entered.
+ *
+ * @param {FiguresBoard} board
+ * @param {Card} panel
+ * @param {Place} at
+ */
 function pick(board, panel, { x, y }) {
   if (panel.picks) board.trigger("picked", { panel: panel.id, x, y })
 }
 
-/** React to the pointer over a plot that has its first figure. */
+/**
+ * React to the pointer over a plot that has its first figure.
+ *
+ * @param {FiguresBoard} board
+ * @param {Card} panel
+ */
 export function listen(board, panel) {
   if (panel.listening) return
   panel.listening = true
-  const place = ({ points: [point] }) => ({ x: point.x, y: point.y, z: point.z, text: point.text })
+  const place = (/** @type {Foreign} */ { points: [point] }) => /** @type {Place} */ ({
+    x: point.x,
+    y: point.y,
+    z: point.z,
+    text: point.text,
+  })
   panel.plot.on("plotly_hover", (event) => point(board, panel, place(event)))
   panel.plot.on("plotly_unhover", () => point(board, panel, null))
   panel.plot.on("plotly_click", (event) => pick(board, panel, place(event)))
@@ -31,7 +58,12 @@ export function listen(board, panel) {
   })
 }
 
-/** Highlight the row and the column of a place in an overlay, as far as they are known, without redrawing the figure. */
+/**
+ * Highlight the row and the column of a place in an overlay, as far as they are known, without redrawing the figure.
+ *
+ * @param {Card} panel
+ * @param {Place | null} at
+ */
 export function placeBands(panel, at) {
   const heat = panel.drawn?.traces.find(({ type }) => type === "heatmap")
   const axes = panel.plot._fullLayout
@@ -41,13 +73,24 @@ export function placeBands(panel, at) {
   if (row.hidden && column.hidden) return
   const { xaxis, yaxis, _size: whole } = axes // Several strips of bars are one figure.
   const [above, high] = heat ? [yaxis._offset, yaxis._length] : [whole.t, whole.h]
+  /**
+   * Where a cell begins along an axis, and its length, in pixels.
+   *
+   * @param {Foreign} axis
+   * @param {Foreign} value a number, or a name in its order
+   * @returns {[number, number]}
+   */
   const span = (axis, value, step = 1) => {
     const ends = [-step / 2, step / 2].map((half) =>
       axis._offset + Math.min(Math.max(axis.l2p(value + half), 0), axis._length)
     )
     return [Math.min(...ends), Math.abs(ends[1] - ends[0])]
   }
-  const place = (band, [left, width], [top, height]) => {
+  const place = (
+    /** @type {HTMLElement} */ band,
+    /** @type {[number, number]} */ [left, width],
+    /** @type {[number, number]} */ [top, height],
+  ) => {
     band.hidden ||= !width || !height // The place is outside the visible range.
     Object.assign(band.style, { left: `${left}px`, width: `${width}px`, top: `${top}px`, height: `${height}px` })
   }
@@ -55,14 +98,24 @@ export function placeBands(panel, at) {
   if (!column.hidden) place(column, span(xaxis, at.x, heat?.dx), [above, high])
 }
 
+/** @type {Record<string, [number, number]>} */
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
 
-/** Arrow keys move over a heatmap's cells or a line's points, Enter picks. */
+/**
+ * Arrow keys move over a heatmap's cells or a line's points, Enter picks.
+ *
+ * @param {FiguresBoard} board
+ * @param {Card} panel
+ * @param {KeyboardEvent} event
+ */
 export function stepThrough(board, panel, event) {
   const trace = panel.drawn?.traces[0]
   if (!trace) return
   if (event.key === "Enter" && panel.at) return pick(board, panel, panel.at)
-  if (event.key === "Escape") return (board.plotly.Fx.unhover(panel.plot), point(board, panel, null))
+  if (event.key === "Escape") {
+    board.plotly.Fx.unhover(panel.plot)
+    return point(board, panel, null)
+  }
   const step = STEPS[event.key]
   if (!step) return
   event.preventDefault()
@@ -73,11 +126,12 @@ export function stepThrough(board, panel, event) {
   const [row, column] = panel.index ?? [0, -1]
   panel.index = [within(row + turned * step[1], rows), within(column + step[0], columns)]
   const [i, j] = panel.index
-  const along = (values, first, width, place) => (values?.length ? values[place] : (first ?? 0) + place * (width ?? 1))
+  const along = (/** @type {"x" | "y"} */ axis, /** @type {number} */ place) =>
+    trace[axis]?.length ? trace[axis][place] : (trace[`${axis}0`] ?? 0) + place * (trace[`d${axis}`] ?? 1)
   panel.at = heat
     ? {
-      x: along(trace.x, trace.x0, trace.dx, j),
-      y: along(trace.y, trace.y0, trace.dy, i),
+      x: along("x", j),
+      y: along("y", i),
       z: points.z[i][j],
       text: points.text?.[i]?.[j],
     }
@@ -86,11 +140,18 @@ export function stepThrough(board, panel, event) {
   point(board, panel, panel.at, true)
 }
 
-const within = (value, count) => Math.min(Math.max(value, 0), count - 1)
+const within = (/** @type {number} */ value, /** @type {number} */ count) => Math.min(Math.max(value, 0), count - 1)
 
+/**
+ * A place and its value in words.
+ *
+ * @param {Card} panel
+ * @param {Place} at
+ */
 function placeInWords({ figure, title }, at) {
-  const name = (axis, fallback) => figure.layout[axis]?.title?.text?.replaceAll("<br>", " ") ?? fallback
-  const said = (value) => (typeof value === "number" ? number(value) : value)
+  const name = (/** @type {string} */ axis, /** @type {string} */ fallback) =>
+    figure.layout[axis]?.title?.text?.replaceAll("<br>", " ") ?? fallback
+  const said = (/** @type {number | string} */ value) => (typeof value === "number" ? number(value) : value)
   const place = `${at.text ?? `${name("xaxis", "x")} ${said(at.x)}`}, ${name("yaxis", "y")} ${said(at.y)}`
   return `${title}: ${place}${Number.isFinite(at.z) ? `: ${number(at.z)}` : ""}`
 }

@@ -2,6 +2,14 @@
 
 import { el } from "../../shell/script/dom.js"
 
+/** @import { Card, Table, ToldSection } from "./types.d.ts" */
+
+/**
+ * A section, with a heading of that level.
+ *
+ * @param {ToldSection} told
+ * @param {number} level
+ */
 export function newSection({ id, title }, level) {
   const heading = el("h3", { "aria-level": level })
   const note = el("p", { class: "note" })
@@ -11,7 +19,7 @@ export function newSection({ id, title }, level) {
   let shown = ""
 
   /** Show what the page says of the section, around these panels. */
-  const show = (section, panels) => {
+  const show = (/** @type {ToldSection} */ section, /** @type {Card[]} */ panels) => {
     setText(heading, section.title)
     setText(note, section.note)
     grid.style.setProperty("--least", `${section.width}px`)
@@ -25,8 +33,14 @@ export function newSection({ id, title }, level) {
   return { root, show }
 }
 
+/**
+ * A table that can be opened.
+ *
+ * @param {Table} table
+ * @param {boolean} open
+ */
 function tableOf({ summary, head, rows }, open) {
-  const line = (cells, kind) =>
+  const line = (/** @type {string[]} */ cells, /** @type {"th" | "td"} */ kind) =>
     el("tr", {}, ...cells.map((cell, at) => el(at ? kind : "th", at ? {} : { scope: "row" }, cell)))
   const body = el(
     "table",
@@ -37,13 +51,23 @@ function tableOf({ summary, head, rows }, open) {
   return el("details", { open }, el("summary", {}, summary), el("div", { class: "scroll" }, body))
 }
 
-/** Set the text of a node; without a text the node is hidden. */
+/**
+ * Set the text of a node; without a text the node is hidden.
+ *
+ * @param {HTMLElement} node
+ * @param {string | undefined} text
+ */
 export function setText(node, text) {
   if (node.textContent !== (text ?? "")) node.textContent = text ?? ""
   node.hidden = !text
 }
 
-/** Replace the children of a node; without a difference nothing is changed, so that the browser does no new layout. */
+/**
+ * Replace the children of a node; without a difference nothing is changed, so that the browser does no new layout.
+ *
+ * @param {Element} parent
+ * @param {Element[]} nodes
+ */
 export function holdOnly(parent, nodes) {
   if (nodes.length !== parent.children.length || nodes.some((node, at) => parent.children[at] !== node)) {
     parent.replaceChildren(...nodes)

@@ -1,4 +1,7 @@
 // A band: a place elsewhere on the page, above its columns, in which a board puts some of its panels.
 
-/** The bands that are drawn, by name, and the functions to call when that changes. All boards and bands of the document share them. */
+/**
+ * The bands that are drawn, by name, and the functions to call when that changes. All boards and bands of the document
+ * share them.
+ */
 export const { bands, bandsChanged } = (globalThis.attentionLabBands ??= { bands: new Map(), bandsChanged: new Set() })

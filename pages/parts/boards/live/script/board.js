@@ -16,17 +16,29 @@ import { el } from "../../shell/script/dom.js"
 import { QUIET } from "../../shell/script/figure.js"
 import { drawingWith } from "../../shell/script/shell.js"
 
+/** @import { Before, Foreign, Source } from "../../shell/script/types.d.ts" */
+/** @import { LiveBoard, LiveData, LivePanel, News, Snapshot } from "./types.d.ts" */
+
 const BEAT = 95 // milliseconds between rounds of drawing
 const MOST_SNAPSHOTS = 150
 
+/**
+ * The source of a board: what it knows of its run, and what it does with the messages of the page.
+ *
+ * @param {LiveBoard} board
+ * @returns {Source}
+ */
 function sourceOf(board) {
   const tip = el("div", { class: "tip", hidden: true })
   const grid = el("div", { class: "grid" })
   let unfollow = () => {}
   let swallowed = false
-  const mount = Math.random().toString(36).slice(2) // A board that is mounted again has no data: the page must send all of it.
+  // A board that is mounted again has no data: the page must send all of it.
+  const mount = Math.random().toString(36).slice(2)
 
-  /** Begin with a run, or with none. A run begins where the untrained model was: its figures stay until its own come. */
+  /**
+   * Begin with a run, or with none. A run begins where the untrained model was: its figures stay until its own come.
+   */
   const forget = (kept = false) => {
     Object.assign(board, { columns: {}, have: 0, looking: null, cut: Infinity, reported: null })
     if (!kept) {
@@ -89,16 +101,17 @@ function sourceOf(board) {
     }
     place()
   }
-  /** Put each panel into the grid, or into the band above the page's columns if it belongs there and the band is drawn. */
+  /**
+   * Put each panel into the grid, or into the band above the page's columns if it belongs there and the band is drawn.
+   */
   const place = () => {
     const band = bands.get(board.data.band)
-    const above = (panel) => band && board.data.above?.includes(panel.id)
-    for (
-      const [where, panels] of [[band, board.panels.filter(above)], [
-        grid,
-        board.panels.filter((panel) => !above(panel)),
-      ]]
-    ) {
+    const above = (/** @type {LivePanel} */ panel) => band && board.data.above?.includes(panel.id)
+    const shown = [
+      { where: band, panels: board.panels.filter(above) },
+      { where: grid, panels: board.panels.filter((panel) => !above(panel)) },
+    ]
+    for (const { where, panels } of shown) {
       const roots = panels.map(({ root }) => root)
       if (where && (roots.length !== where.children.length || roots.some((root, at) => root !== where.children[at]))) {
         where.replaceChildren(...roots)
@@ -108,7 +121,7 @@ function sourceOf(board) {
   bandsChanged.add(place)
 
   /** Take in a message of the run: the same whether it was streamed, polled or recorded. */
-  const take = (news) => {
+  const take = (/** @type {News} */ news) => {
     // The server was started anew: it knows nothing of this page, whose buttons and sentences would stay as they are.
     if (news.server && board.server && news.server !== board.server) return location.reload()
     board.server = news.server ?? board.server
@@ -124,7 +137,7 @@ function sourceOf(board) {
     board.painter.touch(...board.panels.filter((panel) => ended || panel.concerns(news)))
     report()
   }
-  const keep = (snapshot) => {
+  const keep = (/** @type {Snapshot} */ snapshot) => {
     const last = board.snapshots[board.snapshots.length - 1]
     if (last && snapshot.step < last.step) return
     if (last?.step === snapshot.step) board.snapshots.pop()
@@ -136,7 +149,7 @@ function sourceOf(board) {
   }
   /** Tell the page when its buttons are out of date: the run has paused, resumed or ended. */
   const report = () => {
-    const kind = (state) => (state === "queued" ? "running" : state)
+    const kind = (/** @type {string} */ state) => (state === "queued" ? "running" : state)
     const state = kind(board.status.state)
     if (board.recorded() || state === kind(board.data.state) || state === board.reported) return
     board.reported = state
@@ -154,7 +167,7 @@ function sourceOf(board) {
     }
   }
   /** Show the untrained model of the page's settings; the picture of earlier settings stays until it is there. */
-  const untrained = untrainedModel(board, {
+  const untrained = untrainedModel({
     onNews: (news) => {
       forget()
       take(news)
@@ -186,7 +199,8 @@ function sourceOf(board) {
     bandsChanged.delete(place)
   }
 
-  const hear = ({ data: before }) => {
+  const hear = (/** @type {Before} */ earlier) => {
+    const before = /** @type {LiveData} */ (earlier.data)
     const { data } = board
     if (before.state !== data.state) board.reported = null
     board.canvas.classList.toggle("recorded", board.recorded())
@@ -205,18 +219,36 @@ function sourceOf(board) {
     board.painter.touchAll()
   }
   /** Compile what the first curve needs while nothing is trained. */
-  const ready = (plotly) => board.data.run || warmUp(plotly)
+  const ready = (/** @type {Foreign} */ plotly) => {
+    if (!board.data.run) warmUp(plotly)
+  }
   return { names: STATES, progress: false, beat: BEAT, margin: "0px", begin: tell, ready, hear, end }
 }
 
-/** The panels in the order of their names; one that is made with others, as "pattern" with "attention", stands where it is named. */
+/**
+ * The panels in the order of their names; one that is made with others, as "pattern" with "attention", stands where it
+ * is named.
+ *
+ * @param {LiveBoard} board
+ * @returns {LivePanel[]}
+ */
 function panelsInOrder(board) {
   const names = board.data.panels
   const made = names.flatMap((name) => panelsOf(board, name).map((panel) => ({ name, panel })))
-  const placeOf = ({ name, panel }) => names.indexOf(names.includes(panel.id) ? panel.id : name)
-  return made.sort((one, other) => placeOf(one) - placeOf(other)).map(({ panel }) => panel)
+  const placed = made.map(({ name, panel }) => ({
+    at: names.indexOf(names.includes(panel.id) ? panel.id : name),
+    panel,
+  }))
+  return placed.sort((one, other) => one.at - other.at).map(({ panel }) => panel)
 }
 
+/**
+ * The panels of one name.
+ *
+ * @param {LiveBoard} board
+ * @param {string} name
+ * @returns {LivePanel[]}
+ */
 function panelsOf(board, name) {
   const { titles } = board.data
   if (name === "attention" || name === "heads") return attentionPanels(board, titles)
@@ -229,7 +261,11 @@ function panelsOf(board, name) {
   return [linePanel(board, name, titles[name])]
 }
 
-/** Draw a hidden figure, so that the browser compiles Plotly's code before the first curve needs it. */
+/**
+ * Draw a hidden figure, so that the browser compiles Plotly's code before the first curve needs it.
+ *
+ * @param {Foreign} plotly
+ */
 function warmUp(plotly) {
   const nowhere = el("div")
   const axes = {

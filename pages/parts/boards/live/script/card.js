@@ -3,23 +3,44 @@
 import { el, termLink } from "../../shell/script/dom.js"
 import { newPanel } from "../../shell/script/panel.js"
 
-/** A panel with its glossary term. `concerns` tells whether a message of the run changes what it shows. */
+/** @import { LiveBoard, LivePanel, News } from "./types.d.ts" */
+
+/**
+ * A panel with its glossary term. `concerns` tells whether a message of the run changes what it shows.
+ *
+ * @param {LiveBoard} board
+ * @param {string} name
+ * @param {string} title
+ * @param {{plotted?: boolean, waiting?: string}} [how]
+ * @returns {LivePanel}
+ */
 export function runPanel(board, name, title, { plotted = true, waiting = "waiting for the first step" } = {}) {
   const panel = newPanel({ id: name, kind: name, title, tag: "h3", level: board.data.level, waiting, plotted })
   panel.heading.replaceChildren(`${title} `, termLink(board.data.terms[name], title))
-  return Object.assign(panel, { waiting, concerns: (news) => Boolean(news.snapshots?.length) })
+  return Object.assign(panel, { waiting, concerns: (/** @type {News} */ news) => Boolean(news.snapshots?.length) })
 }
 
-/** Buttons of which exactly one is pressed. */
+/**
+ * Buttons of which exactly one is pressed.
+ *
+ * @template {string} Name
+ * @param {string} label
+ * @param {Record<string, string>} options
+ * @param {Name} chosen
+ * @param {(name: Name) => void} onChoose
+ */
 export function choice(label, options, chosen, onChoose) {
   const group = el("div", { class: "choice", role: "group", "aria-label": label })
-  const press = (name) =>
-    [...group.children].forEach((button) => button.setAttribute("aria-pressed", button.dataset.name === name))
-  for (const [name, text] of Object.entries(options)) {
-    group.append(
-      el("button", { type: "button", "data-name": name, onclick: () => (press(name), onChoose(name)) }, text),
-    )
-  }
+  const buttons = /** @type {[Name, string][]} */ (Object.entries(options)).map(([name, text]) => {
+    const onclick = () => {
+      press(name)
+      onChoose(name)
+    }
+    return { name, button: el("button", { type: "button", "data-name": name, onclick }, text) }
+  })
+  const press = (/** @type {Name} */ pressed) =>
+    buttons.forEach(({ name, button }) => button.setAttribute("aria-pressed", `${name === pressed}`))
+  group.append(...buttons.map(({ button }) => button))
   press(chosen)
   return group
 }

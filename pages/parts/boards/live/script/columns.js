@@ -3,12 +3,20 @@
 const LONGEST = 500
 const AFTER_THINNING = 400
 
-/** The same rule as columns.py: both ends, and the lowest and highest in each stretch of steps; stretches nest. */
-function thin([x, y], points) {
+/** @import { Column } from "./types.d.ts" */
+
+/**
+ * The same rule as columns.py: both ends, and the lowest and highest in each stretch of steps; stretches nest.
+ *
+ * @param {Column} column
+ * @param {number} points the most that are kept
+ * @returns {Column}
+ */
+export function thin([x, y], points) {
   if (x.length <= points) return [x, y]
   const last = x.length - 1
   let width = 1
-  const stretch = (place) => Math.floor(x[place] / width)
+  const stretch = (/** @type {number} */ place) => Math.floor(x[place] / width)
   while (stretch(last) - stretch(0) + 1 > (points - 2) / 2) width *= 2
   const kept = new Set([0])
   for (let start = 0; start <= last;) {
@@ -24,7 +32,12 @@ function thin([x, y], points) {
   return [order.map((place) => x[place]), order.map((place) => y[place])]
 }
 
-/** Append new events to columns {name: [steps, values]}, without the steps that are there already. */
+/**
+ * Append new events to columns {name: [steps, values]}, without the steps that are there already.
+ *
+ * @param {Record<string, Column>} columns
+ * @param {Record<string, Column>} news
+ */
 export function append(columns, news) {
   for (const [name, [steps, values]] of Object.entries(news)) {
     const [x, y] = (columns[name] ??= [[], []])
@@ -39,9 +52,15 @@ export function append(columns, news) {
   }
 }
 
-/** The part of a column up to a step, for playing a recording. */
+/**
+ * The part of a column up to a step, for playing a recording.
+ *
+ * @param {Column} column
+ * @param {number} step
+ * @returns {Column}
+ */
 export function upto([x, y], step) {
   if (!x.length || x[x.length - 1] <= step) return [x, y]
-  let count = x.findIndex((value) => value > step)
+  const count = x.findIndex((value) => value > step)
   return [x.slice(0, count), y.slice(0, count)]
 }

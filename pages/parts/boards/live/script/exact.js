@@ -1,25 +1,37 @@
-// The exact arrays behind figures that are drawn from bytes: for the saved data, and for the tooltip once the run has ended.
+// The exact arrays behind figures that are drawn from bytes: for the saved data, and for the tooltip once the run has
+// ended.
 
 import { upto } from "./columns.js"
-import { decode, matrixOf, mosaicOf } from "./grids.js"
+import { matrixOf, mosaicOf, valuesOf } from "./grids.js"
 import { appAddress, number } from "../../shell/script/dom.js"
+
+/** @import { Foreign } from "../../shell/script/types.d.ts" */
+/** @import { Column, Exact, Grid, LiveBoard, Numbers } from "./types.d.ts" */
 
 const MAX_KEPT = 6 // arrays; older ones are fetched again when needed
 
-/** Gives a function that asks for an array of the shown snapshot: `there` is the array if it is loaded, `comes` a promise of it.
+/**
+ * Gives a function that asks for an array of the shown snapshot: `there` is the array if it is loaded, `comes` a
+ * promise of it.
  *
  * An array is like a grid, {shape, decoded}; null where the run no longer keeps it.
+ *
+ * @param {LiveBoard} board
+ * @returns {LiveBoard["exact"]}
  */
 export function exactNumbers(board) {
+  /** @type {Map<string, Numbers>} */
   const asked = new Map()
   return (group, name) => {
-    if (!board.data.run) return drawnNumbers(board.snapshot()[group][name]) // nothing is stored of an untrained model
+    if (!board.data.run) return drawnNumbers(gridOf(board, group, name)) // nothing is stored of an untrained model
     const path = ["live", board.data.run, board.snapshot().step, group, name].map(encodeURIComponent).join("/")
     if (!asked.has(path)) {
-      const numbers = { there: null }
-      numbers.comes = fetchNumbers(path).then((found) => (numbers.there = found)).catch(
-        () => (asked.delete(path), null),
-      )
+      /** @type {Numbers} */
+      const numbers = { there: null, comes: fetchNumbers(path) }
+      numbers.comes = numbers.comes.then((found) => (numbers.there = found)).catch(() => {
+        asked.delete(path)
+        return /** @type {Exact | null} */ (null)
+      })
       asked.set(path, numbers)
       if (asked.size > MAX_KEPT) asked.delete(asked.keys().next().value)
     }
@@ -27,12 +39,32 @@ export function exactNumbers(board) {
   }
 }
 
-/** A grid as an array, as exact as it is drawn. */
+/**
+ * A grid of the shown snapshot.
+ *
+ * @param {LiveBoard} board
+ * @param {"patterns" | "encoding"} group
+ * @param {string} name
+ */
+const gridOf = (board, group, name) => /** @type {Record<string, Grid>} */ (board.snapshot()[group])[name]
+
+/**
+ * A grid as an array, as exact as it is drawn.
+ *
+ * @param {Grid} grid
+ * @returns {Numbers}
+ */
 function drawnNumbers(grid) {
-  const array = { shape: grid.shape, decoded: grid.decoded ??= decode(grid) }
+  const array = { shape: grid.shape, decoded: valuesOf(grid) }
   return { there: array, comes: Promise.resolve(array) }
 }
 
+/**
+ * An array of the server; null where it is no longer kept.
+ *
+ * @param {string} path
+ * @returns {Promise<Exact | null>}
+ */
 async function fetchNumbers(path) {
   const answer = await fetch(new URL(path, appAddress()))
   if (answer.status !== 200) return null
@@ -40,15 +72,22 @@ async function fetchNumbers(path) {
   return { shape, decoded: new Float32Array(await answer.arrayBuffer()) }
 }
 
-/** The lines of a figure with every step and every digit, as far as they are drawn; null where a run is no longer kept. */
+/**
+ * The lines of a figure with every step and every digit, as far as they are drawn; null where a run is no longer kept.
+ *
+ * @param {LiveBoard} board
+ * @param {Foreign[]} traces
+ * @returns {Promise<Foreign[] | null>}
+ */
 export async function exactLines(board, traces) {
-  const runOf = ({ meta }) => meta.run ?? board.data.run
+  const runOf = (/** @type {Foreign} */ { meta }) => /** @type {string} */ (meta.run ?? board.data.run)
   if (!board.data.run) return traces
+  /** @type {Record<string, Record<string, Column>>} */
   const found = {}
   for (const run of new Set(traces.map(runOf))) {
     const names = traces.filter((trace) => runOf(trace) === run).map(({ meta }) => ["name", meta.column])
     const address = new URL(`live/${encodeURIComponent(run)}/lines?${new URLSearchParams(names)}`, appAddress())
-    const answer = await fetch(address).catch(() => null)
+    const answer = await fetch(address).catch(() => /** @type {Response | null} */ (null))
     if (answer?.status !== 200) return null
     found[run] = await answer.json()
   }
@@ -58,7 +97,13 @@ export async function exactLines(board, traces) {
   })
 }
 
-/** One [row, column] matrix of an array, by its place among the leading axes. */
+/**
+ * One [row, column] matrix of an array, by its place among the leading axes.
+ *
+ * @param {Exact} array
+ * @param {number} place
+ * @returns {Exact}
+ */
 export function matrixAlone(array, place) {
   const [rows, columns] = array.shape.slice(-2)
   return {
@@ -67,10 +112,20 @@ export function matrixAlone(array, place) {
   }
 }
 
-/** All of an array as traces for the saved data: [layer, head, row, column], or its last three or two axes. */
+/**
+ * All of an array as traces for the saved data: [layer, head, row, column], or its last three or two axes.
+ *
+ * @param {Exact} array
+ * @param {{x: string, y: string, label: string}} named
+ */
 export function tracesOf(array, { x, y, label }) {
   const [layers, heads, rows, columns] = [1, 1, ...array.shape].slice(-4)
-  const counted = (outer, tiles, inner, side) => {
+  const counted = (
+    /** @type {string | false} */ outer,
+    /** @type {number} */ tiles,
+    /** @type {string} */ inner,
+    /** @type {number} */ side,
+  ) => {
     const all = Array.from({ length: tiles * side }, (_, at) => at)
     return {
       ...(outer && { [outer]: all.map((at) => 1 + Math.floor(at / side)) }),
@@ -86,20 +141,26 @@ export function tracesOf(array, { x, y, label }) {
   return [{ type: "heatmap", z: mosaicOf(array, [rows, columns]), meta }]
 }
 
-/** The tooltip of a drawn cell, {row, column, value} in words: exact if the array is loaded, else approximate from the byte.
+/**
+ * The tooltip of a drawn cell, {row, column, value} in words: exact if the array is loaded, else approximate from the
+ * byte.
  *
  * A cell of a block shows the block's entry of largest magnitude.
+ *
+ * @param {Grid} grid
+ * @param {Exact | null | undefined} array
+ * @param {number} place the matrix's place among the leading axes
+ * @param {number} row
+ * @param {number} column
+ * @param {(value: number) => string} say
  */
 export function entryOf(grid, array, place, row, column, say = number) {
   const [high, wide] = grid.block
   const [rows, columns] = grid.whole.slice(-2)
   const value = matrixOf(grid, place)[row]?.[column]
   if (value == null) return null
-  const span = (
-    at,
-    block,
-    count,
-  ) => (block === 1 ? `${at}` : `${at * block}–${Math.min(at * block + block, count) - 1}`)
+  const span = (/** @type {number} */ at, /** @type {number} */ block, /** @type {number} */ count) =>
+    [...new Set([at * block, Math.min(at * block + block, count) - 1])].join("–")
   if (!array) return { row: span(row, high, rows), column: span(column, wide, columns), value: `about ${say(value)}` }
   const z = matrixOf(array, place)
   let [i, j] = [row * high, column * wide]

@@ -5,6 +5,16 @@ import { el, number } from "../../shell/script/dom.js"
 import { downloads } from "../../shell/script/downloads.js"
 import { put } from "../../shell/script/panel.js"
 
+/** @import { Foreign } from "../../shell/script/types.d.ts" */
+/** @import { LiveBoard, LivePanel, Sample } from "./types.d.ts" */
+
+/**
+ * The memory that was predicted and measured.
+ *
+ * @param {LiveBoard} board
+ * @param {string} title
+ * @returns {LivePanel}
+ */
 export function memoryPanel(board, title) {
   const panel = runPanel(board, "memory", title, { waiting: "waiting for the run to start" })
   panel.tools.append(downloads(board, panel))
@@ -13,8 +23,10 @@ export function memoryPanel(board, title) {
     const figure = board.figures.memory
     if (!figure) return
     put(board, panel, figure.data, figure.layout)
-    const bar = (place) =>
-      figure.data.filter((trace) => trace.x[place] != null).map((trace) => `${trace.name} ${number(trace.x[place])}`)
+    const bar = (/** @type {number} */ place) =>
+      figure.data
+        .filter((/** @type {Foreign} */ trace) => trace.x[place] != null)
+        .map((/** @type {Foreign} */ trace) => `${trace.name} ${number(trace.x[place])}`)
     const measured = bar(1).length ? bar(1).join(", ") : "not yet"
     board.describe(
       panel,
@@ -24,7 +36,13 @@ export function memoryPanel(board, title) {
   return panel
 }
 
-/** Probe sequences token by token; right and wrong by sign as well as by colour. */
+/**
+ * Probe sequences token by token; right and wrong by sign as well as by colour.
+ *
+ * @param {LiveBoard} board
+ * @param {string} title
+ * @returns {LivePanel}
+ */
 export function samplesPanel(board, title) {
   const panel = runPanel(board, "samples", title, {
     plotted: false,
@@ -34,7 +52,9 @@ export function samplesPanel(board, title) {
   const list = el("div", { class: "list", tabindex: 0, role: "group", "aria-label": title })
   panel.tools.append(score)
   panel.body.append(list)
-  panel.look = (look) => (panel.root.style.gridColumn = look.panel === "samples" ? "auto" : "") // beside the loss
+  panel.look = (look) => {
+    panel.root.style.gridColumn = look.panel === "samples" ? "auto" : "" // beside the loss
+  }
   panel.draw = () => {
     const samples = board.snapshot()?.samples
     if (!samples?.length) return
@@ -46,7 +66,13 @@ export function samplesPanel(board, title) {
   return panel
 }
 
-/** The text that a language model wrote at each snapshot, the latest first: the held-out prompt, then its own. */
+/**
+ * The text that a language model wrote at each snapshot, the latest first: the held-out prompt, then its own.
+ *
+ * @param {LiveBoard} board
+ * @param {string} title
+ * @returns {LivePanel}
+ */
 export function writtenPanel(board, title) {
   const panel = runPanel(board, "written", title, {
     plotted: false,
@@ -73,9 +99,16 @@ export function writtenPanel(board, title) {
   return panel
 }
 
+/**
+ * A sequence as a table: what is read, what is right, and what is predicted.
+ *
+ * @param {Sample} sample
+ * @param {number} place
+ */
 function sampleTable(sample, place) {
-  const row = (label, cells) => el("tr", {}, el("th", { scope: "row" }, label), ...cells)
-  const plain = (tokens) => tokens.map((token) => el("td", {}, token))
+  const row = (/** @type {string} */ label, /** @type {HTMLElement[]} */ cells) =>
+    el("tr", {}, el("th", { scope: "row" }, label), ...cells)
+  const plain = (/** @type {string[]} */ tokens) => tokens.map((token) => el("td", {}, token))
   const judged = sample.predictions.map((token, i) => {
     const mark = sample.marks[i]
     if (mark == null) return el("td", { class: "unasked" }, "")

@@ -1,6 +1,12 @@
 // Matrices of a live run: one byte a cell, and the scale to convert bytes to values.
 
-/** Values of a grid as one flat array, row by row, last axis fastest. */
+/** @import { Exact, Grid } from "./types.d.ts" */
+
+/**
+ * Values of a grid as one flat array, row by row, last axis fastest.
+ *
+ * @param {Pick<Grid, "values" | "zero" | "step">} grid
+ */
 export function decode({ values, zero, step }) {
   const bytes = atob(values)
   const decoded = new Float32Array(bytes.length)
@@ -8,15 +14,31 @@ export function decode({ values, zero, step }) {
   return decoded
 }
 
-/** One [row, column] matrix out of a grid, by its place among the leading axes. */
+/**
+ * The values of a grid or an array, decoded once.
+ *
+ * @param {Grid | Exact} grid
+ */
+export const valuesOf = (grid) => (grid.decoded ??= decode(/** @type {Grid} */ (grid)))
+
+/**
+ * One [row, column] matrix out of a grid, by its place among the leading axes.
+ *
+ * @param {Grid | Exact} grid
+ */
 export function matrixOf(grid, place = 0) {
   const [rows, columns] = grid.shape.slice(-2)
-  const values = (grid.decoded ??= decode(grid))
+  const values = valuesOf(grid)
   const start = place * rows * columns
   return Array.from({ length: rows }, (_, row) => values.subarray(start + row * columns, start + (row + 1) * columns))
 }
 
-/** All matrices [layer, head] side by side with empty cells between: tiles of size [high, wide] including the gap. */
+/**
+ * All matrices [layer, head] side by side with empty cells between: tiles of size [high, wide] including the gap.
+ *
+ * @param {Grid | Exact} grid
+ * @param {number[]} tile
+ */
 export function mosaicOf(grid, [high, wide]) {
   const [rows, columns] = grid.shape.slice(-2)
   const [layers, heads] = [1, 1, ...grid.shape].slice(-4)

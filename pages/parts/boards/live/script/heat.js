@@ -7,18 +7,32 @@ import { el, number } from "../../shell/script/dom.js"
 import { downloads } from "../../shell/script/downloads.js"
 import { put } from "../../shell/script/panel.js"
 
-/** All heads side by side, and one enlarged; both use the same chosen kind, layer and head.
+/** @import { Exact, Grid, Head, LiveBoard, LivePanel, Numbers, Which } from "./types.d.ts" */
+
+/** @typedef {(row: number, column: number, array: Exact | null) => string} TellCell the words at a cell */
+/** @typedef {(row: number, column: number) => void} ClickCell what a click on a cell does */
+
+/**
+ * All heads side by side, and one enlarged; both use the same chosen kind, layer and head.
  *
- * On a board with room for one figure ("heads") either stands alone: of a single head the one, of several all. In a recording the one is the first.
+ * On a board with room for one figure ("heads") either stands alone: of a single head the one, of several all. In a
+ * recording the one is the first.
+ *
+ * @param {LiveBoard} board
+ * @param {Record<string, string>} titles
+ * @returns {LivePanel[]}
  */
 export function attentionPanels(board, titles) {
+  /** @type {Head} */
   const chosen = { which: "self", layer: 0, head: 0 }
   const alone = board.data.panels.includes("heads")
   const all = runPanel(board, "attention", titles.attention, { waiting: "waiting for the first look at the model" })
   const one = runPanel(board, "pattern", titles.pattern, { waiting: "waiting for the first look at the model" })
   const kinds = el("div", { class: "kinds" })
-  const select = (what, label) =>
-    el("select", { "aria-label": label, onchange: (event) => pick({ [what]: Number(event.target.value) }) })
+  const select = (/** @type {"layer" | "head"} */ what, /** @type {string} */ label) => {
+    const list = el("select", { "aria-label": label, onchange: () => pick({ [what]: Number(list.value) }) })
+    return list
+  }
   const layers = select("layer", "Layer")
   const heads = select("head", "Head")
   options(layers, 1, "Layer", 0)
@@ -27,12 +41,12 @@ export function attentionPanels(board, titles) {
   all.tools.append(kinds, downloads(board, all))
   one.tools.append(layers, heads, downloads(board, one))
 
-  const choose = (change) => {
+  const choose = (/** @type {Partial<Head>} */ change) => {
     Object.assign(chosen, change)
     board.painter.touch(all, one)
   }
   /** The reader's choice: the picture of the model follows it. */
-  const pick = (change) => {
+  const pick = (/** @type {Partial<Head>} */ change) => {
     choose(change)
     board.panels.forEach((panel) => panel.chooseHead?.({ ...chosen }))
   }
@@ -44,7 +58,7 @@ export function attentionPanels(board, titles) {
   const grid = () => board.snapshot()?.patterns[chosen.which]
 
   const offer = () => {
-    const names = Object.keys(board.snapshot().patterns)
+    const names = /** @type {Which[]} */ (Object.keys(board.snapshot().patterns))
     if (!names.includes(chosen.which)) chosen.which = names[0]
     if (kinds.dataset.names !== names.join()) {
       kinds.dataset.names = names.join()
@@ -59,7 +73,10 @@ export function attentionPanels(board, titles) {
     options(heads, headCount, "Head", chosen.head)
   }
 
-  /** Show those that there are figures for; returns whether there is a single head, of which both would be the same picture. */
+  /**
+   * Show those that there are figures for; returns whether there is a single head, of which both would be the same
+   * picture.
+   */
   const arrange = () => {
     const [layerCount, headCount] = grid().shape
     const single = layerCount * headCount === 1
@@ -90,7 +107,8 @@ export function attentionPanels(board, titles) {
     }
     const [layerCount, headCount] = grid().shape
     const single = arrange()
-    // Tiles keep their proportions: many layers of few heads need height. Where a figure stands alone, the page has said how high.
+    // Tiles keep their proportions: many layers of few heads need height. Where a figure stands alone, the page has
+    // said how high.
     const taller = alone ? 1 : Math.min(Math.max((layerCount * tile[0]) / (headCount * tile[1]) / 1.5, 1), 2)
     for (const { body } of [all, one]) body.style.height = `calc(var(--plot) * ${taller})`
     put(board, all, [{ ...figure.data[0], z: mosaicOf(grid(), tile) }], {
@@ -107,18 +125,25 @@ export function attentionPanels(board, titles) {
     board.describe(
       all,
       () =>
-        `Attention of ${grid().shape[0]} layers with ${
-          grid().shape[1]
-        } heads each, at step ${board.snapshot().step}. The enlarged one is layer ${chosen.layer + 1}, head ${
-          chosen.head + 1
-        }.`,
+        `Attention of ${layerCount} layers with ${headCount} heads each, at step ${board.snapshot().step}. ` +
+        `The enlarged one is layer ${chosen.layer + 1}, head ${chosen.head + 1}.`,
     )
   }
 
+  /**
+   * A cell of a head's matrix in words.
+   *
+   * @param {number} row
+   * @param {number} column
+   * @param {number} layer
+   * @param {number} head
+   * @param {Exact | null} array
+   */
   const cellInWords = (row, column, layer, head, array) => {
     const { queries, keys } = board.figures[`pattern.${chosen.which}`].data[0].meta
     const found = entryOf(grid(), array, layer * grid().shape[1] + head, row, column, (weight) => weight.toFixed(3))
-    return found ? `query ${found.row} “${queries[row]}” → key ${found.column} “${keys[column]}”: ${found.value}` : ""
+    if (!found) return ""
+    return `query ${found.row} “${queries[row]}” → key ${found.column} “${keys[column]}”: ${found.value}`
   }
   const axes = () => ({ x: "key", y: "query", label: chosen.which })
   all.numbers = one.numbers = () => board.exact("patterns", chosen.which)
@@ -153,29 +178,44 @@ export function attentionPanels(board, titles) {
   return board.recorded() ? [one, all] : [all, one]
 }
 
+/** @type {Record<Which, string>} */
 const KINDS = { self: "Self", encoder: "Encoder", cross: "Cross" }
-const named = (names) => Object.fromEntries(names.map((name) => [name, KINDS[name] ?? name]))
+const named = (/** @type {Which[]} */ names) => Object.fromEntries(names.map((name) => [name, KINDS[name] ?? name]))
 
+/**
+ * Offer so many places in a list.
+ *
+ * @param {HTMLSelectElement} select
+ * @param {number} count
+ * @param {string} label
+ * @param {number} chosen
+ */
 function options(select, count, label, chosen) {
   if (select.options.length !== count) {
     select.replaceChildren(
       ...Array.from({ length: count }, (_, place) => el("option", { value: place }, `${label} ${place + 1}`)),
     )
   }
-  if (select.value !== `${chosen}`) select.value = chosen
+  if (select.value !== `${chosen}`) select.value = `${chosen}`
   select.disabled = count < 2
 }
 
-/** The encoding and the similarity of positions; both use the same chosen layer, where each has its own encoding. */
+/**
+ * The encoding and the similarity of positions; both use the same chosen layer, where each has its own encoding.
+ *
+ * @param {LiveBoard} board
+ * @param {Record<string, string>} titles
+ * @returns {LivePanel[]}
+ */
 export function encodingPanels(board, titles) {
   const chosen = { layer: 0 }
   const layers = el("select", {
     "aria-label": "Layer of the encoding",
     hidden: true,
-    onchange: (event) => pick(Number(event.target.value)),
+    onchange: () => pick(Number(layers.value)),
   })
   const panels = ["matrix", "similarity"].map((part) => encodingPanel(board, part, titles[part], chosen))
-  const pick = (layer) => {
+  const pick = (/** @type {number} */ layer) => {
     chosen.layer = layer
     board.painter.touch(...panels)
   }
@@ -192,7 +232,14 @@ export function encodingPanels(board, titles) {
   return panels
 }
 
-/** The encoding ("matrix") or the similarity of positions ("similarity") in the chosen layer. */
+/**
+ * The encoding ("matrix") or the similarity of positions ("similarity") in the chosen layer.
+ *
+ * @param {LiveBoard} board
+ * @param {string} name
+ * @param {string} title
+ * @param {{layer: number}} chosen
+ */
 function encodingPanel(board, name, title, chosen) {
   const panel = runPanel(board, name, title, { waiting: "waiting for the first look at the model" })
   panel.tools.append(downloads(board, panel))
@@ -238,23 +285,36 @@ function encodingPanel(board, name, title, chosen) {
   return panel
 }
 
-/** A tooltip beside the pointer and, where given, a click handler; each plot has one listener, which calls the latest functions.
+/**
+ * A tooltip beside the pointer and, where given, a click handler; each plot has one listener, which calls the latest
+ * functions.
  *
  * `tell` gets row and column of the drawing, and the exact array once the run has ended and the array is loaded.
+ *
+ * @param {LiveBoard} board
+ * @param {LivePanel} panel
+ * @param {TellCell} tell
+ * @param {ClickCell} [click]
  */
 function listen(board, panel, tell, click) {
   panel.tell = tell
   panel.click = click
   if (panel.listening) return
   panel.listening = true
+  /** @type {[number, number] | null} */
   let pointed = null
   panel.plot.on("plotly_hover", ({ points: [{ pointNumber }], event }) => {
+    /** @type {[number, number]} */
+    const cell = pointNumber
     const numbers = board.ended() ? panel.numbers() : null
-    const show = () => board.tip(panel.tell(...pointNumber, numbers?.there), event)
-    pointed = pointNumber
+    const show = () => board.tip(panel.tell(...cell, numbers?.there), event)
+    pointed = cell
     show()
-    if (numbers && !numbers.there) numbers.comes.then(() => pointed === pointNumber && show())
+    if (numbers && !numbers.there) numbers.comes.then(() => pointed === cell && show())
   })
-  panel.plot.on("plotly_unhover", () => ((pointed = null), board.tip("")))
-  panel.plot.on("plotly_click", ({ points: [{ pointNumber }] }) => panel.click?.(...pointNumber))
+  panel.plot.on("plotly_unhover", () => {
+    pointed = null
+    board.tip("")
+  })
+  panel.plot.on("plotly_click", ({ points: [{ pointNumber: [row, column] }] }) => panel.click?.(row, column))
 }

@@ -7,10 +7,21 @@ import { number } from "../../shell/script/dom.js"
 import { downloads } from "../../shell/script/downloads.js"
 import { put } from "../../shell/script/panel.js"
 
+/** @import { Foreign } from "../../shell/script/types.d.ts" */
+/** @import { LiveBoard, LivePanel } from "./types.d.ts" */
+
+/**
+ * The loss, the accuracy or the gradient norms.
+ *
+ * @param {LiveBoard} board
+ * @param {string} name
+ * @param {string} title
+ * @returns {LivePanel}
+ */
 export function linePanel(board, name, title) {
   const panel = runPanel(board, name, title)
   const shown = { scale: "linear", view: "layer" }
-  const choose = (what) => (value) => {
+  const choose = (/** @type {"scale" | "view"} */ what) => (/** @type {string} */ value) => {
     shown[what] = value
     board.painter.touch(panel)
   }
@@ -36,7 +47,8 @@ export function linePanel(board, name, title) {
     const figure = board.figures[name]
     if (!figure) return
     const begun = figure.data.some((trace) => board.column(trace.meta.column)[0].length)
-    if (!begun && ["queued", "running"].includes(board.status.state)) return // Empty axes would keep the first point waiting.
+    // Empty axes would keep the first point waiting.
+    if (!begun && ["queued", "running"].includes(board.status.state)) return
     const traces = figure.data
       .filter((trace) => !trace.meta.view || trace.meta.view === shown.view)
       .concat(board.data.overlays[name] ?? [])
@@ -44,9 +56,8 @@ export function linePanel(board, name, title) {
     const { xaxis, yaxis } = figure.layout
     const others = board.data.levels?.[name] ?? []
     const levels = () => [...(figure.layout.shapes ?? []), ...others]
-    const room = others.length
-      ? { autorangeoptions: { include: Math.min(...others.map((shape) => shape.y0)) - 0.5 } }
-      : {} // for a label below
+    const below = () => Math.min(...others.map((shape) => shape.y0)) - 0.5 // where a label stands
+    const room = others.length ? { autorangeoptions: { include: below() } } : {}
     const log = shown.scale === "log"
     panel.exact = () => exactLines(board, traces)
     put(board, panel, traces, {
@@ -65,24 +76,40 @@ export function linePanel(board, name, title) {
   return panel
 }
 
+/**
+ * A trace with the points of its line.
+ *
+ * @param {LiveBoard} board
+ * @param {Foreign} trace
+ */
 function filled(board, trace) {
   if (trace.meta.overlay) return trace
   const [x, y] = board.column(trace.meta.column)
-  const single = y.length === 1 ? { mode: "lines+markers", marker: { size: 6 } } : {} // a line of one point is invisible
+  // A line of one point is invisible.
+  const single = y.length === 1 ? { mode: "lines+markers", marker: { size: 6 } } : {}
   const perplexity = trace.meta.perplexity
     ? { text: y.map((value) => number(Math.exp(value))), hovertemplate: "%{y:.3f} nats, perplexity %{text}" }
     : {}
   return { ...trace, ...single, ...perplexity, x, y, showlegend: trace.meta.legend !== false && y.length > 0 }
 }
 
-/** The axis ends with the run, or where it stopped early, or with a longer run that is drawn behind it. */
+/**
+ * The axis ends with the run, or where it stopped early, or with a longer run that is drawn behind it.
+ *
+ * @param {LiveBoard} board
+ * @param {number} planned
+ */
 function lastStep(board, planned) {
   const overlays = Object.values(board.data.overlays).flat()
   const reached = board.ended() && board.status.step > 0 ? board.status.step : planned
   return Math.max(reached, ...overlays.map((trace) => trace.x[trace.x.length - 1] ?? 0))
 }
 
-/** A vertical line at the step chosen in the replay. */
+/**
+ * A vertical line at the step chosen in the replay.
+ *
+ * @param {LiveBoard} board
+ */
 function marker(board) {
   const step = board.replayedStep()
   return step == null
@@ -90,6 +117,12 @@ function marker(board) {
     : [{ type: "line", name: "accent", x0: step, x1: step, yref: "paper", y0: 0, y1: 1, line: { width: 1.5 } }]
 }
 
+/**
+ * The last values of all lines.
+ *
+ * @param {Foreign[]} traces
+ * @param {Foreign[]} levels
+ */
 function inWords(traces, levels = []) {
   const lines = traces.filter((trace) => trace.y.length).map((trace) =>
     `${trace.meta.label ?? trace.name} ${number(trace.y[trace.y.length - 1])}`

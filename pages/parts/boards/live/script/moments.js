@@ -1,13 +1,22 @@
-// The moments of a run at which something changed: computed from its lines and snapshots, marked on the curves, and ways back to them.
+// The moments of a run at which something changed: computed from its lines and snapshots, marked on the curves, and
+// ways back to them.
 
 import { matrixOf } from "./grids.js"
 import { el } from "../../shell/script/dom.js"
 
-const SHARP = 0.5 // the mean of the largest attention weights from which a head is sharp: each query reads mostly from one key
+/** @import { LiveBoard, Snapshot } from "./types.d.ts" */
 
-/** [{step, name}] in the order of the steps: when the accuracy crossed a milestone, when a head first was sharp, when it failed. */
+// The mean of the largest attention weights from which a head is sharp: each query reads mostly from one key.
+const SHARP = 0.5
+
+/**
+ * [{step, name}] in the order of the steps: when the accuracy crossed a milestone, when a head first was sharp, when it
+ * failed.
+ *
+ * @param {LiveBoard} board
+ */
 function momentsOf(board) {
-  const { column, levels } = board.milestones ?? { levels: {} }
+  const { column = "", levels = {} } = board.milestones ?? {}
   const [steps, values] = column ? board.column(column) : [[], []]
   const crossed = Object.entries(levels).map(([name, level]) => ({
     name,
@@ -23,27 +32,43 @@ function momentsOf(board) {
   )
 }
 
-/** The step of the first snapshot in which some head's mean largest weight over the later queries is sharp, if that of step 0 has none. */
+/**
+ * The step of the first snapshot in which some head's mean largest weight over the later queries is sharp, if that of
+ * step 0 has none.
+ *
+ * @param {LiveBoard} board
+ */
 function firstSharp(board) {
   const first = board.snapshots.findIndex(isSharp)
   return first > 0 ? board.snapshots[first].step : null
 }
 
+/**
+ * Whether some head is sharp.
+ *
+ * @param {Snapshot} snapshot
+ */
 function isSharp(snapshot) {
   return (snapshot.sharp ??= Object.values(snapshot.patterns).some((grid) => {
     const [layers, heads, queries] = grid.shape
     return Array.from({ length: layers * heads }).some((_, place) => {
-      const rows = matrixOf(grid, place).slice(Math.floor(queries / 2)) // early queries have few keys and so are sharp by themselves
+      // Early queries have few keys and so are sharp by themselves.
+      const rows = matrixOf(grid, place).slice(Math.floor(queries / 2))
       return rows.reduce((sum, row) => sum + Math.max(...row), 0) / rows.length >= SHARP
     })
   }))
 }
 
-/** Buttons that lead to the snapshot nearest to each moment. */
+/**
+ * Buttons that lead to the snapshot nearest to each moment.
+ *
+ * @param {LiveBoard} board
+ * @param {(place: number) => void} look
+ */
 export function momentsBar(board, look) {
   const root = el("div", { class: "moments", role: "group", "aria-label": "Moments of this run" })
   let drawn = ""
-  const nearest = (step) =>
+  const nearest = (/** @type {number} */ step) =>
     board.snapshots.reduce(
       (best, one, at, all) => (Math.abs(one.step - step) < Math.abs(all[best].step - step) ? at : best),
       0,
@@ -66,7 +91,11 @@ export function momentsBar(board, look) {
   return { root, draw }
 }
 
-/** Thin upright lines at the moments. */
+/**
+ * Thin upright lines at the moments.
+ *
+ * @param {LiveBoard} board
+ */
 export function momentLines(board) {
   return momentsOf(board).map(({ step, name }) => ({
     type: "line",

@@ -3,11 +3,18 @@
 
 import { el } from "../../shell/script/dom.js"
 
+/** @import { LiveBoard } from "./types.d.ts" */
+
 const REST = 2 // seconds at a recording's first snapshot before it moves
 const FRAME = 0.2 // seconds between two looks at the clock; a snapshot is drawn once
 const FRAMES_A_SECOND = 6 // snapshots, when a live run's are played again
 
-/** `tell` says everywhere which step is shown. */
+/**
+ * The bar of the replay.
+ *
+ * @param {LiveBoard} board
+ * @param {() => void} tell says everywhere which step is shown
+ */
 export function replayBar(board, tell) {
   const play = el("button", { type: "button", class: "play", onclick: () => toggle() })
   const slider = el("input", {
@@ -21,24 +28,28 @@ export function replayBar(board, tell) {
   const label = el("span", { class: "at" }, "")
   const live = el("button", { type: "button", class: "live", onclick: () => follow() }, "Live")
   const root = el("div", { class: "replay" }, play, slider, label, live)
+  /** @type {ReturnType<typeof setInterval> | null} */
   let timer = null
   let clock = 0
 
   const latest = () => board.snapshots.length - 1
   const stepAt = () => board.replayedStep() ?? board.shownStep()
-  const show = (place) => {
+  const show = (/** @type {number | null} */ place) => {
     board.looking = place
     if (board.recorded()) board.cut = board.snapshots[place].step // all that is drawn and said is of this one step
     tell()
     board.painter.touchAll()
   }
-  const look = (place) => {
+  const look = (/** @type {number} */ place) => {
     stop()
     show(place)
   }
-  const seek = (value) => (!board.recorded() && value >= board.status.step ? follow() : look(towards(value)))
+  const seek = (/** @type {number} */ value) => {
+    if (!board.recorded() && value >= board.status.step) follow()
+    else look(towards(value))
+  }
   /** The place of the snapshot to which the slider was moved, or the next one in that direction. */
-  const towards = (step) => {
+  const towards = (/** @type {number} */ step) => {
     const after = board.snapshots.findIndex((snapshot) => snapshot.step >= step)
     if (after < 0) return latest()
     return board.snapshots[after].step === step || step > stepAt() ? after : Math.max(0, after - 1)
@@ -84,8 +95,8 @@ export function replayBar(board, tell) {
   const draw = () => {
     play.disabled = slider.disabled = live.disabled = latest() < 1
     const at = stepAt().toLocaleString("en")
-    slider.max = (board.recorded() ? board.status.step : board.status.steps) || 1
-    slider.value = stepAt()
+    slider.max = `${(board.recorded() ? board.status.step : board.status.steps) || 1}`
+    slider.value = `${stepAt()}`
     label.textContent = board.replayedStep() == null ? "" : `looking at step ${at}`
     slider.setAttribute("aria-valuetext", `step ${at}`)
     label.hidden = board.recorded() // the line above says it
@@ -93,7 +104,7 @@ export function replayBar(board, tell) {
     play.setAttribute("aria-label", timer ? "Pause the replay" : atEnd() ? "Play again" : "Play the snapshots")
     live.hidden = board.recorded()
     live.textContent = board.ended() ? "Latest" : "Live"
-    live.setAttribute("aria-pressed", board.looking == null)
+    live.setAttribute("aria-pressed", `${board.looking == null}`)
   }
   return { root, draw, start, stop, show, look, atEnd }
 }

@@ -2,6 +2,9 @@
 
 import { duration, number } from "../../shell/script/dom.js"
 
+/** @import { LiveBoard, Status } from "./types.d.ts" */
+/** @import { Told } from "../../shell/script/types.d.ts" */
+
 export const STATES = {
   none: "Not trained yet",
   queued: "Waiting",
@@ -15,12 +18,22 @@ export const STATES = {
 }
 const RECENT = 4 // seconds over which the speed is taken
 
-/** Gives a function that puts the run's state into words: step, speed, time left, place in the queue, the machine of a cluster, the reason of a failure. */
+/**
+ * Gives a function that puts the run's state into words: step, speed, time left, place in the queue, the machine of a
+ * cluster, the reason of a failure.
+ *
+ * @param {LiveBoard} board
+ * @returns {() => Told}
+ */
 export function runInWords(board) {
+  /** @type {{now: number, step: number}[]} */
   const pace = []
 
-  /** Seconds, by the speed over the last seconds of real time, with the pace and other runs included; null where it is not known yet. */
-  const timeLeft = (status) => {
+  /**
+   * Seconds, by the speed over the last seconds of real time, with the pace and other runs included; null where it is
+   * not known yet.
+   */
+  const timeLeft = (/** @type {Status} */ status) => {
     const now = performance.now() / 1000
     if (pace.length && pace[pace.length - 1].step > status.step) pace.length = 0
     if (!pace.length || pace[pace.length - 1].step < status.step) pace.push({ now, step: status.step })
@@ -30,7 +43,7 @@ export function runInWords(board) {
       ? null
       : ((status.steps - status.step) * (last.now - first.now)) / (last.step - first.step)
   }
-  const sentence = (status, state, step) => {
+  const sentence = (/** @type {Status} */ status, /** @type {string} */ state, /** @type {number} */ step) => {
     const said = [`step ${step.toLocaleString("en")} of ${status.steps.toLocaleString("en")}`]
     if (state !== "running") pace.length = 0 // a pause is no training time
     if (state === "queued" && status.queue_seconds) said.unshift(`starts in about ${duration(status.queue_seconds)}`)

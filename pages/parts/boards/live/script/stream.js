@@ -1,16 +1,25 @@
-// New events of a run over an event stream. Where a proxy swallows it or the server has enough of them, the page polls instead.
+// New events of a run over an event stream. Where a proxy swallows it or the server has enough of them, the page polls
+// instead.
 
 import { appAddress } from "../../shell/script/dom.js"
 
-const TIMEOUT = 8000 // milliseconds after which a silent stream is given up: polling costs a busy server far more than waiting
+/** @import { LiveBoard, News } from "./types.d.ts" */
+
+// Milliseconds after which a silent stream is given up: polling costs a busy server far more than waiting.
+const TIMEOUT = 8000
 
 /** Follow the board's run from the event that it `have`s on; gives a function that ends it. `onSilence`: no stream gets
  * through; `onRefusal`: the server gives none now.
  *
  * While the tab is hidden the stream is closed: a browser opens six connections to a host, and other tabs need them.
+ *
+ * @param {LiveBoard} board
+ * @param {{onNews: (news: News) => void, onSilence: () => void, onRefusal: () => void}} heard
  */
 export function followRun(board, { onNews, onSilence, onRefusal }) {
+  /** @type {EventSource | null} */
   let source = null
+  /** @type {ReturnType<typeof setTimeout> | null} */
   let patience = null
 
   const open = () => {
@@ -22,8 +31,9 @@ export function followRun(board, { onNews, onSilence, onRefusal }) {
       if (news.end) end()
       onNews(news)
     }
-    source.onerror = ({ target }) => {
-      if (target === source && target.readyState === EventSource.CLOSED && !board.ended()) giveUp(onRefusal)
+    const mine = source
+    source.onerror = () => {
+      if (mine === source && mine.readyState === EventSource.CLOSED && !board.ended()) giveUp(onRefusal)
     }
   }
   const close = () => {
@@ -39,7 +49,7 @@ export function followRun(board, { onNews, onSilence, onRefusal }) {
     document.removeEventListener("visibilitychange", turn)
     close()
   }
-  const giveUp = (why) => {
+  const giveUp = (/** @type {() => void} */ why) => {
     end()
     why()
   }

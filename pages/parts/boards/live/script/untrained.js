@@ -1,14 +1,25 @@
-// The untrained model of the page's settings, asked for whenever these change; an answer that comes too late is dropped.
+// The untrained model of the page's settings, asked for whenever these change; an answer that comes too late is
+// dropped.
 
 import { appAddress } from "../../shell/script/dom.js"
 
+/** @import { News } from "./types.d.ts" */
+
 const TRY_AGAIN = 2000 // milliseconds, while the server is still waking up
 
-/** Gives `show(query)`: asks for the model of these settings; an empty query asks for nothing more. */
-export function untrainedModel(board, { onNews, onProblem }) {
-  let [shown, asking, again] = ["", null, null]
+/**
+ * Gives `show(query)`: asks for the model of these settings; an empty query asks for nothing more.
+ *
+ * @param {{onNews: (news: News) => void, onProblem: (sentence: string) => void}} heard
+ */
+export function untrainedModel({ onNews, onProblem }) {
+  let shown = ""
+  /** @type {AbortController | null} */
+  let asking = null
+  /** @type {ReturnType<typeof setTimeout> | null} */
+  let again = null
 
-  const ask = async (query) => {
+  const ask = async (/** @type {string} */ query) => {
     asking?.abort()
     asking = new AbortController()
     const mine = asking
@@ -16,13 +27,13 @@ export function untrainedModel(board, { onNews, onProblem }) {
       const answer = await fetch(new URL(`untrained?${query}`, appAddress()), { signal: mine.signal })
       const news = await answer.json()
       if (shown === query) news.problem ? onProblem(news.problem) : onNews(news)
-    } catch (error) {
-      if (error.name !== "AbortError" && shown === query) {
+    } catch {
+      if (!mine.signal.aborted && shown === query) {
         again = setTimeout(() => shown === query && ask(query), TRY_AGAIN)
       }
     }
   }
-  const show = (query) => {
+  const show = (/** @type {string | undefined} */ query) => {
     if ((query ?? "") === shown) return
     shown = query ?? ""
     clearTimeout(again)

@@ -1,20 +1,38 @@
 // Helpers for the document: elements from text only, addresses, the active theme.
 
-/** An element with attributes, handlers (on...) and children. Text always becomes text nodes, never markup. */
+/** @import { Foreign, Theme } from "./types.d.ts" */
+
+/**
+ * An element with attributes, handlers (on...) and children. Text always becomes text nodes, never markup.
+ *
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, unknown> & Partial<GlobalEventHandlers>} attributes
+ * @param {(Node | string)[]} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag)
   for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node[name] = value
-    else if (value !== false && value != null) node.setAttribute(name, value === true ? "" : value)
+    if (name.startsWith("on")) Object.assign(node, { [name]: value })
+    else if (value !== false && value != null) node.setAttribute(name, value === true ? "" : `${value}`)
   }
   node.append(...children)
   return node
 }
 
-/** An element of a drawing, with attributes and children. */
+/**
+ * An element of a drawing, with attributes and children.
+ *
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag} name
+ * @param {Record<string, string | number>} attributes
+ * @param {(Node | string)[]} children
+ * @returns {SVGElementTagNameMap[Tag]}
+ */
 export function drawing(name, attributes = {}, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", name)
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value)
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, `${value}`)
   node.append(...children)
   return node
 }
@@ -24,7 +42,12 @@ export function appAddress() {
   return new URL("../", import.meta.url).href
 }
 
-/** Plotly, loaded once for the document from the app itself, after what the first picture needs. */
+/**
+ * Plotly, loaded once for the document from the app itself, after what the first picture needs.
+ *
+ * @param {string} address
+ * @returns {Promise<Foreign>}
+ */
 export function loadPlotly(address) {
   globalThis.attentionLabPlotly ??= new Promise((resolve, reject) => {
     const script = el("script", { src: new URL(address, appAddress()).href, async: true, fetchpriority: "low" })
@@ -35,10 +58,15 @@ export function loadPlotly(address) {
   return globalThis.attentionLabPlotly
 }
 
-/** The theme's name, which chooses one colour of each pair, and the colours that figures share with the page. */
+/**
+ * The theme's name, which chooses one colour of each pair, and the colours that figures share with the page.
+ *
+ * @param {HTMLElement} host
+ * @returns {Theme}
+ */
 export function readTheme(host) {
   const style = getComputedStyle(host)
-  const value = (name) => style.getPropertyValue(`--st-${name}`).trim()
+  const value = (/** @type {string} */ name) => style.getPropertyValue(`--st-${name}`).trim()
   const [r, g, b] = toRgb(value("background-color") || "#ffffff")
   return {
     name: 0.299 * r + 0.587 * g + 0.114 * b > 128 ? "light" : "dark",
@@ -46,32 +74,59 @@ export function readTheme(host) {
     surface: value("secondary-background-color") || "#ffffff",
     border: value("border-color") || "#88888855",
     font: value("font") || "sans-serif",
-    larger: parseFloat(getComputedStyle(document.documentElement).fontSize) - 16, // pixels: 4 where a page is shown to a room
+    // Pixels: 4 where a page is shown to a room.
+    larger: parseFloat(getComputedStyle(document.documentElement).fontSize) - 16,
   }
 }
 
-/** A link to the glossary, beside a title. */
+/**
+ * A link to the glossary, beside a title.
+ *
+ * @param {string} slug
+ * @param {string} title
+ */
 export function termLink(slug, title) {
   const words = `What this means: ${title}`
   const href = new URL(`glossary?term=${encodeURIComponent(slug)}`, appAddress()).href
   return el("a", { class: "term", target: "_blank", rel: "noopener", href, title: words, "aria-label": words }, "?")
 }
 
+/**
+ * The three numbers of a colour, which is written as #rrggbb or as rgb(r, g, b).
+ *
+ * @param {string} color
+ */
 export function toRgb(color) {
   const hex = color.match(/^#(..)(..)(..)/)
   return hex ? hex.slice(1).map((part) => parseInt(part, 16)) : (color.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number)
 }
 
+/**
+ * A colour that shows so much of itself.
+ *
+ * @param {string} color
+ * @param {number} share
+ */
 export function fade(color, share) {
   const [r, g, b] = toRgb(color)
   return `rgba(${r},${g},${b},${share})`
 }
 
-export const number = (
-  value,
-  digits = 3,
-) => (Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : Number(value.toPrecision(digits)).toString())
+/**
+ * A number in words: with so many digits, from 1000 on as a whole number.
+ *
+ * @param {number} value
+ */
+export function number(value, digits = 3) {
+  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en")
+  return Number(value.toPrecision(digits)).toString()
+}
 
+/**
+ * A time in words.
+ *
+ * @param {number} seconds
+ */
 export function duration(seconds) {
   if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`
   if (seconds < 5400) return `${Math.round(seconds / 60)} min`

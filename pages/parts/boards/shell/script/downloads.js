@@ -3,15 +3,21 @@
 import { el } from "./dom.js"
 import { dressed } from "./figure.js"
 
-/** The download menu of a panel: a picture for slides, a vector drawing for papers, numbers for everything else.
+/** @import { Board, Foreign, Panel, Picture } from "./types.d.ts" */
+
+/**
+ * The download menu of a panel: a picture for slides, a vector drawing for papers, numbers for everything else.
  *
- * `board` knows `plotly`, `theme` and `data.name`; `panel` its `title`, `detail`, `plot` and what is `drawn` there, and, where its
- * numbers lie elsewhere, `exact`: a promise of the traces that hold them, or of null. A panel with a result also has its `slide`:
- * the layout around the same traces, in the light theme, and how many times as large it is saved. A panel without a plot has a
- * `picture` instead: a function that gives {text, width, height} of an SVG file.
+ * `board` knows `plotly`, `theme` and `data.name`; `panel` its `title`, `detail`, `plot` and what is `drawn` there,
+ * and, where its numbers lie elsewhere, `exact`: a promise of the traces that hold them, or of null. A panel with a
+ * result also has its `slide`: the layout around the same traces, in the light theme, and how many times as large it is
+ * saved. A panel without a plot has a `picture` instead: a function that gives {text, width, height} of an SVG file.
+ *
+ * @param {Board} board
+ * @param {Panel} panel
  */
 export function downloads(board, panel) {
-  const save = async (format) => {
+  const save = async (/** @type {string} */ format) => {
     menu.open = false
     missing.hidden = true
     if (!panel.drawn && !panel.picture) return
@@ -23,7 +29,10 @@ export function downloads(board, panel) {
     if (panel.picture) return savePicture(`${name}.${format}`, panel.picture(), format)
     if (format === "csv") {
       const traces = panel.exact ? await panel.exact() : panel.plot._fullData
-      return traces ? saveText(`${name}.csv`, csvOf(traces)) : ((missing.hidden = false), (menu.open = true))
+      if (traces) return saveText(`${name}.csv`, csvOf(traces))
+      missing.hidden = false
+      menu.open = true
+      return
     }
     const { theme } = board
     const layout = dressed(panel.drawn.layout, theme, "")
@@ -40,7 +49,7 @@ export function downloads(board, panel) {
       await board.plotly.toImage(figure, { format, width, height, scale: format === "png" ? 3 : 1 }),
     )
   }
-  const saveSlide = async (format) => {
+  const saveSlide = async (/** @type {string} */ format) => {
     menu.open = false
     const { layout, scale } = panel.slide
     const figure = { data: panel.figure.data, layout }
@@ -49,7 +58,8 @@ export function downloads(board, panel) {
       await board.plotly.toImage(figure, { format, width: layout.width, height: layout.height, scale }),
     )
   }
-  const item = (format, text) => el("button", { type: "button", role: "menuitem", onclick: () => save(format) }, text)
+  const item = (/** @type {string} */ format, /** @type {string} */ text) =>
+    el("button", { type: "button", role: "menuitem", onclick: () => save(format) }, text)
   const slides = [["png", "Slide (PNG)"], ["svg", "Slide (SVG)"]].map(([format, text]) =>
     el("button", { type: "button", role: "menuitem", hidden: true, onclick: () => saveSlide(format) }, text)
   )
@@ -65,10 +75,11 @@ export function downloads(board, panel) {
     { role: "alert", hidden: true },
     "The exact numbers could not be read. The run may no longer keep them.",
   )
+  const summary = el("summary", { "aria-label": `Download ${panel.title}`, title: "Download" }, "⤓")
   const menu = el(
     "details",
     { class: "menu" },
-    el("summary", { "aria-label": `Download ${panel.title}`, title: "Download" }, "⤓"),
+    summary,
     el(
       "div",
       { role: "menu" },
@@ -84,18 +95,27 @@ export function downloads(board, panel) {
   menu.onkeydown = (event) => {
     if (event.key === "Escape") {
       menu.open = false
-      menu.firstChild.focus()
+      summary.focus()
     }
   }
   menu.addEventListener("focusout", (event) => {
-    if (!menu.contains(event.relatedTarget)) menu.open = false
+    if (!menu.contains(/** @type {Node | null} */ (event.relatedTarget))) menu.open = false
   })
   return menu
 }
 
+/**
+ * Show what a figure shows at first.
+ *
+ * @param {Board} board
+ * @param {Panel} panel
+ */
 function resetZoom(board, panel) {
   const { xaxis = {}, yaxis = {} } = panel.drawn?.layout ?? {}
-  const back = (axis) => (axis.range ? { range: [...axis.range] } : { autorange: axis.autorange ?? true })
+  const back = (
+    /** @type {Foreign} */ axis,
+  ) => (axis.range ? { range: [...axis.range] } : { autorange: axis.autorange ?? true })
+  /** @type {Record<string, unknown>} */
   const change = {}
   for (const [name, axis] of [["xaxis", xaxis], ["yaxis", yaxis]]) {
     for (const [key, value] of Object.entries(back(axis))) change[`${name}.${key}`] = value
@@ -104,26 +124,43 @@ function resetZoom(board, panel) {
 }
 
 /** Escape a run's name: Plotly interprets some markup in titles. */
-const plainText = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;")
+const plainText = (/** @type {string} */ text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;")
 
-/** A heatmap cell by cell, with the array's own cells even where blocks are drawn; lines point by point. */
+/**
+ * A heatmap cell by cell, with the array's own cells even where blocks are drawn; lines point by point.
+ *
+ * @param {Foreign[]} traces
+ */
 function csvOf(traces) {
-  const cell = (value) => (/[",\n]/.test(`${value ?? ""}`) ? `"${`${value}`.replace(/"/g, '""')}"` : `${value ?? ""}`)
+  const cell = (
+    /** @type {Value} */ value,
+  ) => (/[",\n]/.test(`${value ?? ""}`) ? `"${`${value}`.replace(/"/g, '""')}"` : `${value ?? ""}`)
   const picture = traces.find(({ type, meta }) => type === "heatmap" && meta?.rows)
   const rows = picture ? cellsOf(picture) : pointsOf(traces)
   return rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n"
 }
 
+/** @typedef {string | number | null | undefined} Value of a cell of the saved table */
+
+/**
+ * The table of a heatmap.
+ *
+ * @param {Foreign} trace
+ * @returns {Value[][]}
+ */
 function cellsOf({ z, customdata, meta: { label, rows, columns } }) {
-  const [high, wide] = [rows, columns].map(Object.entries)
+  /** @type {[string, number[]][][]} */
+  const [high, wide] = [rows, columns].map((named) => Object.entries(named))
+  /** @type {[string, number[], number][]} */
   const places = [
-    ...high.slice(0, -1).map((place) => [...place, 0]),
-    ...wide.slice(0, -1).map((place) => [...place, 1]),
+    ...high.slice(0, -1).map(([name, numbers]) => /** @type {[string, number[], number]} */ ([name, numbers, 0])),
+    ...wide.slice(0, -1).map(([name, numbers]) => /** @type {[string, number[], number]} */ ([name, numbers, 1])),
     [...high.at(-1), 0],
     [...wide.at(-1), 1],
   ]
+  /** @type {Value[][]} */
   const lines = [["series", ...places.map(([name]) => name), "value"]]
-  ;(customdata ?? z).forEach((values, row) => {
+  ;(customdata ?? z).forEach((/** @type {ArrayLike<number>} */ values, /** @type {number} */ row) => {
     for (let column = 0; column < values.length; column++) {
       if (values[column] != null && !Number.isNaN(values[column])) {
         lines.push([label, ...places.map(([, numbers, axis]) => numbers[axis ? column : row]), digits(values, column)])
@@ -133,7 +170,14 @@ function cellsOf({ z, customdata, meta: { label, rows, columns } }) {
   return lines
 }
 
+/**
+ * The table of lines.
+ *
+ * @param {Foreign[]} traces
+ * @returns {Value[][]}
+ */
 function pointsOf(traces) {
+  /** @type {Value[][]} */
   const lines = [["series", "x", "y", "value"]]
   for (const { x, y = [], x0 = 0, dx = 1, meta, name } of traces) {
     for (let at = 0; at < y.length; at++) {
@@ -143,13 +187,24 @@ function pointsOf(traces) {
   return lines
 }
 
-/** Nine digits identify every float32 number. */
-const digits = (
-  values,
-  at,
-) => (values instanceof Float32Array && Number.isFinite(values[at]) ? Number(values[at].toPrecision(9)) : values[at])
+/**
+ * Nine digits identify every float32 number.
+ *
+ * @param {ArrayLike<number>} values
+ * @param {number} at
+ */
+function digits(values, at) {
+  const value = values[at]
+  return values instanceof Float32Array && Number.isFinite(value) ? Number(value.toPrecision(9)) : value
+}
 
-/** A drawing as it is, or painted three times as large. */
+/**
+ * A drawing as it is, or painted three times as large.
+ *
+ * @param {string} name
+ * @param {Picture} picture
+ * @param {string} format
+ */
 async function savePicture(name, { text, width, height }, format) {
   if (format === "svg") return saveText(name, text, "image/svg+xml")
   const image = new Image()
@@ -160,10 +215,17 @@ async function savePicture(name, { text, width, height }, format) {
   saveAddress(name, canvas.toDataURL("image/png"))
 }
 
+/**
+ * Save a text as a file.
+ *
+ * @param {string} name
+ * @param {string} text
+ */
 function saveText(name, text, type = "text/csv") {
   const address = URL.createObjectURL(new Blob([text], { type }))
   saveAddress(name, address)
   setTimeout(() => URL.revokeObjectURL(address), 10_000)
 }
 
-const saveAddress = (name, href) => el("a", { href, download: name }).click()
+const saveAddress = (/** @type {string} */ name, /** @type {string} */ href) =>
+  el("a", { href, download: name }).click()

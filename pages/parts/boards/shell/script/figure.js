@@ -3,10 +3,19 @@
 import { fade } from "./dom.js"
 
 export const QUIET = { displayModeBar: false, responsive: false, doubleClick: "reset+autosize", showTips: false }
-const DRAGGED = { ...QUIET, edits: { shapePosition: true } } // of a figure with a mark that can be moved
+/** Of a figure with a mark that can be moved. */
+export const DRAGGED = { ...QUIET, edits: { shapePosition: true } }
 const TOUCH = globalThis.matchMedia("(pointer: coarse)").matches
 
-/** A trace in the colours of the active theme: its scale, or its line and its marks. */
+/** @import { Foreign, Theme } from "./types.d.ts" */
+
+/**
+ * A trace in the colours of the active theme: its scale, or its line and its marks.
+ *
+ * @param {Foreign} trace
+ * @param {Theme} theme
+ * @returns {Foreign}
+ */
 export function coloured(trace, theme) {
   if (trace.textfont) trace = { ...trace, ...larger({ textfont: trace.textfont }, theme.larger) }
   const color = trace.meta?.color?.[theme.name]
@@ -21,8 +30,14 @@ export function coloured(trace, theme) {
   return painted
 }
 
-/** A heatmap whose columns have several names, such as head and key, with these as the text of every cell. */
+/**
+ * A heatmap whose columns have several names, such as head and key, with these as the text of every cell.
+ *
+ * @param {Foreign} trace
+ * @returns {Foreign}
+ */
 export function withText(trace) {
+  /** @type {[string, number[]][]} */
   const names = Object.entries(trace.meta?.columns ?? {})
   if (names.length < 2) return trace
   const step = trace.dx ?? 1 // cells of the original in one drawn cell
@@ -32,10 +47,18 @@ export function withText(trace) {
   )
   return {
     ...trace,
-    text: trace.meta.rows && Array.from({ length: Object.values(trace.meta.rows)[0].length }, () => text),
+    text: trace.meta.rows && Object.values(trace.meta.rows)[0].map(() => text),
   }
 }
 
+/**
+ * A layout in the colours of the active theme.
+ *
+ * @param {Foreign} layout
+ * @param {Theme} theme
+ * @param {string} subject what zoom and legend choices belong to
+ * @returns {Foreign}
+ */
 export function dressed(layout, theme, subject) {
   const lines = { gridcolor: fade(theme.ink, 0.12), linecolor: fade(theme.ink, 0.4), fixedrange: TOUCH }
   const muted = fade(theme.ink, 0.75)
@@ -54,29 +77,45 @@ export function dressed(layout, theme, subject) {
       font: { color: theme.ink, family: theme.font, size: layout.font?.size },
     },
     ...Object.fromEntries(["xaxis", "yaxis", ...axes].map((name) => [name, { ...layout[name], ...lines }])),
-    shapes: layout.shapes?.map((shape) => outlined(shape, theme, muted)),
-    annotations: layout.annotations?.map((note) => noted(note, theme, muted)),
+    shapes: layout.shapes?.map((/** @type {Foreign} */ shape) => outlined(shape, theme, muted)),
+    annotations: layout.annotations?.map((/** @type {Foreign} */ note) => noted(note, theme, muted)),
   }
 }
 
-/** A note is muted; one that is named by a pair of colours has that of the active theme. */
+/**
+ * A note is muted; one that is named by a pair of colours has that of the active theme.
+ *
+ * @param {Foreign} note
+ * @param {Theme} theme
+ * @param {string} muted
+ */
 function noted(note, theme, muted) {
   const own = note.name?.match(/#[0-9A-F]{6}/gi)?.[theme.name === "dark" ? 1 : 0]
   return { ...note, font: { ...note.font, color: own ?? muted }, arrowcolor: own ?? muted }
 }
 
-/** Every size of letters in a part of a figure, so many pixels larger. */
+/**
+ * Every size of letters in a part of a figure, so many pixels larger.
+ *
+ * @param {Foreign} part
+ * @param {number} by
+ * @returns {Foreign}
+ */
 function larger(part, by) {
   if (!by || part === null || typeof part !== "object") return part
   if (Array.isArray(part)) return part.map((one) => larger(one, by))
-  const grown = (
-    key,
-    value,
-  ) => (/font$/.test(key) && value.size ? { ...value, size: value.size + by } : larger(value, by))
+  const grown = (/** @type {string} */ key, /** @type {Foreign} */ value) =>
+    /font$/.test(key) && value.size ? { ...value, size: value.size + by } : larger(value, by)
   return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, grown(key, value)]))
 }
 
-/** Level lines are muted, areas faint; what is named accent stands out. */
+/**
+ * Level lines are muted, areas faint; what is named accent stands out.
+ *
+ * @param {Foreign} shape
+ * @param {Theme} theme
+ * @param {string} muted
+ */
 function outlined(shape, theme, muted) {
   if (shape.type === "rect" && shape.name !== "accent") {
     return { ...shape, fillcolor: fade(theme.ink, 0.07), line: { width: 0 } }

@@ -1,21 +1,36 @@
 // When panels are drawn: those that changed and are near the window, so that the browser can paint in between.
 
+/** @import { Board, Painter, Panel, Plot, Source } from "./types.d.ts" */
+
 const STINT = 40 // milliseconds of drawing before the browser may paint
 
-/** Draws panels within `margin` of the window, in rounds at least `beat` milliseconds apart; `begin` is called before the first panel
- * that is drawn after a change. */
+/**
+ * Draws panels within `margin` of the window, in rounds at least `beat` milliseconds apart; `begin` is called before
+ * the first panel that is drawn after a change.
+ *
+ * @param {Board} board
+ * @param {Pick<Source, "beat" | "margin" | "begin">} source
+ * @returns {Painter}
+ */
 export function newPainter(board, { beat, margin, begin }) {
+  /** @type {Set<Panel>} */
   const panels = new Set()
+  /** @type {ReturnType<typeof setTimeout> | null} */
   let pending = null
   let changed = true
   let begunAt = -Infinity
 
-  const soon = (wait, then) => (pending ??= setTimeout(() => requestAnimationFrame(then), wait))
+  const soon = (/** @type {number} */ wait, /** @type {() => void} */ then) => {
+    pending ??= setTimeout(() => requestAnimationFrame(then), wait)
+  }
   const stop = () => {
     clearTimeout(pending)
     pending = null
   }
-  /** One round: the panel that was drawn longest ago first; what does not fit into the stint follows after the browser has painted. */
+  /**
+   * One round: the panel that was drawn longest ago first; what does not fit into the stint follows after the browser
+   * has painted.
+   */
   const round = (stint = STINT) => {
     begunAt = performance.now()
     changed = true
@@ -38,26 +53,33 @@ export function newPainter(board, { beat, margin, begin }) {
     }
   }
 
+  // The page scrolls inside an element of its own, to which only scrollMargin applies.
   const near = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
       const panel = [...panels].find(({ root }) => root === target)
       if (panel) panel.near = isIntersecting
     }
     if ([...panels].some((panel) => panel.dirty && panel.near)) touch()
-  }, { rootMargin: margin, scrollMargin: margin }) // the page scrolls inside an element of its own, to which only scrollMargin applies
+  }, { rootMargin: margin, scrollMargin: margin })
   const sized = new ResizeObserver((entries) => {
-    for (const { target } of entries) if (target.data && target.offsetWidth) board.plotly.Plots.resize(target)
+    for (const { target } of entries) {
+      const plot = /** @type {Plot} */ (target)
+      if (plot.data && plot.offsetWidth) board.plotly.Plots.resize(plot)
+    }
   })
 
   /** Draw these panels, and all others that wait, in the next round. */
-  const touch = (...dirty) => {
+  const touch = (/** @type {Panel[]} */ ...dirty) => {
     dirty.forEach((panel) => (panel.dirty = true))
     changed = true
     soon(Math.max(0, begunAt + beat - performance.now()), () => round())
   }
   const touchAll = () => touch(...panels)
   /** The next panel at once, before the browser paints anything else; the others follow. */
-  const now = () => (stop(), round(0))
+  const now = () => {
+    stop()
+    round(0)
+  }
   /** The first panel in the next frame, whatever the beat; the others follow as if none had been drawn before. */
   const hurry = () => {
     stop()
@@ -65,12 +87,12 @@ export function newPainter(board, { beat, margin, begin }) {
     panels.forEach((panel) => (panel.drawnAt = 0))
   }
 
-  const add = (panel) => {
+  const add = (/** @type {Panel} */ panel) => {
     panels.add(panel)
     near.observe(panel.root)
     sized.observe(panel.plot)
   }
-  const remove = (panel) => {
+  const remove = (/** @type {Panel} */ panel) => {
     panels.delete(panel)
     near.unobserve(panel.root)
     sized.unobserve(panel.plot)

@@ -1,25 +1,36 @@
-// The shell of every board. What is shown comes from the board's source, which each kind of board
-// makes by its `sourceOf(board)`: {names, progress, beat, margin, begin, ready, hear, end}. These are the names of its states, whether
-// its status line has a bar, the milliseconds between rounds of drawing, how far from the window panels are drawn, and what to do at the start of each round, when Plotly is
-// there, with each message of the page, and when the board leaves the page.
+// The shell of every board. What is shown comes from the board's source, which each kind of board makes by its
+// `sourceOf(board)`: {names, progress, beat, margin, begin, ready, hear, end}. These are the names of its states, whether
+// its status line has a bar, the milliseconds between rounds of drawing, how far from the window panels are drawn, and
+// what to do at the start of each round, when Plotly is there, with each message of the page, and when the board leaves
+// the page.
 
 import { loadPlotly, readTheme } from "./dom.js"
 import { newPainter } from "./painter.js"
 import { newStatusLine } from "./status.js"
 
-/** A board: the page's `data`, the `theme`, `plotly` once it is there, the `statusLine`, the `painter`, and a place for panels.
+/** @import { Board, Component, Data, Foreign, Host, Source, Tell } from "./types.d.ts" */
+
+/**
+ * A board: the page's `data`, the `theme`, `plotly` once it is there, the `statusLine`, the `painter`, and a place for
+ * panels.
  *
  * `subject` is whatever zoom and legend choices belong to; `setState` and `trigger` tell the page something.
+ *
+ * @param {(board: Foreign) => Source} sourceOf
+ * @param {Host} host
+ * @param {HTMLElement} canvas
+ * @param {string} address of Plotly
  */
 function newBoard(sourceOf, host, canvas, address) {
-  const board = { host, canvas, data: {}, subject: "", plotly: null, theme: readTheme(host) }
+  /** @type {Board} */
+  const board = /** @type {Foreign} */ ({ host, canvas, data: {}, subject: "", plotly: null, theme: readTheme(host) })
   const source = sourceOf(board)
   board.statusLine = newStatusLine(source.names, source.progress)
   board.painter = newPainter(board, source)
   canvas.prepend(board.statusLine.root)
 
   /** Take a message of the page: called on each rerun. */
-  const hear = (data, setState, trigger) => {
+  const hear = (/** @type {Data} */ data, /** @type {Tell} */ setState, /** @type {Tell} */ trigger) => {
     const before = { data: board.data, theme: board.theme }
     Object.assign(board, { data, setState, trigger, theme: readTheme(host) })
     canvas.style.colorScheme = board.theme.name
@@ -40,10 +51,16 @@ function newBoard(sourceOf, host, canvas, address) {
   return { host, hear, end }
 }
 
+/** @type {WeakMap<HTMLElement, ReturnType<typeof newBoard>>} */
 const boards = new WeakMap()
 
-/** The function that shows a component's data on the board of its element, a new one at first; it returns what to do when the element
- * goes. `sourceOf` makes the source of a board. */
+/**
+ * The function that shows a component's data on the board of its element, a new one at first; it returns what to do
+ * when the element goes. `sourceOf` makes the source of a board.
+ *
+ * @param {(board: Foreign) => Source} sourceOf each kind of board adds to its board what it needs
+ * @returns {(component: Component) => () => void}
+ */
 export const drawingWith = (sourceOf) => ({ data: [data], parentElement, setStateValue, setTriggerValue }) => {
   let board = boards.get(parentElement)
   if (!board) {

@@ -2,10 +2,17 @@
 
 import { el } from "./dom.js"
 
-/** A status line whose states have these names; a state named "" hides the line, whose place is then free.
+/** @import { StatusLine, Told } from "./types.d.ts" */
+
+/**
+ * A status line whose states have these names; a state named "" hides the line, whose place is then free.
  *
- * `draw` takes the state, words about it, the share that is done (null hides the bar, and without `progress` there is none), the reason
- * of a failure, and what a screen reader hears after the state's name.
+ * `draw` takes the state, words about it, the share that is done (null hides the bar), the reason of a failure, and
+ * what a screen reader hears after the state's name. Without `progress` there is no bar.
+ *
+ * @param {Record<string, string>} names
+ * @param {boolean} [progress]
+ * @returns {StatusLine}
  */
 export function newStatusLine(names, progress = true) {
   const badge = el("strong", { class: "badge", role: "status" })
@@ -17,13 +24,13 @@ export function newStatusLine(names, progress = true) {
 
   let failure = ""
 
-  const explain = (sentence) => {
+  const explain = (/** @type {string} */ sentence) => {
     if (problem.textContent !== sentence) problem.textContent = sentence
     problem.hidden = !sentence
   }
   /** Say from now on that the board itself has failed. */
-  const fail = (sentence) => explain(failure = sentence)
-  const draw = ({ state, words, share, reason, spoken = "" }) => {
+  const fail = (/** @type {string} */ sentence) => explain(failure = sentence)
+  const draw = (/** @type {Told} */ { state, words, share, reason, spoken = "" }) => {
     const name = names[state] ?? state
     line.hidden = !name
     if (badge.dataset.state !== state) {

@@ -7,14 +7,24 @@ import { columnAt, heightOf, MOST_POSITIONS } from "./layout.js"
 import { percent, placeInWords, readingOf } from "./words.js"
 import { number } from "../../../shell/script/dom.js"
 
-/** @typedef {{kind: "source" | "reads", place: number}} At a symbol of the sequence */
+/** @import { Arc, Stream } from "./flow.js" */
+/** @import { Layout } from "./layout.js" */
+/** @import { Seen } from "./seen.js" */
+/** @import { Weights } from "./weights.js" */
+/** @import { At, Model, Sample, Which } from "../types.d.ts" */
 
+/**
+ * The symbols of a sample that stand in that row.
+ *
+ * @param {Sample} sample
+ * @param {At["kind"]} kind
+ */
 const symbolsOf = (sample, kind) => (kind === "source" ? sample.source : sample.tokens)
 
 /**
  * The position whose arcs are drawn: the wanted one, else the last that is asked.
  *
- * @param {Object | undefined} sample
+ * @param {Sample | undefined} sample
  * @param {At | null} wanted
  * @returns {At | null}
  */
@@ -29,13 +39,14 @@ export function chosenIn(sample, wanted) {
  * How likely the right answer is after so many layers: at the wanted position if it is asked, else the mean over all
  * that are.
  *
- * @param {Object} seen
- * @param {Object | undefined} sample
+ * @param {Pick<Seen, "rights">} seen
+ * @param {Sample | undefined} sample
  * @param {At | null} wanted
  * @returns {(state: number) => number}
  */
 export function rightAfter(seen, sample, wanted) {
-  const asks = (row, place) => row[place] != null && sample.marks[place] != null
+  const asks = (/** @type {(number | null)[]} */ row, /** @type {number} */ place) =>
+    row[place] != null && sample.marks[place] != null
   return (state) => {
     const row = seen.rights[state]
     if (!row || !sample) return NaN
@@ -48,26 +59,29 @@ export function rightAfter(seen, sample, wanted) {
 /**
  * The arcs and the stretches of the streams that lead to a position.
  *
- * @param {Object} model
- * @param {Object} seen
+ * @param {Model} model
+ * @param {Seen} seen
  * @param {At | null} chosen
- * @returns {{arcs: import("./flow.js").Arc[], streams: Object[]}}
+ * @returns {{arcs: Arc[], streams: Stream[]}}
  */
 export function leadingTo(model, seen, chosen) {
   if (!chosen || !seen.known) return { arcs: [], streams: [] }
   const { kind, place } = chosen
   if (model.family === "cnn") return reachOf(model.layers, model.kernel, place, (layer) => seen.cut("layer", layer))
   if (!model.heads) return { arcs: [], streams: [] }
-  const weights = Object.fromEntries(model.kinds.map((which) => [which, seen.weights(which)]))
-  const from = { kind: kind === "source" ? "encoder" : "self", place }
-  return flowTo({ layers: model.layers, ...weights, skips: seen.skips }, from)
+  const of = (/** @type {Which} */ which) => model.kinds.includes(which) ? seen.weights(which) : null
+  const weights = { self: of("self"), cross: of("cross"), encoder: of("encoder") }
+  return flowTo({ layers: model.layers, ...weights, skips: seen.skips }, {
+    kind: kind === "source" ? "encoder" : "self",
+    place,
+  })
 }
 
 /**
  * The sentence on what the chosen position reads in the last layer, or in the one head that is drawn, and the symbol
  * that it reads most.
  *
- * @param {{model: Object, seen: Object, sample: Object}} drawn
+ * @param {{model: Model, seen: Seen, sample?: Sample}} drawn
  * @param {At} chosen
  * @returns {{sentence: string, read: At | null}}
  */
@@ -95,21 +109,22 @@ export function readingIn({ model, seen, sample }, chosen) {
 /**
  * The numbers at a point of the picture: of the arc that passes there, else of the stream.
  *
- * @param {{model: Object, seen: Object, sample: Object, arcs: import("./flow.js").Arc[]}} drawn
- * @param {import("./layout.js").Layout} layout
+ * @param {{model: Model, seen: Seen, sample?: Sample, arcs: Arc[]}} drawn
+ * @param {Layout} layout
  * @param {number} x
  * @param {number} y
  * @returns {string} empty where there is nothing
  */
 export function numbersAt({ model, seen, sample, arcs }, layout, x, y) {
-  const named = (kind, place) => {
+  const named = (/** @type {At["kind"]} */ kind, /** @type {number} */ place) => {
     const all = symbolsOf(sample, kind)
     return `${placeInWords(place, all.length, "position")} “${all[place]}”`
   }
   const arc = arcAt(arcs, layout, x, y)
   if (arc) {
-    const [query, key] = [arc.kind === "encoder" ? "source" : "reads", arc.kind === "self" ? "reads" : "source"]
-    const reads = `Layer ${arc.layer + 1}: ${named(query, arc.query)} reads ${named(key, arc.key)}`
+    const query = named(arc.kind === "encoder" ? "source" : "reads", arc.query)
+    const key = named(arc.kind === "self" ? "reads" : "source", arc.key)
+    const reads = `Layer ${arc.layer + 1}: ${query} reads ${key}`
     return Number.isFinite(arc.weight) ? `${reads}, ${percent(arc.weight)}` : reads
   }
   const { kind, place } = columnAt(layout, x)

@@ -16,7 +16,7 @@ export function lossCurve() {
     drawing("svg", { viewBox: "0 0 100 100", preserveAspectRatio: "none" }, path),
     value,
   )
-  const draw = (steps, losses, all) => {
+  const draw = (/** @type {number[]} */ steps, /** @type {number[]} */ losses, /** @type {number} */ all) => {
     const points = losses.map((loss, at) => [steps[at], loss]).filter(([, loss]) => Number.isFinite(loss))
     const highest = Math.max(...points.map(([, loss]) => loss), 1e-9)
     const last = points[points.length - 1]

@@ -5,11 +5,19 @@ import { heightOf, xOf } from "./layout.js"
 
 const CLASSES = 6 // thicknesses of streams, and of arcs
 
-/** @typedef {import("./layout.js").Layout} Layout */
-/** @typedef {import("./flow.js").Arc} Arc */
+/** @import { Arc, Stream } from "./flow.js" */
+/** @import { Layout } from "./layout.js" */
+/** @import { At } from "../types.d.ts" */
 /** @typedef {{d: string, width: number, opacity: number}} Line */
 
-const round = (value) => Math.round(value * 10) / 10
+/**
+ * The kinds of the places that an arc leads from and to.
+ *
+ * @type {Record<Arc["kind"], [At["kind"], At["kind"]]>}
+ */
+const ENDS = { self: ["reads", "reads"], encoder: ["source", "source"], cross: ["source", "reads"] }
+
+const round = (/** @type {number} */ value) => Math.round(value * 10) / 10
 
 /**
  * The ends of an arc: the place that is read, below, and the place that reads. Cross-attention reads the encoder's last
@@ -21,7 +29,7 @@ const round = (value) => Math.round(value * 10) / 10
  */
 export function endsOf({ kind, layer, query, key }, layout) {
   const y1 = heightOf(layout, layer + 1)
-  const [read, reads] = { self: ["reads", "reads"], encoder: ["source", "source"], cross: ["source", "reads"] }[kind]
+  const [read, reads] = ENDS[kind]
   const y0 = kind === "cross" ? heightOf(layout, layout.layers) : y1 + layout.row
   return { x0: xOf(layout, read, key), y0, x1: xOf(layout, reads, query), y1 }
 }
@@ -29,6 +37,9 @@ export function endsOf({ kind, layer, query, key }, layout) {
 /**
  * The inner points of an arc: it leaves and arrives upright; one that stands upright is bowed, one between stacks
  * arrives from above.
+ *
+ * @param {Arc} arc
+ * @param {Layout} layout
  */
 function bend(arc, layout) {
   const ends = endsOf(arc, layout)
@@ -50,7 +61,7 @@ function bend(arc, layout) {
  */
 export function arcLines(arcs, layout) {
   const most = Math.max(...arcs.map(({ share }) => share), 1e-9)
-  const texts = Array.from({ length: CLASSES }, () => [])
+  const texts = Array.from({ length: CLASSES }, () => /** @type {string[]} */ ([]))
   for (const arc of arcs) {
     const { x0, y0, x1, y1, a, b } = bend(arc, layout)
     const share = Number.isFinite(arc.weight) ? arc.share / most : 0.2 // all alike where there are no weights
@@ -68,26 +79,38 @@ export function arcLines(arcs, layout) {
 }
 
 /**
+ * What is drawn of a stack: how many positions, the norms of its streams after each layer, and whether the skip
+ * connection of a layer is cut.
+ *
+ * @typedef {{kind: At["kind"], count: number, norms: ((number | null)[] | undefined)[],
+ *   cut: (layer: number) => boolean}} Stack
+ */
+
+/**
  * The streams as upright lines, by thickness, which is their norm; those past a cut skip connection and above it apart.
  *
  * @param {Layout} layout
- * @param {{kind: "source" | "reads", count: number, norms: (number[] | undefined)[], cut: (layer: number) =>
- *   boolean}[]} stacks
+ * @param {Stack[]} stacks
  * @returns {{whole: Line[], cut: string, above: string}}
  */
 export function streamLines(layout, stacks) {
   const most = Math.max(...stacks.flatMap(({ norms }) => norms.flatMap((row) => row ?? [])), 1e-9)
   const thickest = Math.max(1.2, Math.min(6, 0.55 * layout.pitch))
-  const texts = Array.from({ length: CLASSES }, () => [])
+  const texts = Array.from({ length: CLASSES }, () => /** @type {string[]} */ ([]))
+  /** @type {string[][]} */
   const [cutTexts, aboveTexts] = [[], []]
   for (const { kind, count, norms, cut } of stacks) {
     let dark = false
-    const draw = (place, [below, above], row, into) => {
-      const at = row?.[place] == null ? 1 : Math.min(CLASSES - 1, Math.floor((CLASSES * row[place]) / most))
-      ;(into ?? texts[at]).push(`M${round(xOf(layout, kind, place))} ${round(below)}V${round(above)}`)
-    }
-    const each = (ends, row, into) => {
-      for (let place = 0; place < count; place++) draw(place, ends, row, into)
+    /** Draw lines between two heights, by their norms; `into` takes them whatever these are. */
+    const each = (
+      /** @type {[number, number]} */ [below, above],
+      /** @type {(number | null)[] | null | undefined} */ row,
+      /** @type {string[] | undefined} */ into = undefined,
+    ) => {
+      for (let place = 0; place < count; place++) {
+        const at = row?.[place] == null ? 1 : Math.min(CLASSES - 1, Math.floor((CLASSES * row[place]) / most))
+        ;(into ?? texts[at]).push(`M${round(xOf(layout, kind, place))} ${round(below)}V${round(above)}`)
+      }
     }
     each([layout.height, heightOf(layout, 0)], norms[0])
     for (let layer = 0; layer < layout.layers; layer++) {
@@ -114,11 +137,12 @@ export function streamLines(layout, stacks) {
 /**
  * The stretches of the streams that carry something to the chosen position, by thickness.
  *
- * @param {{kind: string, layer: number, place: number, share: number}[]} streams
+ * @param {Stream[]} streams
  * @param {Layout} layout
  * @returns {Line[]}
  */
 export function carriedLines(streams, layout) {
+  /** @type {string[][]} */
   const texts = [[], [], []]
   for (const { kind, layer, place, share } of streams) {
     if (share < 0.02) continue
@@ -158,14 +182,17 @@ export function passedOn(layout, upto, gone) {
  * @returns {Arc | null}
  */
 export function arcAt(arcs, layout, x, y) {
-  let [found, nearest] = [null, 7]
+  /** @type {Arc | null} */
+  let found = null
+  let nearest = 7
   for (const arc of arcs) {
     const { x0, y0, x1, y1, a, b } = bend(arc, layout)
     if (x < Math.min(x0, x1, a[0]) - 7 || x > Math.max(x0, x1, a[0]) + 7 || y > y0 + 7) continue
     for (let step = 0; step <= 14; step++) {
       const [t, u] = [step / 14, 1 - step / 14]
-      const along = (p0, p1, p2, p3) => u ** 3 * p0 + 3 * u * u * t * p1 + 3 * u * t * t * p2 + t ** 3 * p3
-      const distance = Math.hypot(along(x0, a[0], b[0], x1) - x, along(y0, a[1], b[1], y1) - y)
+      const along = (/** @type {number[]} */ [p0, p1, p2, p3]) =>
+        u ** 3 * p0 + 3 * u * u * t * p1 + 3 * u * t * t * p2 + t ** 3 * p3
+      const distance = Math.hypot(along([x0, a[0], b[0], x1]) - x, along([y0, a[1], b[1], y1]) - y)
       if (distance < nearest) [found, nearest] = [arc, distance]
     }
   }

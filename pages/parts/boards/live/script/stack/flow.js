@@ -4,6 +4,9 @@
 const FAINTEST = 0.02 // of the strongest arc
 const MOST_ARCS = 240
 
+/** @import { Weights } from "./weights.js" */
+/** @typedef {"self" | "encoder"} StackKind */
+
 /**
  * @typedef {Object} Arc
  * @property {"self" | "encoder" | "cross"} kind
@@ -15,23 +18,43 @@ const MOST_ARCS = 240
  */
 
 /**
+ * @typedef {Object} Stream a stretch of the stream of a position, past a layer
+ * @property {StackKind} kind
+ * @property {number} layer from 0
+ * @property {number} place
+ * @property {number} share of what the chosen position has, how much comes along it
+ */
+
+/**
  * The arcs and the stretches of the streams along which something comes to a position. A layer's attention counts half
  * and the stream that is carried past it half; where the skip connection is cut, attention counts alone.
  *
  * @param {Object} model
  * @param {number} model.layers
- * @param {import("./weights.js").Weights | null} model.self
- * @param {import("./weights.js").Weights | null} [model.cross]
- * @param {import("./weights.js").Weights | null} [model.encoder]
- * @param {(kind: "self" | "encoder", layer: number) => boolean} model.skips whether the stream is carried past a layer
- * @param {{kind: "self" | "encoder", place: number}} from
- * @returns {{arcs: Arc[], streams: {kind: string, layer: number, place: number, share: number}[]}} the strongest first
+ * @param {Weights | null} model.self
+ * @param {Weights | null} [model.cross]
+ * @param {Weights | null} [model.encoder]
+ * @param {(kind: StackKind, layer: number) => boolean} model.skips whether the stream is carried past a layer
+ * @param {{kind: StackKind, place: number}} from
+ * @returns {{arcs: Arc[], streams: Stream[]}} the strongest first
  */
 export function flowTo({ layers, self, cross = null, encoder = null, skips }, { kind, place }) {
-  const [arcs, streams] = [[], []]
+  /** @type {Arc[]} */
+  const arcs = []
+  /** @type {Stream[]} */
+  const streams = []
   const memory = new Float64Array(cross?.keys ?? 0)
 
-  /** Follows a layer's attention from the queries to the keys; returns what each query keeps. */
+  /**
+   * Follows a layer's attention from the queries to the keys; what each query keeps stays in `mass`.
+   *
+   * @param {Arc["kind"]} which
+   * @param {Weights} weights
+   * @param {number} layer
+   * @param {Float64Array} mass of each query
+   * @param {boolean} carried whether the stream is carried past the layer
+   * @param {Float64Array} reach what comes to each key
+   */
   const follow = (which, weights, layer, mass, carried, reach) => {
     const matrix = weights.layers[layer]
     const read = carried ? 0.5 : 1
@@ -46,7 +69,11 @@ export function flowTo({ layers, self, cross = null, encoder = null, skips }, { 
       mass[query] *= 1 - read
     }
   }
-  const descend = (stack, weights, mass) => {
+  const descend = (
+    /** @type {StackKind} */ stack,
+    /** @type {Weights | null} */ weights,
+    /** @type {Float64Array} */ mass,
+  ) => {
     for (let layer = layers - 1; layer >= 0; layer--) {
       const next = new Float64Array(mass.length)
       if (weights?.layers[layer]) {
@@ -80,9 +107,11 @@ export function flowTo({ layers, self, cross = null, encoder = null, skips }, { 
  */
 export function reachOf(layers, kernel, place, gone) {
   let reached = new Set([place])
+  /** @type {Arc[]} */
   const arcs = []
   for (let layer = layers - 1; layer >= 0; layer--) {
     if (gone(layer)) continue
+    /** @type {Set<number>} */
     const next = new Set()
     for (const query of reached) {
       for (let tap = 0; tap < kernel; tap++) {
@@ -97,6 +126,11 @@ export function reachOf(layers, kernel, place, gone) {
   return { arcs: arcs.slice(0, 2 * MOST_ARCS), streams: [] }
 }
 
+/**
+ * The arcs that are strong enough to be drawn.
+ *
+ * @param {Arc[]} arcs
+ */
 function strongest(arcs) {
   arcs.sort((a, b) => b.share - a.share)
   const least = FAINTEST * (arcs[0]?.share ?? 0)

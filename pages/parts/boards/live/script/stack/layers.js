@@ -11,9 +11,27 @@ import { el, number } from "../../../shell/script/dom.js"
 const DECADES = 4 // of gradient norms that a bar spans
 const IN_LAYER = ["skip", "norm", "mlp"]
 
+/** @import { Layout } from "./layout.js" */
+/** @import { Seen } from "./seen.js" */
+/** @import { Column, LiveBoard, Model, PartAt, Which } from "../types.d.ts" */
+
 /**
- * @typedef {{kind: string, layer: number | null, which: string | null, head: number | null}} PartAt a part of the
- *   picture
+ * A bar of a share or a gradient.
+ *
+ * @typedef {{root: HTMLElement, full: HTMLElement, number: HTMLElement}} Meter
+ */
+
+/**
+ * The parts of a layer; the names of the lines of its gradients.
+ *
+ * @typedef {{line: HTMLElement, tiles: HTMLElement[], right: Meter, gradient: Meter | null,
+ *   columns: string[]}} LayerRow
+ */
+
+/**
+ * What is seen, and how likely the right answer is after so many layers.
+ *
+ * @typedef {Seen & {right: (state: number) => number}} SeenRight
  */
 
 /**
@@ -21,24 +39,37 @@ const IN_LAYER = ["skip", "norm", "mlp"]
  *
  * @param {(at: PartAt, node: HTMLElement) => void} onPart a part was clicked
  * @param {(at: PartAt) => void} onLarge a head was clicked twice
- * @returns {{root: HTMLElement, build: Function, draw: Function}}
+ * @returns {{root: HTMLElement, build: (model: Model) => void,
+ *   draw: (layout: Layout, model: Model, seen: SeenRight, board: LiveBoard) => void}}
  */
 export function modelParts(onPart, onLarge) {
   const root = el("div", { class: "parts" })
   const curve = lossCurve()
   const partFocus = rovingFocus(root, ".part")
   const headFocus = rovingFocus(root, ".tile")
-  let [layers, named] = [[], {}]
+  /** @type {LayerRow[]} */
+  let layers = []
+  /** @type {Record<string, HTMLElement[]>} */
+  let named = {}
+  /** @type {{above: HTMLElement, below: HTMLElement, begin: Meter}} */
+  let ends
 
   root.onclick = ({ target }) => {
-    const node = target.closest(".part, .tile")
-    if (node) onPart(partAt(node), node)
+    const node = /** @type {Element} */ (target).closest(".part, .tile")
+    if (node instanceof HTMLElement) onPart(partAt(node), node)
   }
   root.ondblclick = ({ target }) => {
-    const node = target.closest(".tile")
-    if (node) onLarge(partAt(node))
+    const node = /** @type {Element} */ (target).closest(".tile")
+    if (node instanceof HTMLElement) onLarge(partAt(node))
   }
 
+  /**
+   * The button of a part, if the model has it.
+   *
+   * @param {Model} model
+   * @param {string} kind
+   * @param {number | null} layer
+   */
   const part = (model, kind, layer = null) => {
     const told = model.parts[kind]
     if (!told) return []
@@ -53,7 +84,7 @@ export function modelParts(onPart, onLarge) {
         "data-part": kind,
         "data-layer": layer,
         "aria-expanded": false,
-        "aria-label": `${told.title.replace("{layer}", layer == null ? "" : layer + 1)}. ${told.says}`,
+        "aria-label": `${told.title.replace("{layer}", layer == null ? "" : `${layer + 1}`)}. ${told.says}`,
         title: told.says,
       },
       ...label,
@@ -61,32 +92,44 @@ export function modelParts(onPart, onLarge) {
     ;(named[kind] ??= []).push(node)
     return [node]
   }
-  const meter = (name) =>
-    el("div", { class: `meter ${name}`, role: "img" }, el("span", { class: "full" }), el("span", { class: "number" }))
-  const heading = (text, name) => el("span", { class: `heading ${name}` }, text)
+  /**
+   * A bar, and the room for its number.
+   *
+   * @param {"right" | "gradient"} name
+   * @returns {Meter}
+   */
+  const meter = (name) => {
+    const [full, number] = [el("span", { class: "full" }), el("span", { class: "number" })]
+    return { root: el("div", { class: `meter ${name}`, role: "img" }, full, number), full, number }
+  }
+  const heading = (/** @type {string} */ text, /** @type {string} */ name) =>
+    el("span", { class: `heading ${name}` }, text)
 
   /** The rows of parts for a model, from the output down to the embedding. */
-  const build = (model) => {
+  const build = (/** @type {Model} */ model) => {
     const { controls } = model
     named = {}
-    const inLayer = (kind, layer) => (controls ? part(model, kind, layer) : [])
+    const inLayer = (
+      /** @type {string} */ kind,
+      /** @type {number} */ layer,
+    ) => (controls ? part(model, kind, layer) : [])
     layers = Array.from({ length: model.layers }, (_, layer) => {
       const name = part(model, model.parts.layer ? "layer" : "cell", layer)
       const tiles = model.kinds.flatMap((kind) =>
         Array.from({ length: model.heads }, (_, head) => headTile(kind, layer, head))
       )
-      const [right, gradients] = [meter("right"), controls ? meter("gradient") : null]
+      const [right, gradient] = [meter("right"), controls ? meter("gradient") : null]
       const line = el(
         "div",
         { class: "line layer-row", "data-layer": layer },
         el("div", { class: "own" }, ...name, ...IN_LAYER.flatMap((kind) => inLayer(kind, layer))),
         el("div", { class: "between" }),
         el("div", { class: "tiles" }, ...tiles),
-        right,
-        ...(gradients ? [gradients] : []),
+        right.root,
+        ...(gradient ? [gradient.root] : []),
       )
       const columns = model.stacks.map(({ prefix }) => `grad_norms.${prefix}${model.gradients[layer]}.total`)
-      return { line, tiles, right, gradients, columns }
+      return { line, tiles, right, gradient, columns }
     })
     const begin = meter("right")
     const above = el(
@@ -103,19 +146,24 @@ export function modelParts(onPart, onLarge) {
       el("div", { class: "own" }, ...(controls ? [...part(model, "embedding"), ...part(model, "encoding")] : [])),
       el("div", { class: "between" }),
       el("div", { class: "tiles" }),
-      ...(controls ? [begin] : []),
+      ...(controls ? [begin.root] : []),
     )
-    layers.begin = begin
-    layers.ends = { above, below }
+    ends = { above, below, begin }
     root.replaceChildren(above, ...layers.map(({ line }) => line).reverse(), below)
     partFocus.refresh()
     headFocus.refresh()
   }
 
   /** Place the rows, and fill tiles and bars. */
-  const draw = (layout, model, seen, board) => {
-    const { above, below } = layers.ends
-    const put = (line, top, height) => Object.assign(line.style, { top: `${top}px`, height: `${height}px` })
+  const draw = (
+    /** @type {Layout} */ layout,
+    /** @type {Model} */ model,
+    /** @type {SeenRight} */ seen,
+    /** @type {LiveBoard} */ board,
+  ) => {
+    const { above, below, begin } = ends
+    const put = (/** @type {HTMLElement} */ line, /** @type {number} */ top, /** @type {number} */ height) =>
+      Object.assign(line.style, { top: `${top}px`, height: `${height}px` })
     put(above, 0, layout.top)
     put(below, layout.height - layout.foot, layout.foot)
     layers.forEach(({ line }, layer) => {
@@ -130,10 +178,8 @@ export function modelParts(onPart, onLarge) {
         const place = grid && seen.places(which)[layer]
         drawTile(tile, place == null ? null : grid, place == null ? 0 : place * model.heads + head, theme)
         tile.classList.toggle("cut", seen.cut(which === "self" ? "head" : `head.${which}`, layer, head))
-        tile.setAttribute(
-          "aria-pressed",
-          seen.only?.which === which && seen.only.layer === layer && seen.only.head === head,
-        )
+        const alone = seen.only?.which === which && seen.only.layer === layer && seen.only.head === head
+        tile.setAttribute("aria-pressed", `${alone}`)
       }
     }
     for (const [kind, nodes] of Object.entries(named)) {
@@ -148,34 +194,45 @@ export function modelParts(onPart, onLarge) {
       line.classList.toggle("gone", seen.cut("layer", layer))
       fillShare(right, seen.right(layer + 1), `after layer ${layer + 1}`)
     })
-    fillShare(layers.begin, seen.right(0), "before the first layer")
+    fillShare(begin, seen.right(0), "before the first layer")
     const norms = layers.map(({ columns }) =>
       model.controls && seen.known ? columns.map((name) => lastOf(board.column(name))) : []
     )
     const largest = Math.max(...norms.flat().map((norm) => norm ?? 0), 1e-30)
-    layers.forEach(({ gradients }, layer) => gradients && fillGradient(gradients, norms[layer], largest))
+    layers.forEach(({ gradient }, layer) => gradient && fillGradient(gradient, norms[layer], largest))
     const [steps, losses] = seen.known ? board.column("validation.loss") : [[], []]
     curve.draw(steps, losses, board.status.steps)
   }
   return { root, build, draw }
 }
 
-/** The part that a button stands for. */
+/**
+ * The part that a button stands for.
+ *
+ * @param {HTMLElement} node
+ * @returns {PartAt}
+ */
 function partAt(node) {
   const { part = "head", layer, kind, head } = node.dataset
   return {
     kind: part,
     layer: layer == null ? null : Number(layer),
-    which: kind ?? null,
+    which: /** @type {Which | undefined} */ (kind) ?? null,
     head: head == null ? null : Number(head),
   }
 }
 
-/** How likely the right answer is at a height of the stack. */
-function fillShare(bar, share, where) {
+/**
+ * How likely the right answer is at a height of the stack.
+ *
+ * @param {Meter} meter
+ * @param {number} share
+ * @param {string} where
+ */
+function fillShare({ root: bar, full, number }, share, where) {
   const known = Number.isFinite(share)
-  bar.firstChild.style.width = `${known ? 100 * share : 0}%`
-  bar.lastChild.textContent = known ? percent(share) : ""
+  full.style.width = `${known ? 100 * share : 0}%`
+  number.textContent = known ? percent(share) : ""
   bar.style.visibility = known ? "visible" : "hidden"
   bar.title = known
     ? `If the output read the stream ${where}, the right answer had ${percent(share)}.`
@@ -183,18 +240,29 @@ function fillShare(bar, share, where) {
   bar.setAttribute("aria-label", bar.title)
 }
 
-/** The norms of a layer's gradient, the longer bar the larger one, on a logarithmic scale. */
-function fillGradient(bar, norms, largest) {
+/**
+ * The norms of a layer's gradient, the longer bar the larger one, on a logarithmic scale.
+ *
+ * @param {Meter} meter
+ * @param {(number | null)[]} norms
+ * @param {number} largest
+ */
+function fillGradient({ root: bar, full }, norms, largest) {
   const known = norms.filter((norm) => norm != null)
   const most = Math.max(...known, 0)
   const share = most ? Math.max(0.02, 1 + Math.log10(most / largest) / DECADES) : 0
-  bar.firstChild.style.width = `${100 * Math.min(1, Math.max(0, share))}%`
+  full.style.width = `${100 * Math.min(1, Math.max(0, share))}%`
   bar.title = known.length
     ? `Gradient norm ${known.map((norm) => number(norm)).join(", encoder ")}`
     : "Gradient norm: not known yet"
   bar.setAttribute("aria-label", bar.title)
 }
 
+/**
+ * The last value of a line.
+ *
+ * @param {Column} column
+ */
 function lastOf([steps, values]) {
   return steps.length ? values[values.length - 1] : null
 }

@@ -45,14 +45,15 @@ export function layoutOf({ width, layers, heads, kinds, positions, sources, cont
   const columns = Math.max(1, positions + (sources ? sources + 1 : 0))
   const bars = (controls ? 2 : 1) * BAR
   const beside = controls ? 190 : 76
-  const gapOf = (tile) => (tile < 10 ? 1 : 3)
-  const tilesOf = (tile) => kinds * heads * (tile + gapOf(tile)) + Math.max(0, kinds - 1) * BETWEEN
+  const gapOf = (/** @type {number} */ tile) => (tile < 10 ? 1 : 3)
+  const tilesOf = (/** @type {number} */ tile) =>
+    kinds * heads * (tile + gapOf(tile)) + Math.max(0, kinds - 1) * BETWEEN
   const least = controls && heads ? 116 : 0 // of the names above the heads
-  const middleOf = (tile) => width - beside - 20 - Math.max(least, tilesOf(tile)) - bars
+  const middleOf = (/** @type {number} */ tile) => width - beside - 20 - Math.max(least, tilesOf(tile)) - bars
   const wide = width >= SIDE_BY_SIDE[controls ? "controls" : "bare"] && middleOf(THINNEST) >= 6 * columns
   const row = rowHeight(layers, controls, wide)
   const room = width - (controls ? 140 : 30) - (controls ? 2 : 1) * 40 // of the heads below a band
-  const tight = (tile) =>
+  const tight = (/** @type {number} */ tile) =>
     wide ? middleOf(tile) < columns * LEAST_PITCH[columns > 60 ? "many" : "few"] : tilesOf(tile) > room
   const largest = wide ? Math.min(row - 3, LARGEST, Math.max(24, least / Math.max(1, kinds * heads) - 3)) : 22
   let tile = Math.max(THINNEST, Math.floor(largest))
@@ -81,7 +82,13 @@ export function layoutOf({ width, layers, heads, kinds, positions, sources, cont
   }
 }
 
-/** Few layers get more room than many; all together hardly grow. */
+/**
+ * Few layers get more room than many; all together hardly grow.
+ *
+ * @param {number} layers
+ * @param {boolean} controls
+ * @param {boolean} wide
+ */
 function rowHeight(layers, controls, wide) {
   if (!wide) return Math.max(8, Math.min(56, 150 / layers))
   if (!controls) return Math.max(6, Math.min(50, 66 / layers))

@@ -3,12 +3,16 @@
 
 import { appAddress } from "../../../shell/script/dom.js"
 
+/** @import { At, LiveBoard, Model, Sample, Snapshot } from "../types.d.ts" */
+
+/** @typedef {{kind: At["kind"], first: number, symbols: string[]}} Question its symbols and where they begin */
+
 /**
  * The places of the symbols that make up a sample's question.
  *
- * @param {{question: string, lead: number}} model
- * @param {{tokens: string[], source: string[]}} sample
- * @returns {{kind: "source" | "reads", first: number, symbols: string[]}}
+ * @param {Pick<Model, "question" | "lead">} model
+ * @param {Pick<Sample, "tokens" | "source">} sample
+ * @returns {Question}
  */
 export function questionOf({ question, lead }, sample) {
   if (question === "source") return { kind: "source", first: 0, symbols: sample.source }
@@ -23,24 +27,43 @@ export function questionOf({ question, lead }, sample) {
  * changed places, or before the first part was taken away.
  *
  * @typedef {{without: string[], symbols: string[] | null, swapped: [number, number] | null, typed: string,
- *   before: Object | null}} Wish
+ *   before: Snapshot | null}} Wish
  */
 
 /** @type {Wish} */
 const NO_WISH = { without: [], symbols: null, swapped: null, typed: "", before: null }
 
 /**
+ * @typedef {Object} Looks `turn`, `swap`, `type` and `reset` change the wish
+ * @property {() => string} problem why the wish has no answer, in one sentence
+ * @property {() => Answered | null} seen the wish that was answered with its snapshot; null where there is none, or
+ *   while another step is looked at
+ * @property {() => boolean} any whether there is a wish
+ * @property {(name: string) => boolean} away whether a part is taken away
+ * @property {() => string} whyNot why nothing can be looked at now, in one sentence; empty where it can
+ * @property {(names: string[]) => Promise<void>} turn takes parts away, or puts back those that are away
+ * @property {(question: Question, one: number, other: number) => Promise<void>} swap lets two symbols of the question
+ *   change places
+ * @property {(typed: string) => Promise<void>} type
+ * @property {() => void} forget puts all parts and symbols back, since the model is another one; what the reader typed
+ *   stays
+ * @property {() => Promise<void>} reset
+ */
+
+/** @typedef {Wish & {snapshot: Snapshot}} Answered */
+
+/**
  * The looks of a board. `changed` is called when there is something new to draw.
  *
- * @param {Object} board
+ * @param {LiveBoard} board
  * @param {() => void} changed
- * @returns {Object} `seen()`: the wish that was answered with its snapshot, or null; `turn`, `swap`, `type` and `reset`
- *   change the wish; `problem`: why it has no answer
+ * @returns {Looks}
  */
 export function newLooks(board, changed) {
-  const looks = { problem: "" }
   let wish = NO_WISH
-  let [answered, askedFor] = [null, ""]
+  /** @type {Answered | null} */
+  let answered = null
+  let [askedFor, problem] = ["", ""]
 
   /** A recording has ended once its last step is shown. */
   const atEnd = () => board.ended() && board.shownStep() === board.status.step
@@ -49,61 +72,62 @@ export function newLooks(board, changed) {
     return atEnd() ? `run=${encodeURIComponent(board.data.run)}` : ""
   }
   const any = () => wish.without.length > 0 || wish.symbols != null || wish.typed !== ""
-  const query = ({ without, symbols, typed }) => {
+  const query = (/** @type {Wish} */ { without, symbols, typed }) => {
     const parts = without.map((name) => `&without=${encodeURIComponent(name)}`).join("")
     return `${subject()}&text=${encodeURIComponent(symbols?.join(" ") ?? typed)}${parts}`
   }
   /** Ask for a wish; one that has no answer is given up for the one before. */
-  const ask = async (wanted) => {
+  const ask = async (/** @type {Wish} */ wanted) => {
     const last = wish
     wish = wanted
-    looks.problem = ""
+    problem = ""
     if (last === wanted || !any() || !subject()) answered = null
-    if (any() && !subject()) looks.problem = "This is answered once the run has ended."
+    if (any() && !subject()) problem = "This is answered once the run has ended."
     const mine = (askedFor = any() && subject() ? query(wanted) : "")
     if (!mine) return changed()
-    const answer = await fetch(new URL(`own?${mine}`, appAddress())).catch(() => null)
+    const answer = await fetch(new URL(`own?${mine}`, appAddress())).catch(() => /** @type {Response | null} */ (null))
     if (mine !== askedFor) return
     const told = answer?.ok ? await answer.json() : { problem: "The server cannot be reached." }
     if (told.snapshot) answered = { ...wanted, snapshot: told.snapshot }
     else {
-      looks.problem = told.problem
+      problem = told.problem
       wish = last
       askedFor = query(last)
     }
     changed()
   }
-  const shown = () => looks.seen()?.snapshot ?? board.snapshot()
-
-  /** The wish that was answered, with its snapshot; null where there is none, or while another step is looked at. */
-  looks.seen = () => {
+  /** @type {Looks["seen"]} */
+  const seen = () => {
     if (!any() || !subject() || (board.looking != null && board.looking < board.snapshots.length - 1)) return null
     if (askedFor !== query(wish)) ask(wish) // of other settings, or another run
     return answered
   }
-  looks.any = any
-  looks.away = (name) => wish.without.includes(name)
-  /** Why nothing can be looked at now, in one sentence; empty where it can. */
-  looks.whyNot = () => (subject() ? "" : "While it trains, nothing can be taken away: wait for the end, or stop it.")
-  /** Take parts away, or put back those that are away. */
-  looks.turn = (names) => {
+  const shown = () => seen()?.snapshot ?? board.snapshot()
+  const away = (/** @type {string} */ name) => wish.without.includes(name)
+  const whyNot = () => (subject() ? "" : "While it trains, nothing can be taken away: wait for the end, or stop it.")
+  /** @type {Looks["turn"]} */
+  const turn = (names) => {
     const others = wish.without.filter((name) => !names.includes(name))
-    const without = names.every(looks.away) ? others : [...others, ...names]
+    const without = names.every(away) ? others : [...others, ...names]
     return ask({ ...wish, without, swapped: null, before: wish.without.length ? wish.before : shown() })
   }
-  /** Let two symbols of the question change places. */
-  looks.swap = (question, one, other) => {
+  /** @type {Looks["swap"]} */
+  const swap = (question, one, other) => {
     const symbols = [...question.symbols]
     ;[symbols[one], symbols[other]] = [symbols[other], symbols[one]]
-    const swapped = [question.first + one, question.first + other].sort((a, b) => a - b)
-    return ask({ ...wish, symbols, swapped, before: shown() })
+    const [first, second] = [Math.min(one, other), Math.max(one, other)]
+    return ask({
+      ...wish,
+      symbols,
+      swapped: [question.first + first, question.first + second],
+      before: shown(),
+    })
   }
-  looks.type = (typed) => ask({ ...wish, symbols: null, swapped: null, typed })
-  /** Put all parts and symbols back, since the model is another one; what the reader typed stays. */
-  looks.forget = () => {
+  const type = (/** @type {string} */ typed) => ask({ ...wish, symbols: null, swapped: null, typed })
+  const forget = () => {
     wish = { ...NO_WISH, typed: wish.typed }
     answered = null
   }
-  looks.reset = () => ask(NO_WISH)
-  return looks
+  const reset = () => ask(NO_WISH)
+  return { problem: () => problem, seen, any, away, whyNot, turn, swap, type, forget, reset }
 }

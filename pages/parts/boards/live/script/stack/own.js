@@ -18,12 +18,12 @@ export function ownSequence(looks) {
     maxlength: 2000,
   })
   const problem = el("p", { class: "problem", role: "alert", hidden: true })
-  const onsubmit = (event) => {
+  const onsubmit = (/** @type {Event} */ event) => {
     event.preventDefault()
     looks.type(input.value.trim())
   }
   const form = el("form", { class: "own-sequence", onsubmit }, input, el("button", { type: "submit" }, "Try"))
-  const say = (sentence) => {
+  const say = (/** @type {string} */ sentence) => {
     if (problem.textContent !== sentence) problem.textContent = sentence
     problem.hidden = !sentence
   }

@@ -5,13 +5,26 @@ import { arcLines, carriedLines, passedOn, streamLines } from "./curves.js"
 import { heightOf, xOf } from "./layout.js"
 import { drawing } from "../../../shell/script/dom.js"
 
+/** @import { Line, Stack } from "./curves.js" */
+/** @import { Arc, Stream } from "./flow.js" */
+/** @import { Layout } from "./layout.js" */
+/** @import { At } from "../types.d.ts" */
+
+/**
+ * What the lines are drawn from: the stacks, what leads to the chosen position, and of a recurrent model the layers
+ * that are gone and the number of positions.
+ *
+ * @typedef {{stacks: Stack[], arcs: Arc[], streams: Stream[], chosen: At | null, recurrent: boolean,
+ *   gone: (layer: number) => boolean, positions: number}} Lines
+ */
+
 /**
  * The drawing of the lines.
  *
- * @returns {{root: SVGElement, draw: Function}} `draw(layout, seen)` with what `stack.js` calls seen
+ * @returns {{root: SVGElement, draw: (layout: Layout, lines: Lines) => void}}
  */
 export function pathsDrawing() {
-  const group = (name) => drawing("g", { class: name })
+  const group = (/** @type {string} */ name) => drawing("g", { class: name })
   const groups = { streams: group("streams"), carried: group("carried"), arcs: group("arcs") }
   const [cut, above, passes, passed] = ["cut-stream", "dim-stream", "passes", "passed"].map((name) =>
     drawing("path", { class: name })
@@ -31,18 +44,19 @@ export function pathsDrawing() {
   )
 
   /** One path for each line; those that are left over are emptied. */
-  const put = (into, lines) => {
+  const put = (/** @type {SVGElement} */ into, /** @type {Line[]} */ lines) => {
     while (into.children.length < lines.length) into.append(drawing("path"))
     ;[...into.children].forEach((path, at) => {
-      const { d = "", width = 1, opacity = 1 } = lines[at] ?? {}
+      const { d, width, opacity } = lines[at] ?? { d: "", width: 1, opacity: 1 }
       path.setAttribute("d", d)
       path.setAttribute("stroke-width", width.toFixed(2))
       path.setAttribute("stroke-opacity", opacity.toFixed(2))
     })
   }
-  const draw = (layout, { stacks, arcs, streams, chosen, recurrent, gone, positions }) => {
-    root.setAttribute("width", layout.width)
-    root.setAttribute("height", layout.height)
+  const draw = (/** @type {Layout} */ layout, /** @type {Lines} */ told) => {
+    const { stacks, arcs, streams, chosen, recurrent, gone, positions } = told
+    root.setAttribute("width", `${layout.width}`)
+    root.setAttribute("height", `${layout.height}`)
     const lines = streamLines(layout, stacks)
     put(groups.streams, lines.whole)
     cut.setAttribute("d", lines.cut)
@@ -53,8 +67,8 @@ export function pathsDrawing() {
     passed.setAttribute("d", recurrent && chosen ? passedOn(layout, chosen.place, gone) : "")
     point.setAttribute("visibility", chosen ? "visible" : "hidden")
     if (!chosen) return
-    point.setAttribute("cx", xOf(layout, chosen.kind, chosen.place))
-    point.setAttribute("cy", heightOf(layout, layout.layers))
+    point.setAttribute("cx", `${xOf(layout, chosen.kind, chosen.place)}`)
+    point.setAttribute("cy", `${heightOf(layout, layout.layers)}`)
   }
   return { root, draw }
 }

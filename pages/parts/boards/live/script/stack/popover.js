@@ -4,24 +4,30 @@ import { el } from "../../../shell/script/dom.js"
 
 const APART = 5 // pixels between the box and its part
 
+/** @typedef {{label: string, act: () => void, why?: string}} Choice `why`: the reason why it cannot be pressed */
+/** @typedef {{title: string, says: string, notes?: string[], buttons: Choice[]}} BoxWords what a box says and offers */
+
 /**
  * The box; it stays within `root`, of which it is a child.
  *
  * @param {HTMLElement} root
- * @returns {{show: Function, hide: () => void, isOpen: () => boolean}}
+ * @returns {{show: (at: HTMLElement, told: BoxWords) => void, hide: () => void}}
  */
 export function partBox(root) {
   const box = el("div", { class: "part-box", role: "dialog", tabindex: -1, hidden: true })
+  /** @type {HTMLElement | null} */
   let anchor = null
   root.append(box)
-  box.onfocusout = ({ relatedTarget }) =>
-    document.hasFocus() && relatedTarget !== anchor && !box.contains(relatedTarget) && hide()
+  const holds = (/** @type {EventTarget | null} */ node) => box.contains(/** @type {Node | null} */ (node))
+  box.addEventListener("focusout", ({ relatedTarget }) => {
+    if (document.hasFocus() && relatedTarget !== anchor && !holds(relatedTarget)) hide()
+  })
 
   const hide = () => {
     if (box.hidden) return
-    const inside = box.contains(box.getRootNode().activeElement)
+    const inside = box.contains(/** @type {Document | ShadowRoot} */ (box.getRootNode()).activeElement)
     box.hidden = true
-    anchor?.setAttribute("aria-expanded", false)
+    anchor?.setAttribute("aria-expanded", "false")
     if (inside) anchor?.focus()
     anchor = null
   }
@@ -29,14 +35,13 @@ export function partBox(root) {
    * Show what can be done with a part beside its element; a second call for the same element closes the box.
    *
    * @param {HTMLElement} at
-   * @param {{title: string, says: string, notes?: string[], buttons: {label: string, act: () => void, why?: string}[]}}
-   *   told `why`: the reason why a button cannot be pressed
+   * @param {BoxWords} told
    */
   const show = (at, { title, says, notes = [], buttons }) => {
     if (anchor === at) return hide()
     hide()
     anchor = at
-    const button = ({ label, act, why = "" }) =>
+    const button = (/** @type {Choice} */ { label, act, why = "" }) =>
       el(
         "button",
         { type: "button", disabled: Boolean(why), title: why || false, onclick: () => (hide(), act()) },
@@ -56,7 +61,7 @@ export function partBox(root) {
     )
     box.setAttribute("aria-label", title)
     box.hidden = false
-    at.setAttribute("aria-expanded", true)
+    at.setAttribute("aria-expanded", "true")
     const outer = root.getBoundingClientRect()
     const part = at.getBoundingClientRect()
     const [left, top] = besidePart(
@@ -65,11 +70,15 @@ export function partBox(root) {
       outer,
     )
     Object.assign(box.style, { left: `${left}px`, top: `${top}px` })
-    box.querySelector("button:not(:disabled)")?.focus({ preventScroll: true })
+    /** @type {HTMLButtonElement | null} */
+    const first = box.querySelector("button:not(:disabled)")
+    first?.focus({ preventScroll: true })
   }
   root.addEventListener("keydown", (event) => event.key === "Escape" && hide())
-  root.addEventListener("pointerdown", ({ target }) => !box.contains(target) && !anchor?.contains(target) && hide())
-  return { show, hide, isOpen: () => !box.hidden }
+  root.addEventListener("pointerdown", ({ target }) => {
+    if (!holds(target) && !anchor?.contains(/** @type {Node} */ (target))) hide()
+  })
+  return { show, hide }
 }
 
 /**
@@ -81,7 +90,8 @@ export function partBox(root) {
  * @returns {[number, number]} from the left and from above
  */
 export function besidePart(part, box, outer) {
-  const within = (wanted, size, room) => Math.max(0, Math.min(wanted, room - size))
+  const within = (/** @type {number} */ wanted, /** @type {number} */ size, /** @type {number} */ room) =>
+    Math.max(0, Math.min(wanted, room - size))
   const left = within(part.left, box.width, outer.width)
   const top = within(part.top, box.height, outer.height)
   const [below, above] = [part.top + part.height + APART, part.top - box.height - APART]

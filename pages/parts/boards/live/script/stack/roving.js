@@ -1,5 +1,6 @@
 // One tab stop for many elements: arrow keys move among them.
 
+/** @type {Record<string, [number, number]>} */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
 
 /**
@@ -30,22 +31,29 @@ export function towardsArrow(middles, from, [right, down]) {
  * @returns {{refresh: () => void}} `refresh` after elements came or went
  */
 export function rovingFocus(root, selector, entered = () => {}) {
+  /** @type {HTMLElement | null} */
   let present = null
-  const all = () => [...root.querySelectorAll(selector)].filter((node) => node.offsetParent && !node.disabled)
-  const hold = (node) => {
+  const all = () =>
+    /** @type {HTMLElement[]} */ ([...root.querySelectorAll(selector)]).filter((node) =>
+      node.offsetParent && !node.matches(":disabled")
+    )
+  const nearest = (
+    /** @type {EventTarget} */ target,
+  ) => /** @type {HTMLElement | null} */ (/** @type {Element} */ (target).closest(selector))
+  const hold = (/** @type {HTMLElement | null} */ node) => {
     if (present && present !== node) present.tabIndex = -1
     present = node
     if (node) node.tabIndex = 0
   }
   root.addEventListener("focusin", ({ target }) => {
-    const node = target.closest(selector)
+    const node = nearest(target)
     if (!node) return
     hold(node)
     entered(node)
   })
   root.addEventListener("keydown", (event) => {
     const arrow = ARROWS[event.key]
-    const node = event.target.closest(selector)
+    const node = nearest(event.target)
     if (!arrow || !node || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return
     event.preventDefault()
     const nodes = all()

@@ -4,25 +4,30 @@ import { LETTERS } from "./seen.js"
 import { changedAnswers, headInWords, scoreOf } from "./words.js"
 import { appAddress } from "../../../shell/script/dom.js"
 
+/** @import { Looks, Wish } from "./looks.js" */
+/** @import { BoxWords, Choice } from "./popover.js" */
+/** @import { Act, Grid, Head, Model, Part, PartAt, Sample, Sentence } from "../types.d.ts" */
+
 const SIDES = { "": "in the decoder", e: "in the encoder" }
 
 /**
  * What the box at a part says and offers.
  *
- * @param {import("./layers.js").PartAt} at
+ * @param {PartAt} at
  * @param {Object} told
- * @param {Object} told.model
- * @param {Object} told.looks
- * @param {{which: string, layer: number, head: number} | null} told.only the one head whose arcs are drawn
- * @param {Object | null} told.grid the attention of the part's kind
+ * @param {Model} told.model
+ * @param {Pick<Looks, "away" | "turn" | "whyNot">} told.looks
+ * @param {Head | null} told.only the one head whose arcs are drawn
+ * @param {Grid | null} told.grid the attention of the part's kind
  * @param {number | null | undefined} told.place the layer's place in it
  * @param {(() => void) | undefined} told.large shows the head large
- * @param {(head: Object | null) => void} told.alone draws the arcs of one head alone, or of all
- * @param {(does: Object) => void} told.act asks the page to change settings
- * @returns {{title: string, says: string, notes: string[], buttons: {label: string, act: () => void, why?: string}[]}}
+ * @param {(head: Head | null) => void} told.alone draws the arcs of one head alone, or of all
+ * @param {(does: Act) => void} told.act asks the page to change settings
+ * @returns {BoxWords}
  */
 export function partWords(at, { model, looks, only, grid, place, large, alone, act }) {
   const part = model.parts[at.kind]
+  /** @type {Choice[]} */
   const buttons = cutsOf(at, model).map(({ names, side }) => {
     const away = names.every(looks.away)
     return {
@@ -31,6 +36,7 @@ export function partWords(at, { model, looks, only, grid, place, large, alone, a
       why: looks.whyNot(),
     }
   })
+  /** @type {string[]} */
   const notes = []
   if (at.kind === "head") {
     const mine = only && only.which === at.which && only.layer === at.layer && only.head === at.head
@@ -53,7 +59,12 @@ export function partWords(at, { model, looks, only, grid, place, large, alone, a
   return { title: titleOf(part, at), says: part.says, notes, buttons }
 }
 
-/** The names of what can be taken away at a part, for each stack that has it. */
+/**
+ * The names of what can be taken away at a part, for each stack that has it.
+ *
+ * @param {PartAt} at
+ * @param {Model} model
+ */
 function cutsOf({ kind, which, layer, head }, model) {
   if (!model.parts[kind].takes) return []
   if (kind === "head") return [{ names: [`head.${LETTERS[which]}${layer}.${head}`], side: "" }]
@@ -65,10 +76,22 @@ function cutsOf({ kind, which, layer, head }, model) {
   }))
 }
 
-const titleOf = ({ title }, { layer, head }) =>
-  title.replace("{layer}", (layer ?? 0) + 1).replace("{head}", (head ?? 0) + 1)
+/**
+ * The title of a part at its place.
+ *
+ * @param {Part} part
+ * @param {Pick<PartAt, "layer" | "head">} at
+ */
+function titleOf({ title }, { layer, head }) {
+  return title.replace("{layer}", `${(layer ?? 0) + 1}`).replace("{head}", `${(head ?? 0) + 1}`)
+}
 
-/** The part that a name stands for. */
+/**
+ * The part that a name stands for.
+ *
+ * @param {string} name
+ * @param {Model} model
+ */
 function partNamed(name, model) {
   const [kind, place = "", head] = name.split(".")
   const shown = kind === "layer" && !model.parts.layer ? "cell" : kind
@@ -82,10 +105,10 @@ function partNamed(name, model) {
  * The sentence on what was changed and what became of the answers, and the issue that asks it; null where nothing was
  * changed.
  *
- * @param {Object} model
- * @param {import("./looks.js").Wish} look
- * @param {Object} sample
- * @returns {{sentence: string, issue: {href: string, title: string} | null} | null}
+ * @param {Model} model
+ * @param {Wish} look
+ * @param {Sample} sample
+ * @returns {Sentence | null}
  */
 export function changeWords(model, look, sample) {
   const before = look.before?.samples[0]
@@ -111,8 +134,8 @@ export function changeWords(model, look, sample) {
 /**
  * The sentence on what the model was made without, and the issue that asks it; null where it has everything.
  *
- * @param {Object} model
- * @returns {{sentence: string, issue: {href: string, title: string} | null} | null}
+ * @param {Model} model
+ * @returns {Sentence | null}
  */
 export function madeWithout(model) {
   const part = ["skip", "norm", "mask", "encoding"]
@@ -125,6 +148,11 @@ export function madeWithout(model) {
   }
 }
 
+/**
+ * The link to the issue that asks a part.
+ *
+ * @param {Part} part
+ */
 function issueOf({ issue }) {
   return (
     issue && { href: new URL(`issues?issue=${encodeURIComponent(issue.slug)}`, appAddress()).href, title: issue.title }

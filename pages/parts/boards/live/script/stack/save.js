@@ -2,6 +2,8 @@
 
 import { drawing } from "../../../shell/script/dom.js"
 
+/** @import { Picture, Theme } from "../../../shell/script/types.d.ts" */
+
 const ROOM = 12 // around the picture, in pixels
 const LETTER = { size: 13, width: 6.4, line: 17 } // of the heading, in pixels
 
@@ -10,9 +12,9 @@ const LETTER = { size: 13, width: 6.4, line: 17 } // of the heading, in pixels
  *
  * @param {HTMLElement} root what the places of all parts are told from
  * @param {HTMLElement[]} drawn the elements that are drawn
- * @param {{surface: string, ink: string, font: string}} theme
+ * @param {Pick<Theme, "surface" | "ink" | "font">} theme
  * @param {string} heading
- * @returns {{text: string, width: number, height: number}}
+ * @returns {Picture}
  */
 export function pictureAsSvg(root, drawn, theme, heading) {
   const boxes = drawn.map((node) => node.getBoundingClientRect())
@@ -35,7 +37,12 @@ export function pictureAsSvg(root, drawn, theme, heading) {
   return { text: new XMLSerializer().serializeToString(svg), width, height }
 }
 
-/** A text in lines of at most so many letters. */
+/**
+ * A text in lines of at most so many letters.
+ *
+ * @param {string} text
+ * @param {number} most
+ */
 function linesOfText(text, most) {
   const lines = [""]
   for (const word of text.split(/\s+/)) {
@@ -46,14 +53,21 @@ function linesOfText(text, most) {
   return lines
 }
 
-/** An element and all within it as shapes. */
+/**
+ * An element and all within it as shapes.
+ *
+ * @param {Element} node
+ * @param {number} left of the picture
+ * @param {number} top of the picture
+ * @returns {Generator<SVGElement>}
+ */
 function* shapesOf(node, left, top) {
   const style = getComputedStyle(node)
   const box = node.getBoundingClientRect()
   if (style.display === "none" || style.visibility === "hidden" || (!box.width && !box.height)) return
   const place = { x: box.x - left, y: box.y - top, width: box.width, height: box.height }
-  if (node.tagName === "svg") return yield linesOf(node, place)
-  if (node.tagName === "CANVAS") {
+  if (node instanceof SVGSVGElement) return yield linesOf(node, place)
+  if (node instanceof HTMLCanvasElement) {
     return yield drawing("image", {
       ...place,
       href: node.toDataURL(),
@@ -78,7 +92,14 @@ function* shapesOf(node, left, top) {
   for (const child of node.children) yield* shapesOf(child, left, top)
 }
 
-/** The letters of a node of text, where they stand. */
+/**
+ * The letters of a node of text, where they stand.
+ *
+ * @param {Node} words
+ * @param {CSSStyleDeclaration} style
+ * @param {number} left of the picture
+ * @param {number} top of the picture
+ */
 function lettersOf(words, style, left, top) {
   const range = document.createRange()
   range.selectNodeContents(words)
@@ -93,9 +114,14 @@ function lettersOf(words, style, left, top) {
   return drawing("text", { ...place, ...look }, words.textContent)
 }
 
-/** A drawing with the colours that a style sheet gave it. */
+/**
+ * A drawing with the colours that a style sheet gave it.
+ *
+ * @param {SVGSVGElement} node
+ * @param {{x: number, y: number, width: number, height: number}} place
+ */
 function linesOf(node, { x, y, width, height }) {
-  const copy = node.cloneNode(true)
+  const copy = /** @type {SVGSVGElement} */ (node.cloneNode(true))
   const [from, to] = [node, copy].map((root) => [...root.querySelectorAll("path, circle")])
   from.forEach((line, at) => {
     const style = getComputedStyle(line)
@@ -103,7 +129,7 @@ function linesOf(node, { x, y, width, height }) {
       to[at].setAttribute(name, style.getPropertyValue(name))
     }
   })
-  for (const [name, value] of Object.entries({ x, y, width, height })) copy.setAttribute(name, value)
+  for (const [name, value] of Object.entries({ x, y, width, height })) copy.setAttribute(name, `${value}`)
   if (node.viewBox.baseVal?.width) copy.setAttribute("viewBox", node.getAttribute("viewBox"))
   return copy
 }

@@ -2,53 +2,79 @@
 
 import { placesOf, statesOf, weightsOf } from "./weights.js"
 
-export const LETTERS = { self: "", encoder: "e", cross: "c" } // before a layer's number in the names of parts
+/** @import { StackKind } from "./flow.js" */
+/** @import { Weights } from "./weights.js" */
+/** @import { Grid, Head, Model, Snapshot, Which } from "../types.d.ts" */
+
+/** What stands before a layer's number in the names of parts. */
+export const LETTERS = { self: "", encoder: "e", cross: "c" }
+/** The parts that every layer has, with the beginnings of their names. @type {Record<string, string>} */
 const LAYERED = { skip: "skip", norm: "norm", mlp: "mlp", layer: "layer", cell: "layer" }
+
+/**
+ * @typedef {Object} Seen a snapshot as the picture needs it
+ * @property {boolean} known whether the snapshot is one of this model
+ * @property {Head | null} only the one head whose arcs are drawn
+ * @property {(kind: string, layer?: number | null, head?: number | null) => boolean} cut whether a part is taken away
+ * @property {(which: StackKind, layer: number) => boolean} skips whether the stream is carried past a layer
+ * @property {(which: Which) => (number | null)[]} places the place in the snapshot of each layer; null for one that is
+ *   gone
+ * @property {(which: Which | null) => Grid | null} grid
+ * @property {(which: Which) => Weights | null} weights
+ * @property {(which: StackKind) => ((number | null)[] | undefined)[]} norms of the streams after each layer
+ * @property {((number | null)[] | undefined)[]} rights how likely each right answer is after each layer
+ */
 
 /**
  * A snapshot as the picture needs it.
  *
- * @param {Object} model
- * @param {Object | undefined} snapshot
- * @param {{without: string[], only: {which: string, layer: number, head: number} | null}} look the names of the parts
+ * @param {Model} model
+ * @param {Pick<Snapshot, "patterns" | "means" | "residual" | "flowing"> | undefined} snapshot
+ * @param {{without: string[], only: Head | null}} look the names of the parts
  *   that were taken away from the snapshot's model; the one head whose arcs are drawn
- * @returns {Object} `known`: whether the snapshot is one of this model; `cut`, `skips`, `places`, `grid`, `weights`,
- *   `norms`, `rights`
+ * @returns {Seen}
  */
 export function seenIn(model, snapshot, { without, only }) {
   const away = new Set(without)
   const passes = ["gru", "lstm"].includes(model.family) // nothing is carried past their layers
-  const stackOf = (which) => (which === "encoder" ? "e" : "")
-  const gone = (which) => (layer) => away.has(`layer.${stackOf(which)}${layer}`)
-  const places = (which) => placesOf(model.layers, gone(which))
-  const there = (which) => places(which).filter((place) => place != null).length
-  const fits = (which) => {
+  const stackOf = (/** @type {Which} */ which) => (which === "encoder" ? "e" : "")
+  const gone = (/** @type {Which} */ which) => (/** @type {number} */ layer) =>
+    away.has(`layer.${stackOf(which)}${layer}`)
+  const places = (/** @type {Which} */ which) => placesOf(model.layers, gone(which))
+  const there = (/** @type {Which} */ which) => places(which).filter((place) => place != null).length
+  const fits = (/** @type {Which} */ which) => {
     const grid = snapshot.patterns[which]
     return grid ? grid.shape[0] === there(which) && grid.shape[1] === model.heads : there(which) === 0
   }
   const states = snapshot?.residual?.norm?.length
   const known = Boolean(snapshot) && model.kinds.every(fits) && (states == null || states === there("self") + 1)
+  /** @type {Seen["grid"]} */
   const grid = (which) => (known && which ? snapshot.patterns[which] : null)
 
+  /** @type {Seen["cut"]} */
   const cut = (kind, layer, head) => {
     const [part, which = "self"] = kind.split(".")
-    if (part === "head") return away.has(`head.${LETTERS[which]}${layer}.${head}`)
+    if (part === "head") return away.has(`head.${LETTERS[/** @type {Which} */ (which)]}${layer}.${head}`)
     if (LAYERED[part]) return model.stacks.some(({ prefix }) => away.has(`${LAYERED[part]}.${prefix}${layer}`))
     return away.has(part)
   }
+  /** @type {Seen["skips"]} */
   const skips = (which, layer) =>
     passes || gone(which)(layer) || (model.skips && !away.has(`skip.${stackOf(which)}${layer}`))
 
-  const weights = (which) => {
+  const weights = (/** @type {Which} */ which) => {
     if (!grid(which)) return null
     const alone = only?.which === which ? only : null
-    const off = (layer, head) => cut(`head.${which}`, layer, head)
+    const off = (/** @type {number} */ layer, /** @type {number} */ head) => cut(`head.${which}`, layer, head)
     const kept = (snapshot.flowing ??= new Map())
     const name = JSON.stringify([which, alone, without.filter((part) => /^(head|layer)/.test(part))])
     if (!kept.has(name)) kept.set(name, weightsOf(snapshot, which, places(which), { only: alone, off }))
     return kept.get(name)
   }
-  const residual = (name, which) => (known ? statesOf(snapshot.residual?.[name], places(which)) : [])
+  const residual = (
+    /** @type {string} */ name,
+    /** @type {Which} */ which,
+  ) => (known ? statesOf(snapshot.residual?.[name], places(which)) : [])
   return {
     known,
     only,
@@ -59,6 +85,5 @@ export function seenIn(model, snapshot, { without, only }) {
     weights,
     norms: (which) => (which === "encoder" ? residual("encoder", "encoder") : residual("norm", "self")),
     rights: residual("right", "self"),
-    right: () => NaN,
   }
 }

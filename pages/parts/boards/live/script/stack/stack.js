@@ -17,15 +17,28 @@ import { runPanel } from "../card.js"
 import { el } from "../../../shell/script/dom.js"
 import { downloads } from "../../../shell/script/downloads.js"
 
+/** @import { Arc, Stream } from "./flow.js" */
+/** @import { Layout } from "./layout.js" */
+/** @import { Answered, Question } from "./looks.js" */
+/** @import { Seen } from "./seen.js" */
+/** @import { At, Head, LiveBoard, LivePanel, Model, PartAt, Sample, Sentence, Snapshot } from "../types.d.ts" */
+
+/**
+ * What is drawn: of which model, snapshot and sample; what was looked at; what leads to the symbol that is followed.
+ *
+ * @typedef {{model: Model, snapshot?: Snapshot, sample?: Sample, seen: Seen, look: Answered | null, layout: Layout,
+ *   question: Question | null, arcs: Arc[], streams: Stream[]}} DrawnPicture
+ */
+
 const SLIM = 760 // below this width the sentence takes a line of its own
 
 /**
  * The panel of the picture. The page describes the model as `board.data.model`, as pages/parts/boards/live/stack.py
  * makes it.
  *
- * @param {Object} board
+ * @param {LiveBoard} board
  * @param {string} title
- * @returns {Object} the panel
+ * @returns {LivePanel}
  */
 export function stackPanel(board, title) {
   const panel = runPanel(board, "stack", title, { plotted: false, waiting: "waiting for the first look at the model" })
@@ -36,7 +49,7 @@ export function stackPanel(board, title) {
   const paths = pathsDrawing()
   const parts = modelParts(
     (at, node) => open(at, node),
-    (at) => enlarge(at),
+    ({ which, layer, head }) => enlarge({ which, layer, head }),
   )
   const symbols = symbolRows({
     onPoint: (at) => follow("pointed", at),
@@ -57,28 +70,30 @@ export function stackPanel(board, title) {
   const box = partBox(panel.body)
 
   /** The symbol that is followed, that under the pointer, and the one head whose arcs are drawn. */
+  /** @type {{chosen: At | null, pointed: At | null, only: Head | null}} */
   const view = { chosen: null, pointed: null, only: null }
+  /** @type {DrawnPicture | null} */
   let drawn = null // what was drawn last
   let [built, subject] = ["", ""]
 
-  const follow = (how, at) => {
+  const follow = (/** @type {"chosen" | "pointed"} */ how, /** @type {At | null} */ at) => {
     if (at?.kind === view[how]?.kind && at?.place === view[how]?.place) return
     view[how] = at
     if (drawn) attend()
   }
-  const alone = (head) => {
+  const alone = (/** @type {Head | null} */ head) => {
     view.only = head
     touch()
   }
   /** Show a head large in the panels of attention, where the board has them; here its arcs alone are drawn. */
-  const enlarge = ({ which, layer, head }) => {
+  const enlarge = (/** @type {Head} */ { which, layer, head }) => {
     board.enlarge?.({ which, layer, head })
     alone({ which, layer, head })
   }
-  const open = (at, node) => {
+  const open = (/** @type {PartAt} */ at, /** @type {HTMLElement} */ node) => {
     const { seen, model } = drawn
     const shown = { grid: seen.grid(at.which), place: seen.places(at.which ?? "self")[at.layer], only: view.only }
-    const large = board.enlarge && (() => enlarge(at))
+    const large = board.enlarge && (() => enlarge({ which: at.which, layer: at.layer, head: at.head }))
     box.show(node, partWords(at, { model, looks, ...shown, large, alone, act: (does) => board.trigger("act", does) }))
   }
 
@@ -98,20 +113,21 @@ export function stackPanel(board, title) {
     const sample = snapshot?.samples[0]
     const seen = seenIn(model, snapshot, { without: look?.without ?? [], only: view.only })
     const layout = layoutFor(model, sample, width)
-    drawn = { model, snapshot, sample, seen, look, layout, question: sample ? questionOf(model, sample) : null }
+    const question = sample ? questionOf(model, sample) : null
+    drawn = { model, snapshot, sample, seen, look, layout, question, arcs: [], streams: [] }
     panel.root.classList.toggle("slim", width < SLIM)
     panel.wait.hidden = Boolean(sample)
     symbols.root.hidden = !sample
     if (sample) symbols.draw(sample, layout, drawn.question, !looks.whyNot())
     reset.hidden = !looks.any()
     own.form.hidden = board.recorded() && board.shownStep() < board.status.step
-    own.say(looks.problem)
+    own.say(looks.problem())
     place(layout)
     attend()
     if (pointer) say()
   }
   /** Build the parts where the model is another one; what was taken away was a part of the model before. */
-  const beginAnew = (model) => {
+  const beginAnew = (/** @type {Model} */ model) => {
     const labels = Object.values(model.parts).map(({ label }) => label)
     const structure = JSON.stringify([model.family, model.layers, model.heads, model.controls, labels])
     if (subject !== `${board.data.run}/${structure}`) {
@@ -124,9 +140,10 @@ export function stackPanel(board, title) {
     parts.build(model)
     built = structure
   }
-  const place = (layout) => {
-    for (const name of ["left", "middle", "tiles", "tile", "gap", "row"]) {
-      picture.style.setProperty(`--${name}`, `${layout[name]}px`)
+  const place = (/** @type {Layout} */ layout) => {
+    const { left, middle, tiles, tile, gap, row } = layout
+    for (const [name, value] of Object.entries({ left, middle, tiles, tile, gap, row })) {
+      picture.style.setProperty(`--${name}`, `${value}px`)
     }
     picture.style.height = `${layout.height}px`
     picture.classList.toggle("narrow", !layout.wide)
@@ -140,12 +157,12 @@ export function stackPanel(board, title) {
     const chosen = chosenIn(sample, wanted)
     const flow = leadingTo(model, seen, chosen)
     Object.assign(drawn, flow)
-    const gone = (layer) => seen.cut("layer", layer)
+    const gone = (/** @type {number} */ layer) => seen.cut("layer", layer)
     const stacks = model.stacks.map(({ kind }) => ({
-      kind: kind === "encoder" ? "source" : "reads",
+      kind: /** @type {At["kind"]} */ (kind === "encoder" ? "source" : "reads"),
       count: shownOf(kind === "encoder" ? sample?.source : sample?.tokens).length,
       norms: seen.norms(kind),
-      cut: (layer) => !seen.skips(kind, layer),
+      cut: (/** @type {number} */ layer) => !seen.skips(kind, layer),
     }))
     const recurrent = ["gru", "lstm"].includes(model.family)
     paths.draw(layout, { ...flow, stacks, chosen, recurrent, gone, positions: shownOf(sample?.tokens).length })
@@ -160,7 +177,7 @@ export function stackPanel(board, title) {
     return `${look?.typed ? "yours: " : ""}${scoreOf(sample)}, ${when}.`
   }
   /** The sentence and the issue that it links: of what was changed, or else of what the followed position reads. */
-  const toldOf = (reads) => {
+  const toldOf = (/** @type {string} */ reads) => {
     const { model, sample, look } = drawn
     const change = look && changeWords(model, look, sample)
     if (change) return change
@@ -175,6 +192,7 @@ export function stackPanel(board, title) {
     return { sentence: more.filter(Boolean).join(" "), issue: made?.issue ?? null }
   }
 
+  /** @type {[number, number] | null} */
   let pointer = null // where it is over the picture
   /** Say the numbers under the pointer; they change while it rests. */
   const say = () => {
@@ -187,7 +205,7 @@ export function stackPanel(board, title) {
   }
   picture.onpointermove = ({ clientX, clientY, target }) => {
     const { left, top } = picture.getBoundingClientRect()
-    pointer = target.closest(".line") ? null : [clientX - left, clientY - top]
+    pointer = /** @type {Element} */ (target).closest(".line") ? null : [clientX - left, clientY - top]
     say()
   }
   picture.onpointerleave = () => {
@@ -203,8 +221,15 @@ export function stackPanel(board, title) {
   return panel
 }
 
-const shownOf = (symbols = []) => symbols.slice(0, MOST_POSITIONS)
+const shownOf = (/** @type {string[]} */ symbols = []) => symbols.slice(0, MOST_POSITIONS)
 
+/**
+ * The layout of a model and a sample in so many pixels.
+ *
+ * @param {Model} model
+ * @param {Sample | undefined} sample
+ * @param {number} width
+ */
 function layoutFor(model, sample, width) {
   const [tokens, source] = [shownOf(sample?.tokens), shownOf(sample?.source)]
   return layoutOf({
@@ -224,7 +249,7 @@ function sentenceLine() {
   const [score, words] = [el("span", { class: "score" }), el("span", { class: "words" })]
   const link = el("a", { target: "_blank", rel: "noopener", hidden: true })
   const root = el("p", { class: "attends" }, score, " ", words, " ", link)
-  const say = (result, { sentence, issue }) => {
+  const say = (/** @type {string} */ result, /** @type {Sentence} */ { sentence, issue }) => {
     if (score.textContent !== result) score.textContent = result
     if (words.textContent !== sentence) words.textContent = sentence
     link.hidden = !issue

@@ -5,38 +5,55 @@ import { columnAt, MOST_POSITIONS } from "./layout.js"
 import { rovingFocus } from "./roving.js"
 import { el } from "../../../shell/script/dom.js"
 
+/** @import { Layout } from "./layout.js" */
+/** @import { Question } from "./looks.js" */
+/** @import { At, Sample } from "../types.d.ts" */
+
+/** @typedef {{kind: string, place: number, text: string, class: string, label?: string}} Cell of a row of symbols */
+
 const LEAST_DRAG = 4 // pixels from which on a press is a move
 const LABELS = { reads: "reads", must: "must write", writes: "writes" }
-const JUDGED = { true: "right", false: "wrong" }
+const judged = (/** @type {boolean | null | undefined} */ mark) => mark == null ? "unasked" : mark ? "right" : "wrong"
 
 /**
  * The rows of one sequence.
  *
  * @param {Object} told
- * @param {(at: {kind: "source" | "reads", place: number} | null) => void} told.onPoint the pointer is on a symbol, or
- *   on none
- * @param {(at: {kind: "source" | "reads", place: number}) => void} told.onChoose
+ * @param {(at: At | null) => void} told.onPoint the pointer is on a symbol, or on none
+ * @param {(at: At) => void} told.onChoose
  * @param {(one: number, other: number) => void} told.onSwap places within the question
- * @returns {{root: HTMLElement, draw: Function, cell: Function, mark: Function}}
+ * @returns {{root: HTMLElement, mark: (chosen: At | null, read: At | null) => void,
+ *   draw: (sample: Sample, layout: Layout, question: Question, free: boolean) => void}} `draw`: whose question can be
+ *   moved if it is free; `mark` outlines the chosen symbol and the one that it reads most
  */
 export function symbolRows({ onPoint, onChoose, onSwap }) {
-  const rows = Object.fromEntries(Object.entries(LABELS).map(([name, label]) => [name, symbolRow(name, label)]))
+  const rows = {
+    reads: symbolRow("reads", LABELS.reads),
+    must: symbolRow("must", LABELS.must),
+    writes: symbolRow("writes", LABELS.writes),
+  }
   const root = el(
     "div",
     { class: "symbols", role: "grid", "aria-label": "The sequence" },
     ...Object.values(rows).map((row) => row.root),
   )
-  let [layout, question, movable] = [null, null, false]
+  /** @type {Layout} */
+  let layout
+  /** @type {Question} */
+  let question
+  let movable = false
   const focus = rovingFocus(root, "[data-reads], [data-source]", (node) => onChoose(placeOf(node)))
 
-  const cell = ({ kind, place }) => root.querySelector(`[data-${kind}="${place}"]`)
-  const inQuestion = ({ kind, place }) =>
+  const cell = (
+    /** @type {At} */ { kind, place },
+  ) => /** @type {HTMLElement | null} */ (root.querySelector(`[data-${kind}="${place}"]`))
+  const inQuestion = (/** @type {At} */ { kind, place }) =>
     movable && kind === question.kind && place >= question.first && place < question.first + question.symbols.length
 
   root.onpointerover = ({ target }) => onPoint(placeOf(target))
   root.onpointerleave = () => onPoint(null)
   root.onkeydown = (event) => {
-    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[/** @type {"ArrowLeft" | "ArrowRight"} */ (event.key)]
     const at = placeOf(event.target)
     if (!by || !event.shiftKey || !at) return
     const to = { ...at, place: at.place + by }
@@ -47,17 +64,19 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
   }
   root.onpointerdown = (event) => {
     const [node, at] = [event.target, placeOf(event.target)]
-    if (!at || event.button) return
+    if (!at || event.button || !(node instanceof HTMLElement)) return
     node.focus()
     if (!inQuestion(at)) return
     const left = root.getBoundingClientRect().left
-    let [moved, target] = [false, null]
-    const aim = (to) => {
+    let moved = false
+    /** @type {HTMLElement | null} */
+    let target = null
+    const aim = (/** @type {At | null} */ to) => {
       target?.classList.remove("drop")
       target = to && inQuestion(to) && to.place !== at.place ? cell(to) : null
       target?.classList.add("drop")
     }
-    const move = (now) => {
+    const move = (/** @type {PointerEvent} */ now) => {
       const by = now.clientX - event.clientX
       if (!moved && Math.abs(by) < LEAST_DRAG) return
       moved = true
@@ -65,7 +84,7 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
       node.style.transform = `translateX(${by}px)`
       aim(columnAt(layout, now.clientX - left))
     }
-    const end = (now) => {
+    const end = (/** @type {PointerEvent} */ now) => {
       node.onpointermove = node.onpointerup = node.onpointercancel = null
       node.classList.remove("dragged")
       node.style.transform = ""
@@ -77,9 +96,15 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     Object.assign(node, { onpointermove: move, onpointerup: end, onpointercancel: end })
   }
 
-  /** Draw a sample. `asked`: its question, whose symbols can be moved if `free`. */
-  const draw = (sample, place, asked, free) => {
-    ;[layout, question, movable] = [place, asked, free]
+  const draw = (
+    /** @type {Sample} */ sample,
+    /** @type {Layout} */ place,
+    /** @type {Question} */ asked,
+    /** @type {boolean} */ free,
+  ) => {
+    layout = place
+    question = asked
+    movable = free
     const positions = sample.tokens.slice(0, MOST_POSITIONS)
     const sources = sample.source.slice(0, MOST_POSITIONS)
     root.classList.toggle("narrow", !place.left)
@@ -91,7 +116,7 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     }
     for (const [name, value] of Object.entries(style)) root.style.setProperty(name, `${value}px`)
     root.style.setProperty("--sources", `${sources.length * place.pitch}px`)
-    const asks = (at) => sample.marks[at] != null
+    const asks = (/** @type {number} */ at) => sample.marks[at] != null
     rows.reads.fill([
       ...sources.map((token, at) => ({
         kind: "source",
@@ -114,34 +139,34 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
         kind: "writes",
         place: at,
         text: asks(at) ? sample.predictions[at] : "",
-        class: JUDGED[sample.marks[at]] ?? "unasked",
+        class: judged(sample.marks[at]),
       })),
     )
     focus.refresh()
   }
-  /** Outline the chosen symbol and the one that it reads most. */
-  const mark = (chosen, read) => {
-    for (
-      const [name, at] of [
-        ["pointed", chosen],
-        ["read", read],
-      ]
-    ) {
+  const mark = (/** @type {At | null} */ chosen, /** @type {At | null} */ read) => {
+    for (const [name, at] of Object.entries({ pointed: chosen, read })) {
       const node = at && cell(at)
       root.querySelectorAll(`.${name}`).forEach((other) => other !== node && other.classList.remove(name))
       node?.classList.add(name)
       if (name === "pointed" && node) {
         root
           .querySelectorAll("[aria-selected=true]")
-          .forEach((other) => other !== node && other.setAttribute("aria-selected", false))
-        node.setAttribute("aria-selected", true)
+          .forEach((other) => other !== node && other.setAttribute("aria-selected", "false"))
+        node.setAttribute("aria-selected", "true")
       }
     }
   }
-  return { root, draw, cell, mark }
+  return { root, draw, mark }
 }
 
-/** One row, whose cells are kept; only what differs is written. */
+/**
+ * One row, whose cells are kept; only what differs is written.
+ *
+ * @param {string} name
+ * @param {string} label
+ * @returns {{root: HTMLElement, fill: (wanted: Cell[]) => void}}
+ */
 function symbolRow(name, label) {
   const line = el("div", { class: "cells", role: "presentation" })
   const root = el(
@@ -150,8 +175,9 @@ function symbolRow(name, label) {
     el("span", { class: "row-name", role: "rowheader" }, label),
     line,
   )
+  /** @type {{node: HTMLElement, drawn: Partial<Cell>}[]} */
   const cells = []
-  const fill = (wanted) => {
+  const fill = (/** @type {Cell[]} */ wanted) => {
     while (cells.length > wanted.length) cells.pop().node.remove()
     wanted.forEach((one, at) => {
       if (!cells[at]) {
@@ -161,7 +187,7 @@ function symbolRow(name, label) {
       const { node, drawn } = cells[at]
       if (drawn.kind !== one.kind || drawn.place !== one.place) {
         for (const kind of ["source", "reads", "must", "writes"]) node.removeAttribute(`data-${kind}`)
-        node.setAttribute(`data-${one.kind}`, one.place)
+        node.setAttribute(`data-${one.kind}`, `${one.place}`)
         if (one.kind === "reads" || one.kind === "source") node.tabIndex = -1
       }
       if (drawn.text !== one.text) node.textContent = one.text
@@ -176,15 +202,26 @@ function symbolRow(name, label) {
   return { root, fill }
 }
 
-/** A position in words: what it reads, must write and writes. */
+/**
+ * A position in words: what it reads, must write and writes.
+ *
+ * @param {Sample} sample
+ * @param {number} at
+ */
 function saidOf(sample, at) {
   const read = `position ${at + 1} reads ${sample.tokens[at]}`
   if (sample.marks[at] == null) return read
-  return `${read}, must write ${sample.targets[at]}, writes ${sample.predictions[at]}: ${JUDGED[sample.marks[at]]}`
+  return `${read}, must write ${sample.targets[at]}, writes ${sample.predictions[at]}: ${judged(sample.marks[at])}`
 }
 
+/**
+ * The symbol that an element is, if it is one.
+ *
+ * @param {EventTarget} node
+ * @returns {At | null}
+ */
 function placeOf(node) {
-  const { reads, source } = node.dataset ?? {}
+  const { reads, source } = node instanceof HTMLElement ? node.dataset : {}
   if (reads != null) return { kind: "reads", place: Number(reads) }
   return source != null ? { kind: "source", place: Number(source) } : null
 }

@@ -1,14 +1,26 @@
 // The heads of a layer as small pictures of their attention, each a button.
 
-import { decode } from "../grids.js"
+import { valuesOf } from "../grids.js"
 import { el, toRgb } from "../../../shell/script/dom.js"
+
+/** @import { Grid, Which } from "../types.d.ts" */
+
+/**
+ * What a tile shows, and on what it is drawn.
+ *
+ * @typedef {{grid: Grid | null, place: number, theme: string, context: CanvasRenderingContext2D, image: ImageData}}
+ *   Drawn
+ */
+
+/** @type {WeakMap<HTMLElement, Drawn>} */
+const drawnOn = new WeakMap()
 
 export const HEAD_COLORS = { light: "#1F4E9E", dark: "#8AB4F8" }
 
 /**
  * A head as a button; its picture is drawn later.
  *
- * @param {"self" | "encoder" | "cross"} kind
+ * @param {Which} kind
  * @param {number} layer
  * @param {number} head
  * @returns {HTMLButtonElement}
@@ -37,28 +49,30 @@ export function headTile(kind, layer, head) {
  * Draw a head's matrix: the stronger a weight, the less transparent its cell, by its root, so that weak ones are seen
  * too.
  *
- * @param {HTMLButtonElement} tile
- * @param {Object | null} grid [layer, head, query, key]
+ * @param {HTMLElement} tile
+ * @param {Grid | null} grid [layer, head, query, key]
  * @param {number} place the head's place among all heads
  * @param {"light" | "dark"} theme
  */
 export function drawTile(tile, grid, place, theme) {
-  if (tile.drawn?.grid === grid && tile.drawn.place === place && tile.drawn.theme === theme) return
-  tile.drawn = { grid, place, theme }
-  const canvas = tile.firstChild
+  const drawn = drawnOn.get(tile)
+  if (drawn && drawn.grid === grid && drawn.place === place && drawn.theme === theme) return
   const [rows, columns] = grid ? grid.shape.slice(-2) : [1, 1]
-  if (canvas.width !== columns || canvas.height !== rows || !tile.image) {
+  let { context, image } = drawn ?? {}
+  if (image?.width !== columns || image.height !== rows) {
+    const canvas = tile.querySelector("canvas")
     Object.assign(canvas, { width: columns, height: rows })
-    tile.image = new ImageData(columns, rows)
-    tile.cells = new Uint32Array(tile.image.data.buffer)
-    tile.context = canvas.getContext("2d")
+    context = canvas.getContext("2d")
+    image = new ImageData(columns, rows)
   }
+  drawnOn.set(tile, { grid, place, theme, context, image })
+  const cells = new Uint32Array(image.data.buffer)
   const [r, g, b] = toRgb(HEAD_COLORS[theme])
   const color = (b << 16) | (g << 8) | r // bytes of a pixel from the lowest on
-  const values = grid && (grid.decoded ??= decode(grid))
+  const values = grid && valuesOf(grid)
   const start = place * rows * columns
-  for (let at = 0; at < tile.cells.length; at++) {
-    tile.cells[at] = grid ? (((255 * Math.sqrt(Math.min(1, values[start + at]))) << 24) | color) >>> 0 : 0
+  for (let at = 0; at < cells.length; at++) {
+    cells[at] = grid ? (((255 * Math.sqrt(Math.min(1, values[start + at]))) << 24) | color) >>> 0 : 0
   }
-  tile.context.putImageData(tile.image, 0, 0)
+  context.putImageData(image, 0, 0)
 }

@@ -1,7 +1,9 @@
 // The attention weights of a snapshot, one matrix for each layer: the mean of its heads, or a single head.
 
-import { decode } from "../grids.js"
+import { valuesOf } from "../grids.js"
 import { MOST_POSITIONS } from "./layout.js"
+
+/** @import { Snapshot, Which } from "../types.d.ts" */
 
 /**
  * @typedef {Object} Weights
@@ -13,8 +15,8 @@ import { MOST_POSITIONS } from "./layout.js"
 /**
  * The weights of one kind of attention, of the first positions.
  *
- * @param {{patterns: Object, means?: Object}} snapshot
- * @param {"self" | "encoder" | "cross"} kind
+ * @param {Pick<Snapshot, "patterns" | "means">} snapshot
+ * @param {Which} kind
  * @param {(number | null)[]} places the place in the snapshot of each layer of the model; null for a layer that is gone
  * @param {{only?: {layer: number, head: number} | null, off?: (layer: number, head: number) => boolean}} heads the one
  *   head that counts in its layer, and those that are taken away
@@ -28,7 +30,7 @@ export function weightsOf(snapshot, kind, places, { only = null, off = () => fal
   const [rows, columns] = grid.shape.slice(-2)
   const [queries, keys] = [rows, columns].map((count) => Math.min(MOST_POSITIONS, count))
   const heads = mean ? 1 : grid.shape[1]
-  const values = (grid.decoded ??= decode(grid))
+  const values = valuesOf(grid)
   const layers = places.map((place, layer) => {
     if (place == null || place >= grid.shape[0]) return null
     const counted = mean ? [0] : headsOf(layer, heads, only, off)
@@ -44,6 +46,14 @@ export function weightsOf(snapshot, kind, places, { only = null, off = () => fal
   return { queries, keys, layers }
 }
 
+/**
+ * The heads that count in a layer.
+ *
+ * @param {number} layer
+ * @param {number} heads
+ * @param {{layer: number, head: number} | null} only
+ * @param {(layer: number, head: number) => boolean} off
+ */
 function headsOf(layer, heads, only, off) {
   if (only?.layer === layer) return [only.head]
   return Array.from({ length: heads }, (_, head) => head).filter((head) => !off(layer, head))

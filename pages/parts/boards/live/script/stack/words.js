@@ -2,6 +2,9 @@
 
 import { matrixOf } from "../grids.js"
 
+/** @import { Weights } from "./weights.js" */
+/** @import { Exact, Grid, Sample } from "../types.d.ts" */
+
 const FEW = 0.005 // a share below it is written as 0
 
 /**
@@ -25,13 +28,13 @@ export function placeInWords(place, count, noun) {
   return place === count - 1 ? `the last ${noun}` : `${noun} ${place + 1}`
 }
 
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1)
+const capital = (/** @type {string} */ text) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /**
  * The sentence on what a position reads most, and the place that it reads.
  *
- * @param {{kind: string, place: number}} chosen
- * @param {import("./weights.js").Weights | null} weights of the attention that is spoken of
+ * @param {{place: number}} chosen
+ * @param {Weights | null} weights of the attention that is spoken of
  * @param {number} layer the layer that is spoken of
  * @param {string[]} names the symbols that are read
  * @param {{own: number, same: boolean, from: string}} more how many positions the own stack has; whether they are the
@@ -52,7 +55,7 @@ export function readingOf({ place }, weights, layer, names, { own, same, from })
 /**
  * What one head reads, in words, over all positions: where most of them look, as a distance or as one position.
  *
- * @param {Object} grid a grid [layer, head, query, key]
+ * @param {Grid | Exact} grid a grid [layer, head, query, key]
  * @param {number} place the head's place among all heads
  * @returns {string}
  */
@@ -63,10 +66,12 @@ export function headInWords(grid, place) {
   if (sharp < 0.3) {
     return `Its positions read many others, each a little: ${percent(sharp)} of the weight is on the strongest.`
   }
-  const share = (test) => keys.filter((key, query) => test(key, query)).length / keys.length
+  const share = (/** @type {(key: number, query: number) => boolean} */ test) =>
+    keys.filter((key, query) => test(key, query)).length / keys.length
   const back = mostFrequent(keys.map((key, query) => query - key))
   const sum = mostFrequent(keys.map((key, query) => query + key))
-  const found = [
+  /** @type {[number, string][]} */
+  const shares = [
     [
       share((key, query) => query - key === back),
       back === 0
@@ -80,15 +85,22 @@ export function headInWords(grid, place) {
       `reads ${placeInWords(mostFrequent(keys), grid.shape[3], "position")}`,
     ],
     [share((key, query) => query + key === sum), `reads its mirror image: the two numbers add up to ${sum + 2}`],
-  ].sort((a, b) => b[0] - a[0])[0]
-  return found[0] < 0.4
+  ]
+  const [most, habit] = shares.sort((a, b) => b[0] - a[0])[0]
+  return most < 0.4
     ? "Its positions read different places."
-    : `Of ten positions ${Math.round(10 * found[0])} do the same: each ${found[1]}.`
+    : `Of ten positions ${Math.round(10 * most)} do the same: each ${habit}.`
 }
 
-const counted = (distance) => (distance === 1 ? "one place" : `${distance} places`)
+const counted = (/** @type {number} */ distance) => (distance === 1 ? "one place" : `${distance} places`)
 
+/**
+ * The number that is there most often; 0 where there is none.
+ *
+ * @param {number[]} values
+ */
 function mostFrequent(values) {
+  /** @type {Map<number, number>} */
   const times = new Map()
   values.forEach((value) => times.set(value, (times.get(value) ?? 0) + 1))
   return [...times].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0
@@ -97,7 +109,7 @@ function mostFrequent(values) {
 /**
  * The number of right answers in words.
  *
- * @param {{marks: (boolean | null)[]}} sample
+ * @param {Pick<Sample, "marks">} sample
  * @returns {string}
  */
 export function scoreOf(sample) {
@@ -108,8 +120,8 @@ export function scoreOf(sample) {
 /**
  * How many answers are written otherwise than before, in words.
  *
- * @param {{predictions: string[], marks: (boolean | null)[]}} before
- * @param {{predictions: string[], marks: (boolean | null)[]}} after
+ * @param {Pick<Sample, "predictions" | "marks">} before
+ * @param {Pick<Sample, "predictions" | "marks">} after
  * @param {number[]} but places that do not count
  * @returns {string}
  */

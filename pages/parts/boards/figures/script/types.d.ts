@@ -1,0 +1,82 @@
+// The types that the scripts of a board of figures share.
+
+import type { Board, Data, Figure, Foreign, Panel, Told } from "../../shell/script/types.d.ts"
+
+/** A place in a figure: its values on the axes, and the value and the text of its cell. */
+export interface Place {
+  x?: number | string
+  y?: number | string
+  z?: number
+  text?: string
+}
+
+/** What the page says of a panel. */
+export interface ToldPanel {
+  id: string
+  title: string
+  figure: Figure
+  alt: string
+  height: number
+  tall?: number
+  kind?: string
+  chip?: string
+  chip_tone?: string
+  words?: string
+  facts?: string[]
+  lines?: string[]
+  tone?: Record<"light" | "dark", string>
+  term?: string
+  wide?: boolean
+  link?: [string, string]
+  picks?: boolean
+  drags?: boolean
+  result?: string
+  slide?: { layout: Foreign; scale: number }
+}
+
+export interface Table {
+  summary: string
+  head: string[]
+  rows: string[][]
+}
+
+/** What the page says of a section. */
+export interface ToldSection {
+  id: string
+  title: string
+  note: string
+  width: number
+  table: Table | null
+  panels: ToldPanel[]
+}
+
+/** What the page sends to the board. */
+export interface FiguresData extends Data {
+  subject: string
+  version: string
+  sections: ToldSection[]
+  status: Omit<Told, "reason"> & { problem: string }
+}
+
+/** A panel of a figure that the page hands over. */
+export interface Card extends Panel {
+  /** The highlighted row and column. */
+  bands: [HTMLElement, HTMLElement]
+  /** The names of what its columns and rows are, which other panels may share. */
+  link: [string, string]
+  /** Whether the page is told what was picked. */
+  picks: boolean
+  /** The place that was reached by keys, and its row and column. */
+  at?: Place
+  index?: [number, number]
+  hear(told: ToldPanel): void
+}
+
+export interface FiguresBoard extends Board {
+  data: FiguresData
+  panels: Map<string, Card>
+  /** What a screen reader hears. */
+  spoken: HTMLElement
+  /** The result that it heard last. */
+  result?: string
+}

@@ -1,0 +1,232 @@
+// The types that the scripts of the live board share.
+
+import type { Board, Data, Figure, Foreign, Panel } from "../../shell/script/types.d.ts"
+
+/** The kind of an attention: of the answering stack, of an encoder, or of the one to the other. */
+export type Which = "self" | "encoder" | "cross"
+
+/** A matrix of bytes for each place along the leading axes, as pages/parts/charts/heat.py makes it. */
+export interface Grid {
+  shape: number[]
+  whole: number[]
+  block: number[]
+  low: number
+  high: number
+  zero: number
+  step: number
+  values: string
+  decoded?: Float32Array
+}
+
+/** The numbers of an array, row by row, last axis fastest. */
+export interface Exact {
+  shape: number[]
+  decoded?: Float32Array
+}
+
+/** An array that is asked for: `there` once it is loaded; null where the run no longer keeps it. */
+export interface Numbers {
+  there: Exact | null
+  comes?: Promise<Exact | null>
+}
+
+/** The steps of a line and its values. */
+export type Column = [number[], number[]]
+
+/** One sequence: the symbols that are read and written, and whether each answer is right; null where none is asked. */
+export interface Sample {
+  source: string[]
+  tokens: string[]
+  targets: string[]
+  predictions: string[]
+  marks: (boolean | null)[]
+}
+
+/** A look at the model at one step, as pages/parts/boards/live/feed.py makes it. */
+export interface Snapshot {
+  step: number
+  samples: Sample[]
+  prompt?: string
+  written?: string
+  residual?: Record<string, (number | null)[][]>
+  patterns: Partial<Record<Which, Grid>>
+  means?: Partial<Record<Which, Grid>>
+  encoding: Record<string, Grid>
+  /** Whether a head is sharp, once it is known. */
+  sharp?: boolean
+  /** The weights that were computed for the picture of the model, by what they are of. */
+  flowing?: Map<string, import("./stack/weights.js").Weights>
+}
+
+/** The state of a run. */
+export interface Status {
+  state: string
+  step: number
+  steps: number
+  problem: string
+  tokens_per_second?: number | null
+  queue_place?: number | null
+  queue_seconds?: number | null
+  machine?: string
+}
+
+/** A message of a run. */
+export interface News {
+  server?: string
+  last: number
+  end?: boolean
+  status: Status
+  columns?: Record<string, Column>
+  figures?: Record<string, Figure>
+  milestones?: Milestones
+  snapshots?: Snapshot[]
+  /** Why there is no untrained model. */
+  problem?: string
+}
+
+export interface Milestones {
+  column?: string
+  levels: Record<string, number>
+}
+
+/** One head of the model. */
+export interface Head {
+  which: Which
+  layer: number
+  head: number
+}
+
+/** A part of the picture of the model. */
+export interface PartAt {
+  kind: string
+  layer: number | null
+  which: Which | null
+  head: number | null
+}
+
+/** A symbol of the sequence. */
+export interface At {
+  kind: "source" | "reads"
+  place: number
+}
+
+/** A part of the model as its picture says it: pages/parts/boards/live/stack.py says what each is. */
+export interface Part {
+  title: string
+  label: string
+  noun: string
+  says: string
+  expects: string
+  issue: { slug: string; title: string } | null
+  takes: boolean
+  off: boolean
+  fault: boolean
+  trains: { label: string; set: Foreign } | null
+  opens: string
+}
+
+/** The model as its picture draws it, as pages/parts/boards/live/stack.py makes it. */
+export interface Model {
+  family: string
+  label: string
+  layers: number
+  heads: number
+  kinds: Which[]
+  stacks: { kind: "self" | "encoder"; prefix: "" | "e" }[]
+  gradients: number[]
+  kernel: number
+  skips: boolean
+  question: "" | "source" | "half" | "all"
+  lead: number
+  parts: Record<string, Part>
+  controls: boolean
+  changed?: boolean
+}
+
+/** What is asked of the page by a part of the model. */
+export interface Act {
+  set?: Foreign
+  open?: string
+}
+
+/** A sentence and the issue that it links. */
+export interface Sentence {
+  sentence: string
+  issue: { href: string; title: string } | null
+}
+
+/** The head, the panel and the gradients that a page wants to be looked at. */
+export interface Look extends Partial<Head> {
+  panel?: string
+  by?: string
+}
+
+/** What the page sends to the board, as pages/parts/boards/live/board.py makes it. */
+export interface LiveData extends Data {
+  run: string
+  state: string
+  panels: string[]
+  titles: Record<string, string>
+  terms: Record<string, string>
+  overlays: Record<string, Foreign[]>
+  levels?: Record<string, Foreign[]>
+  untrained?: string
+  look?: Look
+  band?: string
+  above?: string[]
+  model?: Model | null
+  polled?: News & { asked: string }
+  recording?: News
+  /** How long a recording plays. */
+  seconds?: number
+  words?: { before: string; end: string }
+}
+
+export interface LivePanel extends Panel {
+  waiting: string
+  /** Whether a message of the run changes what it shows. */
+  concerns(news: News): boolean
+  look?(look: Look): void
+  chooseHead?(head: Head): void
+  /** When it was last described in words. */
+  described?: number
+  /** The array behind the plot. */
+  numbers?(): Numbers
+  /** The words at a cell of the plot, and what a click on it does. */
+  tell?(row: number, column: number, array: Exact | null): string
+  click?(row: number, column: number): void
+}
+
+/** The board of a run: board.js says what each is. */
+export interface LiveBoard extends Board {
+  data: LiveData
+  panels: LivePanel[]
+  columns: Record<string, Column>
+  figures: Record<string, Figure>
+  snapshots: Snapshot[]
+  status: Status
+  milestones?: Milestones
+  /** The number of the next event. */
+  have: number
+  /** The place of the snapshot that is looked at; null for the latest. */
+  looking: number | null
+  /** The step up to which lines are drawn. */
+  cut: number
+  reported: string | null
+  server?: string
+  exact(group: "patterns" | "encoding", name: string): Numbers
+  column(name: string): Column
+  snapshot(): Snapshot | undefined
+  recorded(): boolean
+  ended(): boolean
+  shownStep(): number
+  replayedStep(): number | null | undefined
+  describe(panel: LivePanel, say: () => string): void
+  tip(text: string, event?: MouseEvent): void
+  enlarge?: ((head: Head) => void) | null
+}
+
+declare global {
+  /** The bands of the document. */
+  var attentionLabBands: { bands: Map<string, HTMLElement>; bandsChanged: Set<() => void> }
+}

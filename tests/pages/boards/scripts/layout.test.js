@@ -1,0 +1,53 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { columnAt, layoutOf, xOf } from "../../../../pages/parts/boards/live/script/stack/layout.js"
+
+const USUAL = {
+  width: 1120,
+  layers: 4,
+  heads: 4,
+  kinds: 1,
+  positions: 23,
+  sources: 0,
+  controls: true,
+  longest: 1,
+}
+
+for (const width of [358, 560, 1120, 1700]) {
+  for (const controls of [true, false]) {
+    for (
+      const [heads, kinds, positions, sources] of [
+        [8, 1, 47, 0],
+        [8, 3, 24, 24],
+        [1, 1, 7, 0],
+        [64, 1, 23, 0],
+        [0, 0, 96, 0],
+      ]
+    ) {
+      const wanted = { ...USUAL, layers: 8, width, controls, heads, kinds, positions, sources }
+      test(`all positions and heads of a layer fit beside one another: ${JSON.stringify(wanted)}`, () => {
+        const found = layoutOf(wanted)
+        const beside = found.left + found.middle + (found.wide ? found.tiles : 0)
+        assert.ok(beside <= width || heads === 64)
+        assert.ok(found.pitch > 0)
+        if (positions + sources < 50 && heads < 64) assert.ok(found.pitch >= 6, "a symbol can be read")
+      })
+    }
+  }
+}
+
+test("the height grows little with the layers", () => {
+  const [one, four, eight, many] = [1, 4, 8, 48].map((layers) => layoutOf({ ...USUAL, layers }).height)
+  assert.ok(four <= 200)
+  assert.ok(eight <= 240)
+  assert.ok(one < four && four < eight && eight < many && many < 540)
+})
+
+for (const sources of [0, 6]) {
+  test(`the column of a position is found at its middle, with ${sources} positions of a source`, () => {
+    const drawn = layoutOf({ ...USUAL, width: 900, layers: 2, heads: 2, positions: 6, sources })
+    for (const kind of /** @type {("source" | "reads")[]} */ (sources ? ["reads", "source"] : ["reads"])) {
+      for (const place of [0, 5]) assert.deepEqual(columnAt(drawn, xOf(drawn, kind, place)), { kind, place })
+    }
+  })
+}

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { besidePart } from "../../../../pages/parts/boards/live/script/stack/popover.js"
+
+const BOX = { width: 200, height: 100 }
+const OUTER = { width: 640, height: 200 }
+
+for (
+  const [[left, top], place] of [
+    [[10, 10], [10, 35]],
+    [[10, 175], [10, 70]],
+    [[600, 80], [395, 80]],
+    [[100, 80], [125, 80]],
+  ]
+) {
+  test(`a box covers neither its part at ${left}, ${top} nor anything outside`, () => {
+    assert.deepEqual(besidePart({ left, top, width: 20, height: 20 }, BOX, OUTER), place)
+  })
+}

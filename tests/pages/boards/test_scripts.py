@@ -1,0 +1,47 @@
+"""The pages' scripts are as the formatter, the linter and the type checker want them, pass their tests, and compute as the engine does."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from deno import find_deno_bin
+
+from engine.analysis.measurements.pointing import flow_through
+from pages.parts.boards.live.columns import kept_points
+from pages.parts.charts.heat import grid
+from tests.serving import ROOT
+
+SCRIPTS = "../tests/pages/boards/scripts"
+
+
+def deno(folder: Path, *arguments: str) -> str:
+    """What deno writes; its cache lies in the folder."""
+    own = {"DENO_DIR": str(folder), "DENO_NO_UPDATE_CHECK": "1", "NO_COLOR": "1"}
+    command = [find_deno_bin(), *arguments]
+    done = subprocess.run(command, cwd=ROOT / "pages", env=os.environ | own, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("command", ["fmt --check", "lint", "check . ../tests/pages", "test --no-check"])
+def test_a_check_finds_nothing(command: str, tmp_path: Path) -> None:
+    deno(tmp_path, *command.split())
+
+
+def test_the_roll_out_is_that_of_the_engine(tmp_path: Path) -> None:
+    patterns = np.random.default_rng(0).dirichlet(np.ones(5), (3, 2, 5))
+    told = deno(tmp_path, "run", f"{SCRIPTS}/roll_out.js", json.dumps(grid(patterns, 0.0, 1.0)))
+    exact = flow_through(torch.tensor(patterns.mean(1)).float()[:, None])[-1, 0, 4].numpy()
+    np.testing.assert_allclose(json.loads(told), exact, atol=0.02)
+
+
+def test_thinning_in_the_browser_is_the_same_rule(tmp_path: Path) -> None:
+    values = np.random.default_rng(5).normal(size=3000).round(6).tolist()
+    steps = list(range(7, 3007))
+    told = deno(tmp_path, "run", f"{SCRIPTS}/thinned.js", json.dumps([[steps, values], 400]))
+    kept = kept_points(np.array(steps), np.array(values), 400)
+    assert json.loads(told) == [[line[place] for place in kept] for line in (steps, values)]
