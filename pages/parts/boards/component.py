@@ -27,6 +27,8 @@ ENTRY = SHELL / "script" / "entry.js"
 """The script that is the component; it loads the others."""
 IMPORT = re.compile(r'^import \{[^}]*\} from "([^"]+)"\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
+REMARK = re.compile(r"^ *(?:/\*\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
+"""A comment that has lines of its own; a browser has no use for it."""
 
 Plain = dict[str, Any]
 
@@ -60,9 +62,10 @@ class Source:
 def joined(main: Path) -> str:
     """A script and all that it imports as one module, each after those that it imports: a browser asks for one file instead of thirty.
 
-    The names at the top of all of them differ. An export by default stays one.
+    The names at the top of all of them differ. An export by default stays one; comments stay behind.
     """
-    return "".join(EXPORT.sub("", IMPORT.sub("", file.read_text(encoding="utf-8"))) for file in in_order(main))
+    texts = (file.read_text(encoding="utf-8") for file in in_order(main))
+    return "".join(REMARK.sub("", EXPORT.sub("", IMPORT.sub("", text))) for text in texts)
 
 
 def in_order(main: Path) -> list[Path]:

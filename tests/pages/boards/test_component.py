@@ -20,7 +20,7 @@ def test_each_script_stands_once_and_after_those_that_it_imports(tmp_path: Path)
         tmp_path,
         main='import { b } from "./b.js"\nimport { a } from "./a.js"\nexport const main = a + b\n',
         b='import { a } from "./a.js"\nexport const b = a\n',
-        a="export const a = 1\nconst exported = 2\n",
+        a="/** A number.\n * Of two. */\nexport const a = 1\n// Another.\nconst exported = 2\n",
     )
     assert [file.stem for file in in_order(main)] == ["a", "b", "main"]
     assert joined(main) == "const a = 1\nconst exported = 2\nconst b = a\nconst main = a + b\n"

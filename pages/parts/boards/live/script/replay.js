@@ -1,5 +1,5 @@
-// The line of a run's steps: a slider that is its progress bar and leads back to earlier snapshots, and a player. A recording is
-// played once, as if it were live.
+// The line of a run's steps: a slider that is its progress bar and leads back to earlier snapshots, and a player. A
+// recording is played once, as if it were live.
 
 import { el } from "../../shell/script/dom.js"
 

@@ -43,8 +43,9 @@ export function newPainter(board, { beat, margin, begin }) {
       begin()
     }
     const began = performance.now()
-    const due = [...panels].filter(({ dirty, near, plotted }) => dirty && near && (board.plotly || !plotted) // what needs no chart library does not wait for it
-    ).sort((a, b) => a.drawnAt - b.drawnAt)
+    // A panel without a plot does not wait for the chart library.
+    const drawable = [...panels].filter(({ dirty, near, plotted }) => dirty && near && (board.plotly || !plotted))
+    const due = drawable.sort((a, b) => a.drawnAt - b.drawnAt)
     for (const panel of due) {
       if (panel !== due[0] && performance.now() - began > stint) return soon(0, () => goOn())
       panel.dirty = false

@@ -1,8 +1,8 @@
 // The shell of every board. What is shown comes from the board's source, which each kind of board makes by its
-// `sourceOf(board)`: {names, progress, beat, margin, begin, ready, hear, end}. These are the names of its states, whether
-// its status line has a bar, the milliseconds between rounds of drawing, how far from the window panels are drawn, and
-// what to do at the start of each round, when Plotly is there, with each message of the page, and when the board leaves
-// the page.
+// `sourceOf(board)`: {names, progress, beat, margin, begin, ready, hear, end}. These are the names of its states,
+// whether its status line has a bar, the milliseconds between rounds of drawing, how far from the window panels are
+// drawn, and what to do at the start of each round, when Plotly is there, with each message of the page, and when the
+// board leaves the page.
 
 import { loadPlotly, readTheme } from "./dom.js"
 import { newPainter } from "./painter.js"
