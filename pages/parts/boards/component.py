@@ -27,7 +27,7 @@ ENTRY = SHELL / "script" / "entry.js"
 """The script that is the component; it loads the others."""
 IMPORT = re.compile(r'^import \{[^}]*\} from "([^"]+)"\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
-REMARK = re.compile(r"^ *(?:/\*\*.*?\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
+REMARK = re.compile(r"^ *(?:/\*\*(?:(?!\*/).)*\*/|//[^\n]*)\n", re.MULTILINE | re.DOTALL)
 """A comment that has lines of its own; a browser has no use for it."""
 
 Plain = dict[str, Any]

@@ -11,7 +11,10 @@ import torch
 from deno import find_deno_bin
 
 from engine.analysis.measurements.pointing import flow_through
+from pages.parts.boards.component import Source
+from pages.parts.boards.live.board import LIVE
 from pages.parts.boards.live.columns import kept_points
+from pages.parts.boards.panels import FIGURES
 from pages.parts.charts.heat import grid
 from tests.serving import ROOT
 
@@ -30,6 +33,17 @@ def deno(folder: Path, *arguments: str) -> str:
 @pytest.mark.parametrize("command", ["fmt --check", "lint", "check . ../tests/pages", "test --no-check"])
 def test_a_check_finds_nothing(command: str, tmp_path: Path) -> None:
     deno(tmp_path, *command.split())
+
+
+@pytest.mark.parametrize("source", [LIVE, FIGURES], ids=["live", "figures"])
+def test_the_module_of_a_board_can_be_read(source: Source, tmp_path: Path) -> None:
+    file = tmp_path / "board.js"
+    file.write_bytes(source.plain)
+    # It cannot be run without a document.
+    load = (
+        f"try {{ await import('{file.as_uri()}') }} catch (error) {{ if (error instanceof SyntaxError) throw error }}"
+    )
+    deno(tmp_path, "eval", load)
 
 
 def test_the_roll_out_is_that_of_the_engine(tmp_path: Path) -> None:
