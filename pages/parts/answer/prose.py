@@ -1,5 +1,5 @@
-"""The answer as Markdown: in short, in numbers, and as paragraphs whose statements end in a mark, a link that opens the issue in the
-reader's session."""
+"""The answer: in short, in numbers, and as blocks of one statement, one figure and one remedy, with further paragraphs behind them.
+Statements end in a mark, a link that opens the issue in the reader's session."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -8,7 +8,13 @@ from pathlib import Path
 import streamlit as st
 
 from engine.experiments.answer import Paragraph, Section, Sentence, Told, claim_of, statements
-from engine.experiments.evidence.shipped import ShippedClaim, counted_findings, shipped_claims
+from engine.experiments.evidence.shipped import (
+    ShippedClaim,
+    counted_findings,
+    pooled_report,
+    shipped_claims,
+    shipped_result,
+)
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import ZERO, number
@@ -16,7 +22,11 @@ from engine.foundation.formatting import counted
 from pages.parts.app.frame import listening_script, nothing
 from pages.parts.app.glossary import with_terms
 from pages.parts.app.in_markdown import escaped
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.experiments.key_figure import key_figure
 from pages.parts.stage.claims import badge, signed
+from pages.parts.stage.ended import key_numbers
+from pages.parts.stage.shown import Shown
 
 LINK = "#issue="
 """What a link to an issue begins with. Streamlit opens a link that leaves the page in a tab of its own; this one stays on the page, whose
@@ -54,7 +64,7 @@ def prose(sections: Sequence[Section]) -> list[list[str]]:
 
 
 def mark(told: Told) -> str:
-    """The mark of a statement: the finding and its numbers, as a link to the issue; empty where nothing was shipped.
+    """The mark of a statement: its numbers, and the finding unless it holds, as a link to the issue; empty where nothing was shipped.
 
     Who points at it sees the claim as it was tested.
     """
@@ -64,8 +74,8 @@ def mark(told: Told) -> str:
     tested = f"{claim.sentence} ({claim.condition})" if claim.condition else claim.sentence
     if len(set(found.by_set)) > 1:
         tested += f" The sets of seeds, each alone: {', '.join(finding.words for finding in found.by_set)}."
-    words = badge(found.finding, found.finding.words)
-    return f'[{words} {numbers(found, turned=told.turned)}]({LINK}{told.issue} "{tested}")'
+    words = "" if found.finding is Finding.HOLDS else f"{badge(found.finding, found.finding.words)} "
+    return f'[{words}{numbers(found, turned=told.turned)}]({LINK}{told.issue} "{tested}")'
 
 
 def numbers(found: ShippedClaim, *, turned: bool = False) -> str:
@@ -102,30 +112,45 @@ def follow_links() -> None:
         st.switch_page(FILE, query_params={"issue": slug} if slug in ISSUES else {})
 
 
-def show_short(sections: Sequence[Section]) -> None:
-    first = [claims[0].finding for claims in map(found_of, ISSUES) if claims]
-    st.markdown(
-        f"**In short: {len(first)} possible issues were tried, and the main claim about {first.count(Finding.HOLDS)} of them holds.** "
-        "Read on where you like:"
-    )
-    st.markdown("\n".join(f"- **[{section.heading}](#{section.anchor}).** {lead_of(section)}" for section in sections))
+def in_short(sections: Sequence[Section]) -> str:
+    """The answer in one sentence, of the sections whose statement holds; and in another what was expected and does not hold."""
+    where: dict[bool, list[str]] = {True: [], False: []}
+    for section in sections:
+        found = found_for(section.lead)
+        where[bool(found) and found.finding is Finding.HOLDS].append(f"[{section.short}](#{section.anchor})")
+    yes, no = ", or where ".join(where[True]), "; ".join(where[False])
+    return f"**In short:** A deep model goes wrong where {yes}." + (f" This was not found: {no}." if no else "")
 
 
-def lead_of(section: Section, style: str = "{}") -> str:
+def lead_of(section: Section) -> str:
     """The sentence that answers for a section, as what was found lets it be told, with its mark."""
-    return " ".join(filter(None, (style.format(_said(section)), mark(section.lead) if section.lead else "")))
+    return f"**{as_found(section.lead)}** {mark(section.lead)}"
 
 
-def opening(section: Section) -> str:
-    """The same as the first paragraph of the section: the sentence stands out."""
-    return lead_of(section, "**{}**")
+def show_block(section: Section, paragraphs: Sequence[str]) -> None:
+    """One section: its statement and the remedy beside the key figure of its issue; the paragraphs are folded."""
+    issue = ISSUES[section.lead.issue]
+    st.header(section.heading, anchor=section.anchor)
+    words, drawn = st.columns([1, 1.4], gap="medium")
+    words.markdown(lead_of(section))
+    words.markdown(f"**What helps:** {issue.key_figure.remedy} [Run the experiment]({LINK}{issue.slug})")
+    with drawn:
+        panels(figures_of(issue.slug), key=f"answer.{issue.slug}", name=issue.slug)
+    told = sum(1 for _ in statements([section])) - 1
+    with st.expander(counted(told, "more finding"), icon=":material/unfold_more:"):
+        for paragraph in paragraphs:
+            st.markdown(paragraph)
 
 
-def _said(section: Section) -> str:
-    if section.lead is not None:
-        return as_found(section.lead)
-    found = [one.finding if (one := found_for(told)) else None for told in statements((section,))]
-    return f"{len(found)} sentences say what one could expect; {found.count(Finding.HOLDS) or 'none'} of them held."
+@cache
+def figures_of(slug: str) -> list[Panel]:
+    """The key figure of an issue from the shipped evidence; an empty list where there is none."""
+    issue, figure = ISSUES[slug], ISSUES[slug].key_figure
+    report, result = pooled_report(issue), shipped_result(issue, figure)
+    if report is None or result is None:
+        return []
+    drawn = key_figure(**key_numbers(issue, Shown.of(report, "shipped")))
+    return [Panel("answer.figure", figure.quantity, drawn, result.outcome.sentence, 52 + 40 * len(figure.rows))]
 
 
 def as_found(told: Told) -> str:
@@ -143,7 +168,7 @@ def show_summary(sections: Sequence[Section]) -> None:
     seeds = counted(most, "seed") if fewest == most else f"{fewest} to {most} seeds"
     st.markdown(f"**{len(every)} claims were measured**, each on {seeds}: {_in_badges(every)}")
     st.markdown(f"Each of the **{len(first)} questions** rests on its first claim: {_in_badges(first)}")
-    st.caption(f"{len(told)} of the claims are told below; every claim stands on its question's page.")
+    st.caption(f"{len(told)} of the claims are told on this page; every claim stands on its question's page.")
 
 
 def _in_badges(claims: Sequence[ShippedClaim]) -> str:

@@ -1,4 +1,4 @@
-"""The key figure of an issue, a row for each condition; and as a slide with its title, its sentence, the seeds and the link.
+"""The key figure of an issue, a row for each condition; as a thumbnail; as a slide with its title, its sentence, the seeds and the link.
 
 A slide is always light, with letters that every machine has: it leaves the app for another program.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from statistics import fmean
 from typing import Literal
 
@@ -62,6 +63,20 @@ def key_figure(
         hovermode="closest",
         shapes=[*levels, *marks],
     )  # fmt: skip
+
+
+def thumbnail(rows: Sequence[Ended], scale: Literal["linear", "log"], words: str) -> str:
+    """The means of the rows as bars without letters, in HTML. ``words``: the figure for readers who cannot see it."""
+    size = math.log10 if scale == "log" else float
+    means = [size(fmean(row.known)) if row.known else None for row in rows]
+    known = [mean for mean in means if mean is not None]
+    low, high = min(known) - 0.3 if scale == "log" else 0.0, max(known)
+    widths = [0.0 if mean is None else max(0.0, (mean - low) / (high - low)) for mean in means]
+    bars = "".join(
+        f'<i style="width: {100 * width:.0f}%; background: light-dark({row.color["light"]}, {row.color["dark"]})"></i>'
+        for row, width in zip(rows, widths, strict=True)
+    )
+    return f'<div class="thumbnail" role="img" aria-label="{escape(words)}">{bars}</div>'
 
 
 def _values_axis(known: Sequence[float], scale: str, share: bool) -> dict[str, object]:
