@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from engine.experiments.answer import ANSWER, QUESTION
-from pages.parts.answer.prose import LINK, follow_links, in_short, prose, show_block, show_summary
+from pages.parts.answer.prose import LINK, follow_links, in_numbers, in_short, prose, show_block
 
 STYLE = Path(__file__).parent / "parts" / "answer" / "answer.css"
 
@@ -15,11 +15,7 @@ with st.container(key="answer"):
     st.title("The question, answered", anchor=False)
     st.markdown(f"*{QUESTION}*")
     st.markdown(in_short(ANSWER))
-    st.caption(
-        "The numbers after a sentence are the mean before and after, and the number of seeds that agree. They lead to the experiment. "
-        f"To guess first, begin with [the questions]({LINK})."
-    )
+    st.caption(f"The numbers after a sentence lead to its experiment. To guess first, start at [the map]({LINK}).")
     for section, paragraphs in zip(ANSWER, prose(ANSWER), strict=True):
         show_block(section, paragraphs)
-    with st.expander("All claims in numbers", icon=":material/unfold_more:"):
-        show_summary(ANSWER)
+    st.markdown(in_numbers())

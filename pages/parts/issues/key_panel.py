@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -39,7 +39,7 @@ def key_sections(issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, sai
     mark = guess.size
     if mark is None and guess.answer is not None and shown.state == "waiting" and numbers["share"]:
         mark = 0.5
-    draw = partial(plain_figure, **numbers)
+    draw: Callable[..., Plain] = partial(plain_figure, **numbers)
     drawn = draw(key_figure, guess=mark)
     slide = None
     if outcome and sentence and shown.state != "running":

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from engine.experiments.evidence.shipped import pooled_report, shipped_result
+from engine.experiments.evidence.shipped import shipped_result
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
@@ -14,8 +14,7 @@ from pages.parts.charts.experiments.key_figure import thumbnail
 from pages.parts.issues.guess import guess_of
 from pages.parts.stage.claims import LOOKS, badge
 from pages.parts.stage.ended import key_numbers
-from pages.parts.stage.issue_list import in_groups, issue_link, state_of
-from pages.parts.stage.shown import Shown
+from pages.parts.stage.issue_list import issue_link, state_of
 
 STYLE = Path(__file__).parent / "map.css"
 START = ("missing-mask", "missing-skips", "no-encoding")
@@ -25,48 +24,35 @@ VEILED = '<div class="thumbnail veiled" role="img" aria-label="The figure shows 
 
 def show_map(visitor: Visitor) -> None:
     """The tiles to begin with, then a column of tiles for each group."""
-    revealed = st.toggle(
-        "Show what was found", key="issues.revealed", help="Otherwise each answer shows after your own guess."
-    )
+    revealed = st.toggle("Show what was found", key="issues.revealed", help="Or see each answer after your own guess.")
     st.html(STYLE)
     with st.container(key="issues-map"):
-        _heading("start", "Start here")
-        for slug in START:
-            _tile("start", ISSUES[slug], visitor, revealed)
-        for group, issues in in_groups().items():
-            _heading(group, GROUPS[group])
-            for issue in issues:
-                if issue.slug not in START:
-                    _tile(group, issue, visitor, revealed)
-
-
-def _heading(column: str, words: str) -> None:
-    with st.container(key=f"map-{column}-heading"):
-        st.header(words, anchor=False)
+        for column, words in (("start", "Start here"), *GROUPS.items()):
+            with st.container(key=f"map-{column}-heading"):
+                st.header(words, anchor=False)
+            for issue in ISSUES.values():
+                if column == ("start" if issue.slug in START else issue.group):
+                    _tile(column, issue, visitor, revealed)
 
 
 def _tile(column: str, issue: Issue, visitor: Visitor, revealed: bool) -> None:
     state, guessed = state_of(issue, visitor), guess_of(issue.slug).answer is not None
-    found, drawn = shipped_of(issue.slug)
-    open_now = bool(found) and (revealed or guessed or state is not None)
-    marks = [f"{issue.minutes} min"]
-    if state or guessed:
-        words, icon, color = state or ("Guessed", *LOOKS[Finding.HOLDS])
-        marks.append(f":{color}-badge[{icon} {words}]")
+    found, drawn = shipped_of(issue.slug) if revealed or guessed or state else ("", VEILED)
+    words, icon, color = state or ("Guessed", *LOOKS[Finding.HOLDS])
+    done = f":{color}-badge[{icon} {words}]" if guessed or state else ""
     with st.container(border=True, key=f"map-{column}-tile-{issue.slug}", gap=None):
         issue_link(issue)
-        st.markdown(f"{issue.key_figure.question}\n\n{' · '.join([*marks, found] if open_now else marks)}")
-        st.html(drawn if open_now else VEILED)
+        st.markdown(f"{issue.key_figure.question}\n\n{' · '.join(filter(None, (f'{issue.minutes} min', done, found)))}")
+        st.html(drawn)
 
 
 @cache
 def shipped_of(slug: str) -> tuple[str, str]:
-    """The numbers before and after and the finding of the shipped evidence, in Markdown, and the thumbnail; empty without evidence."""
+    """The numbers before and after and the finding of the shipped evidence, in Markdown, and the thumbnail; nothing without evidence."""
     issue = ISSUES[slug]
-    report, found = pooled_report(issue), shipped_result(issue, issue.key_figure)
-    if report is None or found is None:
-        return "", ""
-    numbers = key_numbers(issue, Shown.of(report, "shipped"))
-    outcome, written = found.outcome, issue.key_figure.written
-    said = f"**{written(outcome.before)} → {written(outcome.after)}** {badge(found.finding, found.finding.words)}"
-    return said, thumbnail(numbers["rows"], numbers["scale"], outcome.sentence)
+    found = shipped_result(issue, issue.key_figure)
+    if found is None:
+        return "", VEILED
+    before, after = map(issue.key_figure.written, (found.outcome.before, found.outcome.after))
+    drawn = thumbnail(key_numbers(issue, found.report)["rows"], issue.key_figure.scale, found.outcome.sentence)
+    return f"**{before} → {after}** {badge(found.finding, found.finding.words)}", drawn

@@ -5,6 +5,7 @@ from statistics import fmean
 
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.issues.issue import Issue
+from engine.experiments.report import Report
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.colors import Pair
 from pages.parts.charts.experiments.arms import is_share, metric_label, role_color, stem, with_unit
@@ -81,7 +82,7 @@ def _panel(name: str, title: str, height: int, label: str, rows: Sequence[Ended]
     return {"id": name, "title": titled, "height": height, "alt": _rows_in_words(label, rows), "figure": drawn}
 
 
-def row_of(shown: Shown, arm: Arm, metric: str = "", name: str = "") -> Ended:
+def row_of(shown: Report, arm: Arm, metric: str = "", name: str = "") -> Ended:
     """An arm's numbers by seed; by default its own metric, under its own name."""
     metric = metric or arm.metric
     by_seed = {trial.seed: trial for trial in shown.trials if trial.arm == arm.name}
@@ -90,7 +91,7 @@ def row_of(shown: Shown, arm: Arm, metric: str = "", name: str = "") -> Ended:
     return Ended(name or arm.name, role_color(arm.role), values, shown.seeds, without)
 
 
-def key_numbers(issue: Issue, shown: Shown, *, whole: bool = True) -> Plain:
+def key_numbers(issue: Issue, shown: Report, *, whole: bool = True) -> Plain:
     """The arguments of :func:`key_figure` for an issue. ``whole``: all rows, and not only the two that the question compares."""
     figure = issue.key_figure
     there = figure.rows if whole else (figure.before, figure.after)

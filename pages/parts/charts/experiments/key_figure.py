@@ -68,13 +68,11 @@ def key_figure(
 def thumbnail(rows: Sequence[Ended], scale: Literal["linear", "log"], words: str) -> str:
     """The means of the rows as bars without letters, in HTML. ``words``: the figure for readers who cannot see it."""
     size = math.log10 if scale == "log" else float
-    means = [size(fmean(row.known)) if row.known else None for row in rows]
-    known = [mean for mean in means if mean is not None]
-    low, high = min(known) - 0.3 if scale == "log" else 0.0, max(known)
-    widths = [0.0 if mean is None else max(0.0, (mean - low) / (high - low)) for mean in means]
+    means = [(row.color, size(fmean(row.known))) for row in rows if row.known]
+    low, high = min(mean for _, mean in means) - 0.3 if scale == "log" else 0.0, max(mean for _, mean in means)
     bars = "".join(
-        f'<i style="width: {100 * width:.0f}%; background: light-dark({row.color["light"]}, {row.color["dark"]})"></i>'
-        for row, width in zip(rows, widths, strict=True)
+        f'<i style="width: max(0%, {100 * (mean - low) / (high - low):.0f}%); background: light-dark({dyed["light"]}, {dyed["dark"]})"></i>'
+        for dyed, mean in means
     )
     return f'<div class="thumbnail" role="img" aria-label="{escape(words)}">{bars}</div>'
 
