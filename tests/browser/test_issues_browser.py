@@ -25,7 +25,7 @@ CUT_OFF = """(svg) => {
 def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_claims(open_page: Open, app: str) -> None:
     page = open_page("issues", "What goes wrong", PHONE)
     nothing_is_cut_off(page)
-    page.get_by_text(MASK.key_figure.question).click()  # the whole tile is its link
+    page.get_by_text(MASK.key_figure.question).click(force=True)  # the link in the title covers its tile
     page.get_by_role("heading", name=MASK.title, exact=True).wait_for()
     page.wait_for_url(re.compile("issue=missing-mask"))
     nothing_is_cut_off(page)
