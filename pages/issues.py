@@ -18,8 +18,7 @@ from pages.parts.stage.presenting import presented
 def show_all() -> None:
     st.title("What goes wrong", anchor=False)
     st.markdown(
-        "What can go wrong in a deep stack of self-attention on positional encoding: each question is an experiment that runs "
-        "here, with several seeds, and the answer is computed from them."
+        "Each question is an experiment that runs here. Guess, press Run, and see: the answer is computed from the runs."
     )
     show_map(visitor())
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from engine.experiments.experiment import Claim
 from engine.experiments.issues import ISSUES
 
-HEADING = re.compile(r"(.+) \{#([\w-]+)\}")
+HEADING = re.compile(r"(.+) \{#([\w-]+): (.+)\}")
 STATEMENT = re.compile(r"(.+) \[([\w-]+)/([\w-]+)( turned)?\]")
 
 
@@ -47,16 +47,18 @@ class Section:
     heading: str
     anchor: str
     """The name of the section in a link to it."""
-    lead: Told | None
-    """The statement that answers for the section, told first and nowhere else in it; None where no single one does."""
+    short: str
+    """The same in a few words, as they follow "where"."""
+    lead: Told
+    """The statement that answers for the section, told first and nowhere else in it. The key figure and the remedy of its issue stand
+    with it."""
     paragraphs: tuple[Paragraph, ...]
 
 
 def statements(sections: Sequence[Section]) -> Iterator[Told]:
     """All statements in the order of the page."""
     for section in sections:
-        if section.lead is not None:
-            yield section.lead
+        yield section.lead
         for paragraph in section.paragraphs:
             yield from (sentence for sentence in paragraph.sentences if isinstance(sentence, Told))
 
@@ -73,13 +75,11 @@ def read(text: str) -> tuple[str, tuple[Section, ...]]:
 
 
 def _section(text: str) -> Section:
-    title, *blocks = text.strip().split("\n\n")
-    found = HEADING.fullmatch(title)
-    if found is None:
-        raise ValueError(f"The heading “{title}” of the answer must end in its name, as in {{#depth}}.")
-    leads = [] if blocks[0].startswith("**") else [_sentence(_one_line(blocks.pop(0)))]
-    lead = leads[0] if leads and isinstance(leads[0], Told) else None
-    return Section(found[1], found[2], lead, tuple(map(_paragraph, blocks)))
+    title, first, *blocks = text.strip().split("\n\n")
+    found, lead = HEADING.fullmatch(title), _sentence(_one_line(first))
+    if found is None or not isinstance(lead, Told):
+        raise ValueError(f"“{title}” in the answer must end in {{#name: where it is so}}; a statement comes next.")
+    return Section(found[1], found[2], found[3], lead, tuple(map(_paragraph, blocks)))
 
 
 def _paragraph(text: str) -> Paragraph:

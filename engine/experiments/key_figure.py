@@ -115,7 +115,7 @@ def outcome_of(figure: KeyFigure, values: Values, finding: Finding) -> Outcome |
 def _sentence(
     figure: KeyFigure, before: float, after: float, sign: Answer, answer: Answer | None, agreeing: int, seeds: int
 ) -> str:
-    """Such as "Without skip connections accuracy falls from .99 to .11, in 8 of 8 seeds."."""
+    """Such as "Without skip connections accuracy falls from 0.99 to 0.11, in 8 of 8 seeds."."""
     old, new, all_of_them = figure.written(before), figure.written(after), counted(seeds, "seed")
     unit = f" {figure.unit}" if figure.unit not in ("", BYTES) else ""
     if answer == 0:
@@ -126,7 +126,7 @@ def _sentence(
 
 
 def number(value: float) -> str:
-    """A number of a sentence: a share as ``.99``, large ones with separators, others with three digits."""
+    """A number of a sentence: a share as ``0.99``, large ones with separators, others with three digits."""
     if value != 0 and (abs(value) < 0.001 or abs(value) >= 1e6):
         mantissa, exponent = f"{value:.1e}".split("e")
         return f"{mantissa} × 10^{int(exponent)}"
@@ -135,4 +135,4 @@ def number(value: float) -> str:
     if abs(value) >= 1 and value != 1:
         return f"{value:.3g}"
     short = f"{value:.2f}"
-    return {"1.00": "1", "0.00": "0", "-0.00": "0"}.get(short, short.replace("0.", ".", 1))
+    return {"1.00": "1", "0.00": "0", "-0.00": "0"}.get(short, short)

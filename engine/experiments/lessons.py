@@ -66,20 +66,20 @@ def lab_step(minutes: int, config: RunConfig) -> Step:
     return Step(minutes, settings=tuple(named.items()))
 
 
-def _stages(title: str, **minutes: int) -> Lesson:
-    return Lesson(title, tuple(Step(time, slug.replace("_", "-")) for slug, time in minutes.items()))
+def _stages(title: str, *slugs: str) -> Lesson:
+    return Lesson(title, tuple(Step(ISSUES[slug].minutes, slug) for slug in slugs))
 
 
 LESSONS: Mapping[str, Lesson] = {
     "encodings": _stages(
-        "Positional encodings", no_encoding=9, fixed_encoding=8, learned_needs_data=8, position_shortcut=8,
-        longer_sequences=10, table_scale=7,
+        "Positional encodings", "no-encoding", "fixed-encoding", "learned-needs-data", "position-shortcut",
+        "longer-sequences", "table-scale",
     ),
     "depth": _stages(
-        "What depth brings and breaks", missing_skips=9, no_normalization=9, overfitting_depth=8, stacking_does_not_help=8,
-        shared_layers=8, interpretability=8,
+        "What depth brings and breaks", "missing-skips", "no-normalization", "overfitting-depth", "stacking-does-not-help",
+        "shared-layers", "interpretability",
     ),
-    "what-can-go-wrong": _stages("What can go wrong", missing_mask=7, heads=6, trivial_solutions=7),
+    "what-can-go-wrong": _stages("What can go wrong", "missing-mask", "heads", "trivial-solutions"),
 }  # fmt: skip
 """The lessons that come with this version, by the name that a link may use."""
 

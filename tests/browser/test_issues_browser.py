@@ -7,7 +7,8 @@ from pathlib import Path
 
 from engine.experiments.issues import ISSUES
 from engine.foundation.glossary import TERMS
-from tests.browser.conftest import PHONE, WIDE, Open, button, drawn, expect, figure, nothing_is_cut_off, saved
+from pages.parts.issues.map import START
+from tests.browser.conftest import PHONE, WIDE, Open, button, drawn, expect, figure, in_view, nothing_is_cut_off, saved
 
 MASK, LONGER, SKIPS = (ISSUES[slug] for slug in ("missing-mask", "longer-sequences", "missing-skips"))
 SLIDE = ISSUES["quadratic-cost"]
@@ -24,7 +25,7 @@ CUT_OFF = """(svg) => {
 def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_claims(open_page: Open, app: str) -> None:
     page = open_page("issues", "What goes wrong", PHONE)
     nothing_is_cut_off(page)
-    page.get_by_role("link", name=MASK.title, exact=True).first.click()
+    page.get_by_text(MASK.key_figure.question).click(force=True)  # the link in the title covers its tile
     page.get_by_role("heading", name=MASK.title, exact=True).wait_for()
     page.wait_for_url(re.compile("issue=missing-mask"))
     nothing_is_cut_off(page)
@@ -42,6 +43,9 @@ def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_cl
     page.get_by_role("link", name="All", exact=True).click()
     page.get_by_role("heading", name="What goes wrong", exact=True).wait_for()
     nothing_is_cut_off(page)
+    tiles = [page.locator(f"[class*='-tile-{slug}']") for slug in (*START, "overfitting-depth")]
+    in_view(*tiles)
+    assert len({round(tile.bounding_box()["height"]) for tile in tiles[:3]}) == 1
 
     # A word of an explanation opens its term in place.
     page.get_by_role("link", name=SKIPS.title, exact=True).first.click()

@@ -46,6 +46,7 @@ def issue_of(arms: int, claims: int = 1, slug: str = "scripted", *, lines: bool 
         slug=slug,
         group="encoding",
         title=f"Scripted, {arms} arms",
+        minutes=7,
         summary=f"{LONG} Another sentence.",
         mechanism="Inline $x_1$ and displayed $$\\sum_i x_i = 1$$ and on.",
         base={"task": "k_back", "steps": 40, "seq_len": 8},

@@ -10,11 +10,11 @@ from engine.experiments.evidence.shipped import shipped_claims
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from pages.parts.answer import prose
-from pages.parts.answer.prose import as_found, lead_of, mark, numbers, opening
-from tests.pages.looking import Open
+from pages.parts.answer.prose import figures_of, in_short, lead_of, mark, numbers
+from tests.pages.looking import Open, said
 from tests.weighed_again import findings
 
-MARK = re.compile(r"\[:\w+-badge\[:material/\w+: ([\w ]+)\] [^]]+\]\(#issue=([\w-]+) \"([^\"]+)\"\)")
+MARK = re.compile(r"\[(?::\w+-badge\[:material/\w+: ([\w ]+)\] )?[^]]+\]\(#issue=([\w-]+) \"([^\"]+)\"\)")
 MEASURED = {slug for slug, _ in findings()}
 
 
@@ -24,8 +24,7 @@ def test_the_page_tells_every_statement_with_the_finding_of_its_claim_and_counts
     words = " ".join(boxes)
     assert QUESTION in words
     assert [box.value for box in app.header] == [section.heading for section in ANSWER]
-    leads = [section.lead for section in ANSWER if section.lead is not None]  # the short answer, before all
-    expected = [(told.issue, claim_of(told)) for told in (*leads, *statements(ANSWER))]
+    expected = [(told.issue, claim_of(told)) for told in statements(ANSWER)]
     shown = MARK.findall(words)
     assert {slug for _, slug, _ in shown} == MEASURED
     assert len(shown) == len(expected)
@@ -33,20 +32,37 @@ def test_the_page_tells_every_statement_with_the_finding_of_its_claim_and_counts
         assert slug == issue
         assert slug in ISSUES
         assert tested.startswith(claim.sentence)
-        assert finding == findings()[slug, claim.sentence].words
+        what = findings()[slug, claim.sentence]
+        assert finding == ("" if what is Finding.HOLDS else what.words), (
+            "only what does not hold has its finding beside it"
+        )
 
-    every, first = (
-        next(text for text in boxes if said in text)
-        for said in (f"**{len(findings())} claims", f"**{len(MEASURED)} questions")
-    )
-    heads = [findings()[slug, issue.claims[0].sentence] for slug, issue in ISSUES.items() if slug in MEASURED]
-    for found in Finding:
-        assert f"{found.words}: {list(findings().values()).count(found)}]" in every
-        assert f"{found.words}: {heads.count(found)}]" in first
-    assert any(f"{len(heads)} possible issues" in text and f"{heads.count('holds')} of them" in text for text in boxes)
+    every = next(text for text in boxes if f"**{len(findings())} claims were measured**" in text)
+    assert all(f"{found.words}: {list(findings().values()).count(found)}]" in every for found in Finding)
+    assert in_short(ANSWER) in boxes
+    assert all(lead_of(section) in boxes for section in ANSWER)
+
+
+def test_each_block_has_one_figure_one_remedy_and_all_else_folded_in_at_most_500_words(open_page: Open) -> None:
+    app = open_page("answer.py")
+    folds = app.get("expander")
+    assert len(folds) == len(ANSWER)
+    folded = " ".join(box.value for fold in folds for kind in ("markdown", "caption") for box in fold.get(kind))
+    words, further = (len(re.sub(r' "[^"]+"\)', "", text).split()) for text in (said(app), folded))
+    assert 200 < words - further <= 500
     for section in ANSWER:
-        assert opening(section) in boxes
-        assert any(f"(#{section.anchor})" in text and lead_of(section) in text for text in boxes)
+        figure = ISSUES[section.lead.issue].key_figure
+        assert f"**What helps:** {figure.remedy} [" in said(app)
+        (panel,) = figures_of(section.lead.issue)
+        assert (panel.title, len(panel.figure.layout.yaxis.ticktext)) == (figure.quantity, len(figure.rows))
+        assert figure.change in panel.alt
+
+
+def test_in_short_tells_apart_what_holds_and_what_does_not() -> None:
+    holds, _, fails = in_short(ANSWER).partition("This was not found:")
+    for section in ANSWER:
+        found = findings()[section.lead.issue, claim_of(section.lead).sentence]
+        assert f"[{section.short}](#{section.anchor})" in (holds if found is Finding.HOLDS else fails)
 
 
 def test_a_turned_statement_tells_the_same_two_numbers_the_other_way_round() -> None:
@@ -57,11 +73,11 @@ def test_a_turned_statement_tells_the_same_two_numbers_the_other_way_round() -> 
 
 
 def test_the_short_answer_is_told_by_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = next(section.lead for section in ANSWER if section.lead is not None)
+    block, told = ANSWER[0], ANSWER[0].lead
     found = next(one for one in shipped_claims(ISSUES[told.issue]) if one.claim == claim_of(told))
     assert found.finding == "holds"
-    assert as_found(told) == told.text
+    assert lead_of(block) == f"**{told.text}** {mark(told)}"
     for finding in Finding:
         monkeypatch.setattr(prose, "found_of", lambda slug, finding=finding: (replace(found, finding=finding),))
-        assert as_found(told).endswith(told.text)
-        assert (as_found(told) == told.text) == (finding == "holds")
+        assert f"{told.text}** [" in lead_of(block)
+        assert lead_of(block).startswith(f"**{told.text}") == (finding == "holds")

@@ -53,6 +53,14 @@ def links(app: AppTest) -> dict[str, str]:
     return {link.proto.label: link.proto.query_string for link in app.get("page_link")}
 
 
+def thumbnails(app: AppTest) -> dict[str, bool]:
+    """Of each tile on the map in the registry's order, whether its figure is veiled."""
+    order = [link.proto.query_string.removeprefix("issue=") for link in app.get("page_link") if link.proto.query_string]
+    drawn = [box.value for box in app.get("html") if "thumbnail" in box.value and "<div" in box.value]
+    by_slug = dict(zip((slug for slug in order if slug in ISSUES), ("veiled" in one for one in drawn), strict=True))
+    return {slug: by_slug[slug] for slug in ISSUES}
+
+
 def run_of(app: AppTest, slug: str = "scripted") -> ExperimentRun:
     return EXPERIMENTS.find(app.session_state[RAN][slug])
 
@@ -65,20 +73,27 @@ def ran(app: AppTest) -> AppTest:
 
 def test_the_map_has_every_issue_and_no_answer_before_a_guess_unless_it_is_asked_for(open_page: Open) -> None:
     app = open_page("issues.py")
-    assert [row.value for row in app.header] == list(GROUPS.values())
+    assert [row.value for row in app.header] == ["Start here", *GROUPS.values()]
     assert {issue.slug for group in in_groups().values() for issue in group} == set(ISSUES)
     assert set(links(app)) >= {issue.title for issue in ISSUES.values()}
     assert all(issue.key_figure.question in said(app) for issue in ISSUES.values())
-    assert "**.99 → .13**" not in said(app)
+    assert "**0.99 → 0.13**" not in said(app)
+    assert thumbnails(app) == dict.fromkeys(ISSUES, True), "veiled"
+    for issue in ISSUES.values():
+        assert 2 <= issue.minutes <= 10
+        assert f"{issue.key_figure.question}\n\n{issue.minutes} min" in said(app)
     app.toggle(key="issues.revealed").set_value(True).run()
-    assert "**.99 → .13**" in said(app)
+    assert "**0.99 → 0.13**" in said(app)
+    assert thumbnails(app) == dict.fromkeys(ISSUES, False)
     app.toggle(key="issues.revealed").set_value(False).run()
-    assert "**.99 → .13**" not in said(app)
+    assert "**0.99 → 0.13**" not in said(app)
     app.query_params["issue"] = "missing-skips"
     app.run().button_group(key="guess.missing-skips").set_value(1).run()
     app.query_params.clear()
     app.run()
-    assert said(app).count("→ .13**") == 1
+    assert said(app).count("→ 0.13**") == 1
+    assert thumbnails(app) == {slug: slug != "missing-skips" for slug in ISSUES}
+    assert said(app).count("Guessed") == 1
     assert not app.exception
 
 
@@ -187,7 +202,7 @@ def test_guesses_are_set_beside_what_happened(open_page: Open, scripted: Scripte
     app.button_group(key="predict.scripted.0").set_value(Finding.HOLDS)
     app.button_group(key="predict.scripted.1").set_value(Finding.NONE)
     ran(app.run())
-    assert "You said: *It rises*, to .50. **The direction is right; measured is" in said(app)
+    assert "You said: *It rises*, to 0.50. **The direction is right; measured is" in said(app)
     assert app.button_group(key="guess.scripted").proto.disabled
     assert "What helps:" in said(app)
     open_tab(app, "All claims", "scripted")
@@ -198,7 +213,7 @@ def test_guesses_are_set_beside_what_happened(open_page: Open, scripted: Scripte
     assert "scripted" not in app.session_state[RAN]
     assert "You said" not in said(app)
     app.button_group(key="guess.scripted").set_value(-1).run()
-    assert "You said: *It falls*, to .50. Measured: **it rises**" in said(ran(app))
+    assert "You said: *It falls*, to 0.50. Measured: **it rises**" in said(ran(app))
 
 
 def test_an_undecided_claim_offers_more_seeds_and_what_is_stored_is_used(open_page: Open, scripted: Scripted) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -118,6 +117,7 @@ class ShippedResult:
     finding: Finding
     """About the figure's claim; undecided where the sets of seeds disagree."""
     outcome: Outcome
+    report: Report
 
 
 def shipped_result(experiment: Experiment, figure: KeyFigure) -> ShippedResult | None:
@@ -127,7 +127,7 @@ def shipped_result(experiment: Experiment, figure: KeyFigure) -> ShippedResult |
         return None
     finding = finding_of(pooled.claim(figure.claim), shipped_reports(experiment))
     outcome = outcome_of(figure, pooled.values, finding)
-    return ShippedResult(finding, outcome) if outcome is not None else None
+    return ShippedResult(finding, outcome, pooled) if outcome is not None else None
 
 
 @dataclass(frozen=True)
@@ -176,9 +176,3 @@ def finding_of(pooled: ClaimReport, reports: Iterable[Report]) -> Finding:
 def findings_alone(claim: Claim, reports: Iterable[Report]) -> tuple[Finding, ...]:
     """The finding about a claim of each set of seeds alone, where it was measured."""
     return tuple(one.finding for found in reports for one in found.claims if one.claim.id == claim.id)
-
-
-def counted_findings(claims: Iterable[ShippedClaim]) -> dict[Finding, int]:
-    """How often each finding was made, in the order of their words."""
-    counts = Counter(claim.finding for claim in claims)
-    return {finding: counts[finding] for finding in Finding}

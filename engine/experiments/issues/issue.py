@@ -1,7 +1,7 @@
 """A documented issue: an experiment, in its module, and the text that its page tells about it, in the Markdown file beside the module.
 
-Every file has the same headings. Above its title, between two lines of ``+++``, stands TOML: the first screen as ``[key_figure]``, each
-row with its label, its arm and the name of its number, and each table of published numbers as ``[[published]]``.
+Every file has the same headings. Above its title, between two lines of ``+++``, stands TOML: its ``minutes``, the first screen as
+``[key_figure]``, each row with its label, its arm and the name of its number, and each table of published numbers as ``[[published]]``.
 """
 
 from __future__ import annotations
@@ -65,6 +65,8 @@ class Issue(Experiment):
     """One documented issue. Its text holds no results: they are computed from runs."""
 
     group: Group
+    minutes: int
+    """How long a class takes for the question, the run and what was found."""
     summary: str
     """The claim in one or two plain sentences."""
     mechanism: str
@@ -101,6 +103,7 @@ def read_issue(
         matched=TUNED if rates else Experiment.matched,
         group=path.parent.name,  # type: ignore[arg-type]
         title=found[2],
+        minutes=data["minutes"],
         summary=_one_line(found[3]),
         mechanism=texts["Why it happens"],
         remedies=_items(texts["What helps"]),

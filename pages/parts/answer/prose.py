@@ -1,5 +1,5 @@
-"""The answer as Markdown: in short, in numbers, and as paragraphs whose statements end in a mark, a link that opens the issue in the
-reader's session."""
+"""The answer: in short, in numbers, and as blocks of one statement, one figure and one remedy, with further paragraphs behind them.
+Statements end in a mark, a link that opens the issue in the reader's session."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from engine.experiments.answer import Paragraph, Section, Sentence, Told, claim_of, statements
-from engine.experiments.evidence.shipped import ShippedClaim, counted_findings, shipped_claims
+from engine.experiments.answer import Paragraph, Section, Told, claim_of, statements
+from engine.experiments.evidence.shipped import ShippedClaim, shipped_claims, shipped_result
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import ZERO, number
@@ -16,7 +16,10 @@ from engine.foundation.formatting import counted
 from pages.parts.app.frame import listening_script, nothing
 from pages.parts.app.glossary import with_terms
 from pages.parts.app.in_markdown import escaped
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.experiments.key_figure import key_figure
 from pages.parts.stage.claims import badge, signed
+from pages.parts.stage.ended import key_numbers
 
 LINK = "#issue="
 """What a link to an issue begins with. Streamlit opens a link that leaves the page in a tab of its own; this one stays on the page, whose
@@ -46,26 +49,24 @@ def found_for(told: Told) -> ShippedClaim | None:
     return next((one for one in found_of(told.issue) if one.claim == claim), None)
 
 
-def prose(sections: Sequence[Section]) -> list[list[str]]:
+def prose(sections: Sequence[Section]) -> list[str]:
     """The paragraphs of each section, in Markdown; a term is linked where it stands first."""
     sentences = [one for section in sections for paragraph in section.paragraphs for one in paragraph.sentences]
-    texts = iter(with_terms(*map(_text, sentences)))
-    return [[_paragraph(one, texts) for one in section.paragraphs] for section in sections]
+    texts = iter(with_terms(*(one.text if isinstance(one, Told) else one for one in sentences)))
+    return ["\n\n".join(_paragraph(one, texts) for one in section.paragraphs) for section in sections]
 
 
 def mark(told: Told) -> str:
-    """The mark of a statement: the finding and its numbers, as a link to the issue; empty where nothing was shipped.
-
-    Who points at it sees the claim as it was tested.
-    """
+    """The mark of a statement: its numbers, and the finding unless it holds, as a link to the issue. Who points at it sees the claim
+    as it was tested. Empty where nothing was shipped."""
     claim, found = claim_of(told), found_for(told)
     if found is None:
         return ""
     tested = f"{claim.sentence} ({claim.condition})" if claim.condition else claim.sentence
     if len(set(found.by_set)) > 1:
         tested += f" The sets of seeds, each alone: {', '.join(finding.words for finding in found.by_set)}."
-    words = badge(found.finding, found.finding.words)
-    return f'[{words} {numbers(found, turned=told.turned)}]({LINK}{told.issue} "{tested}")'
+    words = "" if found.finding is Finding.HOLDS else f"{badge(found.finding, found.finding.words)} "
+    return f'[{words}{numbers(found, turned=told.turned)}]({LINK}{told.issue} "{tested}")'
 
 
 def numbers(found: ShippedClaim, *, turned: bool = False) -> str:
@@ -90,10 +91,6 @@ def _paragraph(paragraph: Paragraph, texts: Iterator[str]) -> str:
     return " ".join(filter(None, parts))
 
 
-def _text(sentence: Sentence) -> str:
-    return sentence.text if isinstance(sentence, Told) else sentence
-
-
 def follow_links() -> None:
     """Open the issue, or the map, whose link was followed. The prose stands in the container ``answer``."""
     with st.container(key="answer-links"):
@@ -102,49 +99,51 @@ def follow_links() -> None:
         st.switch_page(FILE, query_params={"issue": slug} if slug in ISSUES else {})
 
 
-def show_short(sections: Sequence[Section]) -> None:
-    first = [claims[0].finding for claims in map(found_of, ISSUES) if claims]
-    st.markdown(
-        f"**In short: {len(first)} possible issues were tried, and the main claim about {first.count(Finding.HOLDS)} of them holds.** "
-        "Read on where you like:"
-    )
-    st.markdown("\n".join(f"- **[{section.heading}](#{section.anchor}).** {lead_of(section)}" for section in sections))
+def in_short(sections: Sequence[Section]) -> str:
+    """The answer in one sentence, of the sections whose statement holds; and in another what was expected and does not hold."""
+    links = {section.lead: f"[{section.short}](#{section.anchor})" for section in sections}
+    yes = ", or where ".join(link for told, link in links.items() if finding_of(told) is Finding.HOLDS)
+    no = "; ".join(link for told, link in links.items() if finding_of(told) is not Finding.HOLDS)
+    return f"**In short:** A deep model goes wrong where {yes}." + (f" This was not found: {no}." if no else "")
 
 
-def lead_of(section: Section, style: str = "{}") -> str:
+def lead_of(section: Section) -> str:
     """The sentence that answers for a section, as what was found lets it be told, with its mark."""
-    return " ".join(filter(None, (style.format(_said(section)), mark(section.lead) if section.lead else "")))
+    return f"**{AS_FOUND[finding_of(section.lead)].format(section.lead.text)}** {mark(section.lead)}"
 
 
-def opening(section: Section) -> str:
-    """The same as the first paragraph of the section: the sentence stands out."""
-    return lead_of(section, "**{}**")
+def show_block(section: Section, paragraphs: str) -> None:
+    """One section: its statement and the remedy beside the key figure of its issue; the paragraphs are folded."""
+    issue = ISSUES[section.lead.issue]
+    st.header(section.heading, anchor=section.anchor)
+    words, drawn = st.columns([1, 1.4], gap="medium")
+    words.markdown(lead_of(section))
+    words.markdown(f"**What helps:** {issue.key_figure.remedy} [Run the experiment]({LINK}{issue.slug})")
+    with drawn:
+        panels(figures_of(issue.slug), key=f"answer.{issue.slug}", name=issue.slug)
+    further = counted(len(list(statements([section]))) - 1, "more finding")
+    st.expander(further, icon=":material/unfold_more:").markdown(paragraphs)
 
 
-def _said(section: Section) -> str:
-    if section.lead is not None:
-        return as_found(section.lead)
-    found = [one.finding if (one := found_for(told)) else None for told in statements((section,))]
-    return f"{len(found)} sentences say what one could expect; {found.count(Finding.HOLDS) or 'none'} of them held."
+@cache
+def figures_of(slug: str) -> list[Panel]:
+    """The key figure of an issue from the shipped evidence; an empty list where there is none."""
+    issue, figure = ISSUES[slug], ISSUES[slug].key_figure
+    found = shipped_result(issue, figure)
+    if found is None:
+        return []
+    drawn = key_figure(**key_numbers(issue, found.report))
+    return [Panel("answer.figure", figure.quantity, drawn, found.outcome.sentence, 52 + 40 * len(figure.rows))]
 
 
-def as_found(told: Told) -> str:
+def finding_of(told: Told) -> Finding | None:
+    """What was found about a statement; None where it was not measured."""
     found = found_for(told)
-    return AS_FOUND[found.finding if found else None].format(told.text)
+    return found.finding if found else None
 
 
-def show_summary(sections: Sequence[Section]) -> None:
-    """The findings of all claims, and that of the first claim of each issue, which gives the issue its finding."""
-    found = {slug: found_of(slug) for slug in ISSUES}
-    every = [claim for claims in found.values() for claim in claims]
-    first = [claims[0] for claims in found.values() if claims]
-    told = {(one.issue, claim_of(one).sentence) for one in statements(sections)}
-    fewest, most = (pick(claim.seeds for claim in every) for pick in (min, max))
-    seeds = counted(most, "seed") if fewest == most else f"{fewest} to {most} seeds"
-    st.markdown(f"**{len(every)} claims were measured**, each on {seeds}: {_in_badges(every)}")
-    st.markdown(f"Each of the **{len(first)} questions** rests on its first claim: {_in_badges(first)}")
-    st.caption(f"{len(told)} of the claims are told below; every claim stands on its question's page.")
-
-
-def _in_badges(claims: Sequence[ShippedClaim]) -> str:
-    return " ".join(badge(one, f"{one.words}: {count}") for one, count in counted_findings(claims).items())
+def in_numbers() -> str:
+    """The number of all claims, and of those with each finding."""
+    found = [claim.finding for slug in ISSUES for claim in found_of(slug)]
+    counts = " ".join(badge(one, f"{one.words}: {found.count(one)}") for one in Finding)
+    return f"**{len(found)} claims were measured**: {counts} Each stands on its issue's page."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,12 +13,11 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
 from engine.foundation.formatting import counted
 from pages.parts.charts.base import plain_figure
-from pages.parts.charts.experiments.arms import is_share
 from pages.parts.charts.experiments.key_figure import SCALE, Slide, key_figure, slide_figure
 from pages.parts.charts.experiments.strip import Ended
 from pages.parts.issues.guess import Guess
-from pages.parts.stage.ended import row_of
-from pages.parts.stage.shown import Plain, Shown, levels_of
+from pages.parts.stage.ended import key_numbers
+from pages.parts.stage.shown import Plain, Shown
 
 ROW, AROUND, LOWEST = 44, 40, 200
 """Pixels: the height of a row, of what is above and below the rows, and of the whole at least, on a phone."""
@@ -33,18 +32,14 @@ def outcome_so_far(figure: KeyFigure, shown: Shown) -> Outcome | None:
 def key_sections(issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, said: bool, shown: Shown) -> list[Plain]:
     """One section with one panel. The reader's mark stands in it before the run; where it was moved, for good. ``whole``: whether all
     rows are shown, and not only the two that the question compares; ``said``: whether the sentence is shown."""
-    there = figure.rows if whole else (figure.before, figure.after)
-    rows = [row_of(shown, issue.arm(row.arm), row.metric, row.label) for row in there]
+    numbers = key_numbers(issue, shown, whole=whole)
+    rows = numbers["rows"]
     outcome = outcome_so_far(figure, shown)
     sentence = outcome.sentence if outcome and said else ""
-    metric = figure.before.metric
-    share = is_share(metric) and all(0 <= value <= 1 for row in rows for value in row.known)
     mark = guess.size
-    if mark is None and guess.answer is not None and shown.state == "waiting" and share:
+    if mark is None and guess.answer is not None and shown.state == "waiting" and numbers["share"]:
         mark = 0.5
-    compared = [trial for trial in shown.trials if trial.arm in {row.arm for row in figure.rows}]
-    chance = next((v for name, v in levels_of(compared, metric).items() if name.startswith("chance")), None)
-    draw = partial(plain_figure, rows=rows, scale=figure.scale, share=share, written=figure.written, chance=chance)
+    draw: Callable[..., Plain] = partial(plain_figure, **numbers)
     drawn = draw(key_figure, guess=mark)
     slide = None
     if outcome and sentence and shown.state != "running":

@@ -1,59 +1,58 @@
-"""The map of all issues: three groups, the question of each, and on wish what was found."""
+"""The map of all issues: a tile for each with its question, its minutes and, once the reader has guessed or run it, its figure."""
 
 from functools import cache
+from pathlib import Path
 
 import streamlit as st
 
-from engine.experiments.evidence.shipped import ShippedResult, shipped_result
+from engine.experiments.evidence.shipped import shipped_result
+from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
-from engine.experiments.issues.issue import GROUPS, Group, Issue
+from engine.experiments.issues.issue import GROUPS, Issue
 from engine.foundation.visitor import Visitor
+from pages.parts.charts.experiments.key_figure import thumbnail
 from pages.parts.issues.guess import guess_of
-from pages.parts.stage.claims import LOOKS
-from pages.parts.stage.issue_list import in_groups, issue_link, state_of, wrapping
+from pages.parts.stage.claims import LOOKS, badge
+from pages.parts.stage.ended import key_numbers
+from pages.parts.stage.issue_list import issue_link, state_of
 
-ABOUT_GROUP: dict[Group, str] = {
-    "depth": "What stacking brings and breaks.",
-    "attention": "What looking everywhere costs and allows.",
-    "encoding": "How the model is told where a token stands.",
-}
+STYLE = Path(__file__).parent / "map.css"
+START = ("missing-mask", "missing-skips", "no-encoding")
+"""The issues to begin with: each is short, and its result can be seen at once."""
+VEILED = '<div class="thumbnail veiled" role="img" aria-label="The figure shows after your guess.">?</div>'
 
 
 def show_map(visitor: Visitor) -> None:
-    """A card for each issue, a column for each group. What was found shows once the reader has guessed, or asks for it."""
-    revealed = st.toggle(
-        "Show what was found", key="issues.revealed", help="Otherwise each answer shows after your own guess."
-    )
-    with wrapping("issues-map"):
-        for column, (group, issues) in zip(st.columns(len(GROUPS), gap="medium"), in_groups().items(), strict=True):
-            with column:
-                st.header(GROUPS[group], anchor=False)
-                st.caption(ABOUT_GROUP[group])
-                for issue in issues:
-                    with st.container(border=True, gap="xsmall"):
-                        _card(issue, visitor, revealed)
+    """The tiles to begin with, then a column of tiles for each group."""
+    revealed = st.toggle("Show what was found", key="issues.revealed", help="Or see each answer after your own guess.")
+    st.html(STYLE)
+    with st.container(key="issues-map"):
+        for column, words in (("start", "Start here"), *GROUPS.items()):
+            with st.container(key=f"map-{column}-heading"):
+                st.header(words, anchor=False)
+            for issue in ISSUES.values():
+                if column == ("start" if issue.slug in START else issue.group):
+                    _tile(column, issue, visitor, revealed)
 
 
-def _card(issue: Issue, visitor: Visitor, revealed: bool) -> None:
-    issue_link(issue)
-    st.markdown(issue.key_figure.question)
-    if state := state_of(issue, visitor):
-        words, icon, color = state
-        st.badge(words, icon=icon, color=color)
-    if (revealed or guess_of(issue.slug).answer is not None) and (found := result_of(issue.slug)):
-        say_result(issue, found)
+def _tile(column: str, issue: Issue, visitor: Visitor, revealed: bool) -> None:
+    state, guessed = state_of(issue, visitor), guess_of(issue.slug).answer is not None
+    found, drawn = shipped_of(issue.slug) if revealed or guessed or state else ("", VEILED)
+    words, icon, color = state or ("Guessed", *LOOKS[Finding.HOLDS])
+    done = f":{color}-badge[{icon} {words}]" if guessed or state else ""
+    with st.container(border=True, key=f"map-{column}-tile-{issue.slug}", gap=None):
+        issue_link(issue)
+        st.markdown(f"{issue.key_figure.question}\n\n{' · '.join(filter(None, (f'{issue.minutes} min', done, found)))}")
+        st.html(drawn)
 
 
 @cache
-def result_of(slug: str) -> ShippedResult | None:
-    """What the shipped evidence says about an issue's question."""
-    return shipped_result(ISSUES[slug], ISSUES[slug].key_figure)
-
-
-def say_result(issue: Issue, found: ShippedResult) -> None:
-    """The effect as before and after, in large type, and the finding."""
-    icon, color = LOOKS[found.finding]
-    written = issue.key_figure.written
-    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.markdown(f"**{written(found.outcome.before)} → {written(found.outcome.after)}**", width="content")
-        st.badge(found.finding.words, icon=icon, color=color)
+def shipped_of(slug: str) -> tuple[str, str]:
+    """The numbers before and after and the finding of the shipped evidence, in Markdown, and the thumbnail; nothing without evidence."""
+    issue = ISSUES[slug]
+    found = shipped_result(issue, issue.key_figure)
+    if found is None:
+        return "", VEILED
+    before, after = map(issue.key_figure.written, (found.outcome.before, found.outcome.after))
+    drawn = thumbnail(key_numbers(issue, found.report)["rows"], issue.key_figure.scale, found.outcome.sentence)
+    return f"**{before} → {after}** {badge(found.finding, found.finding.words)}", drawn

@@ -4,9 +4,11 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from engine.experiments.experiment import Arm, Experiment
+from engine.experiments.issues.issue import Issue
+from engine.experiments.report import Report
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.colors import Pair
-from pages.parts.charts.experiments.arms import metric_label, role_color, stem, with_unit
+from pages.parts.charts.experiments.arms import is_share, metric_label, role_color, stem, with_unit
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.strip import Ended, strip_figure, strip_height
 from pages.parts.stage.shown import Plain, Shown, levels_of
@@ -80,13 +82,27 @@ def _panel(name: str, title: str, height: int, label: str, rows: Sequence[Ended]
     return {"id": name, "title": titled, "height": height, "alt": _rows_in_words(label, rows), "figure": drawn}
 
 
-def row_of(shown: Shown, arm: Arm, metric: str = "", name: str = "") -> Ended:
+def row_of(shown: Report, arm: Arm, metric: str = "", name: str = "") -> Ended:
     """An arm's numbers by seed; by default its own metric, under its own name."""
     metric = metric or arm.metric
     by_seed = {trial.seed: trial for trial in shown.trials if trial.arm == arm.name}
     values = [by_seed[seed].numbers.get(metric) if seed in by_seed else None for seed in shown.seeds]
     without = sum(metric not in trial.numbers for trial in by_seed.values())
     return Ended(name or arm.name, role_color(arm.role), values, shown.seeds, without)
+
+
+def key_numbers(issue: Issue, shown: Report, *, whole: bool = True) -> Plain:
+    """The arguments of :func:`key_figure` for an issue. ``whole``: all rows, and not only the two that the question compares."""
+    figure = issue.key_figure
+    there = figure.rows if whole else (figure.before, figure.after)
+    rows = [row_of(shown, issue.arm(row.arm), row.metric, row.label) for row in there]
+    metric, arms = figure.before.metric, {row.arm for row in figure.rows}
+    levels = levels_of([trial for trial in shown.trials if trial.arm in arms], metric)
+    return {
+        "rows": rows, "scale": figure.scale, "written": figure.written,
+        "share": is_share(metric) and all(0 <= value <= 1 for row in rows for value in row.known),
+        "chance": next((value for name, value in levels.items() if name.startswith("chance")), None),
+    }  # fmt: skip
 
 
 def _along_a_line(arms: Sequence[Arm]) -> list[Arm]:

@@ -1,7 +1,6 @@
 """The list of all issues, by group, each with a mark where this reader has run it; and which run of each this reader looks at."""
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from engine.experiments.experiment import Experiment
 from engine.experiments.issues import ISSUES
@@ -38,20 +37,9 @@ def issue_link(issue: Experiment, label: str = "", icon: str | None = None) -> N
     st.page_link(PAGE, label=label or issue.title, icon=icon, query_params={"issue": issue.slug})
 
 
-def wrapping(key: str) -> DeltaGenerator:
-    """A container in which the titles of links wrap to a second line instead of being cut off, and look like links although they lead to
-    this very page."""
-    link = f".st-key-{key} a"
-    st.html(
-        f"<style>{link}, {link} * {{ white-space: normal; overflow: visible; }}"
-        f"{link} {{ background: none; padding-inline: 0; }} {link}:hover {{ text-decoration: underline; }}</style>"
-    )
-    return st.container(key=key, gap="small")
-
-
 def show_small_map(visitor: Visitor) -> None:
     """Only titles, for the start page; with a mark where this reader has run one."""
-    with wrapping("issues-small-map"):
+    with st.container(key="issues-small-map", gap="small"):
         for column, (group, issues) in zip(st.columns(len(GROUPS), gap="large"), in_groups().items(), strict=True):
             with column, st.container(gap="xsmall"):
                 st.markdown(f"**{GROUPS[group]}**")

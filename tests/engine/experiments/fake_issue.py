@@ -27,6 +27,7 @@ def fake_issue(**changes: Any) -> Issue:
             Claim("long", above("long", "loss", 1.0), 0.01, "less", unit="nats", sentence="Long ones end low."),
             Claim("longest", difference("longest", "long", "loss"), 1e-4, "less", unit="nats", sentence="Even lower."),
         ),
+        "minutes": 7,
         "key_figure": KeyFigure(
             claim="short",
             sample="reads 1, must write 1",

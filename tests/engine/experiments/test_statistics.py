@@ -150,13 +150,13 @@ SAME = "Without it accuracy stays about the same: "
 @pytest.mark.parametrize(
     ("before", "after", "finding", "answer", "sentence"),
     [
-        ([0.99, 0.98, 0.97], [0.11, 0.10, 0.99], Finding.HOLDS, -1, "Without it accuracy falls from .98 to .40, in 2 of 3 seeds."),
-        ([0.5], [0.9], Finding.HOLDS, 1, "Without it accuracy rises from .50 to .90, in 1 of 1 seed."),
-        ([0.5] * 8, [0.1] * 8, Finding.OPPOSITE, -1, "Without it accuracy falls from .50 to .10, in 8 of 8 seeds."),
-        ([0.5] * 8, [0.51] * 8, Finding.NONE, 0, f"{SAME}.50 and .51, over 8 seeds."),
-        ([0.5] * 8, [0.5] * 8, Finding.HOLDS, 0, f"{SAME}.50 and .50, over 8 seeds."),
+        ([0.99, 0.98, 0.97], [0.11, 0.10, 0.99], Finding.HOLDS, -1, "Without it accuracy falls from 0.98 to 0.40, in 2 of 3 seeds."),
+        ([0.5], [0.9], Finding.HOLDS, 1, "Without it accuracy rises from 0.50 to 0.90, in 1 of 1 seed."),
+        ([0.5] * 8, [0.1] * 8, Finding.OPPOSITE, -1, "Without it accuracy falls from 0.50 to 0.10, in 8 of 8 seeds."),
+        ([0.5] * 8, [0.51] * 8, Finding.NONE, 0, f"{SAME}0.50 and 0.51, over 8 seeds."),
+        ([0.5] * 8, [0.5] * 8, Finding.HOLDS, 0, f"{SAME}0.50 and 0.50, over 8 seeds."),
         ([0.5, 0.7, NAN], [0.9, NAN, 0.3], Finding.UNDECIDED, None,  # only seeds with both numbers count
-         "Without it accuracy rises from .50 to .90, in 1 of 1 seed. So far this is undecided."),
+         "Without it accuracy rises from 0.50 to 0.90, in 1 of 1 seed. So far this is undecided."),
     ],
 )  # fmt: skip
 def test_the_right_answer_comes_from_the_finding_and_the_side_of_the_means(
@@ -177,7 +177,7 @@ def test_without_a_seed_that_has_both_numbers_there_is_no_outcome() -> None:
 
 def test_numbers_are_short_and_sizes_have_their_unit() -> None:
     written = {
-        0.994: ".99", 1.0: "1", 0.0: "0", 0.10: ".10", -0.25: "-.25", 2.345: "2.35", 34176: "34,176", 3.2e-7: "3.2 × 10^-7",
+        0.994: "0.99", 1.0: "1", 0.0: "0", 0.10: "0.10", -0.25: "-0.25", 2.345: "2.35", 34176: "34,176", 3.2e-7: "3.2 × 10^-7",
         -0.0001: "-1.0 × 10^-4",
     }  # fmt: skip
     assert {value: number(value) for value in written} == written

@@ -1,11 +1,13 @@
 """The key figure of every issue and its slide: every word has room, and none is markup."""
 
+import re
+
 import pytest
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from pages.parts.charts.experiments.arms import role_color
-from pages.parts.charts.experiments.key_figure import EDGE, HEIGHT, WIDTH, Slide, key_figure, slide_figure
+from pages.parts.charts.experiments.key_figure import EDGE, HEIGHT, WIDTH, Slide, key_figure, slide_figure, thumbnail
 from pages.parts.charts.experiments.strip import Ended
 
 LEAST_ROW = 26
@@ -48,3 +50,16 @@ def test_words_are_no_markup() -> None:
     expected = ["<b>Is 1 &lt; 2?</b>", "a &amp; b", "It is &lt;i>so&lt;/i>."]
     assert [note.text for note in drawn.layout.annotations[:3]] == expected
     assert drawn.layout.yaxis.ticktext[0] == "a &lt;b> &amp; c"
+
+
+def test_a_thumbnail_has_a_bar_for_each_row_with_a_number_and_the_figure_in_words() -> None:
+    color = role_color("control")
+    rows = [
+        Ended("first", color, [0.5, 1.5], (0, 1)),
+        Ended("none", color, [None], (0,)),
+        Ended("low", color, [-0.1], (0,)),
+    ]
+    drawn = thumbnail(rows, "linear", "It falls, from 1 to <0.")
+    assert re.findall(r"max\(0%, (-?\d+)%\)", drawn) == ["100", "-10"]
+    assert 'role="img" aria-label="It falls, from 1 to &lt;0."' in drawn
+    assert re.findall(r"max\(0%, (\d+)%\)", thumbnail(rows[:1], "log", "")) == ["100"]

@@ -1,4 +1,4 @@
-"""The key figure of an issue, a row for each condition; and as a slide with its title, its sentence, the seeds and the link.
+"""The key figure of an issue, a row for each condition; as a thumbnail; as a slide with its title, its sentence, the seeds and the link.
 
 A slide is always light, with letters that every machine has: it leaves the app for another program.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from statistics import fmean
 from typing import Literal
 
@@ -62,6 +63,18 @@ def key_figure(
         hovermode="closest",
         shapes=[*levels, *marks],
     )  # fmt: skip
+
+
+def thumbnail(rows: Sequence[Ended], scale: Literal["linear", "log"], words: str) -> str:
+    """The means of the rows as bars without letters, in HTML. ``words``: the figure for readers who cannot see it."""
+    size = math.log10 if scale == "log" else float
+    means = [(row.color, size(fmean(row.known))) for row in rows if row.known]
+    low, high = min(mean for _, mean in means) - 0.3 if scale == "log" else 0.0, max(mean for _, mean in means)
+    bars = "".join(
+        f'<i style="width: max(0%, {100 * (mean - low) / (high - low):.0f}%); background: light-dark({dyed["light"]}, {dyed["dark"]})"></i>'
+        for dyed, mean in means
+    )
+    return f'<div class="thumbnail" role="img" aria-label="{escape(words)}">{bars}</div>'
 
 
 def _values_axis(known: Sequence[float], scale: str, share: bool) -> dict[str, object]:

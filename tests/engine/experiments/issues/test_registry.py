@@ -235,6 +235,7 @@ def test_a_table_without_rows_is_told_from_a_trial_that_is_missing() -> None:
 
 
 TEXT = """+++
+minutes = 7
 [key_figure]
 claim = "first"
 sample = "reads 1"
