@@ -38,7 +38,7 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
             page.reload()
             said.get_by_text(words).wait_for()
             page.locator(".board .badge").get_by_text("Finished").wait_for()
-        last = button(page, "Next" if number < len(STEPS) else "Open the lab with these settings")
+        last = button(page, "Next" if number < len(STEPS) else "What you saw")
         in_view(button(page, "Train"), page.locator(FIGURES).last, last)
         third_figure.wait_for(state="detached")
         if step.figure == "heads":
@@ -47,6 +47,12 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
             expect(page.locator(FIGURES).last).to_have_attribute("aria-label", title)
         assert f"step={number}" in page.url or number == 1
         last.click()
+    end = page.get_by_role("dialog")
+    for step in STEPS:
+        end.get_by_text(step.title).wait_for()
+    assert end.get_by_text("Not tried yet.").count() == 0
+    fits_the_width(page)
+    button(page, "Open the lab with these settings").click()
     page.wait_for_url(re.compile(r"/lab\?"))
     page.wait_for_url(re.compile(f"family={to_text(STEPS[-1].first)}|pos_encoding={STEPS[-1].base['pos_encoding']}"))
     button(page, "Train").wait_for()

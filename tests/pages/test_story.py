@@ -24,6 +24,8 @@ def test_each_step_opens_by_its_link_and_back_and_next_lead_through_all_steps_in
             assert app.query_params["step"] == str(number + 1)
             assert press(app, "Back").title[0].value == step.title
     assert "Next" not in labels(app)
+    press(app, "What you saw")
+    assert said(app).count("Not tried yet.") == len(STEPS)
     press(app, "Open the lab with these settings")
     assert app.title[0].value == "Lab"
     config, _ = from_query(dict(app.query_params))

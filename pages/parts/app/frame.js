@@ -1,7 +1,9 @@
-// What Streamlit's links lack: the current tab says so to a screen reader, and a link to a term opens the drawer in
-// place.
+// What Streamlit's links lack: the current tab says so to a screen reader, a link to a term opens the drawer in place,
+// and the next screen of a page begins at its title.
 
 const GLOSSARY = /\/glossary$/
+/** The screen that is shown, by the name that the page gives it. */
+let screen = ""
 
 /**
  * The term that a plain click on a link asks for; with a key held down, or with the middle button, a link stays a link.
@@ -17,6 +19,8 @@ function termOf(event) {
 
 /** @param {import("../boards/shell/script/types.d.ts").Component} component */
 export default function ({ data, setTriggerValue }) {
+  if (screen !== data.screen) document.querySelector("[data-testid=stMain]").scrollTo(0, 0)
+  screen = data.screen
   const row = document.querySelector(".st-key-frame") // none where a place has one page
   const mark = () => {
     row.setAttribute("role", "navigation")

@@ -77,6 +77,8 @@ def place_at(address: str) -> Place | None:
 
 
 HERE = Path(__file__).parent
+SCREEN = "frame.screen"
+"""Session key: the name of the screen that a page of several shows; the browser scrolls up when it becomes another one."""
 
 
 def navigation() -> Page:
@@ -127,7 +129,9 @@ def _glossary(place: str, current: str) -> None:
     with st.container(horizontal=True, key="frame-end"):
         pressed = st.button(GLOSSARY.title, icon=":material/dictionary:", type="tertiary")
         followed = listening_script(HERE / "frame.js")(
-            key="frame.script", data={"place": place, "current": current}, on_term_change=nothing
+            key="frame.script",
+            on_term_change=nothing,
+            data={"place": place, "current": current, "screen": st.session_state.get(SCREEN, "")},
         )
     if pressed or followed.term in TERMS:
         _drawer(None if pressed else followed.term)

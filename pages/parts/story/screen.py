@@ -23,7 +23,19 @@ from pages.parts.app.visitor import mine
 from pages.parts.boards.live.board import Overlay, Panel, live_board, overlay
 from pages.parts.boards.live.stack import stack_of
 from pages.parts.charts.colors import ATTENTION
-from pages.parts.story.state import CHOICE, SEED, SETTINGS, Try, chosen, go_to_step, guess, put_guess, remember, tries
+from pages.parts.story.state import (
+    CHOICE,
+    SEED,
+    SETTINGS,
+    Try,
+    chosen,
+    go_to_step,
+    guess,
+    put_guess,
+    remember,
+    run_of_step,
+    tries,
+)
 
 STORY = "Reverse in six steps"
 STYLE = Path(__file__).parent / "story.css"
@@ -128,15 +140,32 @@ def _earlier(number: int, step: Step, run: Run | None) -> Sequence[Overlay]:
 
 
 def _way(number: int, step: Step, *, said: bool) -> None:
-    """Back, the sentence that leads on, and Next; at the end the lab."""
+    """Back, the sentence that leads on, and Next; at the end what was seen."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="story-way"):
         _go("Back", number - 1, disabled=number == 1)
         st.markdown(step.leads_to if said else "", width="stretch")
         kind: Literal["primary", "secondary"] = "primary" if said else "secondary"
         if number < len(STEPS):
             _go("Next", number + 1, type=kind)
-        elif st.button("Open the lab with these settings", icon=":material/science:", type=kind, key="story.lab"):
-            st.switch_page("lab.py", query_params=to_query(step.config(chosen(step), SETTINGS.values()[SEED])))
+        elif st.button("What you saw", icon=":material/done_all:", type=kind, key="story.end"):
+            show_end(step)
+
+
+@st.dialog("What you saw", width="large")
+def show_end(last: Step) -> None:
+    """What the runs of all steps said, and three ways on."""
+    for number, step in enumerate(STEPS, start=1):
+        run = run_of_step(number)
+        observed = step.question.observe(run.config, run.events) if run is not None else None
+        answer = (
+            f"{step.question.answers[observed.answer]}. {observed.sentence}" if observed else ":gray[Not tried yet.]"
+        )
+        st.markdown(f"{number}. **{step.title}** {answer}")
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        if st.button("Open the lab with these settings", icon=":material/science:", type="primary", key="story.lab"):
+            st.switch_page("lab.py", query_params=to_query(last.config(chosen(last), SETTINGS.values()[SEED])))
+        st.page_link("issues.py", label="The same as experiments, with eight seeds", icon=":material/bug_report:")
+        st.page_link("lessons.py", label="Lessons for a class", icon=":material/school:")
 
 
 def _go(label: Literal["Back", "Next"], to: int, **common: Any) -> None:

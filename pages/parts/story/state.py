@@ -12,6 +12,7 @@ from engine.experiments.story.steps import Step
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import Value, setting, to_text
+from pages.parts.app.frame import SCREEN
 from pages.parts.app.page_state import ModelSettings, PageState
 from pages.parts.app.server import find
 
@@ -103,6 +104,7 @@ def chosen(step: Step) -> Value:
 def go_to_step(number: int) -> None:
     """Open a step as it was left."""
     SETTINGS.put({STEP: number, **latest_settings(number)})
+    st.session_state[SCREEN] = f"story {number}"
 
 
 def latest_settings(number: int) -> dict[str, Any]:
