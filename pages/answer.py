@@ -1,7 +1,5 @@
 """The question of the documents, answered: one page of prose, each statement with what was found and the way to its experiment."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

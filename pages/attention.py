@@ -1,7 +1,5 @@
 """The attention page: a trained run's attention in detail, compared, changed and broken."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from engine.analysis.attention.asked import Place, SampleAsked

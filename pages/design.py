@@ -1,7 +1,5 @@
 """The design page: build an encoding from parts, see it at once, train it against built-in ones, continue in Python."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from engine.experiments.comparison import MATCHED

@@ -1,7 +1,5 @@
 """The encodings page: two encodings side by side, one along its training, and the choice of an encoding."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from pages.parts.app import server

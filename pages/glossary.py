@@ -1,7 +1,5 @@
 """The glossary page: every term of the app in plain sentences; labels, help texts and figures link here."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from engine.foundation.glossary import TERMS

@@ -1,7 +1,5 @@
 """The page of documented issues: a map, and each issue as a live controlled experiment at its own link."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from engine.experiments.issues import ISSUES

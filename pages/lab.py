@@ -1,7 +1,5 @@
 """The lab page: choose settings, train live, watch."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from urllib.parse import urlencode
 

@@ -1,7 +1,5 @@
 """The page of lessons: those that come with this version, and a teacher's own, to be presented or sent as a link."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from engine.experiments.lessons import LESSONS

@@ -1,7 +1,5 @@
 """The page on memory and time: predicted and measured against length and depth, and the memory of well-known models."""
 
-from __future__ import annotations
-
 import json
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The page of one notebook: a classic exercise as steps with their code, run live, at its own link."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from engine.notebooks import NOTEBOOKS, Notebook

@@ -1,7 +1,5 @@
 """The page of notebooks: classic exercises, each on a page of its own."""
 
-from __future__ import annotations
-
 from pages.parts.app.in_markdown import say_ignored
 from pages.parts.notebooks.reading import show_overview
 from pages.parts.notebooks.state import OVERVIEW

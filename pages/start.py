@@ -1,7 +1,5 @@
 """The start page: one example from its data to the head that does the work, played from a recorded run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The story "Reverse in six steps": one screen a step, with one control, one figure and one question about the run."""
 
-from __future__ import annotations
-
 from pages.parts.app.in_markdown import say_ignored
 from pages.parts.app.own_runs import in_step_with
 from pages.parts.boards.live.readable_run import controlled_as

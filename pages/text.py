@@ -1,7 +1,5 @@
 """The text page: a language model on words, compared with counting models, and its writing."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from engine.config.run_config import RunConfig

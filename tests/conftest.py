@@ -6,13 +6,7 @@ from pathlib import Path
 
 import pytest
 
-LONGEST = (
-    "tests/test_checks",
-    "tests/browser",
-    "tests/engine/workers",
-    "tests/engine/cluster",
-    "tests/engine/notebooks",
-)
+LONGEST = ("test_checks", "browser", "engine/workers", "engine/cluster", "engine/notebooks")
 """The files with which a run of all tests begins, so that none of them is left for the end, when the other processes are idle."""
 
 
@@ -28,7 +22,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [item for item in items if item.get_closest_marker("acceptance")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
-    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+    items.sort(key=lambda item: not item.nodeid.removeprefix("tests/").startswith(LONGEST))
+
+
+@pytest.fixture
+def own_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder for a test by itself."""
+    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
+    return tmp_path
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -63,17 +63,14 @@ class ScriptedRun:
         last = self.events[-1] if self.events else None
         return last if isinstance(last, Finished | Failed | Ended) else None
 
-    def start(self) -> None:
+    def start(self) -> Self:
         self.state = "running"
         chance = {"loss": math.log(10), **dict.fromkeys(self.metrics(0.0), 0.1)}
-        self.add(
-            Started(
-                parameters=10_000, memory=PREDICTED, steps_per_second=500.0, chance=chance, floor=1.05, device="cpu"
-            )
-        )
+        self.add(Started(10_000, PREDICTED, steps_per_second=500.0, chance=chance, floor=1.05, device="cpu"))
         self.look()
+        return self
 
-    def advance(self, steps: int = 1) -> None:
+    def advance(self, steps: int = 1) -> Self:
         """So many steps more, with a look at geometrically spaced ones, and the end where it is reached."""
         if self.state == "queued":
             self.start()
@@ -87,6 +84,7 @@ class ScriptedRun:
             final = {"loss": self.loss(0.0), **self.metrics(0.0)}
             self.add(Finished(self.step, final, [{"length": 6, **final}], MEASURED, 1.5))
             self.state = "finished"  # as of a real run: whoever sees that it has ended finds its end
+        return self
 
     def fail(self, reason: str, remedy: str | None = None) -> None:
         self.add(Failed(self.step, reason, 1, "decoder.1.mlp.out", remedy))
@@ -126,10 +124,8 @@ class ScriptedRun:
         encoding = {of_layer(name, n): array / (n + 1) for n in range(own) for name, array in pictures.items()}
         patterns = {"self": self.pattern(layers, heads, length, length)}
         if self.config.family == "encoder_decoder":
-            patterns |= {
-                "encoder": self.pattern(layers, heads, source, source),
-                "cross": self.pattern(layers, heads, length, source),
-            }
+            patterns["encoder"] = self.pattern(layers, heads, source, source)
+            patterns["cross"] = self.pattern(layers, heads, length, source)
         samples = [self.sample(row) for row in range(4)]
         self.add(Snapshot(self.step, patterns, encoding, samples))
 

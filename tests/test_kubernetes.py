@@ -16,21 +16,16 @@ def pods() -> list[dict[str, Any]]:
     settings, cluster, group = documents("cluster.yaml")
     app, _ = documents("app.yaml")
     assert settings["kind"] == "ConfigMap"
-    return [
-        cluster["spec"]["scheduler"]["spec"],
-        cluster["spec"]["worker"]["spec"],
-        group["spec"]["worker"]["spec"],
-        app["spec"]["template"]["spec"],
-    ]
+    workers = [kind["spec"]["worker"]["spec"] for kind in (cluster, group)]
+    return [cluster["spec"]["scheduler"]["spec"], *workers, app["spec"]["template"]["spec"]]
 
 
 def test_all_of_kubernetes_share_image_certificates_and_scheduler() -> None:
     settings = documents("cluster.yaml")[0]
     containers = [pod["containers"][0] for pod in pods()]
     assert len({container["image"] for container in containers}) == 1
-    assert all(
-        container["envFrom"] == [{"configMapRef": {"name": settings["metadata"]["name"]}}] for container in containers
-    )
+    named = [{"configMapRef": {"name": settings["metadata"]["name"]}}]
+    assert all(container["envFrom"] == named for container in containers)
     assert len({pod["volumes"][0]["secret"]["secretName"] for pod in pods()}) == 1
     assert all(container["volumeMounts"][0]["mountPath"] == "/tls" for container in containers)
     address = settings["data"]["DASK_SCHEDULER_ADDRESS"]

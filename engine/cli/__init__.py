@@ -1,7 +1,5 @@
 """The command line. A new command is one small file and one row in :data:`COMMANDS`."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """A command's options for RunConfig's settings, and the config that they give."""
 
-from __future__ import annotations
-
 import argparse
 
 from engine.config.link import flag

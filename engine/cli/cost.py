@@ -1,7 +1,5 @@
 """``cost``: memory and time against length or depth, measured here; or of well-known models, by formula."""
 
-from __future__ import annotations
-
 import argparse
 import secrets
 from math import isnan

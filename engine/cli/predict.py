@@ -1,7 +1,5 @@
 """``predict``: parameters, memory by part and speed of a run, without running it."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import asdict
 

@@ -3,8 +3,6 @@
 Beside what every run leaves, its folder has the weights at each snapshot, and which head does the work.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Generator, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``sample``: the text that a saved language model writes after a prompt."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Output on the terminal: tables, lines of JSON, and a bar that follows a background task."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """``train``: one run, its events as a progress bar and a table, or as JSON lines."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import shutil

@@ -1,7 +1,5 @@
 """The cluster: a connection to a Dask scheduler, and the workers that are there."""
 
-from __future__ import annotations
-
 import asyncio
 import pickle
 import secrets
@@ -9,7 +7,6 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,7 +17,7 @@ from engine.cluster.codec import Unreadable
 from engine.cluster.member import SILENT, Call, Member, OtherVersion
 from engine.cluster.relay import Relay, operation
 from engine.foundation.log import LOG
-from engine.hosting.host import ROOM, SHARED_BYTES, WORKER_BYTES
+from engine.hosting.host import ROOM, SHARED_BYTES, WORKER_BYTES, is_loopback
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at which workers are there."""
@@ -42,7 +39,7 @@ def checked_address(address: str) -> str:
     """The address of a scheduler. Raises ValueError with one sentence where it is not protected: whoever reaches a scheduler can
     run code on its workers."""
     parts = urlsplit(address)
-    protected = parts.scheme == "tls" or (parts.scheme == "tcp" and _is_loopback(parts.hostname or ""))
+    protected = parts.scheme == "tls" or (parts.scheme == "tcp" and is_loopback(parts.hostname))
     if protected and parts.hostname and parts.port:
         return address
     raise ValueError(
@@ -221,10 +218,3 @@ async def ask(client: Client, address: str, op: str, *, seconds: float = SILENT,
     if isinstance(answer, dict) and answer.get("status") in ("error", "uncaught-error"):
         raise ConnectionError(f"{address} cannot do that: {str(answer.get('exception_text', ''))[:200]}")
     return answer
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

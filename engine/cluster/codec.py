@@ -4,8 +4,6 @@ Reports are MessagePack with arrays, tuples and the engine's own dataclasses. Th
 make the app read wrong numbers, but not run code. Files go in pieces, and arrive whole or not at all.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ The training itself goes on in a process of its own, as on the app's machine: Da
 its event loop and its profiler cost the training nothing, and a run that does not yield can be ended by force.
 """
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 import tempfile

@@ -5,8 +5,6 @@ ends in the issue and the id of the claim on which it rests, in brackets; the fi
 (:mod:`engine.experiments.evidence.shipped`), so the text holds neither.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

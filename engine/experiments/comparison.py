@@ -4,8 +4,6 @@ The arms of a task differ in the encoding alone; seeds are paired; the measure o
 are declared here, before anything runs.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -49,9 +47,7 @@ TASKS: dict[str, ComparisonTask] = {
         {"task": "k_back", "k": 3, "test_lengths": (LONGER,)},
     ),
     "permutation": ComparisonTask(
-        "Fixed permutation",
-        "each place looks to a place of its own: absolute positions",
-        {"task": "permutation"},
+        "Fixed permutation", "each place looks to a place of its own: absolute positions", {"task": "permutation"}
     ),
     "content_offset": ComparisonTask(
         "Offset told by the content",

@@ -4,8 +4,6 @@ A documented issue is an experiment with a page of text (:class:`engine.experime
 design is another one (:mod:`engine.experiments.comparison`). Whoever runs, stores or shows experiments needs only this.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self

@@ -1,7 +1,5 @@
 """The finding about a claim: one of four, its words, and how many seeds can decide. :mod:`engine.experiments.statistics` makes it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from enum import StrEnum
 from typing import Literal

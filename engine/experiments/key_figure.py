@@ -4,8 +4,6 @@ A key figure compares two rows, before and after one change. The question asks w
 to the second: it is lower, the same, or higher. Nothing here holds a result.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 

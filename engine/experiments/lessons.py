@@ -5,8 +5,6 @@ QR code of the link stays small: ``missing-mask.7~~lab~pos_encoding~rope~n_layer
 the lab with RoPE and two layers for five.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -77,7 +77,7 @@ class Report:
         return {
             "event": "report",
             "slug": self.experiment.slug,
-            **self.claims[0].weighed.to_json(),
+            **(self.claims[0].weighed.to_json() if self.claims else {}),
             "claims": [claim.to_json() for claim in self.claims],
             "arms": [self._arm_to_json(arm) for arm in self.arms],
             "seeds": self.seeds,
@@ -109,18 +109,11 @@ def report(
     seeds: Sequence[int],
     *,
     extended: bool = False,
-    effects: Mapping[str, BySeed] | None = None,
     **more: Any,
 ) -> Report:
-    """Weigh every claim on the trials so far, without incomplete pairs.
-
-    ``effects``: by a claim's id, the effects of claims whose numbers the trials do not hold; ``more``: further fields of the report.
-    """
-    values, stored = values_of(trials, seeds), effects or {}
-    rows = [
-        _claim_report(claim, np.array(stored[claim.id], float) if claim.id in stored else claim.effect(values), values)
-        for claim in experiment.claims_of(extended)
-    ]
+    """Weigh every claim on the trials so far, without incomplete pairs; ``more``: further fields of the report."""
+    values = values_of(trials, seeds)
+    rows = [_claim_report(claim, values) for claim in experiment.claims_of(extended)]
     corrected = holm([row.weighed.p for row in rows])
     rows = [replace(row, p_holm=p) for row, p in zip(rows, corrected, strict=True)]
     return Report(experiment, list(seeds), trials, rows, extended, **more)
@@ -146,7 +139,8 @@ def sides_of(claim: Claim, values: Values) -> tuple[float, float] | None:
     return (float(before[both].mean()), float(after[both].mean())) if both.any() else None
 
 
-def _claim_report(claim: Claim, effects: np.ndarray, values: Values) -> ClaimReport:
+def _claim_report(claim: Claim, values: Values) -> ClaimReport:
+    effects = claim.effect(values)
     weighed = weigh(effects, claim.smallest_effect, claim.direction)
     if missing := _not_learned(claim, values):
         weighed = replace(weighed, finding=Finding.UNDECIDED, why=missing)

@@ -4,8 +4,6 @@ Eight paired seeds are few: a percentile bootstrap of eight covers only 89 %, so
 makes no assumption on shape, since every pattern of signs is tried (Fisher 1935, The Design of Experiments, section 21).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """One trial, an arm at one seed: its numbers and its curves, read from the events of its run."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

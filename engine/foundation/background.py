@@ -1,7 +1,5 @@
 """Background tasks: each runs in a thread of its own and can be followed, stopped and waited for."""
 
-from __future__ import annotations
-
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Messages go through the child's standard input and output. A child is written so
 outlives the server.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A short hash of the code that determines numbers; results stored under it are not mistaken for those of other code."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Iterable
 from functools import cache

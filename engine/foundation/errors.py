@@ -1,7 +1,5 @@
 """The errors whose message is meant for the reader, and any error as one sentence for a reader."""
 
-from __future__ import annotations
-
 
 class Explained(Exception):
     """An error whose message is one sentence for a person: the given and the allowed value, or the failure."""

@@ -1,7 +1,5 @@
 """The folder of this program's data; writing files atomically, and keeping only the newest files of a folder."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import time

@@ -7,8 +7,6 @@ child, the server's whole environment, with its secrets; and its children import
 their own.
 """
 
-from __future__ import annotations
-
 import atexit
 import ctypes
 import gc

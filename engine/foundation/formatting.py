@@ -1,7 +1,5 @@
 """Counts, sizes and durations in readable form."""
 
-from __future__ import annotations
-
 
 def counted(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

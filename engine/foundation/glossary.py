@@ -1,7 +1,5 @@
 """The glossary: the terms in ``glossary.toml`` by slug. Labels, help texts and figures link to them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Every job is declared in a module whose name ends in ``jobs``, with the type of its answer and without torch.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import ClassVar, Generic, TypeVar, cast, dataclass_transform

@@ -1,7 +1,5 @@
 """The log of the server and its workers: one logger. It names runs, workers and settings, and never what a reader typed."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import traceback

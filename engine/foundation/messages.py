@@ -4,8 +4,6 @@ The pipes are private to the two processes, so pickle is safe here. :func:`read_
 the page process.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import pickle

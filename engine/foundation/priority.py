@@ -1,7 +1,5 @@
 """Lower priority for processes that compute in the background, so that the page process gets a core at once."""
 
-from __future__ import annotations
-
 import os
 import sys
 

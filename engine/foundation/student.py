@@ -1,8 +1,6 @@
 """Student's t distribution for a whole number of degrees of freedom, in its closed form: Abramowitz and Stegun (1964), Handbook of
 Mathematical Functions, equations 26.7.3 and 26.7.4."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Content as data: a TOML file with one table for each thing, by its name. Whoever writes a text needs no Python."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import fields
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A visitor, that is one browser with all its tabs; the pace at which each may ask; and turns, which those who wait get in order."""
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from collections.abc import Callable

@@ -5,8 +5,6 @@ is generous, since a school is one address. A prompt to a model is a job. Texts 
 (:meth:`Allowances.give_text`), as they take room on the disk and no time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock

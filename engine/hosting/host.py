@@ -1,13 +1,12 @@
-"""The cores, the memory and the device of this machine, also inside a container that may use only a part of them, and a limit for one
-process."""
-
-from __future__ import annotations
+"""The cores, the memory, the device and the own addresses of this machine, also inside a container that may use only a part of them, and
+a limit for one process."""
 
 import ctypes
 import gc
 import os
 import sys
 from collections.abc import Iterator
+from ipaddress import ip_address
 from pathlib import Path
 
 import psutil
@@ -104,6 +103,14 @@ def _numbers(file: Path) -> list[int]:
     except OSError:
         return []
     return [int(word) for word in words] if all(word.isdigit() for word in words) else []
+
+
+def is_loopback(address: str | None) -> bool:
+    """Whether only this machine reaches an address or a name. None and an empty one stand for all addresses."""
+    try:
+        return address == "localhost" or ip_address(address or "").is_loopback
+    except ValueError:
+        return False
 
 
 def limit_memory(allowed: int) -> None:

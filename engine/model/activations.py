@@ -1,7 +1,5 @@
 """Recording the inner tensors of a forward pass by name, in the order in which they are computed; and the mode of a pass."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Multi-head attention: project, rotate, compare, mask, softmax, mix the values, project back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

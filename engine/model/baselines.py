@@ -6,8 +6,6 @@ gate has two biases. Of the convolutions: van den Oord et al. 2016, WaveNet, sec
 of Generic Convolutional and Recurrent Networks for Sequence Modeling, section 3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pkgutil import resolve_name
 from typing import TypeAlias

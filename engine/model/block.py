@@ -1,7 +1,5 @@
 """One block: self-attention, cross-attention where there is a source, and an MLP, each a residual branch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from torch import Tensor, nn

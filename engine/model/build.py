@@ -1,8 +1,6 @@
 """Building the model of a config with its first weights, the weights file of a run, saved and loaded, and the part of
 the model that a parameter belongs to."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 

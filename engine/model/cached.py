@@ -3,8 +3,6 @@
 The numbers equal those of a pass over the whole sequence, since under a causal mask no key or value depends on a later token.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import cast
 

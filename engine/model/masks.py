@@ -1,7 +1,5 @@
 """Attention masks: the causal mask, three ways to get it wrong, and the mask of padding."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

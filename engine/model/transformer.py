@@ -1,7 +1,5 @@
 """The transformer: token embedding, one stack of blocks (two for an encoder-decoder), and a linear head."""
 
-from __future__ import annotations
-
 from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig

@@ -4,8 +4,6 @@ run and downloaded.
 To add one: write ``docs/notebooks/<name>.py`` in the percent format and add one table to ``notebooks.toml`` there.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -4,8 +4,6 @@
 first mark are the file's own docstring. A cell of code whose first line is ``# Test: ...`` asserts that sentence.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Export of a notebook as a Jupyter notebook (format 4.5), which runs by itself: the plays that it reads are packed into a cell."""
 
-from __future__ import annotations
-
 import bz2
 import json
 from base64 import b64encode

@@ -13,8 +13,6 @@ Standard output reports events, one JSON object a line:
 Only cells of registered notebooks are run; nothing else can be sent.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import io

@@ -1,7 +1,5 @@
 """One visitor's play of one notebook: its process, the checks on it, and the outputs of its cells."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import time

@@ -1,7 +1,5 @@
 """The registry of all plays of notebooks in this server process, by an unguessable id."""
 
-from __future__ import annotations
-
 import atexit
 from collections import OrderedDict
 from collections.abc import Callable, Iterable

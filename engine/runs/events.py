@@ -1,7 +1,5 @@
 """The events of a training run: frozen dataclasses whose arrays are numpy."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field

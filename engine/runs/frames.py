@@ -1,7 +1,5 @@
 """Runs as data frames. This module imports pandas, which workers should not load: import it only where a frame is needed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pandas as pd

@@ -3,8 +3,6 @@
 Servers that share a data folder know by it which runs go on at another one and which were left by a process that is gone.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -3,8 +3,6 @@
 A run may train 50,000 steps. As objects they would take a kilobyte each, and every full garbage collection would visit them.
 """
 
-from __future__ import annotations
-
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What to try after a run: one change of the settings, with the reason, and the issue that is about it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

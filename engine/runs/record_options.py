@@ -1,7 +1,5 @@
 """What to record during a training run. Recording does not change the training."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 SNAPSHOT_NOW = "snapshot now"

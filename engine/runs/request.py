@@ -1,7 +1,5 @@
 """The request of a caller that submits a run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from engine.config.run_config import RunConfig

@@ -1,7 +1,5 @@
 """Which runs are kept: of each visitor the newest ones and those that it pinned, then of everybody the newest ones."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

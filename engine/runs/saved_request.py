@@ -3,8 +3,6 @@
 Both together make a run that its owner can resume, through the queue and on any worker, also after a restart of the server.
 """
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from dataclasses import asdict, replace

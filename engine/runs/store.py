@@ -1,7 +1,5 @@
 """The store of all runs: those in memory and those on disk."""
 
-from __future__ import annotations
-
 import re
 import secrets
 import shutil

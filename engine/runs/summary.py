@@ -1,7 +1,5 @@
 """The summary of a run in sentences, all computed from its events; of a language model also when it passed the counting models."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sweeps of memory and time over the length or depth: two implementations of attention, and families without attention."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The power law of a cost: the slope on logarithms, with its interval, over the upper part of the range."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sweeps as data frames. This module imports pandas, which workers should not load: import it only where a frame is needed."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, fields
 from typing import Any
 

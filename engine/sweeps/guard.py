@@ -1,7 +1,5 @@
 """The checks before a sweep and before each of its points: what they take must be within the host's limits, with room to spare."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The jobs of a sweep, and their answers: the machine's facts, and a visit, one for each point and round."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from engine.config.run_config import RunConfig

@@ -1,7 +1,5 @@
 """One visit of a sweep, in a worker: a model is built, timed and its memory counted, at a given length."""
 
-from __future__ import annotations
-
 import gc
 import platform
 from collections.abc import Callable, Sequence

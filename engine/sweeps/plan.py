@@ -1,7 +1,5 @@
 """The plan of a sweep: kinds of models, axis, sizes. One table for widgets, link and command line."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """The result of a sweep so far as plain data: its plan, the machine, the visits, the fits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median

@@ -1,7 +1,5 @@
 """The store of sweeps on this machine: one JSON file each, under an unguessable name."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import asdict

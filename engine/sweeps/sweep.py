@@ -4,8 +4,6 @@ The first round measures every kind along the axis, the short points first, each
 ones. Further rounds repeat all points in shuffled order, so that other load on the machine affects all kinds alike.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from collections import Counter

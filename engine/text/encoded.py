@@ -1,8 +1,6 @@
 """A text as token numbers: read, counted and encoded once per process, with a part of it held out; and a reader's own words as tokens
 of the same vocabulary, the one way in for prompts and sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -6,8 +6,6 @@ order gives part of its mass to the next lower one. The lowest gives to the unif
 the vocabulary has some; the probabilities of the tokens after any context sum to one exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

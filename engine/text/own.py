@@ -3,8 +3,6 @@
 A link names a text by this hash only: it can neither read a file of the host nor guess what somebody else gave.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Shakespeare's plays: the Markdown files in ``shakespeare`` beside this module, whose README names their source and licence."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from pathlib import Path

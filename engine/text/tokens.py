@@ -1,7 +1,5 @@
 """Tokens of a text and their numbers: single characters, or words and the characters between them."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

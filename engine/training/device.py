@@ -1,8 +1,6 @@
 """The device of a run and the random state there that belongs to it, so that interleaved runs do not disturb one another; the devices
 that a worker process finds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

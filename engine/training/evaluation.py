@@ -1,7 +1,5 @@
 """Loss and accuracies of a model on a batch with teacher forcing: at each position the model reads the right earlier answers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Generator
 

@@ -1,8 +1,6 @@
 """A run that fails: the first value that is not finite, found by replaying the batch, and settings that would have prevented it,
 each tried on the very same steps."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass

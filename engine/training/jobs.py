@@ -1,7 +1,5 @@
 """The job that measures the training speed of this machine."""
 
-from __future__ import annotations
-
 from engine.estimate.speed import Speed
 from engine.foundation.job import Job
 

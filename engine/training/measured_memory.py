@@ -5,8 +5,6 @@ counted until it is freed; scratch space inside a kernel is not seen. The peak i
 optimizer's own step is not taken, so that measuring changes no weight.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager

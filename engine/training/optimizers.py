@@ -1,7 +1,5 @@
 """Optimizers and learning-rate schedules, from torch.optim."""
 
-from __future__ import annotations
-
 import math
 
 import torch

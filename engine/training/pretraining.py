@@ -5,8 +5,6 @@ of any symbol. ``next_token``: the task's own sequences without their answers; t
 Both draw fresh sequences for every step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A trained model, and the measurements at the end of training: held-out metrics, other lengths, memory, those that the run asks for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Snapshots: the model's inner tensors and predictions at one step, on a fixed probe batch, without gradient or dropout."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

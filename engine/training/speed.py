@@ -1,7 +1,5 @@
 """Measuring this machine's training speed: a few short runs of each family, some dominated by overhead, some by arithmetic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations
 from statistics import quantiles

@@ -4,8 +4,6 @@ A run can be suspended between two steps and continued later, in another process
 a GPU with nearly the same.
 """
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 

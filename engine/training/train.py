@@ -1,8 +1,6 @@
 """``train(config)``: a generator that takes one optimizer step after another and yields an event for each; it knows no screen, no
 thread and no file."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Generator
 from contextlib import nullcontext

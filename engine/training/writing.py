@@ -4,8 +4,6 @@ Text is sampled with temperature, top-k, and a window that slides when the text 
 Ackley, Hinton and Sejnowski 1985; top-k as in Fan, Lewis and Dauphin 2018, Hierarchical Neural Story Generation, section 5.4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 

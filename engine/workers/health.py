@@ -1,7 +1,5 @@
 """Facts about the pool for a page."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from engine.hosting.host import DeviceFacts

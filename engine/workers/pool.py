@@ -5,13 +5,12 @@ processes. It uses threads only, so it works inside any server. Only the reader 
 the run's events, so they are in the worker's order.
 """
 
-from __future__ import annotations
-
 import atexit
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
+from typing import Self
 
 from engine.analysis.measurements import with_measurements
 from engine.config.run_config import RunConfig
@@ -25,7 +24,7 @@ from engine.hosting.limits import Limits, refusal
 from engine.runs.events import Ended
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
-from engine.runs.saved_request import delete_saved, set_pace, write_request
+from engine.runs.saved_request import set_pace
 from engine.runs.store import Runs
 from engine.workers import protocol
 from engine.workers.health import Health, health_of
@@ -117,7 +116,7 @@ class Pool:
         """Go on with the runs that were going when their server ended."""
         self._suspended.take_up()
 
-    def __enter__(self) -> Pool:
+    def __enter__(self) -> Self:
         self.start()
         return self
 
@@ -262,7 +261,7 @@ class Pool:
         """Handle a report. Runs on the reader thread of the worker."""
         match report:
             case protocol.RunUpdate(run_id):
-                self._take_update(worker, worker.runs[run_id], report)
+                self._suspended.take_update(worker, worker.runs[run_id], report)
             case protocol.Answer():
                 self._questions.take_answer(worker, report)
             case protocol.Busy(task_id):
@@ -270,26 +269,6 @@ class Pool:
             case protocol.Ready(facts):
                 self._supervisor.take_ready(worker, facts)
                 self._dispatch()
-
-    def _take_update(self, worker: WorkerProcess, queued: QueuedRun, update: protocol.RunUpdate) -> None:
-        moves = update.state if update.state in ("running", "paused") else None
-        queued.run.append(update.events, moves)
-        queued.begin()
-        match update.state:
-            case "over":
-                delete_saved(queued.run)
-                self._queue.free_slot(worker, queued)
-            case "saved":
-                queued.saved, queued.returned = True, 0
-                with suppress(OSError):
-                    write_request(queued.run, queued.request)
-            case "suspended":
-                self._suspended.keep(worker, queued)
-            case "kept":
-                queued.try_later()
-            case "running" | "paused" as state:
-                with self._lock:
-                    queued.paused_at = time.monotonic() if state == "paused" else None
 
     def _end_tasks_of(self, worker: WorkerProcess) -> Callable[[], None]:
         """A worker is gone: its runs and its job are moved, or end. Returns what is left to do without the lock."""

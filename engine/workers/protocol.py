@@ -1,7 +1,5 @@
 """The messages between the pool and a worker: small frozen dataclasses, which travel as :mod:`engine.foundation.messages` says."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Literal
 

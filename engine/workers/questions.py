@@ -5,8 +5,6 @@ has one job at a time, and visitors take turns, as do network addresses. Equal j
 several callers.
 """
 
-from __future__ import annotations
-
 import secrets
 import time
 from itertools import count

@@ -5,8 +5,6 @@ the worker takes commands, so that a click never waits for a run. Its runs take 
 all get the same time. It ends when its parent does.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

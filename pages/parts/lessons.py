@@ -1,7 +1,5 @@
 """Lessons on their page: what can be done with one (present it, go through it alone, send it as a link), and a teacher's own as a link."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """What the start page says of its example, all of it read from the recorded run."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from engine.analysis.attention.working_head import WorkingHead
@@ -60,11 +58,9 @@ def recording_in_words(run: Run) -> str:
 def workers_in_words(health: Health) -> str:
     """Where runs are trained: on which devices, with how many workers, and on how many machines of a cluster. The address of a
     cluster that cannot be reached stands in the log: it is not the visitors'."""
-    gone = (
-        " The cluster cannot be reached, so runs are trained on the app's own machine."
-        if health.cluster_is_gone
-        else ""
-    )
+    gone = ""
+    if health.cluster_is_gone:
+        gone = " The cluster cannot be reached, so runs are trained on the app's own machine."
     if not health.ready:
         return f"The workers are waking up.{gone}"
     torch = f"torch {health.device.get('torch', '')}"

@@ -85,7 +85,6 @@ async def until(holds: Callable[[], object]) -> None:
 async def shown(tab: Session) -> Board:
     """The board of the run that a link names, once a first message has come."""
     await until(lambda: tab.board is not None and tab.board.heard)
-    assert tab.board is not None
     return tab.board
 
 
@@ -101,9 +100,7 @@ def healthz(address: str) -> int:
 def on_disk(folder: Path, run_id: str) -> Run:
     """The run as a later server finds it, without a gap in its steps."""
     run = Runs(folder / "data" / "runs").get(run_id)
-    assert run is not None
-    steps = [event.step for event in run.events if isinstance(event, Progress)]
-    assert steps == list(range(1, run.step + 1))
+    assert [event.step for event in run.events if isinstance(event, Progress)] == list(range(1, run.step + 1))
     return run
 
 

@@ -7,8 +7,7 @@ import secrets
 import shutil
 import ssl
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from http.client import HTTPResponse, HTTPSConnection
 from pathlib import Path
@@ -20,14 +19,13 @@ import pytest
 from pages.parts.app.visitor import COOKIE
 from tests.acceptance.scene import healthz
 from tests.browser.conftest import WIDE, button
+from tests.engine.workers.test_pool import until
 from tests.pages.web.test_server import deploy_line
 from tests.serving import ROOT, free_port, running
 
 NGINX_FILE = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin") or ""
-pytestmark = [
-    pytest.mark.acceptance,
-    pytest.mark.skipif(not NGINX_FILE, reason="NO PROXY TESTS: nginx is not installed"),
-]
+needs_nginx = pytest.mark.skipif(not NGINX_FILE, reason="NO PROXY TESTS: nginx is not installed")
+pytestmark = [pytest.mark.acceptance, needs_nginx]
 LAB, COURSE = "lab.example.org", "school.example"
 """The host of the README's Deploy line, and that of a course page which frames the app."""
 PATIENCE = 120_000
@@ -83,9 +81,7 @@ def deployed(folder: Path, path: str = "/", proxy: str = "127.0.0.1", **environm
 def nginx_lines() -> str:
     """The lines for nginx in the README's section Deploy."""
     section = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Deploy\n")[2]
-    found = re.search(r"```nginx\n(.*?)```", section, re.DOTALL)
-    assert found is not None
-    return found[1]
+    return re.search(r"```nginx\n(.*?)```", section, re.DOTALL)[1]
 
 
 @contextmanager
@@ -129,13 +125,6 @@ def page_of(chromium: Any) -> Iterator[tuple[Any, list[tuple[str, int]]]]:
     page.on("response", note)
     yield page, streams
     context.close()
-
-
-def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE / 1000
-    while not holds():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.1)
 
 
 def train(view: Any) -> None:

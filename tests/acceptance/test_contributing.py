@@ -47,10 +47,8 @@ class Addition:
             (project.folder / file).parent.mkdir(exist_ok=True)
             shutil.copy(ADDITIONS / self.section / file, project.folder / file)
         for file, after, line in self.lines:
-            path = project.folder / file
-            text, found = re.subn(
-                rf"^{re.escape(after)}.*\n", lambda at, line=line: at[0] + line, path.read_text(), flags=re.M
-            )
+            path, line_after = project.folder / file, rf"^{re.escape(after)}.*\n"
+            text, found = re.subn(line_after, lambda at, line=line: at[0] + line, path.read_text(), flags=re.M)
             assert found == 1, f"{file} has {found} lines that begin with {after!r}"
             path.write_text(text)
 

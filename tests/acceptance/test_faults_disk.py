@@ -97,9 +97,7 @@ async def test_the_server_starts_and_pages_open(tmp_path: Path, disk: Path, prob
 @pytest.mark.parametrize("problem", [FULL, READ_ONLY])
 @pytest.mark.parametrize("mended", [True, False])
 async def test_it_refuses_while_a_run_trains(tmp_path: Path, disk: Path, problem: str, mended: bool) -> None:
-    async with (
-        visitor() as me, site(me, tmp_path) as one, one.tab("lab", LONG) as tab, one.tab("lab") as other,
-    ):  # fmt: skip
+    async with visitor() as me, site(me, tmp_path) as one, one.tab("lab", LONG) as tab, one.tab("lab") as other:
         board = await one.train(tab)
         refuse(disk, problem)
         step = board.step
@@ -188,16 +186,14 @@ async def test_after_the_clock_was_set_back_everything_in_the_folder_is_from_tom
         os.utime(file, (now + 86_400, now + 86_400))
 
     # The newest three of four are kept; what is from tomorrow is the newest.
-    async with (
-        visitor() as me, site(me, tmp_path, ATTENTION_LAB_KEPT_RUNS="3") as one, one.tab("lab", "steps=100") as tab,
-    ):  # fmt: skip
+    kept = {"ATTENTION_LAB_KEPT_RUNS": "3"}
+    async with visitor() as me, site(me, tmp_path, **kept) as one, one.tab("lab", "steps=100") as tab:
         await until(lambda: not old.folder.exists() and not lease.exists())
         board = await one.train(tab, "finished")
         assert (board.step, tab.errors) == (100, 0)
         for run, state in ((newer, "stopped"), (tomorrow, "stopped"), (elsewhere, "lost")):
             async with one.tab("lab", f"run={run.id}") as other:
-                assert (await shown(other)).state == state
-                assert other.errors == 0
+                assert ((await shown(other)).state, other.errors) == (state, 0)
     assert on_disk(tmp_path, board.run).state == "finished"
     assert tomorrow.folder.exists()
 

@@ -50,11 +50,9 @@ async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_susp
                 await until(one.is_ready)
                 await tab.press("Resume")
                 await until(lambda: board.ended)
-                assert (board.state, board.step) == ("finished", 3000)
-                assert tab.errors == 0
+                assert (board.state, board.step, tab.errors) == ("finished", 3000, 0)
         found = on_disk(tmp_path, kept.id)
-        assert isinstance(found.ending, Finished)
-        assert found.step == 3000
+        assert (type(found.ending), found.step) == (Finished, 3000)
         assert found.weights is not None
         assert not (found.folder / "state.pt").exists()
 

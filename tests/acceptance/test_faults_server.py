@@ -81,10 +81,9 @@ async def test_a_suspended_worker_costs_its_run_only_and_stop_ends_it_sooner(tmp
         "ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_RUNS_PER_WORKER": "1",
         "ATTENTION_LAB_SILENT_SECONDS": "6", "ATTENTION_LAB_GRACE_SECONDS": "2",
     }  # fmt: skip
+    short = "steps=100"
     async with visitor() as me:
-        async with (
-            site(me, tmp_path, **limits) as one, one.tab("lab", LONG) as tab, one.tab("lab", "steps=100") as other,
-        ):  # fmt: skip
+        async with site(me, tmp_path, **limits) as one, one.tab("lab", LONG) as tab, one.tab("lab", short) as other:
             hung = await one.train(tab)
             waiting = await one.train(other, "queued")
             suspend_what_trains(one)

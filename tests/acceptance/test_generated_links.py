@@ -3,7 +3,6 @@ wrong with it."""
 
 import string
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.page_state import PageSettings
 from tests.pages.test_hostile_links import HOSTILE, assert_harmless
 
-pytestmark = pytest.mark.acceptance
+pytestmark = [pytest.mark.acceptance, pytest.mark.usefixtures("own_data_folder")]
 NAMES_OF_PAGES = (
     "attention", "design", "encodings", "issues", "lab", "memory_and_time", "notebooks", "text",
 )  # fmt: skip
@@ -51,18 +50,11 @@ def links(draw: st.DrawFn, page: PageSettings) -> dict[str, str]:
     return {name: draw(texts(page, name)) for name in names}
 
 
-@pytest.fixture(autouse=True)
-def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
-
-
 @pytest.mark.parametrize("name", PAGES)
 def test_every_link_is_read_into_values_and_sentences(name: str) -> None:
-    page, found = PAGES[name], [0, 0]
+    page, found, each = PAGES[name], [0, 0], -(-LINKS // len(PAGES))
 
-    @settings(
-        max_examples=-(-LINKS // len(PAGES)), deadline=None, database=None, suppress_health_check=list(HealthCheck)
-    )
+    @settings(max_examples=each, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(links(page))
     def read(link: dict[str, str]) -> None:
         values, problems = page.read({name: text for name, text in link.items() if name not in NAMES})

@@ -28,10 +28,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_line_runs_as_written(line: str, folder: Path) -> None:
     program, *arguments = shlex.split(line)
     assert program == ".venv/bin/python"
-    own = {"PYTHONPATH": str(ROOT), "ATTENTION_LAB_DATA": str(folder / "data")}
-    done = subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=os.environ | own, capture_output=True, text=True
-    )
+    own = os.environ | {"PYTHONPATH": str(ROOT), "ATTENTION_LAB_DATA": str(folder / "data")}
+    done = subprocess.run([sys.executable, *arguments], cwd=folder, env=own, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-5_000:] + done.stderr[-5_000:]
     assert done.stdout.strip()
     assert done.stderr.count("Traceback") == 0
@@ -55,14 +53,9 @@ def test_one_machine_trains_through_tls_with_the_certificates_made_here(tmp_path
         there = subprocess.run([sys.executable, *train], cwd=ROOT, env=environment, capture_output=True, text=True)
         assert there.returncode == 0, there.stderr
         assert '"finished"' in there.stdout
-        listening = [
-            one.laddr.ip
-            for process in psutil.Process(cluster.pid).children(recursive=True)
-            for one in process.net_connections()
-            if one.status == psutil.CONN_LISTEN
-        ]
-        assert listening
-        assert set(listening) == {"127.0.0.1"}, "Dask serves plain HTTP without dashboards, too"
+        processes = psutil.Process(cluster.pid).children(recursive=True)
+        found = [one for process in processes for one in process.net_connections() if one.status == psutil.CONN_LISTEN]
+        assert {one.laddr.ip for one in found} == {"127.0.0.1"}, "Dask serves plain HTTP without dashboards, too"
     finally:
         cluster.terminate()
         cluster.wait()

@@ -49,10 +49,8 @@ def main() -> None:
             print("|---|--:|--:|--:|")
             for name, flat in CASES.items():
                 config = parse({**flat, "device": "cpu"})
-                pairs = [
-                    [seconds(pool, config.replace(seed=seed), record) for record in (DEFAULT_RECORD, NOTHING)]
-                    for seed in range(PAIRS)
-                ]
+                seeded = [config.replace(seed=seed) for seed in range(PAIRS)]
+                pairs = [[seconds(pool, one, record) for record in (DEFAULT_RECORD, NOTHING)] for one in seeded]
                 shown, bare = (statistics.median(column) for column in zip(*pairs, strict=True))
                 ratio = statistics.median(with_it / without for with_it, without in pairs)
                 print(f"| {name} | {shown:.2f} | {bare:.2f} | {ratio:.2f} |", flush=True)

@@ -86,9 +86,8 @@ def launched() -> Iterator[object]:
         try:
             browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
         except sync_api.Error as error:
-            pytest.skip(
-                f"NO BROWSER TESTS: Chromium does not start ({str(error).splitlines()[0]}); set CHROMIUM to its path"
-            )
+            why = str(error).splitlines()[0]
+            pytest.skip(f"NO BROWSER TESTS: Chromium does not start ({why}); set CHROMIUM to its path")
         BROWSERS.append(browser)
         yield browser
         BROWSERS.clear()
@@ -142,11 +141,9 @@ def figure(page: Any, panel: str) -> Any:
 
 def drawn(page: Any, panel: str, least: int = 1) -> Any:
     """The plot of a panel, which is drawn when it comes into sight, once it was drawn so many times."""
-    plot = figure(page, panel).locator(".plot")
+    plot, often = figure(page, panel).locator(".plot"), "([plot, least]) => Number(plot.dataset.draws ?? 0) >= least"
     plot.scroll_into_view_if_needed()
-    page.wait_for_function(
-        "([plot, least]) => Number(plot.dataset.draws ?? 0) >= least", arg=[plot.element_handle(), least]
-    )
+    page.wait_for_function(often, arg=[plot.element_handle(), least])
     plot.locator(".main-svg").first.wait_for()
     return plot
 
@@ -229,7 +226,7 @@ def in_view(*nodes: Any) -> None:
         expect(node).to_be_in_viewport(ratio=0.98)  # not 1: edges stand between pixels
 
 
-def no_wider_than_the_window(page: Any) -> None:
+def fits_the_width(page: Any) -> None:
     """Wait until nothing is wider than the window: a table or a figure is until it is laid out."""
     page.wait_for_function(
         """() => [...document.querySelectorAll(':root, [data-testid=stMain]')]
@@ -239,7 +236,7 @@ def no_wider_than_the_window(page: Any) -> None:
 
 def nothing_is_cut_off(page: Any) -> None:
     """Neither the page at the right nor the words of a link, a button or a label, whether they end in an ellipsis or just end."""
-    no_wider_than_the_window(page)
+    fits_the_width(page)
 
     def nothing() -> None:
         assert page.evaluate(CUT) == []

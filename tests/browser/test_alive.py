@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.config.presets import PRESETS
-from tests.browser.conftest import PHONE, PROJECTOR, Open, button, eventually, expect, go, no_wider_than_the_window
+from tests.browser.conftest import PHONE, PROJECTOR, Open, button, eventually, expect, fits_the_width, go
 
 SIZES = {"projector": PROJECTOR, "phone": PHONE}
 
@@ -54,7 +54,7 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
         return float(curve.bounding_box()["y"] - strip.bounding_box()["y"])
 
     in_sight(page, strip, page.locator("article.model"), page.get_by_role("spinbutton", name="Depth"), train)
-    no_wider_than_the_window(page)
+    fits_the_width(page)
     for panel in page.locator("article.panel").all():
         if panel.is_visible():
             panel.scroll_into_view_if_needed()

@@ -4,7 +4,7 @@ from typing import Any
 
 from engine.experiments.answer import ANSWER, statements
 from engine.experiments.issues import ISSUES
-from tests.browser.conftest import PHONE, PROJECTOR, Open, expect, in_view, no_wider_than_the_window, settled
+from tests.browser.conftest import PHONE, PROJECTOR, Open, expect, fits_the_width, in_view, settled
 
 TITLE = "The question, answered"
 
@@ -63,7 +63,7 @@ def test_on_a_phone_a_mark_followed_early_leads_on_and_nothing_is_wider(open_pag
     page.get_by_role("heading", level=2).last.wait_for()
     for slug in {told.issue for told in statements(ANSWER)}:
         links_of(page, slug).first.wait_for()
-    no_wider_than_the_window(page)
+    fits_the_width(page)
     tabs_leave_the_glossary_in_sight(page)
     short_answer_is_in_sight_and_leads_on(page)
     page.get_by_role("navigation", name="What goes wrong").get_by_role("link", name="Memory and time").click()

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from pages.parts.app.frame import PLACES
-from tests.browser.conftest import PHONE, Open, drawn, expect, figure, no_wider_than_the_window
+from tests.browser.conftest import PHONE, Open, drawn, expect, figure, fits_the_width
 
 MOST_HEIGHT = 40
 """Pixels that the row of tabs may take."""
@@ -64,11 +64,11 @@ def test_keys_move_the_query_pictures_are_linked_and_a_phone_holds_it(open_page:
     page.get_by_role("radio", name="Faults").click()
     page.set_viewport_size(PHONE)
     drawn(page, "fault.pattern")
-    no_wider_than_the_window(page)
+    fits_the_width(page)
     page.get_by_role("radio", name="Steps").click()
     page.get_by_test_id("stDataFrame").scroll_into_view_if_needed()  # it is drawn where it is seen
     page.locator("[role=gridcell]").first.wait_for(state="attached")
-    no_wider_than_the_window(page)
+    fits_the_width(page)
 
     # Tabs are links for the keyboard too, and low.
     tabs(page).get_by_role("link", name="Text").focus()
@@ -77,4 +77,4 @@ def test_keys_move_the_query_pictures_are_linked_and_a_phone_holds_it(open_page:
     assert re.search(r"/text(\?|$)", page.url)
     page.wait_for_function("() => document.querySelector('.st-key-frame [aria-current]').innerText === 'Text'")
     assert tabs(page).bounding_box()["height"] <= MOST_HEIGHT
-    no_wider_than_the_window(page)
+    fits_the_width(page)

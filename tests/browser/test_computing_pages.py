@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from engine.notebooks import NOTEBOOKS
-from tests.browser.conftest import PHONE, Open, button, drawn, no_wider_than_the_window
+from tests.browser.conftest import PHONE, Open, button, drawn, fits_the_width
 
 NOTEBOOK = NOTEBOOKS["fixed-length"]
 SMALL = "memory-and-time?longest=256&kinds=fused,cnn&d_model=8&n_heads=2&rounds=1"
@@ -31,13 +31,13 @@ def test_a_design_is_drawn_on_the_same_node_run_and_back_by_the_link_on_a_phone(
     page.set_viewport_size(PHONE)
     page.goto(page.url)
     page.locator(".badge").get_by_text("Finished").wait_for()
-    no_wider_than_the_window(page)
+    fits_the_width(page)
 
 
 def test_a_measurement_from_the_button_to_a_reload_on_a_phone(open_page: Open) -> None:
     page = open_page(SMALL, "Memory and time")
     page.get_by_text("Writing with keys and values kept").wait_for()
-    no_wider_than_the_window(page)
+    fits_the_width(page)
     button(page, "Measure").click()
     page.get_by_role("button", name="Every visit (CSV)").wait_for()
     page.wait_for_url(re.compile("sweep="))
@@ -47,7 +47,7 @@ def test_a_measurement_from_the_button_to_a_reload_on_a_phone(open_page: Open) -
     plot = drawn(page, "costs.saved")
     measured = "(plot) => plot.data.filter((trace) => trace.uid.endsWith('-measured')).map((trace) => trace.x.length)"
     assert plot.evaluate(measured) == [3, 3]
-    no_wider_than_the_window(page)
+    fits_the_width(page)
 
 
 def test_a_notebook_from_the_overview_to_green_tests_and_the_download(open_page: Open) -> None:
@@ -73,4 +73,4 @@ def test_a_notebook_from_the_overview_to_green_tests_and_the_download(open_page:
     page.set_viewport_size(PHONE)
     page.reload()
     page.get_by_text("15 of 15 cells passed.").wait_for()
-    no_wider_than_the_window(page)
+    fits_the_width(page)

@@ -106,9 +106,8 @@ def test_on_a_stage_keys_alone_guess_and_run_and_the_result_is_spoken(open_page:
 
 
 def test_a_stage_is_presented_from_the_keyboard(open_page: Open) -> None:
-    page = open_page(
-        "issues?issue=missing-mask&seeds=2", "The mask is missing", before=lambda page: page.add_init_script(LISTENS)
-    )
+    listening = {"before": lambda page: page.add_init_script(LISTENS)}
+    page = open_page("issues?issue=missing-mask&seeds=2", "The mask is missing", **listening)
     bar, sentence = page.get_by_test_id("stHeader"), page.locator('article[data-id="key.figure"] .words')
     button(page, "Run").wait_for()
     page.wait_for_function("() => window.listens")  # the script that does comes with the page, and shows nothing

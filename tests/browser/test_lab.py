@@ -5,25 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.config.run_config import RunConfig
-from tests.browser.conftest import (
-    PHONE,
-    PROJECTOR,
-    WIDE,
-    Open,
-    button,
-    expect,
-    go,
-    in_view,
-    no_wider_than_the_window,
-    settled,
-)
+from tests.browser.conftest import PHONE, PROJECTOR, WIDE, Open, button, expect, fits_the_width, go, in_view, settled
 
 
 def controls_in_sight(page: Any) -> None:
     """The main controls without scrolling, and nothing wider than the screen."""
     in_view(*(page.get_by_role("spinbutton", name=name) for name in ("Depth", "Heads", "Sequence length")))
     in_view(page.get_by_role("button", name="Train"))
-    no_wider_than_the_window(page)
+    fits_the_width(page)
 
 
 def shows_step(page: Any, number: str) -> None:

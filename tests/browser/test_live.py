@@ -196,9 +196,8 @@ def test_a_board_before_its_run_in_the_queue_at_the_end_and_with_another_run(ope
         file = saved(page.locator("article.loss"), item, tmp_path)
         assert file.read_bytes().startswith(first_bytes)
         assert file.stem == "a-scripted-run-loss"
-    told = ScriptedRun()
-    told.advance(1000)
-    trained = [(event.step, event.loss) for event in told.events if isinstance(event, Progress)]
+    told = ScriptedRun().advance(1000).events
+    trained = [(event.step, event.loss) for event in told if isinstance(event, Progress)]
     rows = [row.split(",")[1:3] for row in file.read_text().splitlines() if row.startswith("training,")]
     assert [(int(step), float(loss)) for step, loss in rows] == trained  # every step, every digit
 
@@ -326,7 +325,6 @@ def positions(page: Any) -> tuple[int, int, int]:
         "board.querySelector('.replay input').value]"
     )
     said = re.search(r"step (\d+) of (\d+)", text)
-    assert said is not None
     return int(said[1]), round(share * int(said[2])), int(slider)
 
 
@@ -368,14 +366,11 @@ def test_a_recording_plays_once_is_led_by_hand_and_waits_for_who_sees_it(open_bo
         assert text == bar == at
         led.append(text)
     assert led[0] < led[1] < led[2]
-    assert led[3:] == [led[1], 300, 0]
-
-    assert page.get_by_text("So it ended.").count() == 0
+    assert (led[3:], page.get_by_text("So it ended.").count()) == ([led[1], 300, 0], 0)
     play.click()
     page.clock.run_for(60_000)
     page.get_by_text("So it ended.").wait_for()
-    assert page.get_by_text("Watch the curve.").count() == 0
-    assert positions(page) == (300, 300, 300)
+    assert (page.get_by_text("Watch the curve.").count(), positions(page)) == (0, (300, 300, 300))
     page.clock.run_for(10_000)
     assert positions(page) == (300, 300, 300), "it does not begin again by itself"
     page.get_by_role("button", name="Play again").click()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import PATIENCE, PHONE, WIDE, button
+from tests.browser.conftest import PATIENCE, PHONE, WIDE, button, expect
 from tests.serving import free_port, running
 
 ENOUGH = 7
@@ -14,9 +14,7 @@ ENOUGH = 7
 
 
 @pytest.mark.parametrize(("how", "state"), [("terminate", "running"), ("kill", "lost")])
-def test_a_page_that_stays_open_goes_on_or_says_that_its_run_is_lost(
-    chromium: Any, tmp_path: Path, how: str, state: str
-) -> None:
+def test_an_open_page_goes_on_or_says_that_its_run_is_lost(chromium: Any, tmp_path: Path, how: str, state: str) -> None:
     same = {"STREAMLIT_SERVER_PORT": str(free_port()), "ATTENTION_LAB_WORKERS": "1"}
     page, unanswered = chromium.new_page(viewport=WIDE), list[str]()
     page.set_default_timeout(PATIENCE)
@@ -46,9 +44,8 @@ def test_a_page_that_stays_open_goes_on_or_says_that_its_run_is_lost(
         badge.and_(page.locator(f"[data-state={state}]")).wait_for()
         if state == "lost":
             it_trains.wait_for(state="detached")
-            page.wait_for_function(
-                "([...all]) => all.every((one) => one.disabled)", arg=[pause.element_handle(), stop.element_handle()]
-            )
+            for control in (pause, stop):
+                expect(control).to_be_disabled()
             train.click()
             badge.and_(page.locator("[data-state=running]")).wait_for()
         it_trains.wait_for()

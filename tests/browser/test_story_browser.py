@@ -4,7 +4,7 @@ import re
 
 from engine.experiments.story import STEPS
 from engine.settings.fields import to_text
-from tests.browser.conftest import PHONE, PROJECTOR, Open, button, expect, in_view, no_wider_than_the_window
+from tests.browser.conftest import PHONE, PROJECTOR, Open, button, expect, fits_the_width, in_view
 
 ON_A_PHONE, OF_PICTURES = 3, 4
 """The step that is also looked at on a phone, and the one whose answers are pictures, which is also reloaded."""
@@ -21,7 +21,7 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
             page.set_viewport_size(PHONE)
             page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, 0)")
             in_view(button(page, "Train"))
-            no_wider_than_the_window(page)
+            fits_the_width(page)
             page.set_viewport_size(PROJECTOR)
         for picture in page.locator(".story-pictures img").all() if number == OF_PICTURES else ():
             in_view(picture)

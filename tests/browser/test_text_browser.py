@@ -3,7 +3,7 @@
 import re
 
 from engine.foundation.glossary import TERMS
-from tests.browser.conftest import PHONE, Open, button, expect, in_view, no_wider_than_the_window
+from tests.browser.conftest import PHONE, Open, button, expect, fits_the_width, in_view
 from tests.pages.test_text_page import TEXT
 
 
@@ -22,7 +22,7 @@ def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(op
     page.get_by_role("textbox", name="Sentence").fill("the dog saw the king")
     page.keyboard.press("Enter")
     page.get_by_role("heading", name="Layer 2, head 4").wait_for()
-    no_wider_than_the_window(page)
+    fits_the_width(page)
     page.get_by_role("link", name="This run in the lab").click()
     page.wait_for_url(re.compile("/lab.*run="))
     page.locator(".board .badge").get_by_text("Finished").wait_for()
@@ -49,4 +49,4 @@ def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(op
     terms = glossary.locator("[class*='st-key-term-']")
     terms.first.get_by_text(TERMS["loss"].name, exact=True).first.wait_for()
     glossary.locator(".katex").first.wait_for()
-    no_wider_than_the_window(glossary)
+    fits_the_width(glossary)

@@ -17,7 +17,7 @@ from engine.config.link import from_query
 from engine.config.run_config import parse
 from engine.experiments.issues import ISSUES
 from engine.experiments.trial import read_trial
-from engine.runs.events import ARRAYS, Event, Finished, Measuring, Progress, Snapshot, Started, to_json
+from engine.runs.events import ARRAYS, Event, Finished, Measuring, Progress, Snapshot, to_json
 from engine.runs.record_options import RecordOptions
 from engine.sweeps.measure import cpu_name
 from engine.training.train import train
@@ -60,7 +60,6 @@ def run_of(flat: dict[str, Any]) -> dict[str, Any]:
     recorded = train(parse(flat), record=RecordOptions(evaluations=100))
     events = [event for event in recorded if not isinstance(event, Snapshot) or event.step in SNAPSHOTS_AT]
     started, last = events[0], events[-1]
-    assert isinstance(started, Started)
     losses = [event.loss for event in events if isinstance(event, Progress)]
     return {
         "fingerprint": fingerprint(events),

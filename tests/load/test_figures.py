@@ -7,9 +7,7 @@ from tests.load.table import medians, percentile, table
 
 def test_a_percentile_is_one_of_the_values_and_enough_of_them_lie_at_or_below_it() -> None:
     values = [float(n) for n in range(20, 0, -1)]
-    assert percentile(values, 0.5) == 10
-    assert percentile(values, 0.95) == 19
-    assert percentile([7.0], 0.95) == 7
+    assert (percentile(values, 0.5), percentile(values, 0.95), percentile([7.0], 0.95)) == (10, 19, 7)
     assert math.isnan(percentile([], 0.5))
     assert percentile([0.1, math.inf], 0.95) == math.inf, "one without an answer is the slowest"
 

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import psutil
 
@@ -12,6 +13,8 @@ from tests.load.table import Figures
 MIB = 2**20
 EVERY = 0.5
 """Seconds between two looks."""
+WITHOUT_FILES = "page process and workers, without pages of files (MiB)"
+"""What a container cannot drop: pages of libraries and other files are read again when they are needed."""
 QUIET, RESTS = 2.0, 0.1
 """Seconds in which the server's processes rest, and the share of a core that they may take meanwhile."""
 
@@ -29,13 +32,14 @@ class Watch:
     def look(self) -> Figures:
         """The figures up to now."""
         workers = self._server.children(recursive=True)
-        held = dict[int, float]()
+        held, anonymous = dict[int, float](), 0.0
         for process in (self._server, self._own, *workers):
             with suppress(psutil.NoSuchProcess):
                 now = sum(process.cpu_times()[:2])  # of the user and of the system
                 before = 0.0 if self._most else now  # a process that comes later began later
                 self._taken[process.pid] = self._taken.get(process.pid, (before, now))[0], now
                 held[process.pid] = memory_of(process) / MIB
+                anonymous += anonymous_of(process) / MIB if process != self._own else 0.0
         seconds = max(time.perf_counter() - self._began, 1e-9)
         cores = {pid: (last - first) / seconds for pid, (first, last) in self._taken.items()}
         page, own = cores.pop(self._server.pid), cores.pop(self._own.pid)
@@ -43,6 +47,7 @@ class Watch:
             "page process (MiB)": held.pop(self._server.pid),
             "workers": len(workers),
             "workers (MiB)": sum(held.values()) - held[self._own.pid],
+            WITHOUT_FILES: anonymous,
         }
         self._most = {name: max(size, self._most.get(name, 0.0)) for name, size in sizes.items()}
         return {
@@ -52,6 +57,7 @@ class Watch:
             "workers": self._most["workers"],
             "workers (cores)": sum(cores.values()),
             "workers (MiB)": self._most["workers (MiB)"],
+            WITHOUT_FILES: self._most[WITHOUT_FILES],
             "the sessions' own process (cores)": own,
         }
 
@@ -70,6 +76,15 @@ def memory_of(process: psutil.Process) -> int:
     """The bytes that a process holds for itself, and its part of those that it shares: forked processes share most of theirs."""
     facts = process.memory_full_info()
     return int(getattr(facts, "pss", facts.uss))
+
+
+def anonymous_of(process: psutil.Process) -> int:
+    """The bytes among :func:`memory_of` that are no pages of a file; all of them where the system does not tell."""
+    try:
+        lines = Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss_Anon:"))
+    except (OSError, StopIteration):
+        return memory_of(process)
 
 
 @asynccontextmanager

@@ -102,9 +102,7 @@ def test_faults_are_switched_one_mask_at_a_time_and_the_tests_say_so(open_page: 
     assert "def future_leak(" in " ".join(code.value for code in app.code)
 
 
-def test_the_recorded_run_is_there_at_every_snapshot_and_an_earlier_step_of_others_waits_for_the_reader(
-    open_page: Open, trained: Run
-) -> None:
+def test_the_recorded_run_is_there_at_every_snapshot_and_others_wait_for_readers(open_page: Open, trained: Run) -> None:
     again = "Train again up to step"
     for event in recorded_run().events.of(Snapshot)[:3]:
         app = open_page("attention.py", step=str(event.step), run="recorded")

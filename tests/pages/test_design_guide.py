@@ -1,13 +1,12 @@
 """The page's way to Python, followed to the word in a copy of the project: what it shows is put where it says, and checked as it says."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from tests.acceptance.project import Project
+from tests.pages.looking import Open
 
 pytestmark = pytest.mark.acceptance
 DESIGNS = [
@@ -33,9 +32,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids="-".join)
-def test_a_design_taken_away_passes_every_check_of_encodings(
-    design: tuple[str, str, str, str], project: Project, open_page: Callable[..., AppTest], tmp_path: Path
-) -> None:
+def test_a_design_passes_all_checks(design: tuple[str, ...], project: Project, open_page: Open, tmp_path: Path) -> None:
     names = ("design_features", "design_readout", "design_place", "design_learned")
     app = open_page("design.py", **dict(zip(names, design, strict=True)))
     assert not app.warning, "the link is this design"

@@ -15,9 +15,7 @@ def headings(app: AppTest) -> list[str]:
     return [box.value.strip("*") for box in app.markdown if box.value.startswith("**")]
 
 
-def test_a_link_shows_its_term_first_one_to_none_says_so_and_search_finds_words_in_names_and_texts(
-    open_page: Open,
-) -> None:
+def test_a_link_shows_its_term_first_one_to_none_says_so_and_search_looks_in_names_and_texts(open_page: Open) -> None:
     app = open_page("glossary.py", term="mask")
     assert headings(app)[0] == TERMS["mask"].name
     assert sorted(headings(app)) == sorted(term.name for term in TERMS.values())

@@ -4,9 +4,7 @@ import csv
 import io
 import json
 import re
-import time
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
@@ -24,16 +22,17 @@ from pages.parts.stage.board import as_csv, as_json
 from pages.parts.stage.experiments import EXPERIMENTS
 from pages.parts.stage.issue_list import RAN, in_groups
 from pages.parts.stage.shown import of_run
+from tests.engine.workers.test_pool import until
 from tests.pages.looking import Open, labels, press, said
 from tests.pages.scripted_experiment import PUBLISHED, ScriptedPool, issue_of, value_of
 
 MASK = ISSUES["missing-mask"]
+Scripted = tuple[Issue, ScriptedPool]
 
 
 @pytest.fixture
-def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Iterator[tuple[Issue, ScriptedPool]]:
+def scripted(monkeypatch: pytest.MonkeyPatch, own_data_folder: object) -> Iterator[Scripted]:
     """An issue of four arms in the registry, and a pool whose runs end at once."""
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
     issue = issue_of(4, 3, published=(PUBLISHED,), notes=("How it is measured.",))
     monkeypatch.setitem(ISSUES, issue.slug, issue)
     by_depth = {issue.config(arm).n_layers: arm for arm in issue.arms}
@@ -55,9 +54,7 @@ def links(app: AppTest) -> dict[str, str]:
 
 
 def run_of(app: AppTest, slug: str = "scripted") -> ExperimentRun:
-    found = EXPERIMENTS.find(app.session_state[RAN][slug])
-    assert found is not None
-    return found
+    return EXPERIMENTS.find(app.session_state[RAN][slug])
 
 
 def ran(app: AppTest) -> AppTest:
@@ -93,8 +90,7 @@ def open_tab(app: AppTest, tab: str, slug: str = MASK.slug) -> AppTest:
 
 def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_page: Open) -> None:
     app = open_page("issues.py", issue="missing-mask")
-    assert app.title[0].value == MASK.title
-    assert app.header[0].value == MASK.key_figure.question
+    assert (app.title[0].value, app.header[0].value) == (MASK.title, MASK.key_figure.question)
     assert MASK.key_figure.sample in said(app)
     for later in (MASK.summary, MASK.key_figure.remedy, *MASK.remedies, *(claim.sentence for claim in MASK.claims)):
         assert later not in unlinked(app)
@@ -123,9 +119,7 @@ def test_every_issue_has_its_page_and_each_arm_opens_in_the_lab_with_every_setti
     assert [from_query(link) for link in links] == [(issue.config(arm, 5), []) for arm in issue.arms]
 
 
-def test_the_lab_says_from_which_issue_it_was_opened_and_takes_a_second_link_of_the_same_session(
-    open_page: Open,
-) -> None:
+def test_the_lab_says_from_which_issue_it_was_opened_and_takes_a_second_link_of_the_session(open_page: Open) -> None:
     arm = next(arm for arm in MASK.arms if arm.role != "control")
     app = open_page("lab.py", of=MASK.slug, arm=arm.name, unfolded=True, **to_query(MASK.config(arm)))
     assert any(MASK.title in element.value and arm.name in element.value for element in app.markdown)
@@ -152,16 +146,12 @@ def test_a_link_starts_nothing_and_too_few_seeds_are_said(open_page: Open) -> No
     assert "With 5 seeds nothing can be decided: it takes at least six." in said(app)
 
 
-def test_an_experiment_runs_to_its_verdict_is_kept_and_taken_away_and_a_link_finds_it_in_a_new_session(
-    open_page: Open, scripted: tuple[Issue, ScriptedPool]
-) -> None:
+def test_an_experiment_runs_to_a_verdict_and_is_kept_taken_away_and_found(open_page: Open, scripted: Scripted) -> None:
     issue, pool = scripted
     app = ran(open_page("issues.py", issue="scripted", seeds="6", first_seed="3"))
     experiment, name = run_of(app), app.session_state[RAN]["scripted"]
-    assert experiment.state == "finished"
-    assert experiment.report.seeds == [3, 4, 5, 6, 7, 8]
-    assert len(pool.submitted) == 24
-    assert len({run.owner for run in pool.submitted}) == 1
+    assert (experiment.state, experiment.report.seeds) == ("finished", [3, 4, 5, 6, 7, 8])
+    assert (len(pool.submitted), len({run.owner for run in pool.submitted})) == (24, 1)
     assert app.query_params["experiment"] == name
     assert has_evidence(issue.slug)
     assert experiment.report.claims[0].finding == "holds"
@@ -189,7 +179,7 @@ def test_an_experiment_runs_to_its_verdict_is_kept_and_taken_away_and_a_link_fin
     assert open_tab(app, "Numbers", "scripted").get("download_button")
 
 
-def test_guesses_are_set_beside_what_happened(open_page: Open, scripted: tuple[Issue, ScriptedPool]) -> None:
+def test_guesses_are_set_beside_what_happened(open_page: Open, scripted: Scripted) -> None:
     app = open_page("issues.py", issue="scripted", seeds="6")
     app.button_group(key="guess.scripted").set_value(1).run()
     app.number_input(key="guess.size.scripted").set_value(0.5).run()
@@ -211,9 +201,7 @@ def test_guesses_are_set_beside_what_happened(open_page: Open, scripted: tuple[I
     assert "You said: *It falls*, to .50. Measured: **it rises**" in said(ran(app))
 
 
-def test_an_undecided_claim_offers_more_seeds_and_what_was_stored_is_used_again(
-    open_page: Open, scripted: tuple[Issue, ScriptedPool]
-) -> None:
+def test_an_undecided_claim_offers_more_seeds_and_what_is_stored_is_used(open_page: Open, scripted: Scripted) -> None:
     _, pool = scripted
     app = open_page("issues.py", issue="scripted", seeds="2")
     ran(app)
@@ -232,9 +220,7 @@ def test_an_undecided_claim_offers_more_seeds_and_what_was_stored_is_used_again(
     assert {run.config.seed for run in pool.submitted[before:]} == {8}
 
 
-def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_what_was_measured(
-    open_page: Open, scripted: tuple[Issue, ScriptedPool]
-) -> None:
+def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_its_trials(open_page: Open, scripted: Scripted) -> None:
     _, pool = scripted
     pool.at_once = False
     app = open_page("issues.py", issue="scripted", seeds="2")
@@ -247,11 +233,9 @@ def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_what_was_measured(
     assert MASK.slug not in app.session_state[RAN]
     app.query_params["issue"] = "scripted"
     app.run()
-    while not pool.submitted:
-        time.sleep(0.01)
+    until(lambda: bool(pool.submitted))
     pool.finish(pool.submitted[0])
-    while not experiment.trials:
-        time.sleep(0.01)
+    until(lambda: bool(experiment.trials))
     press(app, "Stop")
     assert experiment.wait(600)
     assert (experiment.state, len(experiment.trials)) == ("stopped", 1)
@@ -274,9 +258,7 @@ def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open)
     assert app.query_params["extended"] == "true"
 
 
-def test_what_this_version_was_measured_with_shows_only_when_asked_and_nothing_of_it_at_the_next_issue(
-    open_page: Open,
-) -> None:
+def test_what_this_version_was_measured_with_shows_only_when_asked_and_not_at_the_next_issue(open_page: Open) -> None:
     app = open_tab(open_page("issues.py", issue="longer-sequences"), "Sources", "longer-sequences")
     assert "Ours come with the first run." in said(app)
     app.button_group(key="issues.kept.longer-sequences").set_value("Seeds 0-7").run()

@@ -42,9 +42,7 @@ def test_a_link_restores_every_setting(open_page: Open) -> None:
     assert app.number_input(key="set.d_head").value == 6
 
 
-def test_a_link_that_names_only_a_run_opens_with_its_settings_and_says_what_is_changed_even_to_a_default(
-    open_page: Open,
-) -> None:
+def test_a_link_of_only_a_run_opens_with_its_settings_and_says_what_changed_even_to_a_default(open_page: Open) -> None:
     config = PRESETS["three-back"].config.replace(steps=3, k=2, seed=5)
     run = ended(config)
     app = open_page("lab.py", run=run.id)
@@ -74,9 +72,7 @@ def test_settings_that_do_not_fit_are_named_and_nothing_is_lost(open_page: Open)
     assert app.number_input(key="set.steps").value == 77
 
 
-def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewhere_and_a_reload_until_it_is_deleted(
-    open_page: Open,
-) -> None:
+def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewhere_and_a_reload(open_page: Open) -> None:
     app = trained(open_page("lab.py", steps="120", seq_len="7"))
     finding = "Learned: held-out second-half accuracy"
     run_id = app.session_state["run"]

@@ -60,9 +60,7 @@ def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) 
     assert press(app, "Step back").title[0].value == ISSUES["heads"].title
 
 
-def test_a_presented_stage_shows_its_question_alone_and_starts_nothing_and_each_beat_adds_to_those_before(
-    open_page: Open,
-) -> None:
+def test_a_presented_stage_shows_its_question_alone_starts_nothing_and_each_beat_adds_to_it(open_page: Open) -> None:
     app = open_page("issues.py", issue="missing-mask", lesson="what-can-go-wrong", at="1", present="true")
     assert ISSUES["missing-mask"].key_figure.question in said(app)
     assert "Run" not in labels(app)

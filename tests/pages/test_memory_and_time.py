@@ -1,7 +1,5 @@
 """The page on memory and time by its widgets and words: links, a real measurement, what fits."""
 
-import time
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -12,6 +10,7 @@ from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result, line_name
 from pages.parts.memory_and_time import tables
 from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, CostView
+from tests.engine.workers.test_pool import until
 from tests.pages.looking import Open, disabled, press
 from tests.pages.looking import said as words_of
 
@@ -54,7 +53,6 @@ def test_a_measurement_from_the_button_to_the_disk(open_page: Open, monkeypatch:
     press(app, "Measure")
     name = app.session_state[SETTINGS.key]["sweep"]
     sweep = SWEEPS.find(name)
-    assert sweep is not None
     assert sweep.wait(120)
     assert sweep.state == "finished", sweep.problem
     app.run()
@@ -72,9 +70,7 @@ def test_stop_keeps_what_was_measured(open_page: Open) -> None:
     app = open_page(PAGE, **SMALL | {"rounds": "15"})
     press(app, "Measure")
     sweep = SWEEPS.find(app.session_state[SETTINGS.key]["sweep"])
-    assert sweep is not None
-    while not sweep.result.visits:
-        time.sleep(0.01)
+    until(lambda: bool(sweep.result.visits))
     press(app, "Stop")
     assert sweep.wait(120)
     assert (sweep.state, sweep.problem) == ("stopped", "")
@@ -84,9 +80,7 @@ def test_stop_keeps_what_was_measured(open_page: Open) -> None:
 
 
 @pytest.mark.parametrize(("high", "mark"), [(1.6, "~"), (3.0, "≈")])
-def test_a_law_that_the_points_do_not_decide_gives_way_to_the_formula(
-    high: float, mark: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_undecided_law_gives_way_to_the_formula(high: float, mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "known_speed", lambda: Speed(0.01, 5e9))
     fit = Fit(1.5, 1.4, high, -12.0, 64.0, 512.0, 4)
     result = Result(Plan(), None, (), (), {line_name("fused", "train"): fit}, "finished", 1.0, 0.0)

@@ -1,7 +1,6 @@
 """The notebooks page by its widgets and words: overview, steps, running, links, refusals."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import pytest
@@ -16,6 +15,7 @@ from engine.notebooks.player import Outcome, Play
 from engine.notebooks.players import Players
 from pages.parts.notebooks import state
 from pages.parts.notebooks.reading import within
+from tests.engine.workers.test_pool import until
 from tests.pages.looking import WORDS, Open
 
 NOTEBOOK = NOTEBOOKS["mean-pooling"]
@@ -71,14 +71,7 @@ def arrived(app: AppTest, players: Players) -> AppTest:
 
 
 def own_play(app: AppTest, players: Players) -> Play:
-    play = players.find(app.session_state[state.PLAYS][NOTEBOOK.slug])
-    assert play is not None
-    return play
-
-
-def until(there: Callable[[], object]) -> None:
-    while not there():
-        time.sleep(0.01)
+    return players.find(app.session_state[state.PLAYS][NOTEBOOK.slug])
 
 
 def badges(app: AppTest) -> list[str]:
@@ -101,8 +94,7 @@ def test_the_overview_leads_to_every_notebook_and_so_do_links_that_name_one(open
 
 def test_run_to_here_then_the_rest_and_back_again(open_page: Open, played: Players) -> None:
     app = open_page("notebook.py", notebook=NOTEBOOK.slug)
-    assert app.title[0].value == NOTEBOOK.title
-    assert set(badges(app)) == {"not run", "text"}
+    assert (app.title[0].value, set(badges(app))) == (NOTEBOOK.title, {"not run", "text"})
     assert [code.value for code in app.code] == [cell.source for cell in NOTEBOOK.cells if cell.kind == "code"]
     arrived(press(app, f"notebooks.run.{NOTEBOOK.slug}.2"), played)
     assert badges(app)[:3] == ["passed", "passed", "not run"]
@@ -132,7 +124,7 @@ def test_stop_keeps_what_the_cell_had_printed_and_who_sees_a_play_by_a_link_can_
     plays(monkeypatch, code)
     app = press(open_page("notebook.py", notebook=NOTEBOOK.slug), "notebooks.all")
     play = own_play(app, played)
-    until(lambda: first in play.outcomes and play.outcomes[first].text)
+    until(lambda: first in play.outcomes and play.outcomes[first].text != "")
     other = open_page("notebook.py", notebook=NOTEBOOK.slug, play=play.id)
     assert "notebooks.stop" not in [button.key for button in other.button]
     press(other, "notebooks.clear")
@@ -168,8 +160,7 @@ def test_the_tab_opens_the_notebook_that_was_read_last_or_the_first(open_page: O
     app.switch_page("notebooks.py").run()
     app.query_params.clear()
     app.switch_page("notebook.py").run()
-    assert app.title[0].value == last.title
-    assert dict(app.query_params) == {"notebook": last.slug}
+    assert (app.title[0].value, dict(app.query_params)) == (last.title, {"notebook": last.slug})
 
 
 def test_a_cell_says_how_far_it_is(played: Players) -> None:

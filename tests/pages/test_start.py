@@ -18,9 +18,7 @@ from pages.parts.start import conclusion, recording_in_words, workers_in_words
 from tests.pages.looking import Open, said
 
 
-def test_the_page_carries_its_example_with_the_untrained_answers_and_leads_on_without_telling_the_end(
-    open_page: Open,
-) -> None:
+def test_the_page_carries_its_example_with_the_untrained_answers_and_leads_on_without_the_end(open_page: Open) -> None:
     app = open_page("start.py")
     assert app.title[0].value == "Attention Lab"
     words, example = said(app), recorded_example()
@@ -58,10 +56,8 @@ def test_the_recording_is_described_by_its_settings_and_something_happens_within
     for part in (f"seed {config.seed}", f"{config.steps} steps", config.encoding.label):
         assert part in words
 
-    snapshots = recorded_run().events.of(Snapshot)
-    right = [
-        np.mean([mark for sample in event.samples for mark in sample.marks if mark is not None]) for event in snapshots
-    ]
+    marked = [[mark for one in event.samples for mark in one.marks] for event in recorded_run().events.of(Snapshot)]
+    right = [np.mean([mark for mark in marks if mark is not None]) for marks in marked]
     assert right[0] < 0.3
     assert right[len(right) // 2] < 0.7, "it waits"
     assert right[-1] > 0.95
@@ -70,10 +66,8 @@ def test_the_recording_is_described_by_its_settings_and_something_happens_within
 def workers(*rows: tuple[str, str]) -> Health:
     """Ready workers by the names of machine and accelerator."""
     facts = DeviceFacts(torch="2.13.0")
-    found: list[Any] = [
-        SimpleNamespace(role="runs", ready=True, facts=facts, machine=machine, accelerator=name)
-        for machine, name in rows
-    ]
+    same = {"role": "runs", "ready": True, "facts": facts}
+    found: list[Any] = [SimpleNamespace(machine=machine, accelerator=name, **same) for machine, name in rows]
     return Health(found, len(found), 0, 0, 0)
 
 

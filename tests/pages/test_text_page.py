@@ -32,7 +32,6 @@ def test_a_text_of_ones_own_is_trained_on_and_written_on_from(open_page: Open) -
     app.number_input(key="text.set.vocab_size").set_value(40).run()
     press(app, "Train")
     run = server.find(app.session_state["text.run"])
-    assert run is not None
     assert run.config == text_config(text=name, steps=30, vocab_size=40)
     assert run.wait_for(10**9, 60)
     app.run(timeout=120)

@@ -1,7 +1,5 @@
 """The arguments of questions about attention: a model, with faults or without, a sequence, a head."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """The effect of changes to a trained model's attention: heads off, another temperature, another score."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The checks that detect the classic faults: a few lines each, shown on the page exactly as they are executed."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace

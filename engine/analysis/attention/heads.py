@@ -5,8 +5,6 @@ over the visible keys: (weight there - chance) / (1 - chance), so 0 is no more t
 in Voita et al. 2019, Analyzing Multi-Head Self-Attention, section 4, and Clark et al. 2019, What Does BERT Look At?, section 3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The jobs about a trained model's attention, and those behind the lab's figures that need no run; with their answers."""
 
-from __future__ import annotations
-
 from typing import Any, TypedDict
 
 import numpy as np

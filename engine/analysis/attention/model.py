@@ -1,7 +1,5 @@
 """The model and the sequence of a question about attention; the last ones are cached for the next question."""
 
-from __future__ import annotations
-
 import math
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ q and k, their product, what the encoding adds, the scale, the mask, the softmax
 projection. Source: Vaswani et al. 2017, Attention Is All You Need, equation 1 and section 3.2.2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 

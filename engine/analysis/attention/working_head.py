@@ -1,7 +1,5 @@
 """The head that does the work: the one without which a trained model loses the most accuracy."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path

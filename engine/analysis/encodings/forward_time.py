@@ -3,8 +3,6 @@
 The two alternate, so that other load on the machine affects both; each pair gives a ratio, and the pairs a median.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from time import perf_counter

@@ -1,7 +1,5 @@
 """The jobs about encodings before and after training: their portraits, their scales, their times."""
 
-from __future__ import annotations
-
 from typing import Literal, TypedDict
 
 import numpy as np

@@ -4,8 +4,6 @@
 them. ``portrait_of_snapshot`` uses the matrices that a run stored along its training.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

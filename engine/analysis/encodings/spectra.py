@@ -1,7 +1,5 @@
 """Numbers of a table or a matrix over positions: profile over distance, singular values, Fourier, components, order."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

@@ -4,8 +4,6 @@ To add one: write a function ``<name>(trained) -> dict[str, float]`` in the file
 and where it comes from, and add one row to the table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple

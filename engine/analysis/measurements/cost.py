@@ -1,7 +1,5 @@
 """The cost of a model in bytes and in time: of a training step, of its state, and of one more token of a decoder."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The effect of depth: how alike the tokens become, how differently the blocks' MLPs answer, how gradients reach the first block."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import hypot
 

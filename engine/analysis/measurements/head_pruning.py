@@ -3,8 +3,6 @@
 Source: Michel et al. 2019, Are Sixteen Heads Really Better than One?, section 4.1, equation 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from statistics import fmean

@@ -1,7 +1,5 @@
 """Held-out sequences of other kinds than the run's validation: without a correlation, shuffled, by exposure, of other text."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from dataclasses import replace
 

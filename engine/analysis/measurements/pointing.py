@@ -3,8 +3,6 @@
 An explanation scores each position read, [batch, key]: its importance for the answer at the last position.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

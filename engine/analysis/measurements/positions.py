@@ -1,7 +1,5 @@
 """How well positions can be told apart: in the residual stream, in the encoding alone, and in a learned table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """The jobs of the Text page: a trained language model, and the counting models beside it."""
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 import numpy as np

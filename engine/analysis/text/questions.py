@@ -5,11 +5,8 @@ are Kneser-Ney with the same training text, vocabulary and tokens: every held-ou
 in the document, also at the start of a model's window, so that they never see less than the model.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
-from dataclasses import replace
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -20,6 +17,7 @@ from torch import nn
 
 from engine.analysis.text.jobs import LONGEST, Beside, Counted, SentenceAttention, TextFacts, Written
 from engine.config.run_config import RunConfig
+from engine.estimate.pieces import pieces, rows_at_once
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import data_folder, keep_newest, replacing
 from engine.model.activations import ActivationCache
@@ -34,8 +32,6 @@ from engine.training.evaluation import forward
 from engine.training.snapshot import patterns_in
 from engine.training.writing import continuation, distribution, next_logits, write_on
 
-ROWS = 256
-"""The number of windows that the model reads at once."""
 LIKELIEST = 12
 """The number of next tokens that are named."""
 MAX_KEPT = 40
@@ -67,7 +63,7 @@ def beside_counting_models(config: RunConfig, weights: str) -> Beside:
     inputs, answers, positions = text_corpus(own, config).every(config.seq_len, held_out=True)
     asked = positions[:, 1:].numpy()  # [window, length]
     is_asked_word = own.encoded().held_out_words[asked]
-    nats = {"model": _nats_of(model, Data(config).frame(inputs, answers))}
+    nats = {"model": _nats_of(config, model, Data(config).frame(inputs, answers))}
     nats |= {name: values[asked] for name, values in counted.items()}
     sizes = {"all": asked.size, "words": int(is_asked_word.sum()), "layout": int((~is_asked_word).sum())}
     return {
@@ -78,16 +74,17 @@ def beside_counting_models(config: RunConfig, weights: str) -> Beside:
 
 
 @torch.no_grad()
-def _nats_of(model: nn.Module, batch: Batch) -> np.ndarray:
+def _nats_of(config: RunConfig, model: nn.Module, batch: Batch) -> np.ndarray:
     """-ln P of each answer, [window, length]."""
-    parts = []
-    for begin in range(0, len(batch.inputs), ROWS):
-        rows = replace(batch, inputs=batch.inputs[begin:][:ROWS], targets=batch.targets[begin:][:ROWS])
-        # [window, length, token] -> [window, token, length], the order that cross_entropy needs
-        logits = forward(model, rows).float().transpose(1, 2)
-        parts.append(F.cross_entropy(logits, rows.targets, reduction="none"))
-    whole: np.ndarray = torch.cat(parts).numpy()
-    return whole
+    windows, length = batch.inputs.shape
+    nats = np.empty(
+        (windows, length), np.float32
+    )  # made first: small results between large tensors would keep the heap in pieces
+    for piece in pieces(windows, rows_at_once(config, config.seq_len, windows)):
+        rows = batch.rows(piece)
+        logits = forward(model, rows).float().flatten(0, 1)  # [window * length, token]
+        nats[piece] = F.cross_entropy(logits, rows.targets.flatten(), reduction="none").view(-1, length).numpy()
+    return nats
 
 
 def sample(

@@ -1,7 +1,6 @@
 """The evidence that comes with this version, in the ``seeds-*.json`` beside this module: for each set of seeds the numbers of every arm.
 
-Reports are computed when they are read: a claim's words and its statistics are those of today. Effects are stored, under the claim's
-id, only where the numbers behind them were not.
+Reports are computed when they are read: a claim's words and its statistics are those of today.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def shipped_report(experiment: Experiment, measured: dict[str, Any]) -> Report |
     row = measured["issues"].get(experiment.slug)
     if row is None:
         return None
-    facts = {name: row[name] for name in ("extended", "seconds", "effects", "reasons")}
+    facts = {name: row[name] for name in ("extended", "seconds", "reasons")}
     return report(experiment, _trials(row["arms"], measured["seeds"]), measured["seeds"], **facts)
 
 
@@ -54,14 +53,11 @@ def pooled_report(experiment: Experiment, folder: Path = FOLDER) -> Report | Non
     reports = shipped_reports(experiment, folder)
     if not reports:
         return None
-    rows = [row for measured in sets_of_seeds(folder) if (row := measured["issues"].get(experiment.slug)) is not None]
-    stored = set.intersection(*(set(row["effects"]) for row in rows))
     return report(
         experiment,
         [trial for found in reports for trial in found.trials],
         [seed for found in reports for seed in found.seeds],
         extended=any(found.extended for found in reports),
-        effects={name: [effect for row in rows for effect in row["effects"][name]] for name in stored},
     )
 
 
@@ -95,7 +91,7 @@ def write_set(reports: Sequence[Report], folder: Path) -> None:
     row = {
         "seeds": seeds,
         "machine": f"{os.cpu_count()} CPU cores, {platform.machine()}",
-        "issues": {slug: issues[slug] for slug in ISSUES if slug in issues},
+        "issues": {slug: issues[slug] for slug in dict.fromkeys([*ISSUES, *issues]) if slug in issues},
     }
     file.write_text(json.dumps(row, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     sets_of_seeds.cache_clear()
@@ -111,7 +107,7 @@ def _row_of(found: Report) -> dict[str, Any]:
     reasons = {arm.name: said for arm in found.arms if (said := found.reasons_of(arm))}
     rates = {arm.name: found.experiment.config(arm).learning_rate for arm in found.arms}
     return {
-        "extended": found.extended, "seconds": round(found.seconds, 2), "rates": rates, "arms": arms, "effects": {}, "reasons": reasons
+        "extended": found.extended, "seconds": round(found.seconds, 2), "rates": rates, "arms": arms, "reasons": reasons
     }  # fmt: skip
 
 

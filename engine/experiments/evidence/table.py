@@ -34,7 +34,7 @@ The first set of seeds froze the designs, the second was run once. The finding i
 alone, are decided and contradict each other, the claim is undecided. An issue's finding is that of its first claim, in bold. *Holm* is p
 corrected for the number of all claims in this table. *Found* is the size of an effect that so many seeds with this spread find with a
 probability of {POWER:g}: where it is larger than the smallest size worth naming, an effect of that size may have been missed. The JSON
-files hold what was measured: the numbers of each arm by seed, and the effects of claims behind which more numbers lie.
+files hold what was measured: the numbers of each arm by seed.
 `python -m engine.experiments.evidence.table` writes this page from them.
 """
 
@@ -55,7 +55,7 @@ def markdown(folder: Path = FOLDER) -> str:
     sets = sets_of_seeds(folder)
     commands = [
         f"- `python -m engine issue --all --seeds {len(s['seeds'])} --first-seed {s['seeds'][0]} --write engine/experiments/evidence`:"
-        f" {sum(row['seconds'] for row in s['issues'].values()) / 60:.1f} minutes on {s['machine']}\n"
+        f" {sum(row['seconds'] for slug, row in s['issues'].items() if slug in ISSUES) / 60:.1f} minutes on {s['machine']}\n"
         for s in sets
     ]
     slugs = [slug for slug in ISSUES if any(slug in measured["issues"] for measured in sets)]

@@ -1,7 +1,5 @@
 """Running an experiment's trials on the worker pool: seed after seed, all arms of a seed together."""
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 A class that presses Run together waits as long as one reader would. A trial that measures time is trained for each who asks.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,8 +1,6 @@
 """The cache of trials on this machine: whoever asks for the same settings, seed and code gets the trial that was trained first. On a
 CPU a second one would give the same numbers; on a GPU nearly the same."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator

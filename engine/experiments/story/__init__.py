@@ -1,7 +1,5 @@
 """The story "Reverse in six steps": one line of thought about one task, a small run at each step."""
 
-from __future__ import annotations
-
 from engine.experiments.story.steps import STEPS
 
 __all__ = ["STEPS"]

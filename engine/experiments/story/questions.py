@@ -1,7 +1,5 @@
 """The questions of the story, in ``questions.toml``, each with the function that reads its right answer from a run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

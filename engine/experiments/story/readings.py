@@ -3,8 +3,6 @@
 Each is read from the events of a finished run alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations

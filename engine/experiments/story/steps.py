@@ -1,7 +1,5 @@
 """The steps of the story, in ``steps.toml``: sentences, one setting that the reader changes, one figure, one question about the run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The machines whose processes train: those of the cluster while it has any, else the app's own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit

@@ -1,8 +1,6 @@
 """The supervisor of the worker processes: starts them, kills those that hang or grow too large, replaces those that died, and ends
 those that nobody needs any more."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from threading import Event as Signal

@@ -1,7 +1,5 @@
 """The queue of runs: which are let in, in whose turn they start, and on which worker."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 

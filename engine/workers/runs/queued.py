@@ -1,7 +1,5 @@
 """Runs and jobs in the pool, from submission to their last message."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,6 @@
-"""The suspended runs, from the report of their worker until they are queued again or given up."""
+"""The runs that their workers report on, and those suspended, until they are queued again or given up."""
 
-from __future__ import annotations
-
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -36,7 +35,8 @@ WAITS = "It waits where it was last saved; Resume tries again."
 
 
 class Suspended:
-    """The runs that their workers have saved and released, and what becomes of those that lose their worker or their slot."""
+    """The runs that workers report on: those that go on, those that their workers have saved and released, and those that lose their
+    worker or their slot."""
 
     def __init__(
         self,
@@ -135,7 +135,28 @@ class Suspended:
                 with suppress(Refused):  # it stays suspended
                     self.bring_back(run, [protocol.Control(run.id, "resume")], PROGRAM)
 
-    def keep(self, worker: WorkerProcess, queued: QueuedRun) -> None:
+    def take_update(self, worker: WorkerProcess, queued: QueuedRun, update: protocol.RunUpdate) -> None:
+        """Take a worker's report on one of its runs. Called on the reader thread of the worker."""
+        moves = update.state if update.state in ("running", "paused") else None
+        queued.run.append(update.events, moves)
+        queued.begin()
+        match update.state:
+            case "over":
+                delete_saved(queued.run)
+                self._queue.free_slot(worker, queued)
+            case "saved":
+                queued.saved, queued.returned = True, 0
+                with suppress(OSError):
+                    write_request(queued.run, queued.request)
+            case "suspended":
+                self._keep(worker, queued)
+            case "kept":
+                queued.try_later()
+            case "running" | "paused" as state:
+                with self._lock:
+                    queued.paused_at = time.monotonic() if state == "paused" else None
+
+    def _keep(self, worker: WorkerProcess, queued: QueuedRun) -> None:
         """A worker has saved a run's state and released it. What was asked of the run since is done now."""
         left = queued.left and not queued.asked_since
         with suppress(OSError):  # it can be resumed in this process all the same: the state is there
@@ -207,13 +228,11 @@ class Suspended:
             with suppress(OSError):  # by this a later server knows that it goes on
                 write_request(run, queued.request)
 
-    def give_up(self, run: Run) -> bool:
-        """End a suspended run; its weights stay. False where it has just been brought back."""
-        if not self._runs.bring_back(run):
-            return False
-        run.append([Ended(run.step, "stopped")])
-        delete_saved(run)
-        return True
+    def give_up(self, run: Run) -> None:
+        """End a suspended run, unless it has just been brought back; its weights stay."""
+        if self._runs.bring_back(run):
+            run.append([Ended(run.step, "stopped")])
+            delete_saved(run)
 
 
 def _ask(worker: WorkerProcess, queued: QueuedRun) -> None:

@@ -1,8 +1,6 @@
 """The answer as Markdown: in short, in numbers, and as paragraphs whose statements end in a mark, a link that opens the issue in the
 reader's session."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A page and its address: a link is read once, and then the page writes the address; what a link hides or locks."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The frame around every page: the bar with its places, the tabs of the present place, and the glossary as a drawer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any

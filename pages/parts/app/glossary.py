@@ -1,7 +1,5 @@
 """The glossary's terms, and links to them from labels, help texts and the words of a text; on a page they open its drawer."""
 
-from __future__ import annotations
-
 import re
 
 import streamlit as st

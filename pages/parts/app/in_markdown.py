@@ -1,7 +1,5 @@
 """Text from readers and sentences from the engine on a page: escaped, so that they are shown as they are, and said where they belong."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A visitor's own runs: the facts before one, how it is started and steered, its buttons; and which of them this tab shows and keeps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field

@@ -1,15 +1,13 @@
 """A page's settings, declared once: its defaults, its widgets, its address and its share link are made from them."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 import streamlit as st
+from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from engine.settings.errors import Problem, checked, leniently
@@ -26,6 +24,17 @@ class PageState(Parameters):
 def not_allowed(allowed: str) -> PydanticCustomError:
     """The error that a validator raises for a value that is none of the ``allowed`` ones, in words."""
     return PydanticCustomError("choice", "{allowed}", {"allowed": allowed})
+
+
+def one_of(known: Collection[str]) -> AfterValidator:
+    """The validator of a name that is one of the ``known`` ones, or None."""
+
+    def check(name: str | None) -> str | None:
+        if name is not None and name not in known:
+            raise not_allowed("one of " + ", ".join(known))
+        return name
+
+    return AfterValidator(check)
 
 
 def all_known(names: tuple[str, ...], known: Collection[str]) -> tuple[str, ...]:
@@ -218,6 +227,7 @@ class ModelSettings(PageSettings, Generic[S]):
         """``check`` raises ConfigError where values that fit one by one do not go together."""
         super().__init__(key, moved=moved)
         self._model, self._check = model, check
+        self._rows = {row.name: row for row in settings_in(model)}
 
     def defaults(self) -> dict[str, Any]:
         return self._model().model_dump()
@@ -228,10 +238,6 @@ class ModelSettings(PageSettings, Generic[S]):
 
     def rows(self) -> Mapping[str, Setting]:
         return self._rows
-
-    @cached_property
-    def _rows(self) -> dict[str, Setting]:
-        return {row.name: row for row in settings_in(self._model)}
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         names = self._model.model_fields

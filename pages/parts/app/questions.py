@@ -1,7 +1,5 @@
 """A page's questions to workers, counted among those of its visitor: asked each time, or once for all sessions."""
 
-from __future__ import annotations
-
 import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Hashable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -129,6 +128,7 @@ def start_lines(
 ) -> Iterator[str]:
     """The lines of the log. ``address``: where the server listens; None for everywhere. ``others``: servers on the same data.
     ``scheduler``: the address of the cluster's; empty without one."""
+    from engine.hosting.host import is_loopback
     from engine.hosting.limits import PROFILE
 
     given = " ".join(f"{name}={value}" for name, value in limits.model_dump().items())
@@ -142,10 +142,3 @@ def start_lines(
         yield f"Runs are trained on the workers of the cluster at {scheduler}; on this machine while there are none."
     for other in others:
         yield f"Another server (process {other.pid} on {other.host.split()[0]}) uses the same data folder; its runs stay its own."
-
-
-def is_loopback(address: str | None) -> bool:
-    """Whether only this computer reaches an address."""
-    with suppress(ValueError):
-        return address == "localhost" or ipaddress.ip_address(address or "").is_loopback
-    return False

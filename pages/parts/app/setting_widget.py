@@ -1,7 +1,5 @@
 """Widgets that pages share: the one for a setting, by the setting's kind, and the one for a file."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from mimetypes import guess_type

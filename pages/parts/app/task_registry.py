@@ -1,7 +1,5 @@
 """The registry of background tasks by name. It outlives the sessions that start the tasks."""
 
-from __future__ import annotations
-
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Script runs take turns: those of one visitor make room for those of others, and all of them wait for each other."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

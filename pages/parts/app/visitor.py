@@ -4,8 +4,6 @@ The cookie is a secret, and whoever has it steers the visitor's runs: pages, fol
 Streamlit's; it lasts while the tab is open, also while it is hidden.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import secrets

@@ -1,8 +1,6 @@
 """The views that change the attention of a trained model and show the cost: heads off, another temperature, another score; and the classic
 faults, with the checks that detect them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The run, step, sequence and head to analyse, and training the model again where its weights are not stored."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from engine.analysis.attention.asked import LARGEST, ModelAsked, file_of, places_in, weights_of_one_sequence

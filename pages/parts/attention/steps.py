@@ -1,7 +1,5 @@
 """The view of one query, step by step: from its vector to the output of the head."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -121,11 +119,9 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
     if acts == "scores":
         least, most = s["bias"].min(), s["bias"].max()
         steps.append(f"**Bias.** {row.label} adds `[{keys}]` numbers, here from {least + 0.0:.2f} to {most + 0.0:.2f}.")
-    mask = (
-        f"{blocked} of {keys} keys are blocked: their score becomes −∞."
-        if blocked
-        else "Nothing is blocked for this query."
-    )
+    mask = "Nothing is blocked for this query."
+    if blocked:
+        mask = f"{blocked} of {keys} keys are blocked: their score becomes −∞."
     softmax = f"**Softmax.** exp(score), divided by its sum over the keys: weights `[{keys}]` that add up to {total}."
     if at.config.softmax_axis != "key":
         softmax = f"**Softmax, over queries (a fault of this run).** Weights `[{keys}]`, which here add up to {total}."

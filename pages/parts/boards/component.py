@@ -4,8 +4,6 @@ A message to a board repeats everything that the component itself is made of; so
 Plotly's, which comes from the installed package, so that no other host is contacted.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 from collections.abc import Callable

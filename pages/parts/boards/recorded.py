@@ -1,7 +1,5 @@
 """The recorded demonstration run, which the start page plays before any training, and the choice among it and a visitor's own runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from functools import cache

@@ -1,7 +1,5 @@
 """Colours for both themes. A figure names each colour as a pair; the browser takes the one of the active theme."""
 
-from __future__ import annotations
-
 from typing import TypedDict
 
 from plotly.colors import hex_to_rgb

@@ -74,24 +74,15 @@ def table_picture(matrix: np.ndarray, trained: int, place: str) -> go.Figure:
     column, _, unit = ACTING[place]
     most = largest(matrix)
     trace = heat(matrix, unit, scale=diverging(), low=-most, high=most, x=column, y="position")
-    return heat_figure(trace, x=column, y="position", shapes=_ends(trained, *matrix.shape, across=False))
+    return heat_figure(trace, x=column, y="position", shapes=end_marks(trained, len(matrix), "y"))
 
 
 def similarity_picture(similarity: np.ndarray, trained: int, unit: str) -> go.Figure:
     """The similarity of two positions, [position, position]."""
     most = 1.0 if unit == "similarity" else largest(similarity)
     trace = heat(similarity, unit, scale=diverging(), low=-most, high=most, x=OTHER, y="position")
-    shapes = _ends(trained, *similarity.shape, across=True)
+    shapes = end_marks(trained, len(similarity), "y", "x", text="")
     return heat_figure(trace, x="position", y="position", square=True, shapes=shapes)
-
-
-def _ends(trained: int, length: int, columns: int, *, across: bool) -> list[dict[str, Any]]:
-    """Lines at the end of the trained length, on the rows and, if the columns are positions too, on the columns."""
-    if length <= trained:
-        return []
-    rows = {"x0": -0.5, "x1": columns - 0.5, "y0": trained - 0.5, "y1": trained - 0.5}
-    down = {"x0": trained - 0.5, "x1": trained - 0.5, "y0": -0.5, "y1": length - 0.5}
-    return [DASHED | rows, *([DASHED | down] if across else [])]
 
 
 # Of a portrait
@@ -109,7 +100,8 @@ def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
     trace = heat(matrix, unit, scale=scale, low=low, high=most, x=columns, y={rows: at})
     if portrait["kind"] == "vectors":
         return heat_figure(trace, x=columns, y=rows)
-    return heat_figure(trace, x=columns, y=rows, down=_down_to(shown), shapes=end_marks(portrait, shown, "y"))
+    shapes = end_marks(portrait["trained"], shown, "y")
+    return heat_figure(trace, x=columns, y=rows, down=_down_to(shown), shapes=shapes)
 
 
 def _tiles(portrait: Portrait) -> go.Figure:
@@ -144,17 +136,16 @@ def similarity_figure(portrait: Portrait, likeness: str, shown: int) -> go.Figur
     scale, low, high = (diverging(), -1.0, 1.0) if "cosine" in unit else _signed(matrix)
     seen = _seen(portrait, matrix)
     trace = heat(seen, unit, scale=scale, low=low, high=high, x={OTHER: at}, y={"position": at})
-    across, shapes = {"range": [-0.5, shown - 0.5]}, end_marks(portrait, shown, "x", "y")
+    across, shapes = {"range": [-0.5, shown - 0.5]}, end_marks(portrait["trained"], shown, "x", "y")
     return heat_figure(
         trace, x="position", y="position", square=True, across=across, down=_down_to(shown), shapes=shapes
     )
 
 
-def end_marks(portrait: Portrait, shown: int, *along: str) -> list[dict[str, Any]]:
-    """Lines at the end of the trained length on these axes, where more is shown."""
-    if portrait["trained"] >= shown:
-        return []
-    return [across_line(axis_, portrait["trained"] - 0.5, "trained to here" if axis_ == "x" else "") for axis_ in along]
+def end_marks(trained: int, shown: int, *along: str, text: str = "trained to here") -> list[dict[str, Any]]:
+    """Lines at the end of the trained length on these axes, where more is shown; ``text`` stands at the one across x."""
+    places = along if shown > trained else ()
+    return [across_line(axis_, trained - 0.5, text if axis_ == "x" else "") for axis_ in places]
 
 
 def _down_to(shown: int) -> Axis:

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from engine.encodings import ENCODINGS
 from pages.parts.charts.base import Trace, axis, color_bar, figure, painted, rounded
 from pages.parts.charts.colors import muted, sequential, shade
-from pages.parts.charts.encoding import DASHED, LIKENESS, WHAT, Portrait, across_line, end_marks
+from pages.parts.charts.encoding import LIKENESS, WHAT, Portrait, across_line, end_marks
 
 FLOOR = 1e-6
 """The lower end of logarithmic axes: smaller values are rounding."""
@@ -33,7 +33,7 @@ def offsets_figure(bias: np.ndarray, trained: int) -> go.Figure:
         )
         for head in range(heads)
     ]  # fmt: skip
-    shapes = [_upright(place) for place in (-trained + 0.5, trained - 0.5) if length > trained]
+    shapes = [across_line("x", place, "") for place in (-trained + 0.5, trained - 0.5) if length > trained]
     return figure(lines, xaxis=axis("offset (key − query)"), yaxis=axis("added to the score"), shapes=shapes)
 
 
@@ -43,13 +43,8 @@ def distance_figure(distance: np.ndarray, trained: int, unit: str) -> go.Figure:
         x=list(range(len(distance))), y=rounded(distance), mode="lines+markers", showlegend=False,
         hovertemplate="distance %{x}: %{y:.3g}<extra></extra>", **painted(shade(COLOR), width=2, size=4),
     )  # fmt: skip
-    shapes = [_upright(trained - 0.5)] if len(distance) > trained else []
+    shapes = end_marks(trained, len(distance), "x", text="")
     return figure([line], xaxis=axis("distance (positions)"), yaxis=axis(unit), shapes=shapes)
-
-
-def _upright(at: float) -> dict[str, Any]:
-    """A vertical line over the whole height."""
-    return DASHED | {"x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1}
 
 
 def profile_figure(portrait: Portrait, color: str) -> go.Figure:
@@ -128,7 +123,7 @@ def components_figure(portrait: Portrait, color: str) -> go.Figure:
         _curve(at, curve, f"{place + 1}: {shares[place]:.0%}", color, place, "%{x}: %{y:.3g}", tone=0.35 * place)
         for place, curve in enumerate(portrait["components"])
     ]
-    shapes = [] if portrait["kind"] == "vectors" else end_marks(portrait, portrait["rows"], "x")
+    shapes = [] if portrait["kind"] == "vectors" else end_marks(portrait["trained"], portrait["rows"], "x")
     return figure(
         traces, xaxis=axis(WHAT[portrait["kind"]][1]), yaxis=axis("component"), margin=LEGEND_MARGIN, shapes=shapes
     )

@@ -1,7 +1,5 @@
 """Small tables: a data frame for ``st.table``, whose cells may hold Markdown. Tables to sort, search and download use ``st.dataframe``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -1,8 +1,6 @@
 """The parts as widgets, those in sight that the present design has; their preview before training; the design against built-in encodings;
 and the ways on from it: the lab, a link, a class in Python."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 
@@ -29,7 +27,7 @@ from pages.parts.charts.spectra import distance_figure, offsets_figure
 from pages.parts.design.state import EXPERIMENT, PARTS, SETTINGS, asked_comparison, design, parts
 from pages.parts.stage.arms import show_arms
 from pages.parts.stage.board import show_evidence, take_away
-from pages.parts.stage.experiments import EXPERIMENTS, WIDTH, run_or_stop, show_forecast, start
+from pages.parts.stage.experiments import EXPERIMENTS, WIDTH, forecast, run_or_stop, start
 from pages.parts.stage.shown import Shown
 
 GUIDE = Path(__file__).parent / "guide.md"
@@ -191,7 +189,7 @@ def _settings(run: ExperimentRun | None) -> None:
         if experiment is None:
             st.caption(f":material/block: {problem}")
         else:
-            show_forecast(experiment)
+            st.caption(forecast(experiment))
 
 
 def _heading(experiment: Experiment) -> None:

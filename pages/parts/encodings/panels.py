@@ -1,7 +1,5 @@
 """One encoding's portrait, and two: their panels, and facts in words and numbers, each computed from the settings."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
@@ -70,11 +68,9 @@ def profile_panel(side: str, name: str, portrait: Portrait, color: str) -> Panel
         for own, line in zip(names, lines, strict=True)
     )
     spread = float((portrait["high"] - portrait["low"]).max())
-    note = (
-        "The band: from the smallest to the largest over the positions."
-        if len(lines) == 1
-        else "Means over the positions."
-    )
+    note = "Means over the positions."
+    if len(lines) == 1:
+        note = "The band: from the smallest to the largest over the positions."
     if spread < 1e-4 * max(1.0, float(abs(lines).max())):
         note = "The same at every position: only the offset counts."
     title, drawn = f"Over distance: {name}", spectra.profile_figure(portrait, color)

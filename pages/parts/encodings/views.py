@@ -1,8 +1,6 @@
 """Two encodings side by side: shared controls, their formulas and facts, and every figure of both; and one encoding along a run: its first
 values beside those at any snapshot."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any

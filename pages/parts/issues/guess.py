@@ -1,7 +1,5 @@
 """A reader's guesses about an issue and its single claims, kept in the session and, after the run, compared with what was found."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial

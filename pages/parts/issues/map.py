@@ -1,7 +1,5 @@
 """The map of all issues: three groups, the question of each, and on wish what was found."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import streamlit as st

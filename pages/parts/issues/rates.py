@@ -1,7 +1,5 @@
 """The grid of learning rates of an issue's arms, beside its arms: whether a finding holds at one rate only is seen at a glance."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import fmean
 

@@ -1,7 +1,5 @@
 """The first screen of an issue: the question, the guess and Run at the left, the key figure and its sentence at the right."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -24,7 +22,7 @@ from pages.parts.issues.state import asked, begin, extended, forget, offer_more_
 from pages.parts.issues.words import show_way
 from pages.parts.stage.board import Drawing, experiment_board
 from pages.parts.stage.claims import badge
-from pages.parts.stage.experiments import run_or_stop, show_forecast
+from pages.parts.stage.experiments import forecast, run_or_stop
 from pages.parts.stage.issue_list import shown_runs
 from pages.parts.stage.presenting import asks_to_run, presented, presenting, shows
 from pages.parts.stage.shown import Shown, of_run
@@ -55,7 +53,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
         with below:
             stored = _choose_stored(issue) if run is None and not presented() else None
             if run is None:
-                show_forecast(asked(issue), extended())
+                st.caption(forecast(asked(issue), extended()))
         shown = of_run(run) if run is not None else stored
         outcome = outcome_so_far(figure, shown) if shown is not None and shown.state != "running" else None
         with question, st.container(key="stage-question", gap="small"):

@@ -1,15 +1,12 @@
 """The settings of the issues page (the issue, how it is to be run, the run that is looked at), and the controls for it. A link starts no
 run."""
 
-from __future__ import annotations
-
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import streamlit as st
 from pydantic import field_validator
-from pydantic_core import PydanticCustomError
 
 from engine.experiments.experiment import MOST_SEEDS
 from engine.experiments.finding import Finding
@@ -20,7 +17,7 @@ from engine.experiments.trial import Trial
 from engine.foundation.formatting import counted
 from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import setting
-from pages.parts.app.page_state import ModelSettings, PageState
+from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, one_of
 from pages.parts.issues.guess import Prediction, prediction_of
 from pages.parts.stage.experiments import EXPERIMENTS, seeds_setting, start
 from pages.parts.stage.issue_list import shown_run, shown_runs
@@ -31,7 +28,7 @@ PREDICTED = "issues.predicted"
 
 
 class IssueState(PageState):
-    issue: str | None = None
+    issue: Annotated[str | None, one_of(ISSUES)] = None
     seeds: int = seeds_setting()
     first_seed: int = setting(
         0, label="First seed", help="The seeds are this one and those that follow.", ge=0, le=10_000
@@ -39,18 +36,11 @@ class IssueState(PageState):
     extended: bool = setting(False, label="Extended", help="Also the arms that take longer.")
     experiment: str | None = None
 
-    @field_validator("issue")
-    @classmethod
-    def _known(cls, slug: str | None) -> str | None:
-        if slug is not None and slug not in ISSUES:
-            raise PydanticCustomError("choice", "one of " + ", ".join(ISSUES))
-        return slug
-
     @field_validator("extended", mode="before")
     @classmethod
     def _true_or_false(cls, given: object) -> object:
         if isinstance(given, str) and given not in ("true", "false"):
-            raise PydanticCustomError("choice", "true or false")
+            raise not_allowed("true or false")
         return given
 
 
@@ -65,9 +55,6 @@ def _check(state: IssueState) -> None:
 
 class IssueSettings(ModelSettings[IssueState]):
     """Settings go along from issue to issue: what a link leaves out stays as it is. Each issue keeps its run in sight."""
-
-    def controls(self) -> Collection[str]:
-        return self.rows().keys()
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         read, ignored = super().read(query)

@@ -1,7 +1,5 @@
 """What stands below the first screen of an issue, a tab for each; only the open one is computed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The text of an issue: claim, mechanism, sources, remedies, published numbers, notes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

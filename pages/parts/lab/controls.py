@@ -1,7 +1,5 @@
 """The buttons of a run: Train, Pause, Step, Stop, Reset, New seed, and its pace."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from engine.config.run_config import RunConfig

@@ -1,7 +1,5 @@
 """RunConfig's settings as widgets; the task with its sentence, and a list of all to choose from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The drawing of the model from the present settings: what the board draws, and what a click on a part of it does."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What becomes of a run: its test lengths, what can be taken from it, and whether it is kept."""
 
-from __future__ import annotations
-
 import json
 
 import streamlit as st

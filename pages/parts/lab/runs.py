@@ -1,7 +1,5 @@
 """The shelf of runs: this tab's runs as chips, named by their differences, each with what can be done with it; two side by side."""
 
-from __future__ import annotations
-
 import colorsys
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The lines above the lab's figures: the issue that the settings come from, what to look at, what happened, and what to try next."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from engine.config.presets import Preset
@@ -19,6 +17,7 @@ from pages.parts.charts.colors import color_of
 from pages.parts.lab.controls import submit
 from pages.parts.lab.runs import difference
 from pages.parts.lab.state import ARM, ISSUE, fill_form
+from pages.parts.stage.issue_list import issue_link
 
 ARRIVAL = "arrival"
 """Session key: the issue and the arm that a link came from."""
@@ -55,9 +54,7 @@ def show_arrival() -> None:
                 f"Run “{reference.name}” as well", icon=":material/compare_arrows:", on_click=submit, args=(issue.config(reference),),
                 help="The arm that the others are compared with. Its curves then stand behind yours.",
             )  # fmt: skip
-        st.page_link(
-            "issues.py", label="Back to the issue", icon=":material/arrow_back:", query_params={"issue": issue.slug}
-        )
+        issue_link(issue, "Back to the issue", ":material/arrow_back:")
 
 
 def reference_behind(task: str) -> list[Overlay]:
@@ -128,9 +125,7 @@ def _show_next(run: Run, step: NextStep) -> None:
         if step.changes:
             st.button(f"Try {step.label(run.config)}", key="lab.next", on_click=_try, args=(run, step))
         if step.issue in ISSUES:
-            st.page_link(
-                "issues.py", label="See the issue", icon=":material/bug_report:", query_params={"issue": step.issue}
-            )
+            issue_link(ISSUES[step.issue], "See the issue", ":material/bug_report:")
 
 
 def _try(run: Run, step: NextStep) -> None:

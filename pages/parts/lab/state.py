@@ -1,7 +1,5 @@
 """What is set in the lab: the config of the next run. A link may also name a preset, or a run that is shown."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

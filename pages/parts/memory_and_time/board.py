@@ -1,7 +1,5 @@
 """The board of a sweep: time and memory along the axis, drawn as they are measured."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

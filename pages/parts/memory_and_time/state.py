@@ -1,7 +1,5 @@
 """What is set on the page, its widgets, and the measurements of this server process and the stored ones. A link never starts one."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any, Literal
 

@@ -1,8 +1,6 @@
 """Tables under the figures: the power laws, what was left out, what fits;
 and the memory of well-known models in training and in writing, by formula."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from pathlib import Path

@@ -70,13 +70,9 @@ def _coloured(trace: Plain, color: str) -> Plain:
         rows, columns = (
             {name: list(range(len(cells)))} for name, cells in (("row", trace["z"]), ("column", trace["z"][0]))
         )
-        meta, hover = (
-            {"scale": scale, "rows": rows, "columns": columns},
-            "row %{y}, column %{x}: %{z:.3g}<extra></extra>",
-        )
-        return (
-            trace | around_zero | {"colorbar": bar, "meta": meta, "colorscale": scale["light"], "hovertemplate": hover}
-        )
+        meta = {"scale": scale, "rows": rows, "columns": columns}
+        drawn = {"colorbar": bar, "meta": meta, "colorscale": scale["light"]}
+        return trace | around_zero | drawn | {"hovertemplate": "row %{y}, column %{x}: %{z:.3g}<extra></extra>"}
     if trace["type"] == "histogram":
         return trace | {"marker": {"color": pair["light"]}, "meta": {"color": pair}}
     house = {"meta": {"color": pair}, "hovertemplate": "%{y:.4g}"}

@@ -1,8 +1,6 @@
 """The overview of all notebooks; and one of them: its controls, progress, the state of all steps, the download, each step with its text,
 its code, and below the code its outputs (text, numbers beside the given ones, figures, an error)."""
 
-from __future__ import annotations
-
 import re
 from itertools import groupby
 from pathlib import Path

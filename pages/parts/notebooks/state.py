@@ -1,12 +1,9 @@
 """Which notebook is read, and which play of it: a link names both and never starts a play; and the state of its steps."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import streamlit as st
-from pydantic import field_validator
 
 from engine.notebooks import NOTEBOOKS, Notebook
 from engine.notebooks.cells import Step
@@ -15,7 +12,7 @@ from engine.notebooks.players import Players
 from engine.settings.errors import ConfigError, Problem
 from pages.parts.app import server
 from pages.parts.app.in_markdown import refused_in_words
-from pages.parts.app.page_state import ModelSettings, PageState, not_allowed
+from pages.parts.app.page_state import ModelSettings, PageState, one_of
 from pages.parts.app.visitor import mine, visitor
 
 PLAYERS = Players(lambda: server.pool().allowances)
@@ -85,15 +82,8 @@ def state_badge(state: StepState) -> str:
 class NotebookState(PageState):
     """The slug of a notebook and the id of a play."""
 
-    notebook: str | None = None
+    notebook: Annotated[str | None, one_of(NOTEBOOKS)] = None
     play: str | None = None
-
-    @field_validator("notebook")
-    @classmethod
-    def _known(cls, slug: str | None) -> str | None:
-        if slug is not None and slug not in NOTEBOOKS:
-            raise not_allowed("one of " + ", ".join(NOTEBOOKS))
-        return slug
 
 
 def _held(state: NotebookState) -> None:

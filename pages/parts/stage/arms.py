@@ -1,7 +1,5 @@
 """The arms of an experiment: what two of them differ in, and links to the lab."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

@@ -1,8 +1,6 @@
 """The board of an experiment, which draws results as they come in; its evidence on a page with the choice of a curve, and what is taken
 away of it: a table of the claims, and downloads as JSON and CSV."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Findings and claims of an experiment as shown: icon and colour, numbers, and a figure of the effect."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from engine.experiments.finding import Finding

@@ -1,7 +1,5 @@
 """The final numbers of an experiment's arms: rows of points, and lines over x."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
@@ -18,10 +16,7 @@ def ended_section(shown: Shown) -> Plain:
     """Arms side by side as rows, and arms of one line as lines over x."""
     rows = {arm.name: row_of(shown, arm) for arm in shown.arms}
     metrics = dict.fromkeys(arm.metric for arm in shown.arms)
-    panels = [
-        *(panel for metric in metrics for panel in _panels(shown, metric, rows)),
-        *_panels_of_points(shown),
-    ]
+    panels = [*(panel for metric in metrics for panel in _panels(shown, metric, rows)), *_panels_of_points(shown)]
     lines = any(not panel["id"].startswith("strip.") for panel in panels)
     return {
         "id": "ended", "title": "Where they ended",

@@ -1,7 +1,5 @@
 """The experiments of this server process: what each will take, Run and Stop; begun over stored trials, their evidence stored at the end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -29,9 +27,10 @@ SHARED = SharedTrials()
 """The trials under way: who presses Run beside others follows theirs."""
 
 
-def forecast(experiment: Experiment, extended: bool = False, stored: Sequence[Trial] = ()) -> str:
-    """The trials and time that an experiment will take, in a sentence. ``stored`` trials are not trained again."""
+def forecast(experiment: Experiment, extended: bool = False) -> str:
+    """The trials and time that an experiment will take, in a sentence. Those kept on this machine are not trained again."""
     arms, seeds = experiment.arms_of(extended), experiment.seeds
+    stored = trial_cache.stored_trials(experiment, extended)
     trials = len(arms) * seeds
     words = f"{counted(len(arms), 'arm')} × {counted(seeds, 'seed')} = {counted(trials, 'trial')}"
     if stored:
@@ -53,10 +52,6 @@ def seeds_setting() -> Any:
     """The setting of a page's state for the number of seeds."""
     help = "Paired: every arm starts from the same data under the same seed. Six can decide, eight are better."
     return setting(8, label="Seeds", help=help, ge=1, le=MOST_SEEDS)
-
-
-def show_forecast(experiment: Experiment, extended: bool = False) -> None:
-    st.caption(forecast(experiment, extended, trial_cache.stored_trials(experiment, extended)))
 
 
 def run_or_stop(name: str, run: ExperimentRun | None, start: Callable[[], None], *, ready: bool = True) -> None:

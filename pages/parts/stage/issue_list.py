@@ -1,10 +1,9 @@
 """The list of all issues, by group, each with a mark where this reader has run it; and which run of each this reader looks at."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from engine.experiments.experiment import Experiment
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Group, Issue
 from engine.experiments.running.experiment_run import ExperimentRun
@@ -35,11 +34,11 @@ def in_groups() -> dict[Group, list[Issue]]:
     return {group: [issue for issue in ISSUES.values() if issue.group == group] for group in GROUPS}
 
 
-def issue_link(issue: Issue, label: str = "", icon: str | None = None, **more: str) -> None:
-    st.page_link(PAGE, label=label or issue.title, icon=icon, query_params={"issue": issue.slug, **more})
+def issue_link(issue: Experiment, label: str = "", icon: str | None = None) -> None:
+    st.page_link(PAGE, label=label or issue.title, icon=icon, query_params={"issue": issue.slug})
 
 
-def wrapping(key: str, *, horizontal: bool = False) -> DeltaGenerator:
+def wrapping(key: str) -> DeltaGenerator:
     """A container in which the titles of links wrap to a second line instead of being cut off, and look like links although they lead to
     this very page."""
     link = f".st-key-{key} a"
@@ -47,7 +46,7 @@ def wrapping(key: str, *, horizontal: bool = False) -> DeltaGenerator:
         f"<style>{link}, {link} * {{ white-space: normal; overflow: visible; }}"
         f"{link} {{ background: none; padding-inline: 0; }} {link}:hover {{ text-decoration: underline; }}</style>"
     )
-    return st.container(key=key, horizontal=horizontal, gap="small")
+    return st.container(key=key, gap="small")
 
 
 def show_small_map(visitor: Visitor) -> None:

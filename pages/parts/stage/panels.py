@@ -1,7 +1,5 @@
 """The board of an experiment as plain data: sections of panels, each with its figure, its text and its numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import fmean
 

@@ -4,8 +4,6 @@ Lesson, step and presenting stand in the address of every page while they last, 
 does not: a link never starts a run.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path

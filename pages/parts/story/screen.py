@@ -1,7 +1,5 @@
 """The screen of a step: its words, the one control, the question and Train at the left, with what the run says; at the right the figure."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is set on the story's page: the step, the value of its setting, the seed; and what this tab has tried at each step."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

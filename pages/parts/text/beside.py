@@ -1,7 +1,5 @@
 """The run beside counting models: the steps at which it passed them, and the tokens on which it is better."""
 
-from __future__ import annotations
-
 from math import exp
 from pathlib import Path
 

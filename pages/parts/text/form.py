@@ -1,8 +1,6 @@
 """The controls of the text page: the plays or the reader's own text, which stays on the machine that runs this app; the other settings; the
 buttons Train, Pause and Stop; the link to every other setting."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What the text page asks for, and the run that is looked at. A link names both and never starts a run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property

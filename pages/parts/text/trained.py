@@ -1,8 +1,6 @@
 """The trained model on the reader's words: writing after a prompt, with temperature and top-k; and attention on a sentence, every head of a
 layer, with the words on both axes."""
 
-from __future__ import annotations
-
 from html import escape
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The middleware around every route: the browser's address behind a proxy, security headers, its cookie, and who may open a websocket."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import logging

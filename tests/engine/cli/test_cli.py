@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,15 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from engine.cli import main
+from engine.cli import encodings, main
 from engine.cli.issue import claims_table, summary_table
 from engine.config.link import as_options
 from engine.config.presets import PRESETS
 from engine.encodings import ENCODINGS
 from engine.estimate.speed import speed_file
+from engine.experiments.choice.advice import advice
+from engine.experiments.choice.qualities import CHOICE, COMPARED, QUALITIES, arm_of
+from engine.experiments.choice.table import column
 from engine.experiments.issues import ISSUES
 from engine.experiments.rates import read_grids
 from engine.training import speed
@@ -25,12 +29,14 @@ from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue, fake_report
 from tests.engine.workers.test_pool import FAKE, some
 
+Printed, Patch = pytest.CaptureFixture[str], pytest.MonkeyPatch
+
 
 def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_train_prints_a_table_for_a_person_or_one_json_object_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_train_prints_a_table_for_a_person_or_one_json_object_a_line(capsys: Printed) -> None:
     assert main(["train", "--steps", "5", "--test-lengths", "6,9", "--json"]) == 0
     rows = lines(capsys.readouterr().out)
     assert [row["event"] for row in rows if row["event"] != "snapshot"] == ["started", *["progress"] * 5, "finished"]
@@ -44,7 +50,7 @@ def test_train_prints_a_table_for_a_person_or_one_json_object_a_line(capsys: pyt
     assert "Measured memory" in out
 
 
-def test_a_failed_run_says_why_and_exits_with_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failed_run_says_why_and_exits_with_one(capsys: Printed) -> None:
     code = main(["train", *as_options(PRESETS["no-norm"].config.flat()), "--json"])
     last = lines(capsys.readouterr().out)[-1]
     assert (code, last["event"]) == (1, "failed")
@@ -59,6 +65,8 @@ def test_a_failed_run_says_why_and_exits_with_one(capsys: pytest.CaptureFixture[
         (["train", "--zork", "1"], "--zork"),
         (["predict", "--device", "mps"], "device is mps; this machine has"),
         (["encodings", "--seq-len", "1"], "seq_len is 1"),
+        (["encodings", "--need", "nothing"], "need is nothing; allowed is one of offsets, "),
+        (["encodings", "--need", "text@3"], "need is text@3; allowed after @ is 1, 2, 4, 8."),
         (
             ["train", "--text-file", "own.txt", "--task", "reverse"],
             "python -m engine train: --text-file is for --task shakespeare_chars and --task shakespeare_words only.\n",
@@ -72,7 +80,7 @@ def test_a_failed_run_says_why_and_exits_with_one(capsys: pytest.CaptureFixture[
         (["issue", "missing-mask", "--seeds", "17"], "seeds is 17; allowed is a whole number from 1 to 16"),
     ],
 )
-def test_bad_input_is_one_line(arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_input_is_one_line(arguments: list[str], expected: str, capsys: Printed) -> None:
     try:
         code = main(arguments)
     except SystemExit as left:
@@ -83,13 +91,12 @@ def test_bad_input_is_one_line(arguments: list[str], expected: str, capsys: pyte
     assert len(said.splitlines()) == 1
 
 
-def test_encodings_and_issues_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_encodings_and_issues_are_listed(capsys: Printed) -> None:
     assert main(["encodings", "--json"]) == 0
     rows = {row["name"]: row for row in lines(capsys.readouterr().out)}
     assert list(rows) == list(ENCODINGS)
     assert rows["nope"]["parameters"] == rows["rope"]["parameters"] == 0
-    assert rows["learned"]["parameters"] == 11 * 32
-    assert rows["alibi"]["acts_on"] == "scores"
+    assert (rows["learned"]["parameters"], rows["alibi"]["acts_on"]) == (11 * 32, "scores")
     assert all(row["source"] for row in rows.values())
 
     assert main(["issues", "--json"]) == 0
@@ -100,7 +107,33 @@ def test_encodings_and_issues_are_listed(capsys: pytest.CaptureFixture[str]) -> 
     assert "missing-mask" in capsys.readouterr().out
 
 
-def test_predict_agrees_with_the_model(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_need_is_answered_with_its_columns(capsys: Printed) -> None:
+    said = advice([column(QUALITIES["text"], 4), column(QUALITIES["few"])])
+    assert main(["encodings", "--need", "text@4", "--need", "few"]) == 0
+    shown = capsys.readouterr().out
+    assert said.words in shown
+    assert all(word in shown for word in ("Language, 4×", "Few data", "RoPE"))
+    assert main(["encodings", "--need", "text@4", "--need", "few", "--json"]) == 0
+    *cells, last = lines(capsys.readouterr().out)
+    assert (last["event"], last["answer"], tuple(last["good"])) == ("answer", said.words, said.good)
+    assert {(cell["quality"], cell["times"]) for cell in cells} == {("text", 4), ("few", 1)}
+    assert main(["encodings", "--evidence", "--json"]) == 0
+    assert len(lines(capsys.readouterr().out)) == len(COMPARED) * sum(len(one.times) for one in QUALITIES.values())
+
+
+def test_the_whole_table_is_measured_by_one_command(tmp_path: Path, monkeypatch: Patch, capsys: Printed) -> None:
+    arms = [arm_of(replace(QUALITIES["short"], settings={**QUALITIES["short"].settings, "steps": 1}), "rope")]
+    monkeypatch.setattr(encodings, "CHOICE", replace(CHOICE, arms=tuple(arms), seeds=2))
+    assert main(["encodings", "--measure", "--write", str(tmp_path)]) == 0
+    assert "own rate" in capsys.readouterr().out
+    assert [grid.arm for grid in read_grids("choice", tmp_path)] == [arms[0].name]
+    for first in (0, 100):
+        stored = json.loads((tmp_path / f"seeds-{first}.json").read_text())
+        assert stored["seeds"] == [first, first + 1]
+        assert list(stored["issues"]["choice"]["arms"]) == [arms[0].name]
+
+
+def test_predict_agrees_with_the_model(capsys: Printed, monkeypatch: Patch) -> None:
     from engine.config.run_config import RunConfig
     from engine.training.train import prepare
 
@@ -126,8 +159,7 @@ def interrupted(*options: str) -> None:
         pass
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
-    assert json.loads(out.splitlines()[-1])["state"] == "stopped"
-    assert process.returncode == 130
+    assert (json.loads(out.splitlines()[-1])["state"], process.returncode) == ("stopped", 130)
     assert "Traceback" not in err
 
 
@@ -138,7 +170,7 @@ def test_ctrl_c_ends_cleanly() -> None:
 @pytest.mark.parametrize("folder", ["/proc/x", "/dev/null/x"])
 @pytest.mark.parametrize("given", [["train", "--steps", "1", "--save"], ["issue", "missing-mask", "--write"]])
 def test_a_folder_that_cannot_be_made_is_told_in_one_line_before_anything_is_trained(
-    given: list[str], folder: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    given: list[str], folder: str, capsys: Printed, monkeypatch: Patch
 ) -> None:
     monkeypatch.setattr("engine.cli.issue.ExperimentRun", None)
     assert main([*given, folder]) == 2
@@ -148,9 +180,7 @@ def test_a_folder_that_cannot_be_made_is_told_in_one_line_before_anything_is_tra
     assert "Held-out" not in told.out
 
 
-def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(capsys: Printed, monkeypatch: Patch) -> None:
     monkeypatch.setitem(ISSUES, "fake", fake_issue())
     monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
     monkeypatch.setenv("ATTENTION_LAB_WORKERS", "1")
@@ -168,22 +198,19 @@ def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(
     assert told_again == told
 
 
-def test_the_learning_rates_of_an_issue_are_measured_and_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_rates_of_an_issue_are_measured_and_written(tmp_path: Path, capsys: Printed, monkeypatch: Patch) -> None:
     monkeypatch.setitem(ISSUES, "fake", fake_issue(base={"steps": 9, "learning_rate": 0.001}))
     monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
     assert main(["issue", "fake", "--rates", "--json", "--write", str(tmp_path)]) == 0
     rows = [row for row in lines(capsys.readouterr().out) if row["event"] == "rates"]
     assert [row["arm"] for row in rows] == ["short", "long"]
-    assert [(grid.arm, grid.best) for grid in read_grids("fake", tmp_path)] == [
-        (row["arm"], row["best"]) for row in rows
-    ]
+    told = [(row["arm"], row["best"]) for row in rows]
+    assert [(grid.arm, grid.best) for grid in read_grids("fake", tmp_path)] == told
     assert main(["issue", "fake", "--rates"]) == 0
     assert "best rate" in capsys.readouterr().out
 
 
-def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: Printed) -> None:
     file = tmp_path / "own.txt"
     file.write_text("a rose is a rose is a rose\n" * 80, encoding="utf-8")
     given = ["train", "--task", "shakespeare_words", "--vocab-size", "20", "--steps", "40", "--text-file", str(file)]

@@ -22,8 +22,7 @@ def test_a_sweep_as_json_and_as_tables(capsys: pytest.CaptureFixture[str], monke
     small = ["cost", "--longest", "1024", "--kinds", "gru,fused", "--patience", "0.06", "--rounds", "2"]
     assert main([*small, "--json"]) == 0
     result = from_json(json.loads(capsys.readouterr().out))
-    assert result.plan.kinds == ("fused", "gru")
-    assert result.state == "finished"
+    assert (result.plan.kinds, result.state) == (("fused", "gru"), "finished")
     assert main(small) == 0
     shown = capsys.readouterr().out
     assert "1.50" in shown

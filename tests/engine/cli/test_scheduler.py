@@ -10,7 +10,7 @@ import pytest
 from engine.cli import cluster, main
 from engine.cluster import SCHEDULER_VARIABLE
 from tests.clustering import loopback_cluster
-from tests.engine.cli.test_cli import interrupted, lines
+from tests.engine.cli.test_cli import Patch, Printed, interrupted, lines
 
 OF_THE_MACHINE = {"tokens_per_second", "steps_per_second", "seconds", "memory"}
 """The facts that differ from one training to the next."""
@@ -29,9 +29,7 @@ def same_anywhere(text: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("command", [["train"], ["issue", "missing-mask"], ["cost"]])
-def test_an_address_without_protection_is_refused_in_one_line(
-    command: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_without_protection_is_refused(command: list[str], capsys: Printed, monkeypatch: Patch) -> None:
     monkeypatch.setenv(SCHEDULER_VARIABLE, "tcp://10.0.0.7:8786")
     for given in (["--scheduler", "tcp://10.0.0.8:8786"], []):
         assert main([*command, *given]) == 2
@@ -56,22 +54,19 @@ NONE = {"address": ADDRESS, "problem": "", "connecting": False, "refused": {}, "
     ],
 )
 def test_a_cluster_without_workers_is_one_line_that_says_why(
-    without: dict[str, object], sentence: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    without: dict[str, object], sentence: str, capsys: Printed, monkeypatch: Patch
 ) -> None:
     monkeypatch.setattr(cluster, "JOIN_SECONDS", 0.0)
     found = SimpleNamespace(start=lambda changed: None, close=lambda: None, **{**NONE, **without})
     monkeypatch.setattr(cluster, "cluster_at", lambda address: found)
     assert main(["train", "--scheduler", ADDRESS]) == 2
     told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.count("\n") == 1
+    assert (told.out, told.err.count("\n")) == ("", 1)
     assert sentence in told.err
 
 
 @pytest.mark.acceptance
-def test_a_run_on_a_cluster_prints_and_leaves_what_one_on_this_machine_does(
-    scheduler: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_on_a_cluster_prints_and_leaves_the_same(scheduler: str, tmp_path: Path, capsys: Printed) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
     assert main([*TRAIN, "--save", str(here)]) == 0
     printed = capsys.readouterr().out

@@ -84,7 +84,6 @@ def acted(encoding: PositionalEncoding) -> list[Tensor]:
 def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder: Path) -> None:
     """Run as a person would who pasted it: same first weights under a seed, same numbers at every hook, same costs."""
     config = tiny_config(pos_encoding="designed", **settings)
-    assert isinstance(config.encoding_settings, DesignedSettings)
     code = written(config.encoding_settings)
     for file, text in (("__init__", code.spec), ("layer", code.layer)):
         (folder / f"{file}.py").write_text(text)
@@ -142,8 +141,6 @@ def test_the_first_scale_is_the_asked_one(settings: Settings) -> None:
         return  # phases have a speed, not a size
     config = tiny_config(pos_encoding="designed", design_init_std=0.4, d_model=64, **{**settings, "design_width": 64})
     encoding = built(Designed, config)
-    assert isinstance(encoding, Designed)
-    assert isinstance(config.encoding_settings, DesignedSettings)
     design = config.encoding_settings.in_run(config, max_positions=TRAINED, causal=True)
     at = torch.arange(design.first_row, TRAINED).float()
     if encoding.reads_tokens:

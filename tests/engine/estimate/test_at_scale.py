@@ -4,17 +4,8 @@ from dataclasses import asdict
 
 import pytest
 
-from engine.estimate.at_scale import (
-    PRECISIONS,
-    WELL_KNOWN,
-    Published,
-    activation_bytes,
-    cache_bytes,
-    count_weights,
-    longest_trained,
-    longest_written,
-    takes,
-)
+from engine.estimate import at_scale
+from engine.estimate.at_scale import PRECISIONS, WELL_KNOWN, Published, activation_bytes, longest_written, takes
 from engine.estimate.by_length import cache_bytes_at, flops_at, longest, longest_in_time, longest_that_fits, memory_at
 from engine.estimate.frames import models_frame
 from engine.estimate.prediction import predict
@@ -29,7 +20,7 @@ BF16 = PRECISIONS["bf16"]
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_the_sizes_give_the_published_number_of_parameters(model: Published) -> None:
-    assert count_weights(model) == model.parameters
+    assert at_scale.count_weights(model) == model.parameters
 
 
 @pytest.mark.parametrize("precision", PRECISIONS.values(), ids=list(PRECISIONS))
@@ -48,12 +39,10 @@ def test_activations_are_those_of_korthikanti(model: Published, length: int, bat
     assert fused == pytest.approx(told - layers * 5 * a * s * s * b + layers * 4 * s * b * a, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("name", "kib"), [("gpt2-124m", 36), ("llama2-7b", 512), ("llama3-8b", 128), ("llama3-70b", 320)]
-)
-def test_the_cache_of_a_token(name: str, kib: int) -> None:
-    assert cache_bytes(WELL_KNOWN[name], BF16) == kib * 1024
-    assert cache_bytes(WELL_KNOWN[name], PRECISIONS["fp32"], 10) == 20 * kib * 1024
+def test_the_cache_of_a_token() -> None:
+    for name, kib in {"gpt2-124m": 36, "llama2-7b": 512, "llama3-8b": 128, "llama3-70b": 320}.items():
+        assert at_scale.cache_bytes(WELL_KNOWN[name], BF16) == kib * 1024, name
+        assert at_scale.cache_bytes(WELL_KNOWN[name], PRECISIONS["fp32"], 10) == 20 * kib * 1024, name
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
@@ -66,10 +55,11 @@ def test_activations_grow_with_the_length_as_the_implementation_says(model: Publ
 def test_the_longest_that_fits() -> None:
     small, large = WELL_KNOWN["gpt2-124m"], WELL_KNOWN["llama3-70b"]
     for written in (True, False):
-        found = longest_trained(small, BF16, 16 * GIB, written=written)
+        found = at_scale.longest_trained(small, BF16, 16 * GIB, written=written)
         sizes = [takes(small, BF16, found + more, written=written).training for more in (0, 1)]
         assert sizes[0] <= 16 * GIB < sizes[1]
-    assert longest_trained(large, BF16, 80 * GIB, written=False) == longest_written(large, BF16, 80 * GIB) == 0
+    assert at_scale.longest_trained(large, BF16, 80 * GIB, written=False) == 0
+    assert longest_written(large, BF16, 80 * GIB) == 0
     tokens = longest_written(WELL_KNOWN["llama3-8b"], BF16, 24 * GIB, batch=2)
     assert tokens == (24 * GIB - 2 * 8_030_261_248) // (2 * 128 * 1024)
 
@@ -103,14 +93,12 @@ def test_the_longest_is_allowed_and_one_more_is_not(power: float, allowed: float
 def test_the_longest_that_fits_uses_the_memory_up(kind: str) -> None:
     config, room = read_plan({"batch_size": 3}).config(kind, 64), 2**30
     found = longest_that_fits(config, room)
-    assert found is not None
     assert (memory_at(config, found).total or 0) <= room < (memory_at(config, found + 1).total or 0)
 
 
 def test_the_longest_in_time_is_limited_by_the_arithmetic_and_without_a_formula_there_is_none() -> None:
     config, speed = read_plan({}).config("fused", 64), Speed(overhead=1e-4, rate=1e10)
     found = longest_in_time(config, 1.0, speed)
-    assert found is not None
     assert speed.seconds_on(config, flops_at(config, found), config.batch_size, found) <= 1.0
     assert speed.seconds_on(config, flops_at(config, found + 1), config.batch_size, found + 1) > 1.0
 
@@ -123,8 +111,7 @@ def test_the_longest_in_time_is_limited_by_the_arithmetic_and_without_a_formula_
 def test_at_a_runs_own_length_it_is_the_runs_prediction_and_the_cache_grows_by_two_vectors() -> None:
     config = read_plan({"n_layers": 2}).config("fused", 64).replace(seq_len=200)
     told = predict(config)
-    assert memory_at(config, 200) == told.memory
-    assert flops_at(config, 200) == told.flops_per_step
+    assert (memory_at(config, 200), flops_at(config, 200)) == (told.memory, told.flops_per_step)
 
     config = read_plan({"d_model": 48, "n_layers": 3, "batch_size": 2}).config("fused", 64)
     assert cache_bytes_at(config, 101) - cache_bytes_at(config, 100) == 2 * (2 * 3 * 48 * 4)

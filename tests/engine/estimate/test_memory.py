@@ -85,11 +85,8 @@ def test_only_learned_biases_and_fused_attention_with_dropout_have_no_formula() 
     own = {name: spec.settings() for name, spec in ENCODINGS.items()}
     fused = {name for name in ENCODINGS if not own[name].needs_pattern}
     told = {name for name in ENCODINGS if not own[name].has_memory_formula(RunConfig())}
-    biases = {
-        name
-        for name in fused
-        if ENCODINGS[name].acts_on == "scores" and own[name].parameter_shapes(RunConfig(), 8, True)
-    }
+    on_scores = {name for name in fused if ENCODINGS[name].acts_on == "scores"}
+    biases = {name for name in on_scores if own[name].parameter_shapes(RunConfig(), 8, True)}
     assert without == {
         *((name, "fused", 0.1) for name in fused),
         *((name, "fused", 0.0) for name in biases),
@@ -168,12 +165,8 @@ def test_a_block_is_as_the_published_formulas_say() -> None:
     shape = {"batch_size": 2, "seq_len": 24, "d_model": 32, "n_heads": 4, "d_ff": 128}
     tokens = 2 * 24
     for impl, per_query in (("materialised", 24), ("fused", 1)):
-        one, two = (
-            predict_memory(parse({**shape, "n_layers": n, "attention_impl": impl}), length=24, **SIZES).saved
-            for n in (1, 2)
-        )
-        assert one is not None
-        assert two is not None
+        configs = (parse({**shape, "n_layers": n, "attention_impl": impl}) for n in (1, 2))
+        one, two = (predict_memory(config, length=24, **SIZES).saved for config in configs)
         assert two - one == 4 * ((8 + 2 * 4) * tokens * 32 + 4 * tokens + 2 * 4 * 24 * per_query)
 
 

@@ -7,26 +7,12 @@ from typing import Any
 import pytest
 
 from engine.config.run_config import RunConfig, parse
+from engine.estimate import recording, speed
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters
 from engine.estimate.prediction import predict, result_seconds
-from engine.estimate.recording import (
-    SNAPSHOTS,
-    VALIDATIONS,
-    interim_size,
-    recording_cost,
-    snapshot_steps,
-    validation_steps,
-)
-from engine.estimate.speed import (
-    BASELINES,
-    BaselineSpeed,
-    Speed,
-    fully_measured,
-    known_speed,
-    remember_speed,
-    speed_file,
-)
+from engine.estimate.recording import interim_size, recording_cost, snapshot_steps, validation_steps
+from engine.estimate.speed import BaselineSpeed, Speed, fully_measured, known_speed, remember_speed, speed_file
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
 
@@ -37,8 +23,7 @@ def test_the_file_is_read_once_until_it_is_written_anew(monkeypatch: pytest.Monk
     reads = list[Path]()
     read_bytes = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda file: reads.append(file) or read_bytes(file))
-    assert [known_speed() for _ in range(3)] == [Speed(0.01, 5e9)] * 3
-    assert reads == [speed_file()]
+    assert ([known_speed() for _ in range(3)], reads) == ([Speed(0.01, 5e9)] * 3, [speed_file()])
     remember_speed(Speed(0.02, 5e9))
     speed_file().touch()
     assert known_speed() == Speed(0.02, 5e9)
@@ -84,12 +69,10 @@ def test_a_family_without_attention_has_a_time_and_all_are_measured_where_each_h
     remember_speed(Speed(0.0005, 5e9, (GRU,)))
     assert known_speed() == Speed(0.0005, 5e9, (GRU,))
     short, long = (predict(RunConfig(family="gru", task="k_back").replace(seq_len=n)).seconds(100) for n in (8, 512))
-    assert short is not None
-    assert long is not None
     assert long > 20 * short
     assert predict(RunConfig(family="lstm")).seconds(10) is None
 
-    remember_speed(Speed(0.0005, 5e9, tuple(replace(GRU, family=family) for family in BASELINES)))
+    remember_speed(Speed(0.0005, 5e9, tuple(replace(GRU, family=family) for family in speed.BASELINES)))
     assert fully_measured()
 
 
@@ -162,12 +145,11 @@ def test_the_shortest_runs_record_every_step_and_recording_is_a_small_share_of_o
 
 def test_a_dearer_pass_is_taken_and_larger_patterns_are_stored_less_often() -> None:
     cheap, dear = (len(validation_steps(parse({"batch_size": size, "steps": 500}))) for size in (32, 2))
-    assert VALIDATIONS[0] <= dear < cheap <= VALIDATIONS[-1]
+    assert recording.VALIDATIONS[0] <= dear < cheap <= recording.VALIDATIONS[-1]
     small, large = (len(snapshot_steps(parse({**LARGE, "seq_len": n, "steps": 5000}))) for n in (16, 512))
-    assert SNAPSHOTS[0] <= large < small <= SNAPSHOTS[-1] + 1
+    assert recording.SNAPSHOTS[0] <= large < small <= recording.SNAPSHOTS[-1] + 1
 
 
 def test_a_validation_during_the_run_reads_fewer_sequences() -> None:
-    assert interim_size(parse({})) == 64
-    assert interim_size(parse({"batch_size": 4})) == 8
-    assert interim_size(parse({"seq_len": 1024, "batch_size": 64})) == 4
+    cases = ({}, {"batch_size": 4}, {"seq_len": 1024, "batch_size": 64})
+    assert [interim_size(parse(flat)) for flat in cases] == [64, 8, 4]

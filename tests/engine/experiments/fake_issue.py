@@ -25,14 +25,7 @@ def fake_issue(**changes: Any) -> Issue:
         "claims": (
             Claim("short", difference("short", "long", "loss"), 0.01, unit="nats", sentence="Short runs end higher."),
             Claim("long", above("long", "loss", 1.0), 0.01, "less", unit="nats", sentence="Long ones end low."),
-            Claim(
-                "longest",
-                difference("longest", "long", "loss"),
-                1e-4,
-                "less",
-                unit="nats",
-                sentence="Longest end lower.",
-            ),
+            Claim("longest", difference("longest", "long", "loss"), 1e-4, "less", unit="nats", sentence="Even lower."),
         ),
         "key_figure": KeyFigure(
             claim="short",

@@ -4,16 +4,8 @@ import numpy as np
 import pytest
 
 from engine.analysis.encodings.portraits import preview
-from engine.experiments.comparison import (
-    DESIGN,
-    RIVALS,
-    TASKS,
-    USUAL,
-    arm_name,
-    comparison,
-    design_config,
-    over_the_best,
-)
+from engine.experiments import comparison as compared
+from engine.experiments.comparison import DESIGN, TASKS, USUAL, arm_name, comparison, design_config, over_the_best
 from engine.experiments.report import report
 from engine.experiments.trial import Trial
 from engine.settings.errors import ConfigError
@@ -30,7 +22,7 @@ def test_arms_of_a_task_differ_in_the_encoding_alone_and_every_built_in_one_can_
         shared = [{k: v for k, v in config.items() if k.split("_")[0] not in OWN} for config in configs]
         assert shared == [shared[0]] * len(shared)
     assert experiment.config(experiment.arms[0]).value("design_features") == "table"
-    for name in RIVALS:
+    for name in compared.RIVALS:
         experiment = comparison({}, (name,), ("permutation",))
         assert [experiment.config(arm).pos_encoding for arm in experiment.arms] == [DESIGN, name]
 

@@ -111,5 +111,4 @@ def test_a_long_curve_is_thinned_to_means_that_keep_its_ends_and_has_the_gradien
     rows = [(1, {"0.q": 0.5, "0.v": 2.0}), (2, None), (3, {"0.q": 0.25, "0.v": 1.0})]
     events = [replace(progress(step, 1.0), grad_norms=norms) for step, norms in rows]
     curves = read_trial("a", 0, events, ["grad.0.q", "grad.9.q"]).curves
-    assert curves.keys() == {"loss", "grad.0.q"}
-    assert curves["grad.0.q"] == [(1, 0.5), (3, 0.25)]
+    assert (curves.keys(), curves["grad.0.q"]) == ({"loss", "grad.0.q"}, [(1, 0.5), (3, 0.25)])

@@ -7,24 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from engine.experiments import rates
 from engine.experiments.evidence.shipped import sets_of_seeds
 from engine.experiments.experiment import PILOT_SEEDS, Arm, Claim, Experiment, difference
 from engine.experiments.issues import ISSUES
-from engine.experiments.rates import (
-    FARTHEST,
-    RateGrid,
-    at_best_rates,
-    best_in_words,
-    chosen_rates,
-    first_grids,
-    is_tuned,
-    measured_grids,
-    metric_of,
-    pilot,
-    read_grids,
-    with_trials,
-    write_grids,
-)
+from engine.experiments.rates import RateGrid, first_grids, pilot, read_grids, with_trials, write_grids
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.hosting.limits import Limits
@@ -36,7 +23,7 @@ from tests.engine.experiments.fake_issue import fake_issue
 def measured(score: Callable[[float], float | None], own: float = 0.01, metric: str = "accuracy") -> RateGrid:
     """The whole grid of an arm whose score depends on its rate alone."""
     grid = RateGrid("arm", own, metric, {})  # type: ignore[arg-type]
-    for _ in range(2 * FARTHEST):
+    for _ in range(2 * rates.FARTHEST):
         grid = replace(grid, scores=grid.scores | {rate: [score(rate)] * len(PILOT_SEEDS) for rate in grid.missing()})
     assert not grid.missing()
     return grid
@@ -48,7 +35,7 @@ def test_the_grid_is_five_rates_half_a_decade_apart_and_grows_towards_a_best_one
     assert (sorted(grid.scores), grid.best) == (around, 0.032)
     grid = measured(lambda rate: min(1.0, rate))
     assert (sorted(grid.scores), grid.best, grid.at_end) == ([*around, 0.32, 1.0], 1.0, True)
-    assert best_in_words(grid) == "1 (the last one tried)"
+    assert rates.best_in_words(grid) == "1 (the last one tried)"
     grid = measured(lambda rate: 1 - rate)
     assert sorted(grid.scores) == around, "the lower ones are no better than that of the arm's settings, within .01"
     grid = measured(lambda rate: 100 * rate, metric="loss")
@@ -68,27 +55,18 @@ def test_of_rates_that_are_as_good_the_arms_own_stays_and_one_at_which_a_seed_fa
     assert replace(grid, scores={**grid.scores, 0.1: [*scores, None]}).best == 0.01
 
 
-def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_numbers_come_back_as_they_were(
-    tmp_path: Path,
-) -> None:
+def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_numbers_come_back(tmp_path: Path) -> None:
     issue = fake_issue(base={"steps": 9, "learning_rate": 0.001}, rates={"short": 1.0})
     grids = first_grids(issue)
     own = [("short", 0.001, "loss"), ("long", 0.001, "loss")]
     assert [(grid.arm, grid.own, grid.metric) for grid in grids] == own, "whatever was chosen before"
     trained = pilot(issue, grids)
-    assert trained is not None
     assert list(trained.seed_range) == list(PILOT_SEEDS)
     assert [trained.config(arm).learning_rate for arm in trained.arms] == 2 * [0.0001, 0.00032, 0.001, 0.0032, 0.01]
-    trials = [
-        Trial(
-            arm.name,
-            seed,
-            {"loss": 100 * abs(trained.config(arm).learning_rate - 0.0032)},
-            outcome="" if place else "It failed.",
-        )
-        for place, arm in enumerate(trained.arms)
-        for seed in PILOT_SEEDS
-    ]
+    losses = [{"loss": 100 * abs(trained.config(arm).learning_rate - 0.0032)} for arm in trained.arms]
+    outcomes = ["It failed.", *[""] * (len(losses) - 1)]
+    ended = list(zip(trained.arms, losses, outcomes, strict=True))
+    trials = [Trial(arm.name, seed, loss, outcome=told) for arm, loss, told in ended for seed in PILOT_SEEDS]
     grids = with_trials(grids, trials)
     assert pilot(issue, grids) is None
     assert grids[0].scores[0.0001] == [None] * len(PILOT_SEEDS)
@@ -98,8 +76,7 @@ def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_nu
     kept = read_grids("fake", tmp_path)
     assert [(grid.arm, grid.own, grid.metric, grid.best) for grid in kept] == [(*key, 0.0032) for key in own]
     assert kept[1].scores[0.001] == pytest.approx(grids[1].scores[0.001])
-    assert read_grids("other", tmp_path) == kept
-    assert read_grids("none", tmp_path) == []
+    assert (read_grids("other", tmp_path), read_grids("none", tmp_path)) == (kept, [])
     json.loads((tmp_path / "rates.json").read_text())
 
 
@@ -132,7 +109,7 @@ def test_a_comparison_in_which_one_arm_is_far_from_its_best_rate_is_caught(own_d
             return task
 
         assert run(unfair).report.claims[0].finding == "holds", "as it was planted"
-        fair = at_best_rates(unfair, measured_grids(unfair, lambda part: run(part).trials))
+        fair = rates.at_best_rates(unfair, rates.measured_grids(unfair, lambda part: run(part).trials))
         assert fair.rates["the same"] > 0.005
         assert run(fair).report.claims[0].finding == "none"
 
@@ -143,15 +120,13 @@ def test_the_shipped_grids_are_of_the_arms_as_they_are_and_each_of_those_is_trai
     empty = {grid.arm: grid for grid in first_grids(issue, extended=True)}
     for grid in grids:
         arm = issue.arm(grid.arm)
-        assert is_tuned(arm)
-        assert (grid.own, grid.metric) == (empty[grid.arm].own, metric_of(arm)), (
-            "made by other settings: measure it again"
-        )
+        assert rates.is_tuned(arm)
+        assert (grid.own, grid.metric) == (empty[grid.arm].own, rates.metric_of(arm)), "other settings: measure again"
         assert not grid.missing()
-        assert issue.config(arm, 3).learning_rate == grid.best == chosen_rates(slug)[grid.arm]
+        assert issue.config(arm, 3).learning_rate == grid.best == rates.chosen_rates(slug)[grid.arm]
     for measured in sets_of_seeds() if issue.rates else ():
-        rates = measured["issues"][slug]["rates"]
+        stored = measured["issues"][slug]["rates"]
         shown = {arm.name for arm in issue.arms_of()} & issue.rates.keys()
-        assert {name: rates[name] for name in shown} == {name: issue.rates[name] for name in shown}, "measure it again"
+        assert {name: stored[name] for name in shown} == {name: issue.rates[name] for name in shown}, "measure it again"
     if grids:
         assert {grid.arm for grid in grids} >= {grid.arm for grid in first_grids(issue)}, "some arms were left out"

@@ -9,15 +9,13 @@ from typing import Any
 
 
 def facts() -> dict[str, Any]:
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    numpy, torch, own = sys.modules.get("numpy"), sys.modules.get("torch"), "/proc/self"
     drawn = [random.random(), *([numpy.random.rand()] if numpy else []), *([torch.rand(1).item()] if torch else [])]
     return {
         "random": drawn,
         "threads": threading.active_count(),
-        "system threads": len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1,
-        "files": sorted(int(name) for name in os.listdir("/proc/self/fd"))[:-1]
-        if os.path.isdir("/proc/self/fd")
-        else [],
+        "system threads": len(os.listdir(f"{own}/task")) if os.path.isdir(own) else 1,
+        "files": sorted(int(name) for name in os.listdir(f"{own}/fd"))[:-1] if os.path.isdir(own) else [],
         "environment": dict(os.environ),
         "cuda": torch is not None and torch.cuda.is_initialized(),
         "parent": os.getppid(),

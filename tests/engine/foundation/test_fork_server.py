@@ -55,12 +55,10 @@ def test_children_have_no_thread_no_file_and_no_random_state_of_each_other() -> 
     assert one["parent"] == two["parent"] == FORK_SERVER.pid
     for said in (one, two):
         assert (said["threads"], said["system threads"], said["cuda"]) == (1, 1, False)
-        assert said["files"] == [0, 1, 2]
-        assert len(said["random"]) == 3
+        assert (said["files"], len(said["random"])) == ([0, 1, 2], 3)
     assert not set(one["random"]) & set(two["random"])
     server = psutil.Process(FORK_SERVER.pid)
-    assert server.num_threads() == 1
-    assert server.net_connections(kind="inet") == []
+    assert (server.num_threads(), server.net_connections(kind="inet")) == (1, [])
     assert COMMAND[1] in psutil.Process(first.process.pid).cmdline()
     assert end(first, second) == ["exit code 0"] * 2
 
@@ -123,7 +121,7 @@ def test_a_fork_server_that_hangs_ends_with_who_waits_for_it(cold: ForkServer, m
 
 
 @pytest.mark.parametrize("by", ["fork", "spawn"])
-def test_both_ways_are_the_same(by: str, cold: ForkServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_both_ways_agree(by: str, cold: ForkServer, monkeypatch: pytest.MonkeyPatch, own_data_folder: Path) -> None:
     if by == "spawn":
         monkeypatch.setattr(children, "FORKS", False)
     elif not FORKS:
@@ -131,15 +129,14 @@ def test_both_ways_are_the_same(by: str, cold: ForkServer, monkeypatch: pytest.M
     for name in SECRETS:
         monkeypatch.setenv(name, "secret")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
-    monkeypatch.setenv("ATTENTION_LAB_DATA", str(tmp_path))
     child, said = told("one", "two")
     assert (said["parent"] == os.getpid()) == (by == "spawn")
     assert said["arguments"] == ["one", "two"]
     seen = said["environment"]
     assert not seen.keys() & set(SECRETS)
     assert "secret" not in seen.values()
-    assert (seen["CUDA_VISIBLE_DEVICES"], seen["ATTENTION_LAB_DATA"]) == ("1", str(tmp_path))
-    assert seen["OMP_NUM_THREADS"] == "1"
+    named = ("CUDA_VISIBLE_DEVICES", "ATTENTION_LAB_DATA", "OMP_NUM_THREADS")
+    assert [seen[name] for name in named] == ["1", str(own_data_folder), "1"]
     for line in ("a line", "and another"):
         child.process.send(line)
     until(lambda: child.messages[1:] == ["a line", "and another"])

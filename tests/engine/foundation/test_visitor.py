@@ -30,9 +30,7 @@ def test_visitors_have_budgets_of_their_own_and_over_a_long_time_no_more_than_th
     clock = Clock()
     pace = Pace(rate=1.0, most=1.0, clock=clock)
     pace.spend("a", 5.0)
-    assert pace.wait("a") == pytest.approx(4.0)
-    assert pace.wait("b") == 0.0
-    assert pace.spend("b", 1.0) == 0.0
+    assert (pace.wait("a"), pace.wait("b"), pace.spend("b", 1.0)) == (pytest.approx(4.0), 0.0, 0.0)
 
     clock = Clock()
     pace = Pace(rate=0.25, most=5.0, clock=clock)
@@ -67,9 +65,7 @@ def test_those_who_wait_are_called_as_they_came_and_who_stands_behind_after_all_
 
 def test_as_many_as_allowed_have_a_turn_and_the_next_one_gives_up_in_time() -> None:
     turns = Turns(2)
-    assert turns.take(0)
-    assert turns.take(0)
-    assert not turns.take(0.01)
+    assert [turns.take(seconds) for seconds in (0, 0, 0.01)] == [True, True, False]
     turns.end()
     assert turns.take(0), "who gave up does not hold a place"
 

@@ -49,8 +49,7 @@ def tree(folder: Path, groups: str, files: dict[str, str]) -> tuple[Path, Path]:
 @pytest.mark.parametrize("name", TREES)
 def test_a_container_s_share_of_the_machine_is_respected(name: str, tmp_path: Path) -> None:
     groups = tree(tmp_path, *TREES[name])
-    assert host.memory(*groups) == 690 * MIB
-    assert host.cores(*groups) == 1
+    assert (host.memory(*groups), host.cores(*groups)) == (690 * MIB, 1)
 
 
 @pytest.mark.parametrize(

@@ -106,13 +106,8 @@ def test_dropout_reaches_the_attention_weights(impl: str) -> None:
 
 
 CPU = torch.device("cpu")
-EVERYTHING = torch.ones(LENGTH, LENGTH, dtype=torch.bool)
-SEEN = {
-    "none": EVERYTHING.tril(),
-    "missing": EVERYTHING,
-    "transposed": EVERYTHING.triu(),
-    "off_by_one": EVERYTHING.tril(1),
-}
+ALL = torch.ones(LENGTH, LENGTH, dtype=torch.bool)
+SEEN = {"none": ALL.tril(), "missing": ALL, "transposed": ALL.triu(), "off_by_one": ALL.tril(1)}
 
 
 def influence(model: Transformer) -> Tensor:
@@ -132,7 +127,7 @@ def influence(model: Transformer) -> Tensor:
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_a_causal_stack_leaks_nothing_and_an_encoder_sees_everything(name: str, family: str, impl: str) -> None:
     model = tiny_model(pos_encoding=name, family=family, attention_impl=impl)
-    assert torch.equal(influence(model), EVERYTHING if family == "encoder" else SEEN["none"])
+    assert torch.equal(influence(model), ALL if family == "encoder" else SEEN["none"])
 
 
 @pytest.mark.parametrize("impl", ["fused", "materialised"])
@@ -141,7 +136,7 @@ def test_a_causal_stack_leaks_nothing_and_an_encoder_sees_everything(name: str, 
 def test_each_fault_shows_exactly_what_it_says(fault: str, name: str, impl: str) -> None:
     model = tiny_model(pos_encoding=name, mask_fault=fault, attention_impl=impl, n_layers=1)
     # An encoding that reads earlier tokens brings them along with each token that may be seen.
-    brought = EVERYTHING.tril() & EVERYTHING.triu(-model.encoding.reads_before)
+    brought = ALL.tril() & ALL.triu(-model.encoding.reads_before)
     seen = SEEN[fault].double() @ brought.double() > 0
     assert torch.equal(influence(model), seen | brought)
 
@@ -149,7 +144,6 @@ def test_each_fault_shows_exactly_what_it_says(fault: str, name: str, impl: str)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_blocked_pairs_get_a_weight_of_exactly_zero(dtype: torch.dtype) -> None:
     mask = causal_mask(5, "none", None, CPU, dtype)
-    assert mask is not None
     pattern = (10 * torch.randn(2, 4, 5, 5).to(dtype) + mask.bias).softmax(-1)
     assert (pattern[..., mask.blocked] == 0).all()
     assert torch.equal(mask.blocked, ~torch.ones(5, 5, dtype=torch.bool).tril())
@@ -158,7 +152,6 @@ def test_blocked_pairs_get_a_weight_of_exactly_zero(dtype: torch.dtype) -> None:
 def test_a_mask_is_made_only_where_something_is_hidden_and_a_query_in_padding_keeps_something_to_look_at() -> None:
     real = torch.tensor([[False, False, True, True], [False] * 4])
     mask = causal_mask(4, "none", real, CPU, torch.float32)
-    assert mask is not None
     seen = ~mask.blocked[0, 0]
     assert seen.tolist() == [[True] * 4, [True] * 4, [False, False, True, False], [False, False, True, True]]
     assert not mask.blocked[1].any()

@@ -47,10 +47,8 @@ def test_weights_can_be_saved_and_loaded(name: str, family: str) -> None:
     assert not torch.allclose(trained(**given), fresh(**given))
     fresh.load_state_dict(trained.state_dict())
     assert torch.equal(trained(**given), fresh(**given))
-    others = set(trained.state_dict()) - {name for name, _ in trained.named_parameters()}
-    assert all(".encodings." in name for name in others), (
-        "only an encoding keeps numbers that it drew and does not learn"
-    )
+    drawn = set(trained.state_dict()) - {name for name, _ in trained.named_parameters()}
+    assert all(".encodings." in name for name in drawn), "only an encoding keeps what it drew and does not learn"
 
 
 @pytest.mark.parametrize(("std", "dtype"), [(0.0, "float32"), (0.02, "bfloat16"), (1.0, "float16")])
@@ -114,9 +112,7 @@ def test_a_tied_head_is_the_embedding_and_is_counted_once(family: str) -> None:
     config = tied(family=family)
     model = build_model(config, **shapes(config).of_model)
     assert model.head.weight is model.embedding.weight
-    assert model.embedding.weight.std().item() == pytest.approx(0.1, rel=0.3), (
-        "as the config says, not as a head begins"
-    )
+    assert model.embedding.weight.std().item() == pytest.approx(0.1, rel=0.3), "the config's, not as a head begins"
     counted = sum(count_parameters(config, **shapes(config).of_model).values())
     assert counted == sum(p.numel() for p in model.parameters())
     stepped = [p for o in build_optimizers(config, model) for group in o.param_groups for p in group["params"]]

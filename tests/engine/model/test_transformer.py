@@ -49,9 +49,8 @@ def shake_norms(model: nn.Module) -> None:
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 @pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
 def test_stacks_agree_with_torchs_own_layers(family: str, activation: str, norm: str, impl: str) -> None:
-    model = tiny_model(
-        family=family, activation=activation, norm=norm, attention_impl=impl, d_ff=HIDDEN, pos_encoding="nope"
-    )
+    asked = {"family": family, "activation": activation, "norm": norm, "attention_impl": impl}
+    model = tiny_model(**asked, d_ff=HIDDEN, pos_encoding="nope")
     shake_norms(model)
     given = given_to(model)
     real = torch.arange(LENGTH).expand(3, -1) < torch.tensor([[LENGTH], [7], [4]])
@@ -126,8 +125,7 @@ def test_taps_come_in_the_order_of_computation(family: str) -> None:
     }
     assert list(cache) == [*expected[family], "logits"]
     assert cache["logits"] is logits
-    assert logits.shape == (3, LENGTH, N_OUTPUTS)
-    assert cache["embedding"].shape == (3, LENGTH, WIDTH)
+    assert (logits.shape, cache["embedding"].shape) == ((3, LENGTH, N_OUTPUTS), (3, LENGTH, WIDTH))
 
 
 def test_an_encoder_decoder_asks_for_its_source() -> None:

@@ -117,8 +117,7 @@ def test_players_limit_processes_and_put_idle_ones_away(players_of: PlayersOf) -
     assert players.find(idle.id) is idle, "its outputs can still be seen"
     players.close()
     assert first.wait(240)
-    assert first.state == "ended"
-    assert allowances.count("notebook", anna) == 0
+    assert (first.state, allowances.count("notebook", anna)) == ("ended", 0)
 
 
 def test_a_visitor_has_as_many_as_the_host_allows_and_the_one_that_waits_gives_way(players_of: PlayersOf) -> None:

@@ -26,18 +26,14 @@ def validated(number: int) -> Progress:
 def events() -> list[Event]:
     """Those of a whole run, in many layouts."""
     bare = [Progress(301, 0.5, 1.0, 0.1, 1.0), Progress(302, 0.5, 1.0, 0.1, 1.0, {}, {}, {}), Ended(302, "stopped")]
-    run = ScriptedRun()
-    run.advance(300)
-    return [*run.events, *bare]
+    return [*ScriptedRun().advance(300).events, *bare]
 
 
 def test_every_event_comes_back_under_its_number(events: list[Event]) -> None:
     log = EventLog(events)
     assert len(log) == len(events)
     assert [log[number] for number in range(len(log))] == list(log) == events
-    assert log[-1] == events[-1]
-    assert log[5:9] == events[5:9]
-    assert list(reversed(log)) == events[::-1]
+    assert (log[-1], log[5:9], list(reversed(log))) == (events[-1], events[5:9], events[::-1])
     with pytest.raises(IndexError):
         log[len(events)]
 
@@ -47,7 +43,6 @@ def test_a_step_comes_back_in_the_order_of_its_names_also_with_numbers_that_are_
     assert str(to_json(EventLog([given])[0])) == str(to_json(given))
 
     found = EventLog([Progress(1, nan, inf, -inf, 1.0, {"a": nan})])[0]
-    assert isinstance(found, Progress)
     assert isnan(found.loss)
     assert (found.grad_norm, found.learning_rate) == (inf, -inf)
     assert isnan(found.metrics["a"])
@@ -94,8 +89,7 @@ def test_landmarks_tell_what_all_events_tell(events: list[Event]) -> None:
         last = max((e.step for e in log if isinstance(e, Progress)), default=0)
         kept = [e for e in log if not isinstance(e, Progress) or e.validation is not None or e.step == last]
         assert list(log.landmarks()) == kept
-    run = ScriptedRun()
-    run.advance(120)
+    run = ScriptedRun().advance(120)
     assert run_summary(run.config, run.events.landmarks()) == run_summary(run.config, run.events)
     levels = {"some": 1.5}
     assert passed(run.config, run.events.landmarks(), levels) == passed(run.config, run.events, levels)

@@ -55,7 +55,6 @@ def test_every_change_is_allowed_and_named_and_every_issue_exists() -> None:
 def test_a_failure_is_followed_by_what_prevented_it_and_a_run_that_goes_on_by_nothing() -> None:
     failed = Failed(7, "Step 7: loss is no longer finite.", 3, "loss", "grad_clip=1.0")
     step = next_step(parse({"norm": "none"}), [failed])
-    assert dict(step.changes) == {"grad_clip": "1.0"}
-    assert step.issue == "no-normalization"
+    assert (dict(step.changes), step.issue) == ({"grad_clip": "1.0"}, "no-normalization")
     assert step.label(RunConfig()).endswith("1.0")
     assert next_step(RunConfig(), ended(1.0)[:-1]) is None

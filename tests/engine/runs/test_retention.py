@@ -72,12 +72,8 @@ def test_pins_are_limited_by_number_and_by_space(tmp_path: Path) -> None:
 
 
 def test_pinned_and_live_runs_take_their_space_and_those_of_the_program_have_no_quota() -> None:
-    folders = [
-        Kept("new", "a", 30),
-        Kept("old", "a", 30),
-        Kept("kept", "b", 50, pinned=True),
-        Kept("live", "b", 20, live=True),
-    ]
+    apart = [Kept("kept", "b", 50, pinned=True), Kept("live", "b", 20, live=True)]
+    folders = [Kept("new", "a", 30), Kept("old", "a", 30), *apart]
     assert list(too_many(folders, Retention(bytes=130))) == []
     assert list(too_many(folders, Retention(bytes=129))) == ["old"]
     assert list(too_many(folders, Retention(bytes=50))) == ["new", "old"]

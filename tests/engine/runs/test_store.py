@@ -33,9 +33,7 @@ def finish(run: Run) -> Run:
 
 def read_anew(runs: Runs, run: Run) -> Run:
     """The run as another process finds it on disk."""
-    found = Runs(runs.folder).get(run.id)
-    assert found is not None
-    return found
+    return Runs(runs.folder).get(run.id)
 
 
 def test_a_run_comes_back_from_disk_as_it_was_without_settings_of_another_version(runs: Runs) -> None:
@@ -45,8 +43,7 @@ def test_a_run_comes_back_from_disk_as_it_was_without_settings_of_another_versio
     assert found is not run
     assert (found.config, found.owner, found.state, found.step) == (asked, "a session", "finished", 5)
     assert [to_json(e) for e in found.events] == [to_json(e) for e in run.events]
-    assert found.started == run.started
-    assert found.ending == run.ending
+    assert (found.started, found.ending) == (run.started, run.ending)
 
     file = run.folder / "config.json"
     row = json.loads(file.read_text())
@@ -59,15 +56,12 @@ def test_snapshots_keep_their_arrays_on_disk_and_one_whose_file_is_gone_is_empty
     run, sample = runs.create(config()), Sample(["a", "ü"], ["", "b"], ["", "c"], ["d"])
     patterns = {"self": np.random.rand(1, 2, 3, 3), "cross": np.ones((1, 2, 3, 4))}
     more = {"self": np.random.rand(3, 1, 2, 3, 3)}
-    looks = [
-        Snapshot(step, patterns, {"matrix": step * np.eye(3)}, [sample], "before", "after", more_patterns=more)
-        for step in (0, 7, 9)
-    ]
+    facts: dict[str, Any] = {"samples": [sample], "prompt": "before", "written": "after", "more_patterns": more}
+    looks = [Snapshot(step, patterns, {"matrix": step * np.eye(3)}, **facts) for step in (0, 7, 9)]
     for look in looks:
         run.append([look])
     for kept in (run.events, read_anew(runs, run).events):
         for wrote, read in zip(looks, kept[:3], strict=True):
-            assert isinstance(read, Snapshot)
             assert to_json(read) == to_json(wrote)
             for group in ARRAYS:
                 there, written = getattr(read, group), getattr(wrote, group)
@@ -77,9 +71,7 @@ def test_snapshots_keep_their_arrays_on_disk_and_one_whose_file_is_gone_is_empty
     assert run.snapshot.step == 9
 
     run.folder.joinpath("snapshots", "0.npz").unlink()
-    found = read_anew(runs, run).events[0]
-    assert isinstance(found, Snapshot)
-    assert not found.patterns
+    assert not read_anew(runs, run).events[0].patterns
 
 
 def test_only_the_latest_snapshot_is_held_in_memory(runs: Runs) -> None:
@@ -88,7 +80,6 @@ def test_only_the_latest_snapshot_is_held_in_memory(runs: Runs) -> None:
     def look(step: int) -> Snapshot:
         run.append([Snapshot(step, {"self": np.ones((1, 1, 1, 1))}, {}, [])])
         run.folder.joinpath("snapshots", f"{step}.npz").unlink()
-        assert run.snapshot is not None
         return run.snapshot
 
     first = look(0)
@@ -156,8 +147,7 @@ def test_a_run_without_an_end_is_lost_with_what_it_wrote(runs: Runs) -> None:
     run = runs.create(config(steps=100))
     run.append(list(train(run.config))[:10])
     found = read_anew(runs, run)
-    assert found.state == "lost"
-    assert len(found.events) == 11
+    assert (found.state, len(found.events)) == ("lost", 11)
     assert found.events[-1] == Ended(8, "lost", "The app ended while this run was going; what it had written is here.")
     assert runs.get(run.id) is run, "whoever still runs it is not disturbed"
     assert run.live
@@ -204,8 +194,7 @@ def test_events_since_waiting_and_none_after_the_end(runs: Runs) -> None:
     run.append([Ended(200, "lost")])
     run.append([], "running")
     assert len(heard) == -(-len(events) // 5), "who watches no longer hears no more"
-    assert len(run.events) == len(events)
-    assert run.state == "finished"
+    assert (run.state, len(run.events)) == ("finished", len(events))
 
 
 def test_recent_runs_newest_first_and_by_session(runs: Runs) -> None:
@@ -297,8 +286,7 @@ def test_a_loss_that_is_not_finite_survives_the_disk_and_every_event_is_written_
     assert [json.loads(line) for line in lines] == [to_json(event) for event in run.events]
 
     found = read_anew(runs, run)
-    assert found.state == "failed"
-    assert found.ending == run.ending
+    assert (found.state, found.ending) == ("failed", run.ending)
 
 
 def test_one_slow_folder_stops_no_other(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:

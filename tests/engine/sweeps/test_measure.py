@@ -9,7 +9,6 @@ from engine.estimate.by_length import cache_bytes_at, memory_at
 from engine.estimate.layout import shapes
 from engine.estimate.matching import n_parameters
 from engine.model import masks
-from engine.model.baselines import Baseline
 from engine.model.build import build_model
 from engine.model.masks import causal_mask
 from engine.sweeps import KINDS, measure
@@ -59,7 +58,6 @@ def test_a_recurrent_net_keeps_its_state_whatever_the_length(kind: str, vectors:
     config = PLAN.config(kind, 64)
     sizes = shapes(config)
     model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=64)
-    assert isinstance(model, Baseline)
     for length in (2, 50):
         step = next_token(model, random_batch(2, length, sizes.n_tokens, sizes.n_outputs).inputs)
         assert step() == vectors * 2 * 2 * config.d_model * 4  # layers x batch

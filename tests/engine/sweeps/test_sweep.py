@@ -64,9 +64,7 @@ def test_a_stop_keeps_what_there_is_and_until_then_the_time_left_counts_down() -
     pool.on_visit = lambda count: sweep.stop() if count == 7 else None
     sweep.start()
     assert sweep.wait(240)
-    assert sweep.state == "stopped"
-    assert len(sweep.result.visits) == 7
-    assert sweep.done == 1.0
+    assert (sweep.state, len(sweep.result.visits), sweep.done) == ("stopped", 7, 1.0)
 
     pool, left = ScriptedPool(), list[float]()
     sweep = Sweep(PLAN, cast(Pool, pool))

@@ -44,8 +44,7 @@ def test_every_folder_is_registered_and_stands_once_in_a_group_with_a_label() ->
     assert folders - {"base", "text"} == set(TASKS)
 
     in_groups = [spec.name for specs in BY_GROUP.values() for spec in specs]
-    assert sorted(in_groups) == sorted(TASKS)
-    assert list(BY_GROUP) == list(GROUPS)
+    assert (sorted(in_groups), list(BY_GROUP)) == (sorted(TASKS), list(GROUPS))
     assert all(GROUPS[spec.group] for spec in TASKS.values())
     assert all(BY_GROUP.values())
 

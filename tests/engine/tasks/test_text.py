@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from engine.config.run_config import RunConfig, parse
-from engine.runs.events import Failed, Finished, Snapshot
+from engine.runs.events import Failed, Snapshot
 from engine.tasks.text.data import text_corpus
 from engine.text import own
 from engine.training.data import Data
@@ -104,7 +104,5 @@ def test_a_run_shows_characters_and_perplexity(config: RunConfig) -> None:
     assert len(sample.tokens) == len(sample.targets) == 8
     assert sample.tokens[1:] == sample.targets[:-1]
     assert set(sample.tokens) <= {*CHARACTERS.strip(), "␣", "↵", "�"}
-    finished = events[-1]
-    assert isinstance(finished, Finished)
-    loss, perplexity = finished.metrics["loss"], finished.metrics["perplexity"]
+    loss, perplexity = (events[-1].metrics[name] for name in ("loss", "perplexity"))
     assert perplexity == pytest.approx(torch.tensor(loss).exp().item(), rel=1e-4)

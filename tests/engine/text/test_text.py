@@ -117,9 +117,7 @@ def test_unknown_names_missing_files_and_a_text_that_changed_are_said(own_data_f
         own.read(name)
 
 
-def test_a_visitor_keeps_so_many_texts_and_takes_nobody_elses_place_up_to_so_many_in_all(
-    own_data_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_visitor_keeps_so_many_texts_and_all_so_many(own_data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bens = own.keep(OWN.encode(), "ben", most=2)
     annas = [own.keep(f"{number} {OWN}".encode(), "anna", most=2) for number in range(4)]
     assert len(list((own_data_folder / "texts").glob("*.txt"))) == 3

@@ -11,7 +11,7 @@ from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
 from engine.estimate.layout import labelled, length_law, loss_floor, metric_names, shapes
 from engine.model.build import build_model
-from engine.runs.events import Finished, Progress, Started
+from engine.runs.events import Finished, Progress
 from engine.tasks import TASKS
 from engine.tasks.base.data import IGNORE, task_data
 from engine.training.data import Data, drawn, is_held_out, spread
@@ -124,7 +124,6 @@ def test_chance_is_what_the_best_constant_guess_scores_and_padding_marks_what_is
 
     # Padding marks what is not there.
     batch = Data(parse({"task": "own_position", "variant": "padded", "bos": True})).training_batch()
-    assert batch.token_mask is not None
     assert batch.token_mask[:, 0].all()
     assert ((batch.targets[:, 1:] == IGNORE) == ~batch.token_mask[:, 1:]).all()
 
@@ -163,11 +162,8 @@ def test_spread_positions_are_different_and_fit(length: int, limit: int) -> None
     + [(name, family) for name in ("learned", "conv", "cope", "rope") for family in ("encoder", "encoder_decoder")],
 )
 def test_a_run_with_randomized_positions_trains_and_tests_longer(encoding: str, family: str) -> None:
-    config = parse(
-        {**SHORT, "pos_encoding": encoding, "family": family, "randomized_positions": 3, "test_lengths": "5,8"}
-    )
-    *_, last = train(config)
-    assert isinstance(last, Finished)
+    flat = {"pos_encoding": encoding, "family": family, "randomized_positions": 3, "test_lengths": "5,8"}
+    *_, last = train(parse({**SHORT, **flat}))
     assert [("note" in row, "loss" in row) for row in last.by_length] == [(False, True)] * 2
     assert "written_accuracy" in last.metrics or family == "encoder"
 
@@ -209,11 +205,9 @@ def test_the_law_of_lengths_sums_to_one_and_lengths_follow_it() -> None:
     assert length_law(RunConfig()) == {6: 1.0}
 
     data = {decay: Data(config.replace(length_decay=decay)) for decay in (0.5, 1.0)}
-    drawn_lengths = {
-        decay: torch.tensor([one.training_batch().inputs.size(1) for _ in range(1000)]) for decay, one in data.items()
-    }
-    assert set(drawn_lengths[1.0].tolist()) == set(range(3, 9))
-    counts = drawn_lengths[0.5].bincount(minlength=9)[3:] / 1000
+    lengths = {decay: [one.training_batch().inputs.size(1) for _ in range(1000)] for decay, one in data.items()}
+    assert set(lengths[1.0]) == set(range(3, 9))
+    counts = torch.tensor(lengths[0.5]).bincount(minlength=9)[3:] / 1000
     assert counts.tolist() == pytest.approx([2 ** -(n + 1) * 64 / 63 for n in range(6)], abs=0.05)
 
 
@@ -277,22 +271,18 @@ def test_the_schedule_rises_falls_and_begins_anew_and_without_pre_training_nothi
     first = [learning_rate_at(twice, step) for step in range(1, 61)]
     assert first == [learning_rate_at(once.replace(steps=60), step) for step in range(1, 61)]
 
-    config = RunConfig()
+    config, without = RunConfig(), RunConfig(pretrain_on="next_token")
     assert shapes(config) == labelled(config)
-    assert torch.equal(
-        Data(config).training_batch().inputs, Data(config.replace(pretrain_on="next_token")).training_batch().inputs
-    )
+    assert torch.equal(Data(config).training_batch().inputs, Data(without).training_batch().inputs)
 
 
 def test_progress_goes_on_through_both_and_is_judged_on_the_run_s_own_task() -> None:
     config = parse(RECALL)
     events = list(train(config))
     assert [event.step for event in events if isinstance(event, Progress)] == list(range(1, 9))
-    started, finished = events[0], events[-1]
-    assert isinstance(started, Started)
-    assert isinstance(finished, Finished)
-    assert started.chance["accuracy"] == 1 / 4
-    assert started.chance == chance_of(config.replace(pretrain_steps=0), Data(config))
+    assert isinstance(events[-1], Finished)
+    assert events[0].chance["accuracy"] == 1 / 4
+    assert events[0].chance == chance_of(config.replace(pretrain_steps=0), Data(config))
 
 
 def test_the_related_task_is_learned_first_and_the_own_symbols_are_new_then() -> None:

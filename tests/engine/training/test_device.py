@@ -19,10 +19,9 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Found:
     """Let torch find an accelerator of a kind, or none."""
 
     def let(kind: str | None) -> None:
+        device = None if kind is None else torch.device(kind)
         monkeypatch.setattr(torch.accelerator, "is_available", lambda: kind is not None)
-        monkeypatch.setattr(
-            torch.accelerator, "current_accelerator", lambda: None if kind is None else torch.device(kind)
-        )
+        monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: device)
 
     return let
 

@@ -36,11 +36,9 @@ def config_of(name: str) -> RunConfig:
 
 def numbers(events: Iterable[Event]) -> list[dict[str, Any]]:
     """All numbers but those that a clock gave; arrays as bytes, so that they are compared to the last bit."""
-    rows = []
+    rows, apart = [], {*ARRAYS, "tokens_per_second", "seconds"}
     for event in events:
-        row = {
-            name: value for name, value in vars(event).items() if name not in (*ARRAYS, "tokens_per_second", "seconds")
-        }
+        row = {name: value for name, value in vars(event).items() if name not in apart}
         for group in ARRAYS if isinstance(event, Snapshot) else ():
             row |= {f"{group}/{name}": np.asarray(array).tobytes() for name, array in getattr(event, group).items()}
         rows.append({"event": type(event).__name__, **row})

@@ -65,8 +65,7 @@ def test_answers_and_logits_are_those_of_whole_passes(settings: dict[str, Any]) 
     targets[:4, first:] = expected[:4]  # half of the sequences are answered right by definition
     targets[4:, first:] = (expected[4:] + 1) % shapes(config).n_outputs  # and half wrong
     share, yields = exhaust(generation_accuracy(config, model, replace(batch, targets=targets), first))
-    assert share == 0.5
-    assert yields == batch.inputs.size(1) - first
+    assert (share, yields) == (0.5, batch.inputs.size(1) - first)
     read = reader(config, model, batch)
     with torch.no_grad():
         for end in range(N, batch.inputs.size(1) + 1):
@@ -143,9 +142,8 @@ def test_the_same_seed_writes_the_same_and_greedy_needs_none(config: RunConfig) 
     before = torch.get_rng_state()
     first, again, other = (write_on(config, model, [3], 30, seed=seed) for seed in (1, 1, 2))
     assert first == again != other
-    assert write_on(config, model, [3], 30, temperature=0.0, seed=1) == write_on(
-        config, model, [3], 30, top_k=1, seed=2
-    )
+    greedy = write_on(config, model, [3], 30, temperature=0.0, seed=1)
+    assert greedy == write_on(config, model, [3], 30, top_k=1, seed=2)
     assert torch.get_rng_state().equal(before), "by a generator of its own"
     assert model.training, "the mode is put back"
 

@@ -123,8 +123,7 @@ def test_facts_and_first_point_leave_at_once_and_the_rest_in_batches(clock: Cloc
         assert run.deliverable
         assert [type(event) for event in run.deliver()] == [kind]
     run.advance()
-    assert run.unsent
-    assert not run.deliverable
+    assert (bool(run.unsent), run.deliverable) == (True, False)
     clock.now += 0.1
     assert run.deliverable
 
@@ -214,8 +213,7 @@ def test_a_run_that_starts_paused_shows_its_first_weights(clock: Clock) -> None:
     run = live_run(Timed(clock, 0.001), paused=True)
     while not run.waiting:
         run.advance()
-    assert [type(event) for event in run.deliver()] == [Started, Snapshot]
-    assert run.step == 0
+    assert ([type(event) for event in run.deliver()], run.step) == ([Started, Snapshot], 0)
 
 
 @pytest.mark.parametrize(("pace", "snapshots"), [(50.0, 10 / SNAPSHOT_EVERY), (None, 0)])

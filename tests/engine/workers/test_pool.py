@@ -98,10 +98,9 @@ def wait_stopped(pool: Pool, run: Run) -> Run:
     return wait_end(run)
 
 
-def until_it_hangs(pool: Pool, run: Run) -> None:
-    """Wait until the worker of a run whose seed is HANGS takes no command any more."""
-    until(lambda: run.step == 2)
-    until(fake_training.hang_note(pid_of(pool, run)).exists)
+def hangs(pool: Pool, run: Run) -> bool:
+    """Whether the worker of a run whose seed is HANGS takes no command any more."""
+    return run.step == 2 and fake_training.hang_note(pid_of(pool, run)).exists()
 
 
 def pid_of(pool: Pool, run: Run) -> int:
@@ -116,7 +115,6 @@ def test_a_run_finishes_with_every_event_in_order_and_another_runs_finds_it(one:
     assert run.state == "finished"
     assert steps_of(run) == list(range(1, 501)), "what it prints does not reach the pipe"
     assert [e.loss for e in run.events if isinstance(e, Progress)] == [loss_at(run.config, n) for n in range(1, 501)]
-    assert isinstance(run.ending, Finished)
     assert run.queue_place is None
     found = Runs(one.runs.folder).get(run.id)
     assert (found.state, found.config, steps_of(found)) == ("finished", run.config, steps_of(run))
@@ -142,8 +140,7 @@ def test_pause_stands_still_with_a_snapshot_a_step_is_exactly_one_and_resume_goe
         assert run.state == "paused"
     one.resume(run.id)
     until(lambda: run.step > step + 3)
-    assert run.state == "running"
-    assert one.health().running == 1
+    assert (run.state, one.health().running) == ("running", 1)
     assert wait_stopped(one, run).ending == Ended(run.step, "stopped")
     assert steps_of(run) == list(range(1, run.step + 1))
     until(lambda: one.health().running == one.health().paused == 0)
@@ -163,8 +160,7 @@ def test_commands_for_runs_that_are_over_or_unknown_do_nothing(one: Pool) -> Non
         for command in (one.pause, one.step, one.resume, one.stop):
             command(run_id)
         one.set_pace(run_id, 2.0)
-    assert one.ask(Add(2, b=3)) == 5
-    assert run.state == "finished"
+    assert (one.ask(Add(2, b=3)), run.state) == (5, "finished")
 
 
 def test_many_threads_submit_and_ask_at_once(one: Pool) -> None:
@@ -254,7 +250,7 @@ def test_a_killed_fork_server_costs_no_run_and_no_question(tmp_path: Path, monke
 def test_a_run_that_hangs_is_stopped_by_force_after_the_grace_time(two: Pool) -> None:
     hung = two.submit(RunRequest(config(10, 0.2, fake_training.HANGS)))
     other = long_run(two)
-    until_it_hangs(two, hung)
+    until(lambda: hangs(two, hung))
     two.stop(hung.id)
     wait_end(hung)
     assert hung.state == "stopped"
@@ -358,8 +354,7 @@ def test_runs_wait_in_a_queue_with_their_places_and_what_is_asked_of_them_holds_
         assert {run.state for run in waiting} == {"queued"}
         assert all(run.queue_seconds > 0 for run in waiting)
         pool.stop(waiting[0].id)
-        assert waiting[0].state == "stopped"
-        assert [run.queue_place for run in waiting] == [None, 1, 2]
+        assert (waiting[0].state, [run.queue_place for run in waiting]) == ("stopped", [None, 1, 2])
         pool.pause(waiting[1].id)
         for _ in range(2):
             pool.step(waiting[2].id)
@@ -403,8 +398,7 @@ def test_alone_holds_the_worker_s_other_runs(tmp_path: Path) -> None:
         until(lambda: alone.step > mark + 2 * BATCH / 0.002)  # the events of the other from before are delivered
         step, mark = held.step, alone.step
         until(lambda: alone.step > mark + 20)
-        assert held.step == step
-        assert late.queue_place == 1
+        assert (held.step, late.queue_place) == (step, 1)
         wait_stopped(pool, alone)
         until(lambda: held.step > step)
         assert wait_end(late).state == "finished"
@@ -580,7 +574,7 @@ def test_closing_ends_every_process_and_puts_the_runs_away(tmp_path: Path) -> No
 def test_closing_does_not_wait_for_a_run_that_hangs(tmp_path: Path) -> None:
     with pool_of(tmp_path) as pool:
         run = pool.submit(RunRequest(config(10, 0.2, fake_training.HANGS)))
-        until_it_hangs(pool, run)
+        until(lambda: hangs(pool, run))
         pid = pid_of(pool, run)
     assert not psutil.pid_exists(pid)
 

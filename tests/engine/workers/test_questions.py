@@ -24,8 +24,6 @@ from tests.engine.fake_training import Add, Nap, Note, WorkerPid
 from tests.engine.workers.test_pool import FAKE, PATIENCE, long_run, pid_of, pool_of, until, wait_stopped
 
 ANN, BOB = Visitor("ann"), Visitor("bob")
-
-
 looks = Counter[int]()
 """How often each thread has looked for a process."""
 
@@ -122,10 +120,9 @@ def test_visitors_take_turns_and_addresses_too(pool: Pool, threads: ThreadPoolEx
     first = asked(threads, pool, Nap(3.0))
     until(lambda: busy(pool))
     cookies = [Visitor(f"cookie {n}", "10.0.0.1") for n in range(4)]
-    answers = [asked(threads, pool, Note(notes, f"c{n}", 0.0), cookie) for n, cookie in enumerate(cookies)]
-    for name in ("d1", "d2"):
-        answers.append(asked(threads, pool, Note(notes, name, 0.0), Visitor("dora", "10.0.0.2")))
-    answers.append(asked(threads, pool, Note(notes, "e1", 0.0), Visitor("emil", "10.0.0.3")))
+    dora, emil = Visitor("dora", "10.0.0.2"), Visitor("emil", "10.0.0.3")
+    asking = [*((f"c{n}", cookie) for n, cookie in enumerate(cookies)), ("d1", dora), ("d2", dora), ("e1", emil)]
+    answers = [asked(threads, pool, Note(notes, name, 0.0), visitor) for name, visitor in asking]
     for answer in (first, *answers):
         answer.result()
     assert Path(notes).read_text().split() == ["c0", "d1", "e1", "c1", "d2", "c2", "c3"]
@@ -141,19 +138,15 @@ def test_a_visitor_has_so_many_jobs_at_once(pool: Pool, threads: ThreadPoolExecu
     assert pool.ask(Add(1), ANN) == 1
 
 
-@pytest.mark.parametrize(
-    ("allowance", "first", "next_one"),
-    [("AT_ONCE", ANN, ANN), ("ADDRESS_AT_ONCE", Visitor("cookie 1", "10.0.0.1"), Visitor("cookie 2", "10.0.0.1"))],
-)
+ONE, OTHER = Visitor("cookie 1", "10.0.0.1"), Visitor("cookie 2", "10.0.0.1")
+
+
+@pytest.mark.parametrize(("first", "next_one"), [(ANN, ANN), (ONE, OTHER)])
 def test_who_asks_without_end_while_others_train_waits_and_others_do_not(
-    allowance: str,
-    first: Visitor,
-    next_one: Visitor,
-    tmp_path: Path,
-    threads: ThreadPoolExecutor,
-    monkeypatch: pytest.MonkeyPatch,
+    first: Visitor, next_one: Visitor, tmp_path: Path, threads: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where each question has a cookie of its own."""
+    allowance = "AT_ONCE" if first is next_one else "ADDRESS_AT_ONCE"
     for name, value in (("SHARE", 0.001), ("ADDRESS_SHARE", 0.001), (allowance, 0.1)):
         monkeypatch.setattr(questions, name, value)
     with pool_of(tmp_path, jobs_per_visitor=4) as strict:

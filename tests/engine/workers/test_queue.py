@@ -16,14 +16,8 @@ from engine.runs.request import RunRequest
 from engine.runs.store import Runs
 from engine.workers.processes.process import Slot
 from engine.workers.protocol import Control
-from engine.workers.runs.queue import (
-    goes_on_its_own,
-    has_room,
-    in_turn,
-    needs_own_process,
-    seconds_to_start,
-    worker_for_run,
-)  # fmt: skip
+from engine.workers.runs import queue
+from engine.workers.runs.queue import goes_on_its_own, has_room, in_turn, needs_own_process, worker_for_run
 from engine.workers.runs.queued import QueuedRun
 from tests.engine.hosting.test_limits import limits
 
@@ -60,9 +54,7 @@ def test_thirty_small_runs_fit_into_the_one_worker_of_a_small_host() -> None:
         ({"family": "gru"}, 63 * MIB, WORKER_BYTES + 300 * MIB, False),
     ],
 )
-def test_a_large_run_and_one_without_a_formula_whose_bound_is_not_small_have_a_process_of_their_own(
-    settings: dict[str, Any], peak: int | None, allowed: object, own: bool
-) -> None:
+def test_which_runs_have_own_processes(settings: dict[str, Any], peak: int | None, allowed: object, own: bool) -> None:
     known = predict(parse(settings))
     assert (known.memory.saved is None) == ("family" in settings)
     prediction = replace(known, peak=known.peak if peak is None else peak)
@@ -140,12 +132,12 @@ THROWN_AWAY = "c0@1 c1@1 c2@1 c3@1"
 )
 def test_they_take_turns_in_the_order_of_submission(waiting: str, going: str, order: str, tmp_path: Path) -> None:
     runs = Runs(tmp_path)
-    queue, there = ([queued(runs, told) for told in names.split()] for names in (waiting, going))
-    found = in_turn(queue, there)
+    waits, there = ([queued(runs, told) for told in names.split()] for names in (waiting, going))
+    found = in_turn(waits, there)
     assert [run.run.owner for run in found] == order.split()
     assert in_turn(found, there) == found, "looking again changes nothing"
-    for owner in {run.run.owner for run in queue}:
-        assert [run for run in found if run.run.owner == owner] == [run for run in queue if run.run.owner == owner]
+    for owner in {run.run.owner for run in waits}:
+        assert [run for run in found if run.run.owner == owner] == [run for run in waits if run.run.owner == owner]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +152,7 @@ def test_they_take_turns_in_the_order_of_submission(waiting: str, going: str, or
     ],
 )
 def test_the_time_until_a_run_starts(going: object, waiting: list[float], most: int, starts: list[float]) -> None:
-    assert seconds_to_start(cast("list[list[float]]", going), waiting, most) == pytest.approx(starts)
+    assert queue.seconds_to_start(cast("list[list[float]]", going), waiting, most) == pytest.approx(starts)
 
 
 def test_a_step_asked_for_while_a_run_is_suspended_is_taken_when_it_is_back(tmp_path: Path) -> None:

@@ -27,17 +27,7 @@ from engine.workers.runs import queued, suspended
 from engine.workers.runs.suspended import LEFT
 from tests.engine.fake_training import HANGS, config
 from tests.engine.hosting.test_limits import predict
-from tests.engine.workers.test_pool import (
-    FAKE,
-    LONG,
-    PATIENCE,
-    long_run,
-    pid_of,
-    steps_of,
-    until,
-    until_it_hangs,
-    wait_end,
-)
+from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, hangs, long_run, pid_of, steps_of, until, wait_end
 from tests.engine.workers.test_worker import NOISY, numbers
 
 OFTEN = "tests.engine.saved_often"
@@ -112,8 +102,7 @@ def kill_worker_of(pool: Pool, run: Run) -> None:
 def test_a_paused_run_gives_its_slot_back_takes_single_steps_and_goes_on_where_it_was(start: Start) -> None:
     pool = start(runs_per_worker=1)
     run = away(pool)
-    assert run.state == "paused"
-    assert pool.health().workers[0].runs == {}
+    assert (run.state, pool.health().workers[0].runs) == ("paused", {})
     until(lambda: pool.allowances.count("run", ME) == 0)
     other = pool.submit(RunRequest(config(5), YOU))
     assert isinstance(wait_end(other).ending, Finished)
@@ -152,23 +141,21 @@ def test_who_leaves_while_a_run_waits_leaves_the_queue(start: Start) -> None:
     assert (yours.queue_place, trial.queue_place) == (1, 2), "an experiment goes on without its page"
 
 
-def test_a_worker_that_ends_for_another_reason_before_it_reads_the_state_costs_nothing_but_that_is_not_tried_for_ever(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_lost_before_it_reads_the_state_costs_nothing(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     pool = start()
     run = away(pool)
     step = run.step
 
     def lose_the_worker(then: Callable[[str, Visitor], None]) -> None:
         blocking = pool.submit(RunRequest(config(LONG, 0.2, HANGS), YOU))
-        until_it_hangs(pool, blocking)
+        until(lambda: hangs(pool, blocking))
         then(run.id, ME)
         kill_worker_of(pool, run)
         wait_end(blocking)
 
     lose_the_worker(pool.step)
     until(lambda: run.suspended and run.step == step + 1)
-    monkeypatch.setattr(queued, "MOST_RETURNS", 0)
+    monkeypatch.setattr(queued, "MOST_RETURNS", 0)  # it is not tried for ever
     lose_the_worker(pool.resume)
     until(lambda: run.suspended)
     assert (run.ending, run.step) == (None, step + 1)
@@ -236,8 +223,7 @@ def test_steps_asked_for_while_it_repeats_others_are_new_ones(start: Start) -> N
     pool.step(run.id, ME)
     until(lambda: run.step > step)
     until(lambda: run.suspended)
-    assert run.step == step + 1
-    assert steps_of(run) == list(range(1, step + 2))
+    assert (run.step, steps_of(run)) == (step + 1, list(range(1, step + 2)))
 
 
 def test_saved_now_and_then_a_run_goes_on_by_itself_when_its_worker_is_killed(start: Start) -> None:
@@ -340,8 +326,7 @@ def test_a_state_that_is_damaged_or_later_than_the_curve_fails_and_the_curve_sta
         (run.folder / "state.pt").write_text("nothing of the kind" if damaged else str(step + 1))
         pool.resume(run.id, ME)
         ending = wait_end(run).ending
-        assert isinstance(ending, Failed)
-        assert ending.step == step
+        assert (type(ending), ending.step) == (Failed, step)
         assert damaged or ending.reason == live_run.AHEAD
         assert steps_of(run) == list(range(1, step + 1))
         until(lambda: not (run.folder / "state.pt").exists())  # noqa: B023 called at once

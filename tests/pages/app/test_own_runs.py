@@ -34,9 +34,7 @@ def test_a_choice_is_taken_back_and_goes_with_its_run() -> None:
 
 
 @pytest.mark.parametrize(("device", "promised"), [("auto", True), ("cpu", True), ("cuda", False), ("mps", False)])
-def test_the_time_of_a_run_is_promised_only_where_the_speed_was_measured(
-    open_page: Open, device: str, promised: bool
-) -> None:
+def test_a_time_is_promised_only_where_the_speed_was_measured(open_page: Open, device: str, promised: bool) -> None:
     app: AppTest = open_page("lab.py", device=device)
     facts = next(box.value for box in app.caption if "parameters" in box.value)
     assert ("about **" in facts) == promised

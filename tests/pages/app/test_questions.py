@@ -20,8 +20,6 @@ def test_changing_what_one_session_got_does_not_change_what_another_gets() -> No
 
     for _ in range(3):  # the one who asked first, too
         got = answers.get((RunConfig(), 3), lambda: answer(3))
-        assert isinstance(got["matrix"], np.ndarray)
-        assert isinstance(got["names"], list)
         assert not got["matrix"].any()
         assert got["names"] == ["a"]
         got["matrix"][:] = 1

@@ -2,9 +2,10 @@
 
 import pytest
 
+from engine.hosting.host import is_loopback
 from engine.hosting.limits import PROFILE, Limits
 from engine.runs.lease import Holder
-from pages.parts.app.server import is_loopback, start_lines
+from pages.parts.app.server import start_lines
 
 
 def test_limits_another_server_on_the_same_data_and_the_scheduler_are_told() -> None:

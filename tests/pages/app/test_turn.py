@@ -31,9 +31,7 @@ def most_together(computing: Sequence[float]) -> int:
 
 
 @pytest.mark.parametrize(("visitors", "waits", "at_once"), [(1, False, 2), (2, True, 2), (30, True, 1)])
-def test_whose_script_runs_have_computed_for_long_waits_for_others(
-    monkeypatch: Any, visitors: int, waits: bool, at_once: int
-) -> None:
+def test_who_has_computed_for_long_waits_for_others(monkeypatch: Any, visitors: int, waits: bool, at_once: int) -> None:
     slept: list[float] = []
     monkeypatch.setattr(turn, "visitor", lambda: Visitor(f"flood {visitors}", ""))
     monkeypatch.setattr(turn, "number_here", lambda: visitors)
@@ -51,9 +49,8 @@ def test_whose_script_runs_have_computed_for_long_waits_for_others(
 def test_script_runs_cost_more_where_more_visitors_are_here_and_where_one_visitor_has_many() -> None:
     prices = [turn.price(visitors, 1) for visitors in (1, 2, 3, 6, 12, 30, 300)]
     assert prices == sorted(prices)
-    assert prices[0] == 1 / turn.MOST
+    assert (prices[0], prices[-1]) == (1 / turn.MOST, 1 / turn.LEAST)
     assert prices[3] == pytest.approx(6 / turn.TOGETHER)
-    assert prices[-1] == 1 / turn.LEAST
 
     prices = [turn.price(30, under_way) for under_way in range(1, 31)]
     assert prices == pytest.approx([max(1.0, number / turn.TABS) * prices[0] for number in range(1, 31)])
@@ -88,10 +85,8 @@ def test_those_of_one_visitor_that_get_their_answers_together_go_on_at_the_visit
                 all_wait.wait(timeout=240)
             began.append(now[0] - 1000.0)
 
-    with ThreadPoolExecutor(number) as threads:
-        list(
-            threads.map(script_run, range(number))
-        )  # raises where one that waits for its answer keeps the others from theirs
+    with ThreadPoolExecutor(number) as threads:  # raises where one that waits keeps the others from their answers
+        list(threads.map(script_run, range(number)))
     # One takes two, and as many times that as there are pairs under way: 20, 19, 18 ... 3, 2, 2.
     spent = [max(2.0, float(number - place)) for place in range(number)]
     assert began == pytest.approx([max(0.0, sum(spent[:place]) - 10.0) for place in range(number)])

@@ -48,9 +48,7 @@ def test_a_page_shows_a_run_in_every_state_and_empty_panels_without_one() -> Non
 
 
 def test_earlier_runs_in_their_colors_with_few_points_and_a_recording_stand_beside_a_live_one() -> None:
-    run, other = ScriptedRun(), ScriptedRun()
-    other.advance(300)
-    run.advance(300)
+    run, other = ScriptedRun().advance(300), ScriptedRun().advance(300)
     laid = overlay(other, "depth 2")
     assert not opened(run, earlier=[laid], recorded=True).exception
     assert laid.color == "#D9822B"
@@ -72,9 +70,5 @@ def test_polling_reaches_back_so_that_a_skipped_message_loses_nothing() -> None:
 
 
 def test_every_panel_has_a_title() -> None:
-    drawn = {
-        "attention": ("attention", "pattern"),
-        "heads": ("attention", "pattern"),
-        "encoding": ("matrix", "similarity"),
-    }
+    drawn = dict.fromkeys(("attention", "heads"), ("attention", "pattern")) | {"encoding": ("matrix", "similarity")}
     assert {part for name in get_args(Panel) for part in drawn.get(name, (name,))} == set(TITLES)

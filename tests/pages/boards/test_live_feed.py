@@ -28,8 +28,7 @@ def thin(steps: list[int], values: list[float], points: int) -> Column:
 
 
 def test_figures_come_with_their_facts_and_only_once() -> None:
-    run = ScriptedRun()
-    run.advance(3)
+    run = ScriptedRun().advance(3)
     first, after = feed(run, 0)
     run.advance(200)
     second, after = feed(run, after)
@@ -43,8 +42,7 @@ def test_figures_come_with_their_facts_and_only_once() -> None:
 
 
 def test_every_line_of_the_figures_has_its_column_and_numbers_beyond_the_run_are_read_as_its_end() -> None:
-    run = ScriptedRun()
-    run.advance(50)
+    run = ScriptedRun().advance(50)
     payload, _ = feed(run, 0)
     for name in ("loss", "accuracy", "gradients"):
         wanted = {trace["meta"]["column"] for trace in payload["figures"][name]["data"]}
@@ -60,8 +58,7 @@ def test_every_line_of_the_figures_has_its_column_and_numbers_beyond_the_run_are
 
 
 def test_a_message_is_plain_json_without_nan() -> None:
-    run = ScriptedRun()
-    run.advance(2)
+    run = ScriptedRun().advance(2)
     run.events.append(Progress(3, float("nan"), float("inf"), 0.01, 1.0, validation={"loss": float("nan")}))
     payload, _ = feed(run, 0)
     text = json.dumps(payload, allow_nan=False)
@@ -77,8 +74,7 @@ def test_layer_totals_are_the_root_of_the_sum_of_squares() -> None:
 
 
 def test_status_tells_why_a_run_failed_what_would_have_helped_and_the_machine_of_a_cluster() -> None:
-    run = ScriptedRun()
-    run.advance(5)
+    run = ScriptedRun().advance(5)
     run.fail("Step 6: decoder.1.mlp.out is no longer finite.", "norm=pre")
     status = status_of(run)
     assert (status["state"], status["step"], status["remedy"]) == ("failed", 5, "norm=pre")
@@ -86,8 +82,7 @@ def test_status_tells_why_a_run_failed_what_would_have_helped_and_the_machine_of
     lost = ScriptedRun(state="lost", events=EventLog([Ended(0, "lost", "Its worker was lost.")]))
     assert status_of(lost)["problem"] == "Its worker was lost."
     going = ScriptedRun(state="running", setback="It repeats the steps since it was last saved.")
-    assert status_of(going)["problem"] == going.setback
-    assert status_of(run)["machine"] == ""
+    assert (status_of(going)["problem"], status_of(run)["machine"]) == (going.setback, "")
     run.machine = "tls://10.0.0.7:40123"
     assert status_of(run)["machine"] == "10.0.0.7"
 
@@ -99,10 +94,7 @@ def test_thinning_keeps_ends_and_extremes(count: int) -> None:
     values[count // 3], values[count // 2] = 50.0, -50.0
     x, y = thin(list(range(count)), values.tolist(), 500)
     assert len(x) <= 500
-    assert x[0] == 0
-    assert x[-1] == count - 1
-    assert max(y) == 50.0
-    assert min(y) == -50.0
+    assert (x[0], x[-1], max(y), min(y)) == (0, count - 1, 50.0, -50.0)
     assert x == sorted(set(x)), "in order, each once"
     assert [values[place] for place in x] == y, "points of the line, not averages"
 
@@ -110,8 +102,7 @@ def test_thinning_keeps_ends_and_extremes(count: int) -> None:
 def test_thinning_again_and_again_is_thinning_once_and_short_lines_are_left_alone() -> None:
     """A line thinned as it grows must not forget its beginning little by little."""
     values = np.random.default_rng(3).normal(size=20_000)
-    x: list[int] = []
-    y: list[float] = []
+    x, y = list[int](), list[float]()
     for step, value in enumerate(values.tolist()):
         x.append(step)
         y.append(value)
@@ -142,14 +133,10 @@ def test_a_byte_is_within_half_a_level_and_zero_has_its_own_on_every_scale_that_
 
 
 def test_layers_with_encodings_of_their_own_come_each_and_take_no_more_room() -> None:
-    run = ScriptedRun(config=parse({"pos_encoding": "shaw", "n_layers": 4}))
-    run.start()
-    payload, _ = feed(run, 0)
+    payload, _ = feed(ScriptedRun(config=parse({"pos_encoding": "shaw", "n_layers": 4})).start(), 0)
     sent = payload["snapshots"][0]["encoding"]
-    assert [name for name in sent if name.startswith("similarity")] == [
-        "similarity",
-        *(f"similarity.{n}" for n in (1, 2, 3)),
-    ]
+    alike = ["similarity", "similarity.1", "similarity.2", "similarity.3"]
+    assert [name for name in sent if name.startswith("similarity")] == alike
     assert sent["similarity.3"]["low"] == -1, "one scale for all"
     assert sent["matrix.3"]["high"] == pytest.approx(sent["matrix"]["high"] / 4)
     assert {"matrix", "similarity"} < set(payload["figures"]), "one figure for all layers"
@@ -171,40 +158,30 @@ def test_large_pictures_are_shown_in_blocks_by_their_strongest_entry() -> None:
     values[0, 1, 299, 199], values[0, 0, 17, 5] = 0.9, -0.8
     coarse, block = coarsen(values, 10_000)
     assert coarse.size <= 10_000
-    assert coarse.max() == 0.9
-    assert coarse.min() == -0.8
+    assert (coarse.max(), coarse.min()) == (0.9, -0.8)
     assert coarse[0, 0, 17 // block[0], 5 // block[1]] == -0.8
 
 
 def test_few_snapshots_are_first_latest_and_even_between() -> None:
     snapshots = [Snapshot(step, {"self": np.zeros((1, 1, 2, 2))}, {}, []) for step in range(1000)]
     kept = [snapshot.step for snapshot in few_of(snapshots)]
-    assert kept[0] == 0
-    assert kept[-1] == 999
-    assert len(kept) == 60
+    assert (kept[0], kept[-1], len(kept)) == (0, 999, 60)
     assert set(np.diff(kept)) <= {16, 17}
     large = [Snapshot(step, {"self": np.zeros((10, 10, 100, 100))}, {}, []) for step in range(20)]
     kept = [snapshot.step for snapshot in few_of(large)]
     assert len(kept) * CELLS <= BYTES
-    assert kept[0] == 0
-    assert kept[-1] == 19
-    assert few_of([]) == []
+    assert (kept[0], kept[-1], few_of([])) == (0, 19, [])
 
 
 def test_the_tokens_of_cross_attention_are_queries_of_the_answer_and_keys_of_the_source() -> None:
-    run = ScriptedRun(config=parse({"family": "encoder_decoder"}))
-    run.start()
-    payload, _ = feed(run, 0)
+    payload, _ = feed(ScriptedRun(config=parse({"family": "encoder_decoder"})).start(), 0)
     meta = payload["figures"]["pattern.cross"]["data"][0]["meta"]
     sample = payload["snapshots"][0]["samples"][0]
-    assert meta["keys"] == sample["source"]
-    assert meta["queries"] == sample["tokens"]
+    assert (meta["keys"], meta["queries"]) == (sample["source"], sample["tokens"])
 
 
 def test_a_family_without_attention_still_shows_its_predictions_and_layers_have_names() -> None:
-    run = ScriptedRun()
-    run.config = parse({"family": "gru", "n_layers": 2, "share_layers": True})
-    run.advance(2)
+    run = ScriptedRun(config=parse({"family": "gru", "n_layers": 2, "share_layers": True})).advance(2)
     bare = [replace(e, patterns={}, encoding={}) if isinstance(e, Snapshot) else e for e in run.events]
     run.events = EventLog(bare)
     payload, _ = feed(run, 0)

@@ -69,9 +69,7 @@ def test_a_strip_has_every_seed_its_mean_and_says_who_is_missing() -> None:
 def test_an_effect_has_zero_and_the_smallest_effect_on_the_claimed_side(direction: str, where: float) -> None:
     figure = effect_figure([0.3, None, 0.5], 0.4, (0.1, 0.7), 0.2, direction, "nats")
     seeds, interval, mean = figure.data
-    assert list(seeds.x) == [0.3, 0.5]
-    assert list(interval.x) == [0.1, 0.7]
-    assert list(mean.x) == [0.4]
+    assert [list(trace.x) for trace in (seeds, interval, mean)] == [[0.3, 0.5], [0.1, 0.7], [0.4]]
     zero, smallest, claimed = figure.layout.shapes
     assert (zero.x0, smallest.x0, claimed.x0) == (0, where, where)
     low, high = figure.layout.xaxis.range

@@ -29,9 +29,8 @@ def test_names_take_two_lines_and_on_a_slide_all_words_stand_under_one_another(i
     assert (HEIGHT - margin.t - margin.b) / len(rows) >= LEAST_ROW
     assert (WIDTH - margin.l - margin.r) > 0.4 * WIDTH
     tops = [margin.t - note.yshift for note in notes]
-    bottoms = [
-        top + 1.3 * note.font.size * (1 + note.text.count("<br>")) for top, note in zip(tops, notes, strict=True)
-    ]
+    heights = [1.3 * note.font.size * (1 + note.text.count("<br>")) for note in notes]
+    bottoms = [top + height for top, height in zip(tops, heights, strict=True)]
     assert bottoms[0] <= tops[1]
     assert bottoms[1] <= margin.t
     assert tops[2] >= HEIGHT - margin.b + 20, "below the axis and its numbers"

@@ -122,9 +122,7 @@ def test_trials_say_where_and_why_they_broke_off() -> None:
     exploded = Trial("a", 0, {"failed_step": 12}, {"loss": [(4, 2.0)]}, "Step 12: logits is no longer finite.")
     lost = Trial("a", 1, {}, {"loss": [(4, 2.0), (8, 1.9)]}, "Its worker ended.")
     stopped = stopped_of([exploded, lost, Trial("a", 2, {})])
-    assert stopped is not None
-    assert stopped.steps == {0: 12, 1: 8}
-    assert stopped.why == "not a finite number; Its worker ended"
+    assert (stopped.steps, stopped.why) == ({0: 12, 1: 8}, "not a finite number; Its worker ended")
     assert stopped_of([Trial("a", 2, {})]) is None
 
 

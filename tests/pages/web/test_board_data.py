@@ -30,9 +30,7 @@ Get = Callable[[str], dict[str, Any]]
 
 @pytest.fixture
 def run() -> ScriptedRun:
-    finished = ScriptedRun()
-    finished.advance(1000)
-    return finished
+    return ScriptedRun().advance(1000)
 
 
 def test_a_snapshots_exact_arrays_are_read_by_step_and_name_and_no_others_are_given(run: ScriptedRun) -> None:

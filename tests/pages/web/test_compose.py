@@ -43,9 +43,7 @@ from engine.notebooks import NOTEBOOKS
 from pages.parts.memory_and_time.board import UNMEASURED
 from engine.notebooks.ipynb import to_ipynb
 from tests.pages.boards.test_live_board import ScriptedRun, opened
-run = ScriptedRun()
-run.advance(20)
-assert not opened(run, recorded=True).exception
+assert not opened(ScriptedRun().advance(20), recorded=True).exception
 assert UNMEASURED.lines
 assert all(notebook.steps and to_ipynb(notebook) for notebook in NOTEBOOKS.values())
 print(sorted({"torch", "nbformat"} & set(sys.modules)))
@@ -110,9 +108,7 @@ def no_pool() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("no_pool")
-def test_before_workers_are_started_the_answer_is_no_and_those_of_a_cluster_are_counted_by_themselves(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_workers_the_answer_is_no_and_those_of_a_cluster_count_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     client = TestClient(Starlette(routes=[healthz_route(server.health)]))
     assert client.get("/healthz").status_code == 503
     machines = ("", "tls://10.0.0.7:1", "tls://10.0.0.7:2")
@@ -150,7 +146,6 @@ def test_the_health_route_answers_while_all_threads_of_pages_wait() -> None:
 
     app = Starlette(routes=[healthz_route(lambda: numbers)])
     with TestClient(app) as client, ThreadPoolExecutor(1) as visitor:
-        assert client.portal is not None
         for _ in range(threads_of(client)):
             client.portal.start_task_soon(to_thread.run_sync, wait)
             waiting.acquire()
@@ -162,7 +157,6 @@ def test_the_health_route_answers_while_all_threads_of_pages_wait() -> None:
 
 def threads_of(client: TestClient) -> int:
     """The number of threads that all pages of a server share."""
-    assert client.portal is not None
 
     async def threads() -> int:
         return int(to_thread.current_default_thread_limiter().total_tokens)

@@ -23,9 +23,7 @@ from tests.scripted import ScriptedRun
 
 @pytest.fixture
 def run() -> ScriptedRun:
-    finished = ScriptedRun()
-    finished.advance(1000)
-    return finished
+    return ScriptedRun().advance(1000)
 
 
 @pytest.fixture
@@ -45,9 +43,7 @@ def messages(text: str) -> list[tuple[int, dict[str, Any]]]:
     return found
 
 
-def test_a_finished_run_is_told_whole_or_from_where_the_reader_is_and_the_stream_ends(
-    client: TestClient, run: ScriptedRun
-) -> None:
+def test_a_finished_run_is_told_from_where_the_reader_is_to_its_end(client: TestClient, run: ScriptedRun) -> None:
     answer = client.get(f"/live/{run.id}?after=0")
     assert answer.headers["content-type"].startswith("text/event-stream")
     assert answer.headers["x-accel-buffering"] == "no"
@@ -71,9 +67,7 @@ def test_a_finished_run_is_told_whole_or_from_where_the_reader_is_and_the_stream
     assert "retry: 3000" in answer.text
 
 
-def test_the_stream_is_read_only_and_what_is_no_run_or_no_number_is_named_in_one_short_sentence(
-    client: TestClient, run: ScriptedRun
-) -> None:
+def test_the_stream_is_read_only_and_what_is_no_run_or_number_is_named(client: TestClient, run: ScriptedRun) -> None:
     for method in ("POST", "PUT", "DELETE"):
         assert client.request(method, f"/live/{run.id}").status_code == 405
     assert client.get(f"/deep/down/live/{run.id}").status_code == 200, "under a configured path too"
@@ -148,8 +142,7 @@ async def ask(app: Starlette, path: str, send: Any, gone: asyncio.Event, query: 
 
 def test_silence_is_broken_by_comments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.parts.web.live.KEEP_ALIVE", 0.01)
-    run, comments = ScriptedRun(), list[bytes]()
-    run.advance(1)
+    run, comments = ScriptedRun().advance(1), list[bytes]()
 
     async def until_a_comment() -> None:
         async def send(message: Any) -> None:
@@ -181,9 +174,7 @@ class Counted:
         self.inside -= 1
 
 
-def test_a_stream_too_many_is_refused_in_one_sentence_and_one_that_ended_counts_no_longer(
-    run: ScriptedRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stream_too_many_is_refused_until_another_ends(run: ScriptedRun, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.parts.web.live.REFUSED_AFTER", 0.0)
     counted = Counted(1)
     with TestClient(Starlette(routes=[live_route({run.id: run}.get, admit=counted)])) as client:
@@ -230,8 +221,7 @@ def test_a_visitor_is_known_by_its_cookie_else_by_its_address(run: ScriptedRun) 
 @pytest.mark.parametrize("ending", ["gone", "reads nothing"])
 def test_a_stream_whose_reader_has_gone_or_reads_nothing_is_ended(ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.parts.web.live.PATIENCE", 0.05)
-    run, counted = ScriptedRun(), Counted(1)
-    run.advance(1)
+    run, counted = ScriptedRun().advance(1), Counted(1)
     app = Starlette(routes=[live_route({run.id: run}.get, admit=counted)])
 
     async def listen() -> None:
@@ -250,12 +240,9 @@ def test_a_stream_whose_reader_has_gone_or_reads_nothing_is_ended(ending: str, m
     assert (len(counted.came), counted.inside) == (1, 0)
 
 
-def test_a_stream_sleeps_until_its_run_changes_and_each_reader_that_left_is_forgotten(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_stream_sleeps_until_its_run_changes_and_who_left_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.parts.web.live.STOP_WITHIN", 3600.0)  # only a change can wake it up
-    run, looks, heard = ScriptedRun(), list[Moment](), list[bytes]()
-    run.advance(1)
+    run, looks, heard = ScriptedRun().advance(1), list[Moment](), list[bytes]()
 
     class Noted(Messages):
         @property

@@ -26,9 +26,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Mock:
 
 @pytest.fixture
 def run() -> ScriptedRun:
-    going = ScriptedRun()
-    going.advance(5)
-    return going
+    return ScriptedRun().advance(5)
 
 
 def told(messages: Messages, heard: Moment = COME) -> Iterator[Message]:
@@ -56,9 +54,7 @@ def test_two_hundred_who_come_at_once_cost_one_message(run: ScriptedRun, made: M
     assert made.call_count == 1
 
 
-def test_who_comes_later_or_asks_at_another_time_gets_the_same_bytes_and_misses_nothing(
-    run: ScriptedRun, made: Mock
-) -> None:
+def test_who_comes_later_or_asks_at_another_time_gets_the_same_and_misses_nothing(run: ScriptedRun, made: Mock) -> None:
     messages = Messages(run)
     quick, slow = list(told(messages)), list(told(messages))
     for _ in range(6):

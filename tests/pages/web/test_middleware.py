@@ -21,7 +21,7 @@ from pages.parts.web.live import visitor_of
 from pages.parts.web.middleware import TRUSTED, inline_script_hashes, security_headers, set_cookie
 
 FORWARDED = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.5"}
-LetsIn = Callable[..., bool]
+LetsIn, Configure = Callable[..., bool], Callable[[str, Any], None]
 
 
 def around(*routes: Any) -> Starlette:
@@ -41,7 +41,6 @@ def proxied() -> ProxyHeadersMiddleware:
     """A page and a websocket that tell who asks, inside of uvicorn's own middleware too, as on the server."""
 
     async def socket(websocket: WebSocket) -> None:
-        assert websocket.client is not None
         await websocket.accept()
         await websocket.send_text(f"{websocket.url.scheme} {websocket.client.host}")
         await websocket.close()
@@ -111,7 +110,6 @@ def test_each_browser_gets_a_cookie_with_its_first_page_and_its_id_does_not_tell
         assert {"HttpOnly", "Path=/", "SameSite=Lax"} <= set(given.split("; "))
         assert "set-cookie" not in browser.get("/").headers
         name = id_in(browser.cookies)
-        assert name is not None
         assert len(name) == 16
         assert name not in browser.cookies[COOKIE]
         ids.add(name)
@@ -131,7 +129,7 @@ def test_in_a_frame_of_another_site_the_cookie_is_sent_over_https_only() -> None
 
 
 @pytest.fixture
-def configure() -> Iterator[Callable[[str, Any], None]]:
+def configure() -> Iterator[Configure]:
     """Set an option of Streamlit; after the test it is as before."""
     before: list[tuple[str, Any, str]] = []
 
@@ -195,9 +193,7 @@ def test_the_apps_own_pages_and_programs_are_let_in(origin: str | None, host: st
     assert lets_in(origin, host)
 
 
-def test_behind_a_proxy_that_changes_the_host_the_configuration_names_the_origin(
-    lets_in: LetsIn, configure: Callable[[str, Any], None]
-) -> None:
+def test_behind_a_proxy_that_changes_the_host_settings_name_the_origin(lets_in: LetsIn, configure: Configure) -> None:
     inside = "127.0.0.1:8501"
     assert not lets_in("https://lab.example.org", inside)
     configure("server.corsAllowedOrigins", ["https://lab.example.org", "other.example"])
@@ -211,9 +207,7 @@ def test_behind_a_proxy_that_changes_the_host_the_configuration_names_the_origin
     assert not lets_in("https://third.example:8443", inside)
 
 
-def test_the_list_of_hosts_holds_whatever_the_origin_and_without_the_protection_everybody_is_let_in(
-    lets_in: LetsIn, configure: Callable[[str, Any], None]
-) -> None:
+def test_the_list_of_hosts_holds_and_without_protection_all_are_let_in(lets_in: LetsIn, configure: Configure) -> None:
     configure("server.allowedHosts", ["lab.example.org"])
     assert lets_in("https://lab.example.org", "lab.example.org")
     for origin in ("https://foreign.example", "http://localhost:8501", None):

@@ -35,9 +35,8 @@ st.query_params["seen"] = len(collections())
 def deploy_line() -> tuple[dict[str, str], list[str]]:
     """The environment variables that the README's Deploy line sets, and its command, as a shell would read them."""
     section = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Deploy\n")[2]
-    line = re.search(r"```sh\n(.*?)```", section, re.DOTALL)
-    assert line is not None
-    words = shlex.split(line[1].replace("\\\n", " "))
+    line = re.search(r"```sh\n(.*?)```", section, re.DOTALL)[1]
+    words = shlex.split(line.replace("\\\n", " "))
     start = next(number for number, word in enumerate(words) if "=" not in word)
     return dict(word.split("=", 1) for word in words[:start]), words[start:]
 
@@ -58,9 +57,7 @@ async def train(address: str) -> dict[str, Any]:
         return [news async for news in messages(me, address, run, 0)][-1]
 
 
-async def test_named_origins_are_let_in_numbers_about_others_are_nobodys_and_no_process_asks_the_internet(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_named_origins_are_let_in_and_none_asks_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in PROXIES:  # with a proxy, every request would go to that, which may stand on this machine
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)

@@ -1,7 +1,5 @@
 """Progress events as columns, one for each line of a figure, thinned without losing an extreme."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

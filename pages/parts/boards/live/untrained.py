@@ -1,7 +1,5 @@
 """What the live board shows without a run: the untrained model of the present settings, and a sequence that a reader typed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Common parts of an experiment's figures: a colour for each role, labels, fixed axes."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """A drawing of an experiment's model: the stack from task to answer, with the parts that arms change. SVG, no numbers."""
 
-from __future__ import annotations
-
 from html import escape
 
 from engine.architectures import ARCHITECTURES

@@ -33,23 +33,13 @@ rate = 3000.0 if right.button("To the end") else float(given.get("rate", 60)) or
 run = begin(run_id, rate, **SETTINGS) if begun else None
 earlier: list[Overlay] = []
 if right.toggle("Earlier run"):
-    other = ScriptedRun()
-    other.advance(250)
-    earlier = [overlay(other, "learned <b>table</b>")]
+    earlier = [overlay(ScriptedRun().advance(250), "learned <b>table</b>")]
 if middle.toggle("No board"):
     st.stop()
 if "recorded" in given:
-    done = ScriptedRun(config=parse(SETTINGS), id="recording")
-    done.advance(10_000)
-    recorded_board(
-        done,
-        feed(done, 0)[0],
-        seconds=float(given["recorded"]),
-        head=Place("self", 1, 2),
-        before="Watch the curve.",
-        end="So it ended.",
-        name="A recorded run",
-    )
+    done = ScriptedRun(config=parse(SETTINGS), id="recording").advance(10_000)
+    words = {"before": "Watch the curve.", "end": "So it ended.", "name": "A recorded run"}
+    recorded_board(done, feed(done, 0)[0], seconds=float(given["recorded"]), head=Place("self", 1, 2), **words)
 else:
     polling = live_board(run, earlier=earlier, panels=ALL, name="A scripted run")
     st.text(f"page knows: {run.state if run else 'nothing'}, polling: {polling}")

@@ -40,8 +40,7 @@ def fixed(offset: int) -> torch.Tensor:
 )
 def test_a_head_that_does_one_thing_is_called_by_it(pattern: torch.Tensor, visible: torch.Tensor, name: str) -> None:
     scores = kind_scores(pattern.float(), visible)
-    assert name_of(scores) == name
-    assert scores[name] == pytest.approx(1.0, abs=1e-5)
+    assert (name_of(scores), scores[name]) == (name, pytest.approx(1.0, abs=1e-5))
 
 
 def test_scores_are_measured_against_chance_and_entropy_and_distance_are_means() -> None:
@@ -60,9 +59,8 @@ def test_every_head_of_every_kind_has_a_row() -> None:
     config = tiny_config(family="encoder_decoder", seq_len=6)
     seen = heads(ModelAsked(config, step=0), SampleAsked())
     assert len(seen["rows"]) == 3 * 2 * 4
-    assert {which: pattern.shape for which, pattern in seen["patterns"].items()} == dict.fromkeys(
-        ("self", "encoder", "cross"), (2, 4, 6, 6)
-    )
+    shapes = dict.fromkeys(("self", "encoder", "cross"), (2, 4, 6, 6))
+    assert {which: pattern.shape for which, pattern in seen["patterns"].items()} == shapes
     assert seen["rollout"]["self"]["flow"].sum(-1) == pytest.approx(np.ones((2, 6)), abs=1e-5)
 
 
@@ -77,10 +75,8 @@ def test_a_head_switched_off_has_the_numbers_of_its_row_and_its_pattern_stays() 
 def test_temperature_flattens_and_sharpens_and_leaves_the_model_as_it_was() -> None:
     model = model_of(MODEL)
     before = run_with_cache(model, held_out(MODEL.config))[0]
-    entropies = [
-        without_heads(MODEL, SampleAsked(), PLACE, [], temperature)["after"]["entropy"]
-        for temperature in (0.05, 1.0, 20.0)
-    ]
+    found = [without_heads(MODEL, SampleAsked(), PLACE, [], temperature) for temperature in (0.05, 1.0, 20.0)]
+    entropies = [seen["after"]["entropy"] for seen in found]
     assert entropies == sorted(entropies)
     hot = without_heads(MODEL, SampleAsked(), PLACE, [], 1e6)["after"]["pattern"]
     assert hot[-1] == pytest.approx(np.full(7, 1 / 7), abs=1e-5)

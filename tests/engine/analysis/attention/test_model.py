@@ -6,17 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.analysis.attention import model as models
 from engine.analysis.attention.asked import ModelAsked, SampleAsked
 from engine.analysis.attention.heads import heads, patterns
-from engine.analysis.attention.model import (
-    before_training,
-    data_of,
-    held_out,
-    own_sequence_read,
-    sample_of,
-    sequence,
-    train_again,
-)
+from engine.analysis.attention.model import before_training, data_of, own_sequence_read, sample_of, train_again
 from engine.config.run_config import parse
 from engine.model.build import save_weights
 from engine.runs.events import Progress, Snapshot, Started
@@ -52,7 +45,7 @@ def test_own_tokens_are_framed_and_checked() -> None:
         sample_of(config, SampleAsked(text="1 2 3 4 5"))
     with pytest.raises(ValueError, match="sample is 999; allowed is a whole number from 0 to 255"):
         sample_of(config, SampleAsked(999))
-    assert sample_of(config, SampleAsked(2)).inputs.tolist() == held_out(config).inputs[2:3].tolist()
+    assert sample_of(config, SampleAsked(2)).inputs.tolist() == models.held_out(config).inputs[2:3].tolist()
 
 
 @pytest.mark.parametrize(
@@ -68,14 +61,12 @@ def test_own_tokens_are_framed_and_checked() -> None:
 )
 def test_a_sentence_is_read_as_written_and_named_by_the_vocabulary(task: str, sentence: str, names: list[str]) -> None:
     config = tiny_config(task=task, seq_len=10, plays=1)
-    seen = sequence(config, SampleAsked(text=sentence))
+    seen = models.sequence(config, SampleAsked(text=sentence))
     assert seen["queries"]["self"] == names
     assert seen["unknown"] == (["Gandalf"] if "Gandalf" in sentence else [])
-    corpus = data_of(config).corpus
-    assert corpus is not None
-    batch = sample_of(config, SampleAsked(text=sentence))
+    batch, size = sample_of(config, SampleAsked(text=sentence)), len(data_of(config).corpus.names)
     unit = config.task_settings.unit
-    known = vocabulary_of([pieces(plays.read(plays.trained_plays(1)[0]), unit)], len(corpus.names))
+    known = vocabulary_of([pieces(plays.read(plays.trained_plays(1)[0]), unit)], size)
     spelled = known.spelled([*batch.inputs[0].tolist(), batch.targets[0, -1].item()])
     assert joined(spelled, unit) == sentence.replace(" Gandalf ", "�"), "what is read is the sentence"
 
@@ -89,10 +80,8 @@ def test_the_look_before_training_is_how_the_run_begins(settings: dict[str, obje
     started, snapshot, first = before_training(config)
     run = (event for event in train(config) if isinstance(event, Started | Snapshot | Progress))
     its_start, own, its_first = itertools.islice(run, 3)
-    assert isinstance(snapshot, Snapshot)
     assert (started, snapshot.step) == (its_start, own.step) == (its_start, 0)
-    assert snapshot.samples == own.samples
-    assert snapshot.patterns.keys() == own.patterns.keys()
+    assert (snapshot.samples, snapshot.patterns.keys()) == (own.samples, own.patterns.keys())
     assert all(np.array_equal(snapshot.patterns[name], own.patterns[name]) for name in own.patterns)
     assert first.loss == its_first.loss
 
@@ -105,8 +94,7 @@ def test_a_trained_model_answers_a_typed_sequence(tmp_path: Path) -> None:
     save_weights(model, tmp_path / "weights.safetensors")
     trained = own_sequence_read(ModelAsked(config, str(tmp_path / "weights.safetensors")), "1 2 3 4")
     untrained = own_sequence_read(ModelAsked(config, step=0), "1 2 3 4")
-    assert trained.step == 150
-    assert untrained.step == 0
+    assert (trained.step, untrained.step) == (150, 0)
     right = [[mark for mark in snapshot.samples[0].marks if mark is not None] for snapshot in (trained, untrained)]
     assert sum(right[0]) > sum(right[1])
     assert trained.samples[0].tokens[:4] == ["1", "2", "3", "4"]

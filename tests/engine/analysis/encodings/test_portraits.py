@@ -9,17 +9,9 @@ import torch
 from safetensors.torch import save_file
 
 import engine
-from engine.analysis.encodings import spectra
+from engine.analysis.encodings import portraits, spectra
 from engine.analysis.encodings.forward_time import known_times, measure_all
-from engine.analysis.encodings.portraits import (
-    CELLS,
-    along,
-    final_scales,
-    first_weights,
-    matrices,
-    portrait,
-    portrait_of_snapshot,
-)
+from engine.analysis.encodings.portraits import along, final_scales, matrices, portrait, portrait_of_snapshot
 from engine.analysis.measurements.positions import structure
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
@@ -53,7 +45,7 @@ def test_every_encoding_has_a_portrait(encoding: str, family: str) -> None:
 
 
 def test_a_learned_table_is_shown_as_the_seed_drew_it_up_to_the_trained_length() -> None:
-    table = first_weights(config("learned", seed=3)).table.detach().numpy()  # type: ignore[union-attr]
+    table = portraits.first_weights(config("learned", seed=3)).table.detach().numpy()  # type: ignore[union-attr]
     found = portrait(config("learned", seed=3), 12)
     np.testing.assert_allclose(found["matrix"], table, rtol=1e-6)
     np.testing.assert_allclose(found["dot"], table @ table.T, rtol=1e-4, atol=1e-5)
@@ -74,8 +66,7 @@ def test_angles_give_the_sum_of_their_cosines_and_alibi_its_slope() -> None:
 
 def test_scales_are_those_of_the_settings() -> None:
     found = portrait(config("learned", table_init_std=0.25, token_init_std=0.5, d_model=64), 12)
-    assert found["added_scale"] == pytest.approx(0.25, rel=0.1)
-    assert found["token_scale"] == 0.5
+    assert (found["added_scale"], found["token_scale"]) == (pytest.approx(0.25, rel=0.1), 0.5)
     assert portrait(config("sinusoidal"), 12)["added_scale"] == pytest.approx(math.sqrt(0.5), rel=1e-3)
     assert portrait(config("alibi"), 12)["added_scale"] == 0
 
@@ -89,8 +80,7 @@ def test_whether_tokens_matter_is_found_out() -> None:
 
 def test_long_pictures_are_thinned_and_their_numbers_are_not() -> None:
     long = portrait(config("sinusoidal", seq_len=512), 1024)
-    assert long["matrix"].size <= CELLS
-    assert long["similarity"].size <= CELLS
+    assert max(long["matrix"].size, long["similarity"].size) <= portraits.CELLS
     assert long["similarity_at"][-1] >= 1024 - (long["similarity_at"][1] - long["similarity_at"][0])
     assert len(long["singular"]) == 16
     short = portrait(config("sinusoidal", seq_len=512), 512)
@@ -108,9 +98,7 @@ def test_a_snapshot_is_read_as_it_was_kept_and_each_layer_by_itself(tmp_path: Pa
         portrait_of_snapshot(str(RECORDED), recorded, 7)
 
     own = config("shaw", n_layers=2)
-    drawn = {
-        name: np.random.default_rng(place).normal(size=(33, 4)) for place, name in enumerate(("matrix", "matrix.1"))
-    }
+    drawn = {name: np.random.default_rng(n).normal(size=(33, 4)) for n, name in enumerate(("matrix", "matrix.1"))}
     kept = drawn | {"similarity": np.eye(12), "similarity.1": np.ones((12, 12))}
     (tmp_path / "snapshots").mkdir()
     np.savez(tmp_path / "snapshots" / "0.npz", **{f"encoding/{name}": array for name, array in kept.items()})  # type: ignore[arg-type]

@@ -9,16 +9,9 @@ import torch
 from torch import nn
 from torch.nn.functional import cosine_similarity
 
-from engine.analysis.measurements import MEASUREMENTS
+from engine.analysis.measurements import MEASUREMENTS, depth
 from engine.analysis.measurements.cost import shortest
-from engine.analysis.measurements.depth import (
-    dense_difference,
-    first_gradients,
-    mean_cosine,
-    relative_difference,
-    relative_residual,
-    token_collapse,
-)
+from engine.analysis.measurements.depth import dense_difference, mean_cosine, relative_residual
 from engine.analysis.measurements.take import take_measurement
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters
@@ -130,7 +123,7 @@ def test_cosine_and_residual_of_equal_orthogonal_opposite_and_random_tokens() ->
 
 
 def test_a_deep_stack_without_skips_collapses_and_one_with_them_does_not() -> None:
-    found = {skips: token_collapse(as_trained(**DEEP, skips=skips)) for skips in (True, False)}
+    found = {skips: depth.token_collapse(as_trained(**DEEP, skips=skips)) for skips in (True, False)}
     assert found[False]["token_cosine"] > 0.99
     assert found[True]["token_cosine"] < 0.9
     assert found[False]["token_residual.0"] > 100 * found[False]["token_residual.15"] > 0
@@ -140,7 +133,7 @@ def test_a_deep_stack_without_skips_collapses_and_one_with_them_does_not() -> No
 
 def test_shared_blocks_answer_alike_others_do_not_and_a_single_one_has_nothing_to_compare_with() -> None:
     a, b = torch.tensor([3.0, 0.0]), torch.tensor([0.0, 5.0])
-    assert [relative_difference(a, other) for other in (a, b, -a)] == pytest.approx([0.0, 1.0, 2**0.5])
+    assert [depth.relative_difference(a, other) for other in (a, b, -a)] == pytest.approx([0.0, 1.0, 2**0.5])
     shared = dense_difference(as_trained(**DENSE, share_layers=True))
     assert shared == {"dense_difference": 0.0, "init_dense_difference": 0.0}
     assert dense_difference(as_trained(**DENSE))["dense_difference"] == pytest.approx(1.0, abs=0.1)
@@ -151,12 +144,11 @@ def test_shared_blocks_answer_alike_others_do_not_and_a_single_one_has_nothing_t
 def test_first_gradients_are_those_of_the_first_step_and_leave_the_training_as_it_was() -> None:
     case = as_trained(**ONE_BACK, seq_len=8, d_model=8, n_layers=3, steps=1)
     before, state = {name: p.clone() for name, p in case.model.named_parameters()}, case.data.generator.get_state()
-    found = first_gradients(case)
+    found = depth.first_gradients(case)
     assert all(p.equal(before[name]) and p.grad is None for name, p in case.model.named_parameters())
     assert case.data.generator.get_state().equal(state)
     first = next(event for event in train(case.config) if isinstance(event, Progress))
     assert found["first_grad"] == pytest.approx(first.grad_norm, rel=1e-3)
-    assert first.grad_norms is not None
     for part, norm in first.grad_norms.items():
         assert found[f"first_grad.{part}"] == pytest.approx(norm, rel=1e-3), part
     assert found["first_grad.last.q"] == found["first_grad.2.q"]

@@ -9,26 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
-from engine.analysis.measurements.held_out import (
-    accuracy_by_position,
-    band,
-    decorrelated,
-    exposures,
-    other_text,
-    shuffle_meters,
-)
-from engine.analysis.measurements.positions import (
-    FITTED,
-    JUDGED,
-    LENGTHS,
-    SQUEEZED,
-    accuracy,
-    error,
-    neighbour_cosine,
-    position_probe,
-    structure,
-    table_structure,
-)
+from engine.analysis.measurements import held_out, positions
+from engine.analysis.measurements.held_out import decorrelated, exposures, other_text, shuffle_meters
+from engine.analysis.measurements.positions import FITTED, JUDGED, LENGTHS, accuracy, error, position_probe, structure
 from engine.config.run_config import RunConfig, parse
 from engine.runs.record_options import RecordOptions
 from engine.tasks.key_token.data import shortcut_answers
@@ -89,12 +72,12 @@ def test_the_meters_work_in_every_framing(settings: dict[str, Any]) -> None:
 def test_accuracy_is_pooled_over_positions_of_like_exposure() -> None:
     lengths = {"seq_len": 20, "min_seq_len": 10, "length_decay": 0.5}
     case = as_trained(KnowsTheFront(), task="k_back", k=1, **lengths, steps=100, batch_size=32)
-    found = accuracy_by_position(case)
+    found = held_out.accuracy_by_position(case)
     assert found.pop("accuracy_seen_3000_to_10000") == 1.0
     assert found == dict.fromkeys(found, 0.0)
     assert "accuracy_seen_1000_to_3000" in found
     bands = {29.9: "0_to_30", 30: "30_to_100", 1e12: "from_100000"}
-    assert [band(times) for times in bands] == [f"accuracy_seen_{name}" for name in bands.values()]
+    assert [held_out.band(times) for times in bands] == [f"accuracy_seen_{name}" for name in bands.values()]
 
 
 def test_exposures_are_what_the_data_show_and_a_continuing_decoder_reads_twice_as_far() -> None:
@@ -175,13 +158,13 @@ def test_an_encoder_decoder_is_probed_where_it_writes() -> None:
 
 def test_a_sinusoid_looks_the_same_at_every_length_and_others_as_far_as_they_have_rows() -> None:
     def measured(encoding: str) -> dict[str, float]:
-        return neighbour_cosine(as_trained(task="k_back", seq_len=8, pos_encoding=encoding, d_model=32))
+        return positions.neighbour_cosine(as_trained(task="k_back", seq_len=8, pos_encoding=encoding, d_model=32))
 
     found = measured("sinusoidal")
     frequencies = 10_000.0 ** -(torch.arange(16).double() / 16)
     for n in LENGTHS:
         assert found[f"neighbour_cosine@{n}"] == pytest.approx(frequencies.cos().mean().item(), abs=1e-6)
-        angles = (torch.arange(n) * SQUEEZED / n)[:, None] * frequencies
+        angles = (torch.arange(n) * positions.SQUEEZED / n)[:, None] * frequencies
         rows = torch.cat([angles.sin(), angles.cos()], 1)
         cosines = torch.cosine_similarity(rows[1:], rows[:-1])
         assert found[f"squeezed_cosine@{n}"] == pytest.approx(cosines.mean().item(), abs=1e-9)
@@ -198,4 +181,4 @@ def test_structure_is_one_along_a_line_of_angles_about_zero_in_random_rows_and_o
     assert structure(rows) == pytest.approx(0, abs=0.1)
 
     for encoding, numbers in (("learned", {"table_structure", "table_norm"}), ("rope", set[str]())):
-        assert set(table_structure(as_trained(pos_encoding=encoding, d_model=16))) == numbers
+        assert set(positions.table_structure(as_trained(pos_encoding=encoding, d_model=16))) == numbers

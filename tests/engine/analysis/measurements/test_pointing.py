@@ -6,24 +6,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from engine.analysis.measurements.head_pruning import (
-    accuracy_along,
-    attentions,
-    gated,
-    head_pruning,
-    importance,
-    removable,
-)
-from engine.analysis.measurements.pointing import (
-    averaged_attention,
-    best_layer,
-    gradients,
-    leave_one_out,
-    pointing,
-    rollout,
-    same_answer_permuted,
-    share_right,
-)
+from engine.analysis.measurements import head_pruning as pruning
+from engine.analysis.measurements import pointing as points
+from engine.analysis.measurements.head_pruning import attentions, gated, head_pruning, importance, removable
+from engine.analysis.measurements.pointing import best_layer, gradients, pointing, rollout, same_answer_permuted
 from engine.training.result import Trained
 from tests.engine.tiny import as_trained
 
@@ -42,7 +28,7 @@ def test_rollout_is_half_attention_half_identity_and_finds_what_was_fetched_on_t
     patterns[0, 0, :, 0] = 1.0
     patterns[1, 0, :, 2] = 1.0
     assert rollout(patterns)[0].tolist() == pytest.approx([0.5, 0, 0.25, 0.25])
-    assert averaged_attention(patterns)[0].tolist() == [0.5, 0, 0.5, 0]
+    assert points.averaged_attention(patterns)[0].tolist() == [0.5, 0, 0.5, 0]
 
 
 def test_gradient_times_input_sums_to_the_answer_of_a_linear_model() -> None:
@@ -63,13 +49,13 @@ def test_leaving_out_a_token_nobody_reads_changes_nothing() -> None:
     for name, parameter in given.model.named_parameters():
         if ".attention.v." in name:
             torch.nn.init.zeros_(parameter)
-    fall = leave_one_out(given.model, given.data.validation_batch(size=8))
+    fall = points.leave_one_out(given.model, given.data.validation_batch(size=8))
     assert fall.abs().max() < 1e-5
 
 
 def test_tops_among_the_pairs_are_counted_the_model_is_left_as_it_was_and_numbers_repeat() -> None:
     score = torch.tensor([[0.1, 0.2, 9.0], [0.3, 0.2, 9.0], [0.3, 0.4, 0.0], [0.9, 0.4, 0.0]])
-    assert share_right(score, torch.tensor([1, 0, 0, 1])) == 0.5
+    assert points.share_right(score, torch.tensor([1, 0, 0, 1])) == 0.5
 
     given = trained(n_layers=3, n_heads=4)
     given.model.train()
@@ -87,8 +73,7 @@ def test_the_best_layer_points_at_the_source_most_often() -> None:
     patterns[:, :, -1, 1] = 0.5
     patterns[0, [0, 1, 2], -1, 0] = 1.0
     patterns[1, [1, 3], -1, 0] = 1.0
-    assert best_layer(patterns, torch.zeros(4)) == 0
-    assert best_layer(patterns, torch.ones(4)) == 1
+    assert (best_layer(patterns, torch.zeros(4)), best_layer(patterns, torch.ones(4))) == (0, 1)
 
 
 def test_the_answer_stays_under_permuted_attention_only_where_attention_says_nothing() -> None:
@@ -147,9 +132,8 @@ def test_a_dead_head_is_the_first_to_go_and_costs_nothing() -> None:
     batch = given.data.validation_batch(size=64)
     scores = importance(given.model, batch).flatten()
     assert scores.argmin().item() == 1
-    curve = accuracy_along(given.model, batch, scores.argsort().tolist())
-    assert len(curve) == 5
-    assert curve[1] == curve[0]
+    curve = pruning.accuracy_along(given.model, batch, scores.argsort().tolist())
+    assert (len(curve), curve[1]) == (5, curve[0])
 
 
 @pytest.mark.parametrize(

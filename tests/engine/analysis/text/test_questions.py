@@ -36,7 +36,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
         model = prepare(config)
         events = list(train(config, model))
         save_weights(model, folder / "weights.safetensors")
-        assert isinstance(events[-1], Finished)
         looks = [event for event in events if isinstance(event, Snapshot)]
         yield config, str(folder / "weights.safetensors"), events[-1], looks
 
@@ -113,9 +112,7 @@ def test_attention_on_a_sentence_is_the_models_own(run: Ran) -> None:
     config, weights, _, _ = run
     told = questions.attention(config, weights, "the cat sat on the mat, a zebra ran")
     assert told["tokens"] == ["the", "cat", "sat", "on", "the", "mat", ",", "a"]
-    assert told["cut"] == 2
-    assert told["unknown"] == ["zebra"]
-    assert told["patterns"].shape == (2, 2, 8, 8)
+    assert (told["cut"], told["unknown"], told["patterns"].shape) == (2, ["zebra"], (2, 2, 8, 8))
     np.testing.assert_allclose(told["patterns"].sum(-1), 1.0, atol=1e-5)
     assert np.triu(told["patterns"], 1).max() == 0
 

@@ -26,7 +26,6 @@ def test_what_was_measured_are_the_claims_and_arms_of_today() -> None:
             assert all(row.weighed.seeds == len(found.seeds) for row in found.claims), slug
         for row in (measured["issues"][slug] for measured in sets_of_seeds()):
             assert set(row["arms"]) == {arm.name for arm in issue.arms_of(row["extended"])}
-            assert row["effects"].keys() <= {claim.id for claim in issue.claims_of(row["extended"])}
 
 
 def test_words_and_statistics_are_those_of_today() -> None:
@@ -41,11 +40,9 @@ def test_words_and_statistics_are_those_of_today() -> None:
 
 
 def test_what_is_written_gives_the_same_report_again(tmp_path: Path) -> None:
-    """Where the trials hold all numbers, no effect is stored."""
     before, *_ = shipped_reports(ISSUES["fixed-encoding"])
     write_set([before], tmp_path)
     (measured,) = sets_of_seeds(tmp_path)
-    assert measured["issues"]["fixed-encoding"]["effects"] == {}
     assert shipped_report(ISSUES["fixed-encoding"], measured) == replace(before, seconds=round(before.seconds, 2))
 
 
@@ -61,9 +58,7 @@ def rows(folder: Path) -> list[str]:
 def test_sets_stand_beside_each_other_and_one_on_the_same_seeds_takes_the_place_of_the_first(tmp_path: Path) -> None:
     write_evidence([fake_report(noise=0.0)], tmp_path)
     first, _ = rows(tmp_path)
-    assert "| +0.4 nats |  |  | Holds: +0.4 |" in first, (
-        "where every seed has the same effect there is neither interval nor p"
-    )
+    assert "| +0.4 nats |  |  | Holds: +0.4 |" in first, "where all seeds are alike there is neither interval nor p"
     assert (tmp_path / "README.md").read_text().count(LOWEST_P) == 1
 
     write_evidence([fake_report()], tmp_path)

@@ -14,11 +14,8 @@ from tests.engine.experiments.fake_issue import fake_issue
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
 TABLE = Comparison({"design_features": "table"}, ("rope",), ("permutation",), 2)
-TRIALS = [
-    Trial(arm.name, seed, {"accuracy": 0.5 + 0.1 * seed})
-    for seed in range(TABLE.seeds)
-    for arm in TABLE.experiment.arms
-]
+ARMS = [arm.name for arm in TABLE.experiment.arms]
+TRIALS = [Trial(arm, seed, {"accuracy": 0.5 + 0.1 * seed}) for seed in range(TABLE.seeds) for arm in ARMS]
 ROW = {"format": 1, "created": 1.0, "extended": False, "seconds": 3.0, "verdict": "inconclusive", "weighed": []}
 """What earlier versions wrote beside trials and seeds."""
 
@@ -31,13 +28,10 @@ def test_evidence_is_kept_and_weighed_by_todays_claims(pool: Pool) -> None:
     store.save(run)
     (store.folder_of("fake") / "99999999999999999999.json").write_text("{")  # one that cannot be read is passed over
     found = store.latest(fake_issue())
-    assert found is not None
-    assert found.trials == list(run.trials)
-    assert found.claims == run.report.claims
+    assert (found.trials, found.claims) == (list(run.trials), run.report.claims)
     assert store.has_evidence("fake")
     first, *others = fake_issue().claims
     changed = store.latest(fake_issue(claims=(replace(first, smallest_effect=0.9), *others)))
-    assert changed is not None
     assert changed.claims[0].finding == "none"
 
 
@@ -57,9 +51,7 @@ def test_a_comparison_is_found_again_by_what_was_compared() -> None:
     file = store.save(run, TABLE)
     assert (file.parent.name, file.name) == ("designs", f"{TABLE.name}.json")
     found = store.find_comparison(Comparison({"design_features": "table"}, ("rope",), ("permutation",), 2).name)
-    assert found is not None
-    assert found[0] == TABLE
-    assert found[1].trials == TRIALS
+    assert (found[0], found[1].trials) == (TABLE, TRIALS)
     assert [row.to_json() for row in found[1].claims] == [row.to_json() for row in run.report.claims]
     assert store.find_comparison("../" + TABLE.name) is None
     assert replace(TABLE, seeds=3).name != TABLE.name
@@ -73,5 +65,4 @@ def test_the_name_of_a_comparison_and_the_format_of_its_file_are_those_of_earlie
     folder.mkdir(parents=True)
     (folder / f"{TABLE.name}.json").write_text(json.dumps(row))
     found = store.find_comparison(TABLE.name)
-    assert found is not None
     assert (found[0], found[1].reused, found[1].seeds) == (TABLE, 1, [0, 1])

@@ -26,7 +26,7 @@ from engine.settings.errors import ConfigError
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue
 from tests.engine.fake_training import RAISES
-from tests.engine.workers.test_pool import pool_of
+from tests.engine.workers.test_pool import pool_of, until
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
 
@@ -57,9 +57,8 @@ def test_every_arm_meets_every_seed_and_the_claims_are_weighed(pool: Pool, monke
     row = json.loads(json.dumps(found.to_json(), allow_nan=False))
     assert (row["event"], row["slug"], row["finding"]) == ("report", "fake", "holds")
     assert [row[key] for key in ("effect", "ci", "p")] == [row["claims"][0][key] for key in ("effect", "ci", "p")]
-    assert {"claim", "finding", "effect", "unit", "ci", "p", "p_holm", "detectable", "smallest_effect"} <= set(
-        row["claims"][0]
-    )
+    facts = {"claim", "finding", "effect", "unit", "ci", "p", "p_holm", "detectable", "smallest_effect"}
+    assert facts <= set(row["claims"][0])
     assert [(arm["role"], arm["metric"], len(arm["values"])) for arm in row["arms"]] == [
         ("fault", "loss", 6), ("control", "loss", 6),
     ]  # fmt: skip
@@ -77,8 +76,7 @@ def test_a_trial_that_breaks_is_left_out_of_its_pair_and_said(pool: Pool) -> Non
 def test_stopping_keeps_what_was_measured(pool: Pool) -> None:
     slow = fake_issue(base={"steps": 40, "learning_rate": 0.02})
     run = ExperimentRun(slow, pool).start()
-    while not run.trials and run.state == "running":
-        time.sleep(0.01)
+    until(lambda: bool(run.trials) or run.state != "running")
     run.stop()
     assert run.wait(600)
     assert run.state == "stopped"
@@ -91,9 +89,7 @@ def test_stored_trials_are_not_trained_again_unless_they_did_not_finish(pool: Po
     first, kept = ended(ExperimentRun(fake_issue(seeds=2), pool)), list[Trial]()
     broken = replace(first.trials[0], outcome="The worker was ended.")
     stored = {(trial.arm, trial.seed): trial for trial in (*first.trials[1:], broken)}
-    more = ExperimentRun(
-        fake_issue(seeds=3), pool, find=lambda arm, seed: stored.get((arm.name, seed)), save=kept.append
-    )
+    more = ExperimentRun(fake_issue(seeds=3), pool, find=lambda arm, n: stored.get((arm.name, n)), save=kept.append)
     assert more.done > 0
     assert more.seconds_left is None, "no pace is known yet"
     ended(more)
@@ -123,8 +119,7 @@ def test_a_trial_that_is_lost_with_its_worker_is_trained_again_once(tmp_path: Pa
             while not (going := [trial for trial in run.running_trials if 0 < trial.run.step < trial.run.config.steps]):
                 time.sleep(0.01)
             os.kill(next(worker.pid for worker in pool.health().workers if worker.runs), signal.SIGKILL)
-            while going[0] in run.running_trials:
-                time.sleep(0.01)
+            until(lambda: going[0] not in run.running_trials)
         assert run.wait(600)
     outcomes = {(trial.arm, trial.seed): trial.outcome for trial in run.trials}
     assert len(outcomes) == len(run.trials) == run.total

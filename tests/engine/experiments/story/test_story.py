@@ -105,7 +105,6 @@ def test_whatever_a_run_did_exactly_one_answer_is_right_once_it_has_finished(ste
             for heads in ([False], [True, False], [True]):
                 events = events_of(accuracy, samples=SAMPLES, pattern=mirrored(heads))
                 observed = step.question.observe(config, events)
-                assert observed is not None
                 assert observed.answer in step.question.answers
                 assert observed.sentence.endswith(".")
         assert step.question.observe(config, EventLog()) is None
@@ -159,7 +158,6 @@ def test_whatever_a_run_did_exactly_one_answer_is_right_once_it_has_finished(ste
 )  # fmt: skip
 def test_the_answer_is_read_from_the_run(question: str, events: EventLog, answer: str, said: str) -> None:
     observed = QUESTIONS[question].observe(ENCODER, events)
-    assert observed is not None
     assert observed.answer == answer
     assert said in observed.sentence
 
