@@ -39,9 +39,15 @@ def pool(tmp_path: Path) -> Iterator[Pool]:
         yield pool
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suspended, "PAUSED_FOR", 0.05)
+
+
 def same_on_disk(pool: Pool, run: Run) -> None:
     """A later server finds the run as the reader saw it; nothing half-written lies in its folder, and no weights."""
     found = Runs(pool.runs.folder).get(run.id)
+    assert found is not None
     assert (found.state, found.ending, steps_of(found)) == (run.state, run.ending, steps_of(run))
     assert steps_of(run) == list(range(1, run.step + 1))
     assert run.weights is None
@@ -94,8 +100,25 @@ def test_killed_idle_nobody_notices_and_while_the_run_is_paused_the_run_is_lost(
     same_on_disk(pool, run)
 
 
-def test_killed_while_it_puts_the_run_away_the_run_is_lost(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suspended, "PAUSED_FOR", 0.05)
+@pytest.mark.usefixtures("impatient")
+def test_killed_after_the_run_was_suspended_the_run_goes_on_where_it_was(pool: Pool) -> None:
+    run = pool.submit(RunRequest(config(200, 0.002)))
+    until(lambda: run.step > 0)
+    pool.pause(run.id)
+    until(lambda: run.suspended)
+    step, worker = run.step, pool.health().workers[0].pid
+    assert (run.folder / "state.pt").exists()
+    kill(worker)
+    until(lambda: worker not in [one.pid for one in pool.health().workers])
+    assert (run.state, run.step) == ("paused", step)
+    pool.resume(run.id)
+    assert isinstance(wait_end(run).ending, Finished)
+    assert steps_of(run) == list(range(1, 201))
+    same_on_disk(pool, run)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_killed_while_it_puts_the_run_away_the_run_is_lost(pool: Pool) -> None:
     run = long_run(pool, seed=seed_of("putting the run away"))
     pool.pause(run.id)
     assert wait_end(run).ending == Ended(run.step, "lost", KILLED)
@@ -107,8 +130,9 @@ def test_killed_while_it_puts_the_run_away_the_run_is_lost(pool: Pool, monkeypat
 def test_killed_while_it_stops_a_run_the_run_counts_as_stopped(pool: Pool) -> None:
     run = long_run(pool, seed=seed_of("closing a stopped run"))
     pool.stop(run.id)
-    told = "It was told to stop and did not, so its worker was ended."
-    assert wait_end(run).ending == Ended(run.step, "stopped", told)
+    wait_end(run)
+    reason = "It was told to stop and did not, so its worker was ended."
+    assert run.ending == Ended(run.step, "stopped", reason)
     same_on_disk(pool, run)
     trains_again(pool)
 

@@ -14,7 +14,7 @@ MIB = 2**20
 EVERY = 0.5
 """Seconds between two looks."""
 WITHOUT_FILES = "page process and workers, without pages of files (MiB)"
-"""What a container cannot drop: pages of libraries and other files are read again when they are needed."""
+"""The memory that a container cannot drop: pages of libraries and other files are read again when they are needed."""
 QUIET, RESTS = 2.0, 0.1
 """Seconds in which the server's processes rest, and the share of a core that they may take meanwhile."""
 

@@ -77,9 +77,8 @@ def beside_counting_models(config: RunConfig, weights: str) -> Beside:
 def _nats_of(config: RunConfig, model: nn.Module, batch: Batch) -> np.ndarray:
     """-ln P of each answer, [window, length]."""
     windows, length = batch.inputs.shape
-    nats = np.empty(
-        (windows, length), np.float32
-    )  # made first: small results between large tensors would keep the heap in pieces
+    # Made first: small results between large tensors would keep the heap in pieces.
+    nats = np.empty((windows, length), np.float32)
     for piece in pieces(windows, rows_at_once(config, config.seq_len, windows)):
         rows = batch.rows(piece)
         logits = forward(model, rows).float().flatten(0, 1)  # [window * length, token]

@@ -198,7 +198,9 @@ def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(capsys: 
     assert told_again == told
 
 
-def test_the_rates_of_an_issue_are_measured_and_written(tmp_path: Path, capsys: Printed, monkeypatch: Patch) -> None:
+def test_the_learning_rates_of_an_issue_are_measured_and_written(
+    tmp_path: Path, capsys: Printed, monkeypatch: Patch
+) -> None:
     monkeypatch.setitem(ISSUES, "fake", fake_issue(base={"steps": 9, "learning_rate": 0.001}))
     monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
     assert main(["issue", "fake", "--rates", "--json", "--write", str(tmp_path)]) == 0
