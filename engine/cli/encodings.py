@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--measure", action="store_true",
-        help=f"measure the whole table: the rates on pilot seeds, then {' and '.join(map(seeds_in_words, SETS))}",
+        help=f"measure the whole table: the rates on {CHOICE.pilot_seeds} pilot seeds, then {' and '.join(map(seeds_in_words, SETS))}",
     )  # fmt: skip
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="leave what was measured there")
     add_scheduler(parser)

@@ -98,6 +98,7 @@ CHOICE = Experiment(
     base={"vocab_size": 10, "d_model": 32, "n_heads": 4, "schedule": "cosine", "learning_rate": 0.01},
     arms=tuple(arm_of(quality, encoding) for quality in QUALITIES.values() for encoding in COMPARED),
     claims=(),
+    pilot_seeds=2,
     rates=chosen_rates("choice"),
     matched="All else is the same in each quality, except for the learning rate: each is trained at its own best one.",
 )

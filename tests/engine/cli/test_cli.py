@@ -115,7 +115,7 @@ def test_a_need_is_answered_with_its_columns(capsys: Printed) -> None:
     assert all(word in shown for word in ("Language, 4×", "Few data", "RoPE"))
     assert main(["encodings", "--need", "text@4", "--need", "few", "--json"]) == 0
     *cells, last = lines(capsys.readouterr().out)
-    assert (last["event"], last["answer"], tuple(last["good"])) == ("answer", said.words, said.good)
+    assert (last["event"], last["words"], tuple(last["good"])) == ("answer", said.words, said.good)
     assert {(cell["quality"], cell["times"]) for cell in cells} == {("text", 4), ("few", 1)}
     assert main(["encodings", "--evidence", "--json"]) == 0
     assert len(lines(capsys.readouterr().out)) == len(COMPARED) * sum(len(one.times) for one in QUALITIES.values())
@@ -172,7 +172,7 @@ def test_ctrl_c_ends_cleanly() -> None:
 def test_a_folder_that_cannot_be_made_is_told_in_one_line_before_anything_is_trained(
     given: list[str], folder: str, capsys: Printed, monkeypatch: Patch
 ) -> None:
-    monkeypatch.setattr("engine.cli.issue.ExperimentRun", None)
+    monkeypatch.setattr("engine.cli.experiments.ExperimentRun", None)
     assert main([*given, folder]) == 2
     told = capsys.readouterr()
     assert folder in told.err
