@@ -73,9 +73,13 @@ def _in_words(columns: Sequence[Column], good: Sequence[str], unsure: Sequence[s
     if not good:
         return f"No encoding is {'surely ' if unsure else ''}among the best in all of this. The best are {bests}.{rest}"
     seeds = min(one.cells[name]["seeds"] for one in columns for name in good)
+    smallest = ", ".join(sorted({f"{one.quality.smallest:g}" for one in columns}))
     if len(good) > 1:
-        smallest = ", ".join(sorted({f"{one.quality.smallest:g}" for one in columns}))
         return f"{listed(good)}: {where}, they differ from the best by less than {smallest} ({seeds} seeds).{rest}"
+    if len(columns) > 1:
+        decided = ", as far as the seeds decide" if unsure else ""
+        best = f"it is the best, or differs from the best by less than {smallest} ({seeds} seeds)"
+        return f"{label(good[0])}: {where}, {best}; no other one does in all of this{decided}.{rest}"
     others = "has the best mean" if unsure else "is better than every other one that was measured"
     return f"{label(good[0])}: it {others}, {where} ({seeds} seeds).{rest}"
 

@@ -188,6 +188,7 @@ def _beside(one: Column, paper: Paper, encoding: str) -> BesidePaper:
     ours, against = one.numbers[encoding], one.numbers[paper.baseline]
     better = _ahead(one.quality, ours, against, sorted(ours.keys() & against.keys()))
     signs = {Finding.HOLDS: True, Finding.OPPOSITE: False}
-    ours_better = signs.get(weigh(better, one.quality.smallest).finding)
+    both_learned = all(one.cells[name]["state"] != "not learned" for name in (encoding, paper.baseline))
+    ours_better = signs.get(weigh(better, one.quality.smallest).finding) if both_learned else None
     theirs_better = theirs > base if paper.higher_is_better else theirs < base
     return BesidePaper(paper, theirs, base, None if ours_better is None else ours_better == theirs_better)

@@ -178,7 +178,7 @@ def test_a_row_without_rates_gets_its_grids_first_and_is_measured_at_the_best_on
         begun.append(experiment)
         return Instant(experiment)
 
-    task = TunedRun(row_of("rope"), SETS, begin).start()
+    task = TunedRun(replace(row_of("rope"), rates={}), SETS, begin).start()
     assert task.wait(60)
     assert (task.state, task.part) == ("finished", "seeds 100 to 107")
     *grids, _, last = begun
