@@ -3,30 +3,50 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from math import isnan
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 from rich.console import Console
 
 from engine.cli.arguments import add_settings, config_from
+from engine.cli.cluster import add_scheduler, warm_pool
+from engine.cli.experiments import measure_rates, run_to_end
 from engine.cli.terminal import print_json, table
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
-from engine.experiments.choice import PROPERTIES, evidence_table
+from engine.experiments.choice.advice import advice
+from engine.experiments.choice.qualities import CHOICE, QUALITIES, SETS
+from engine.experiments.choice.table import Cell, State, column
+from engine.experiments.evidence.store import save
+from engine.experiments.evidence.table import write_evidence
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser)
     parser.add_argument(
-        "--evidence", action="store_true", help="what the issues' experiments found of each: 0 is guessing, 1 all right"
-    )
+        "--evidence", action="store_true",
+        help="the table behind “Which one should I use?”: each encoding at its best learning rate in each quality",
+    )  # fmt: skip
+    parser.add_argument(
+        "--need", action="append", default=[], type=Need.parse, metavar="QUALITY[@TIMES]",
+        help="say which encodings meet this, and where there is no answer; may be given again. One of "
+        + ", ".join(f"{one.slug}@{'|'.join(map(str, one.times))}" if one.lengths else one.slug for one in QUALITIES.values()),
+    )  # fmt: skip
+    parser.add_argument(
+        "--measure", action="store_true",
+        help=f"measure the whole table: the rates on {CHOICE.pilot_seeds} pilot seeds, then {' and '.join(map(seeds_in_words, SETS))}",
+    )  # fmt: skip
+    parser.add_argument("--write", type=Path, metavar="FOLDER", help="leave what was measured there")
+    add_scheduler(parser)
 
 
 def run(given: argparse.Namespace) -> int:
-    if given.evidence:
-        return _show_evidence(as_json=given.json)
+    if given.measure:
+        measure(given)
+    if given.evidence or given.need or given.measure:
+        return _show_evidence(given.need, as_json=given.json)
     rows = encoding_rows(config_from(given))
     if given.json:
         print_json(*rows)
@@ -44,29 +64,75 @@ def run(given: argparse.Namespace) -> int:
     return 0
 
 
-def _show_evidence(*, as_json: bool) -> int:
-    rows = evidence_table()
-    if as_json:
-        print_json(*rows)
-        return 0
-    from engine.experiments.frames import evidence_frame  # imported here: it imports pandas
+@dataclass(frozen=True)
+class Need:
+    """A quality at so many times the trained length, as it is typed: ``text@4``."""
 
-    frame = evidence_frame({row["encoding"]: row["cells"] for row in rows})
-    frame["words"] = [cell_in_words(cell) for cell in frame.to_dict("records")]
-    lines = ((str(encoding), *cells["words"]) for encoding, cells in frame.groupby("encoding", sort=False))
-    columns = ("encoding", *(wanted.label for wanted in PROPERTIES))
-    Console().print(table("Which one should I use?", columns, lines))
-    print("0 is guessing, 1 all right (for longer sequences: all is kept); 95 % interval. * measured on this machine.")
+    quality: str
+    times: int
+
+    @classmethod
+    def parse(cls, text: str) -> Need:
+        """Raises ArgumentTypeError with one sentence."""
+        name, _, times = text.partition("@")
+        quality = QUALITIES.get(name)
+        if quality is None:
+            raise argparse.ArgumentTypeError(f"need is {text}; allowed is one of {', '.join(QUALITIES)}.")
+        if (times or "1") not in map(str, quality.times):
+            raise argparse.ArgumentTypeError(
+                f"need is {text}; allowed after @ is {', '.join(map(str, quality.times))}."
+            )
+        return cls(name, int(times or 1))
+
+
+def measure(given: argparse.Namespace) -> None:
+    """Measure the whole table, and write or keep what was measured. Raises ValueError with the reason where it fails."""
+    if given.write:
+        given.write.mkdir(parents=True, exist_ok=True)
+    with warm_pool(given.scheduler) as pool:
+        experiment = measure_rates(CHOICE, pool, as_json=given.json, folder=given.write)
+        for first_seed in SETS:
+            task = run_to_end(replace(experiment, first_seed=first_seed), pool, as_json=given.json)
+            save(task)
+            if given.write:
+                write_evidence([task.report], given.write)
+
+
+def seeds_in_words(first_seed: int) -> str:
+    return f"seeds {first_seed} to {first_seed + CHOICE.seeds - 1}"
+
+
+def _show_evidence(needs: Sequence[Need], *, as_json: bool) -> int:
+    """Print the table, or for needs their columns, and the answer to them."""
+    asked = needs or [Need(quality.slug, times) for quality in QUALITIES.values() for times in quality.times]
+    columns = [column(QUALITIES[need.quality], need.times) for need in asked]
+    said = advice(columns if needs else [])
+    if as_json:
+        print_json(*({"encoding": name, **cell} for one in columns for name, cell in one.cells.items()))
+        if needs:
+            print_json({"event": "answer", **asdict(said)})
+        return 0
+    heads = [f"{one.quality.label}{f', {one.times}×' if one.quality.lengths else ''}" for one in columns]
+    names = said.order or tuple(columns[0].cells)
+    lines = ((ENCODINGS[name].label, *(cell_in_words(one.cells[name]) for one in columns)) for name in names)
+    Console().print(table("Which one should I use?", ("encoding", *heads), lines))
+    print(
+        "Accuracy, or for language nats per character; = the best, or no worse than is worth naming, ? undecided, * measured here."
+    )
+    if needs:
+        print(said.words)
     return 0
 
 
-def cell_in_words(cell: Mapping[Any, Any]) -> str:
-    """A row of the evidence in a few words."""
-    here = "*" if cell["measured"] == "this machine" else ""
-    if isnan(cell["value"]):
+MARKS: dict[State, str] = {"best": " =", "as good": " =", "undecided": " ?"}
+
+
+def cell_in_words(cell: Cell) -> str:
+    """A cell in a few characters."""
+    here = "*" if cell["origin"] == "this machine" else ""
+    if cell["state"] in ("not measured", "no row", "not learned") or cell["number"] is None:
         return f"{cell['state']}{here}"
-    interval = "" if isnan(cell["low"]) else f" ({cell['low']:.2f} to {cell['high']:.2f})"
-    return f"{cell['value']:.2f}{interval}, {cell['seeds']} seeds{here}"
+    return f"{cell['number']:.2f}{MARKS.get(cell['state'], '')}{here}"
 
 
 def encoding_rows(config: RunConfig) -> list[dict[str, object]]:

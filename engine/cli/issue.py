@@ -1,32 +1,24 @@
 """``issues``: the documented issues. ``issue``: run one, or all, over the worker pool, and weigh the evidence."""
 
-from __future__ import annotations
-
 import argparse
-import math
 import time
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 
 from rich.console import Console
-from rich.progress import TimeRemainingColumn
 from rich.table import Table
 
 from engine.cli.cluster import add_scheduler, warm_pool
-from engine.cli.terminal import POLL_SECONDS, follow, print_json, table
+from engine.cli.experiments import measure_rates, run_to_end
+from engine.cli.terminal import print_json, table
 from engine.experiments.evidence.store import save
 from engine.experiments.evidence.table import write_evidence
-from engine.experiments.experiment import PILOT_SEEDS, Experiment
+from engine.experiments.experiment import PILOT_SEEDS
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
-from engine.experiments.rates import RateGrid, as_row, best_in_words, measured_grids, write_grids
 from engine.experiments.report import Report
-from engine.experiments.running import trial_cache
-from engine.experiments.running.experiment_run import ExperimentRun
-from engine.workers.pool import Pool
 
 
 def list_issues(given: argparse.Namespace) -> int:
@@ -73,9 +65,9 @@ def run(given: argparse.Namespace) -> int:
         began = time.monotonic()
         for issue in issues:
             if given.rates:
-                _measure_rates(issue, pool, given)
+                measure_rates(issue, pool, as_json=given.json, extended=given.extended, folder=given.write)
                 continue
-            task = _run_to_end(issue, pool, given)
+            task = run_to_end(issue, pool, as_json=given.json, extended=given.extended)
             save(task)
             reports.append(task.report)
             if given.write:
@@ -90,31 +82,6 @@ def run(given: argparse.Namespace) -> int:
     return 0
 
 
-def _run_to_end(experiment: Experiment, pool: Pool, given: argparse.Namespace) -> ExperimentRun:
-    """Run an experiment with a bar, or with a line of JSON for each trial. Raises ValueError with the reason where it fails."""
-    find, save_trial = partial(trial_cache.find, experiment), partial(trial_cache.save, experiment)
-    task = ExperimentRun(experiment, pool, extended=given.extended, find=find, save=save_trial).start()
-    if given.json:
-        _follow_as_json(task)
-    else:
-        follow(task, experiment.slug, TimeRemainingColumn())
-    if task.state == "failed":
-        raise ValueError(task.problem)
-    trial_cache.delete_oldest()
-    return task
-
-
-def _measure_rates(issue: Issue, pool: Pool, given: argparse.Namespace) -> None:
-    """Measure the grids of an issue's arms, and write or print them."""
-    grids = measured_grids(issue, lambda part: _run_to_end(part, pool, given).trials, given.extended)
-    if given.write:
-        write_grids(issue.slug, grids, given.write)
-    if given.json:
-        print_json(*({"event": "rates", "slug": issue.slug, **as_row(grid)} for grid in grids))
-    else:
-        Console().print(rates_table(issue, grids))
-
-
 def _asked_for(given: argparse.Namespace) -> list[Issue]:
     """The issues that the arguments name. Raises ValueError."""
     if given.all == bool(given.slug):
@@ -122,21 +89,6 @@ def _asked_for(given: argparse.Namespace) -> list[Issue]:
     if given.slug and given.slug not in ISSUES:
         raise ValueError(f"issue is {given.slug}; allowed is one of {', '.join(ISSUES)}.")
     return list(ISSUES.values()) if given.all else [ISSUES[given.slug]]
-
-
-def _follow_as_json(run: ExperimentRun) -> None:
-    """Print a line of JSON for each trial that ends."""
-    said = 0
-    while True:
-        over = run.wait(POLL_SECONDS)
-        for trial in run.trials[said:]:
-            said += 1
-            print_json({
-                "event": "trial", "slug": run.experiment.slug, "arm": trial.arm, "seed": trial.seed,
-                "numbers": trial.numbers, "outcome": trial.outcome, "done": said, "total": run.total,
-            })  # fmt: skip
-        if over:
-            return
 
 
 def claims_table(found: Report) -> Table:
@@ -163,23 +115,6 @@ def claims_table(found: Report) -> Table:
     title = f"{found.experiment.slug}: {found.claims[0].weighed.words} ({seeds}, {found.seconds:.0f} s)"
     heads = ("claim", "finding", "effect\n95 % interval", "p\np, Holm", "smallest\nfound from")
     return table(title, heads, rows, left=1, lines=True)
-
-
-def rates_table(issue: Issue, grids: list[RateGrid]) -> Table:
-    """A row for each arm: its chosen rate, and the mean score at each rate."""
-
-    def scores(grid: RateGrid) -> str:
-        means = {rate: abs(grid.mean(rate)) for rate in sorted(grid.scores)}
-        return "  ".join(
-            f"{rate:g}: " + (f"{mean:.3g}" if math.isfinite(mean) else "failed") for rate, mean in means.items()
-        )
-
-    rows = ((grid.arm, f"{grid.own:g}", best_in_words(grid), grid.metric, scores(grid)) for grid in grids)
-    return table(
-        f"{issue.slug}: the learning rate of each arm",
-        ("arm", "own rate", "best rate", "score", "mean score at each rate"),
-        rows,
-    )
 
 
 def summary_table(reports: list[Report], seconds: float) -> Table:

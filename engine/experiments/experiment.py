@@ -121,6 +121,8 @@ class Experiment:
     """The number of validation passes of each trial."""
     curves: tuple[str, ...] = ()
     """Further curves to follow beside losses and accuracies: ``grad.<part>``, such as ``grad.7.q``."""
+    pilot_seeds: int = len(PILOT_SEEDS)
+    """The number of pilot seeds on which the learning rates are chosen."""
     rates: Mapping[str, float] = field(default_factory=dict)
     """By arm, the learning rate at which it is compared, where that is not the rate of its settings."""
 

@@ -1,12 +1,10 @@
 """Experiments as data frames. This module imports pandas, which workers should not load: import it only where a frame is needed."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 
-from engine.experiments.choice import Cell
+from engine.experiments.choice.table import Column
 from engine.experiments.issues.issue import Published
 from engine.experiments.report import Report, sides_of
 from engine.experiments.trial import Trial
@@ -17,9 +15,19 @@ EFFECTS = [
     "found", "direction", "unit", "seeds",
 ]  # fmt: skip
 EVIDENCE = [
-    "encoding", "property", "state", "value", "low", "high", "seeds", "number", "number before", "chance", "arm", "measured",
-]  # fmt: skip
-EVIDENCE_NUMBERS = ["value", "low", "high", "number", "number before", "chance"]
+    "encoding",
+    "quality",
+    "task",
+    "length / trained",
+    "state",
+    "number",
+    "low",
+    "high",
+    "behind the best",
+    "seeds",
+    "measured",
+]
+EVIDENCE_NUMBERS = ["number", "low", "high", "behind the best"]
 
 
 def numbers_frame(found: Report) -> pd.DataFrame:
@@ -53,19 +61,16 @@ def effects_frame(found: Report) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=EFFECTS).astype(numbers)
 
 
-def evidence_frame(evidence: Mapping[str, Sequence[Cell]]) -> pd.DataFrame:
-    """A row for each encoding and property, from the cells of each encoding by its name.
-
-    ``value`` is the mean over the seeds from 0 (guessing) to 1, ``low`` and ``high`` its 95 % interval; empty cells where the
-    evidence has no such number.
-    """
+def evidence_frame(columns: Sequence[Column]) -> pd.DataFrame:
+    """A row for each encoding in each column: the mean over the seeds with its 95 % interval from ``low`` to ``high``, and how far the
+    best is ahead; empty cells where the evidence has no such number."""
     rows = [
         (
-            encoding, cell["quality"], cell["state"], cell["value"], *(cell["ci"] or (None, None)), cell["seeds"],
-            cell["number"], cell["number_before"], cell["chance"], cell["arm"], cell["origin"],
+            encoding, one.quality.slug, one.quality.task, one.times, cell["state"], cell["number"], *(cell["ci"] or (None, None)),
+            cell["behind"], cell["seeds"], cell["origin"],
         )
-        for encoding, cells in evidence.items()
-        for cell in cells
+        for one in columns
+        for encoding, cell in one.cells.items()
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=EVIDENCE).astype(dict.fromkeys(EVIDENCE_NUMBERS, "float"))
 

@@ -45,7 +45,7 @@ class RateGrid:
     def mean(self, rate: float) -> float:
         """The mean score, the more the better; minus infinity where a seed did not finish."""
         known = [score for score in self.scores[rate] if score is not None]
-        if len(known) < len(PILOT_SEEDS):
+        if not known or len(known) < len(self.scores[rate]):
             return -math.inf
         return fmean(known) * (1 if self.metric == "accuracy" else -1)
 
@@ -102,13 +102,21 @@ def pilot(experiment: Kind, grids: Iterable[RateGrid]) -> Kind | None:
     arms = [_at(experiment.arm(grid.arm), rate) for grid in grids for rate in grid.missing()]
     if not arms:
         return None
-    seeds, first = len(PILOT_SEEDS), PILOT_SEEDS[0]
-    return replace(experiment, arms=tuple(arms), claims=(), rates={}, curves=(), seeds=seeds, first_seed=first)
+    return replace(
+        experiment,
+        arms=tuple(arms),
+        claims=(),
+        rates={},
+        curves=(),
+        seeds=experiment.pilot_seeds,
+        first_seed=PILOT_SEEDS[0],
+    )
 
 
 def with_trials(grids: Iterable[RateGrid], trials: Sequence[Trial]) -> list[RateGrid]:
     """The grids with the scores of the pilot's trials."""
     found = {(trial.arm, trial.seed): trial for trial in trials if not trial.outcome}
+    seeds = sorted({trial.seed for trial in trials})
 
     def score(grid: RateGrid, rate: float, seed: int) -> float | None:
         trial = found.get((_name(grid.arm, rate), seed))
@@ -116,7 +124,7 @@ def with_trials(grids: Iterable[RateGrid], trials: Sequence[Trial]) -> list[Rate
         return None if number is None else float(f"{number:.4g}")
 
     def scored(grid: RateGrid) -> RateGrid:
-        new = {rate: [score(grid, rate, seed) for seed in PILOT_SEEDS] for rate in grid.missing()}
+        new = {rate: [score(grid, rate, seed) for seed in seeds] for rate in grid.missing()}
         return replace(grid, scores={**grid.scores, **new})
 
     return [scored(grid) for grid in grids]

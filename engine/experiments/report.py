@@ -77,7 +77,7 @@ class Report:
         return {
             "event": "report",
             "slug": self.experiment.slug,
-            **self.claims[0].weighed.to_json(),
+            **(self.claims[0].weighed.to_json() if self.claims else {}),
             "claims": [claim.to_json() for claim in self.claims],
             "arms": [self._arm_to_json(arm) for arm in self.arms],
             "seeds": self.seeds,

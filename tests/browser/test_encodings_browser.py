@@ -5,8 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.experiments.choice import NEEDS
-from pages.parts.encodings.state import VIEWS
+from pages.parts.encodings.state import NEEDS, VIEWS
 from tests.browser.conftest import PHONE, Open, button, columns, drawn, figure, fits_the_width, saved
 
 
@@ -43,8 +42,8 @@ def test_a_control_redraws_what_it_changes_and_training_is_looked_at(open_page: 
 
     page.set_viewport_size(PHONE)
     page.get_by_role("radio", name=VIEWS["choose"]).click()
-    page.get_by_role("button", name=NEEDS["longer"], exact=True).click()
-    page.get_by_text("The evidence supports").wait_for()
+    page.get_by_role("button", name=NEEDS["offsets"], exact=True).click()
+    page.get_by_text(re.compile("in “3 back”")).first.wait_for()
     page.get_by_role("row", name=re.compile("^RoPE")).get_by_role("link").first.wait_for()
     fits_the_width(page)
 
@@ -74,12 +73,10 @@ def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open
     # By keyboard and by pointer, at distance 0: the first cell, and one on the diagonal of the first head.
     plot = drawn(page, "matrix.b")
     plot.press("ArrowRight")
-    page.get_by_text("The bias of each head: ALiBi: head 1, key position 0, query position 0: 0", exact=True).wait_for(
-        state="attached"
-    )
-    left, top = plot.evaluate(
-        "({ _fullLayout: { xaxis, yaxis } }) => [xaxis._offset + xaxis.l2p(40), yaxis._offset + yaxis.l2p(40 * 17)]"
-    )
+    told = "The bias of each head: ALiBi: head 1, key position 0, query position 0: 0"
+    page.get_by_text(told, exact=True).wait_for(state="attached")
+    at = "({ _fullLayout: { xaxis, yaxis } }) => [xaxis._offset + xaxis.l2p(40), yaxis._offset + yaxis.l2p(40 * 17)]"
+    left, top = plot.evaluate(at)
     box = plot.bounding_box()
     page.mouse.move(round(box["x"] + left), round(box["y"] + top))  # at whole pixels; a cell is 1.6 wide
     label = page.locator('[data-id="matrix.b"] .hoverlayer')

@@ -1,13 +1,16 @@
 """The encodings page by its widgets and words: two side by side, a run's snapshots, the evidence, the link."""
 
-from dataclasses import replace
 from typing import Any
 
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
-from engine.experiments.choice import PROPERTIES
+from engine.experiments.choice.advice import advice
+from engine.experiments.choice.qualities import COMPARED, QUALITIES
+from engine.experiments.choice.table import Cell, Column, column
 from engine.foundation.visitor import Visitor
-from pages.parts.encodings.evidence import Row, evidence_styled, grouped, row_in_words
+from pages.parts.app.in_markdown import escaped
+from pages.parts.encodings.evidence import Cost, cheapest_in_words, evidence_styled, hover
+from pages.parts.encodings.measured_row import ROWS
 from pages.parts.encodings.state import SETTINGS, config_of, settings_now
 from tests.pages.looking import Open, ended, said
 
@@ -57,9 +60,7 @@ def test_the_recorded_run_is_looked_at_along_its_snapshots(open_page: Open) -> N
     assert app.query_params["step"] in ("300", ["300"])
 
 
-def test_own_runs_are_listed_with_their_final_scales_and_layers_with_encodings_of_their_own_are_chosen_among(
-    open_page: Open,
-) -> None:
+def test_own_runs_are_listed_with_final_scales_and_layers_with_own_encodings_are_chosen_among(open_page: Open) -> None:
     app = open_page(PAGE, view="training", layer="2")
     assert widget_key("layer") not in {group.key for group in app.button_group}, "all layers of that run share one"
     configs = (RunConfig(steps=5), RunConfig(steps=3, n_layers=2, pos_encoding="shaw"))
@@ -79,55 +80,78 @@ def test_own_runs_are_listed_with_their_final_scales_and_layers_with_encodings_o
     assert app.query_params["layer"] in ("1", ["1"])
 
 
-def test_the_evidence_is_sorted_by_what_is_needed(open_page: Open) -> None:
-    app = open_page(PAGE, view="choose", needs="longer")
-    words = said(app)
-    assert "The evidence supports" in words
-    assert "**Learned table**: beyond the trained length cannot be run there (16 seeds)" in words
+def test_needs_are_answered_in_a_sentence_and_the_table_begins_with_what_meets_them(open_page: Open) -> None:
+    app = open_page(PAGE, view="choose", needs="offsets,parameters", tested="4")
+    found = advice([column(QUALITIES["offsets"], 4)])
+    assert found.words in said(app)
+    assert "The fewest extra parameters of these (" in said(app)
+    (table,) = app.table
+    assert list(table.value.index)[: len(found.good)] == [ENCODINGS[name].label for name in found.good]
+    assert len(table.value) == len(COMPARED)
+    assert "A fixed distance (3 back, 4×)" in table.value
+    assert "Language (text, 4×)" in table.value
+    assert "Short sequences (majority)" in table.value, "asked about at the trained length alone"
+    assert "Every number (CSV)" in [button.proto.label for button in app.get("download_button")]
+    assert "python -m engine encodings --measure" in said(app)
+
+
+def test_a_design_has_a_row_and_can_be_measured(open_page: Open) -> None:
+    app = open_page(PAGE, view="choose")
+    rows = app.selectbox(key="encodings.row")
+    assert ENCODINGS["designed"].label not in rows.options
+    assert "choose it as encoding A or B" in said(app)
+    app = open_page(PAGE, view="choose", a="designed", **{"a.design_features": "table"})
     (table,) = app.table
     assert len(table.value) == len(ENCODINGS)
-    assert "Every number (CSV)" in [button.proto.label for button in app.get("download_button")]
+    assert ENCODINGS["designed"].label in app.selectbox(key="encodings.row").options
+    app.selectbox(key="encodings.row").select("designed").run()
+    next(button for button in app.button if button.label == "Measure this row").click().run()
+    assert not app.exception
+    task = ROWS.find(app.session_state["encodings.measured"])
+    assert (task.state, task.part) == ("running", "learning rates")
+    next(button for button in app.button if button.label == "Stop").click().run()
+    assert (task.wait(60), task.state) == (True, "stopped")
 
 
-def cell(quality: str, state: str, value: float | None = None) -> dict[str, Any]:
-    return {
-        "quality": quality, "state": state, "value": value, "ci": (value - 0.1, value + 0.1) if value is not None else None,
-        "seeds": 8, "number": value, "number_before": None, "chance": 0.1, "arm": "", "origin": "this version", "query": {"issue": "x"},
-    }  # fmt: skip
+FACTS = column(QUALITIES["short"], here=[], design={"design_features": "table"})
+EMPTY = FACTS.cells["designed"]
+TIMED = {"ratio": 1.5, "low": 1.25, "high": 1.75, "seconds": 0.004}
 
 
-def row(encoding: str, longer: dict[str, Any], parameters: int) -> Row:
-    others = (cell(wanted.slug, "not measured") for wanted in PROPERTIES[1:])
-    return Row(encoding, (longer, *others), parameters, 0.05, None)
+def cell(**changes: Any) -> Cell:
+    return {**EMPTY, "seeds": 8, "origin": "this version", **changes}  # type: ignore[typeddict-item]
 
 
-ROWS = [
-    row("learned", cell("longer", "no row"), 100),
-    row("nope", cell("longer", "not measured"), 0),
-    row("shaw", cell("longer", "supported", 0.9), 50),
-    row("rope", cell("longer", "supported", 0.8), 0),
-]
-
-
-def test_what_is_known_comes_first_and_what_speaks_against_it_last() -> None:
-    for needs, first in ((["longer"], ["shaw", "rope"]), (["longer", "parameters"], ["rope", "shaw"])):
-        found = {group: [row.encoding for row in rows] for group, rows in grouped(ROWS, needs).items()}
-        assert found == {"supported": first, "open": ["nope"], "against": ["learned"]}
-        assert "0.80 (0.70 to 0.90, 8 seeds)" in row_in_words(ROWS[3], needs)
-
-
-def test_the_table_links_every_cell_escapes_its_words_and_has_measured_times_with_their_interval() -> None:
-    styled = evidence_styled([row("rope", cell("longer", "supported", 0.8) | {"arm": '<b> "b"'}, 7)])
+def test_the_table_links_every_cell_and_tells_all_facts_on_hover() -> None:
+    best = cell(state="best", number=0.9, ci=(0.8, 1.0), behind=0.0)
+    cells = {"rope": best, "nope": cell(state="worse", number=0.5, behind=0.4), "learned": cell(state="no row")}
+    one = Column(QUALITIES["short"], 1, cells, FACTS.arms, {})
+    costs = {name: Cost(7, 0.05, None) for name in cells}
+    styled = evidence_styled(list(cells), [one], costs)
     frame = styled.data  # type: ignore[attr-defined]
-    assert list(frame) == [*(wanted.label for wanted in PROPERTIES), "Extra parameters", "Extra FLOPs", "Forward time"]
-    assert (frame.index.name, list(frame.index)) == ("Encoding", ["RoPE"])
-    cells = list(frame.iloc[0])
-    assert cells[0].startswith('[0.80 ◇](issues?issue=x "')
-    assert r"Arm “\<b\> \"b\"”" in cells[0]
-    assert all("](issues?issue=x " in words for words in cells[: len(PROPERTIES)])
-    assert cells[len(PROPERTIES) :] == ["7", "5.0 %", "–"]
-    assert "#1A7F4B" in styled.to_html(), "the colour of what is supported"
+    assert list(frame) == ["Short sequences (majority)", "Extra parameters", "Extra FLOPs", "Forward time"]
+    assert (frame.index.name, list(frame.index)) == ("Encoding", [escaped(ENCODINGS[name].label) for name in cells])
+    first = list(frame.iloc[0])
+    assert first[0].startswith("[0.90 ◇](lab?")
+    assert first[1:] == ["7", "5.0 %", "–"]
+    assert "#1A7F4B" in styled.to_html(), "the colour of the best"
+    told = "accuracy 0.900 (0.800 to 1.000), 8 seeds, measured when this version was made. The best."
+    assert hover(one, "rope") == told
+    assert "The best is ahead by 0.400: worse." in hover(one, "nope")
+    assert hover(one, "learned").startswith("The model cannot be run there (8 seeds")
+    assert hover(FACTS, "designed").startswith("Not measured yet.")
 
-    timed = replace(ROWS[3], timing={"ratio": 1.5, "low": 1.25, "high": 1.75, "seconds": 0.004})
-    told = evidence_styled([timed]).data["Forward time"].iloc[0]  # type: ignore[attr-defined]
+    told = evidence_styled(["rope"], [one], {"rope": Cost(0, 0.0, TIMED)}).data["Forward time"].iloc[0]  # type: ignore
     assert told.split("  \n") == ["1.50 × ◆", ":small[1.25 to 1.75, 4 ms]"]
+
+
+def test_costs_order_what_meets_the_needs() -> None:
+    costs = {"rope": Cost(0, 0.0, None), "shaw": Cost(50, 0.2, TIMED), "alibi": Cost(0, 0.0, None)}  # type: ignore[arg-type]
+    names = list(costs)
+    for among, need, words in (
+        (names, "parameters", "The fewest extra parameters of these (0): RoPE and ALiBi."),
+        (names, "time", "The least forward time: Shaw relative, 1.50 times that without encoding."),
+        (["rope"], "time", "The times were not measured on this machine yet."),
+        (names, "offsets", ""),
+    ):
+        assert cheapest_in_words(among, costs, [need]) == words

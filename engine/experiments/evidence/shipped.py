@@ -90,7 +90,7 @@ def write_set(reports: Sequence[Report], folder: Path) -> None:
     row = {
         "seeds": seeds,
         "machine": f"{os.cpu_count()} CPU cores, {platform.machine()}",
-        "issues": {slug: issues[slug] for slug in ISSUES if slug in issues},
+        "issues": {slug: issues[slug] for slug in dict.fromkeys([*ISSUES, *issues]) if slug in issues},
     }
     file.write_text(json.dumps(row, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     sets_of_seeds.cache_clear()

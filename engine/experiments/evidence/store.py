@@ -22,6 +22,7 @@ from engine.experiments.experiment import Experiment
 from engine.experiments.report import Report, report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
+from engine.foundation.code_hash import code_hash
 from engine.foundation.files import data_folder, keep_newest, keep_newest_of, write_whole
 
 FORMAT = 1
@@ -60,6 +61,7 @@ def row_of(run: ExperimentRun) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "created": time.time(),
+        "code": code_hash(),
         "seeds": list(run.seeds),
         "extended": run.extended,
         "seconds": run.seconds,
@@ -102,9 +104,9 @@ def find_comparison(name: str) -> tuple[Comparison, Report] | None:
 
 
 def latest_trials(slug: str) -> list[Trial]:
-    """The latest trial of every arm and seed that was run on this machine."""
+    """The latest trial of every arm and seed that was run on this machine with the code as it is."""
     found: dict[tuple[str, int], Trial] = {}
-    for row in _rows(slug):
+    for row in (row for row in _rows(slug) if row.get("code") == code_hash()):
         with suppress(KeyError, TypeError, ValueError):
             for trial in map(trial_of, row["trials"]):
                 found.setdefault((trial.arm, trial.seed), trial)

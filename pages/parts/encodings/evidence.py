@@ -1,11 +1,11 @@
-"""The choice of an encoding: the needs in plain words, the encodings in the order and wording that the evidence supports, and the table
-behind it, each cell a link to the experiment behind it. All findings are computed from the evidence."""
+"""“Which one should I use?”: the needs in plain words, the answer that the evidence gives to them, and the table behind it. All findings
+are computed from the evidence."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -14,51 +14,53 @@ from pandas.io.formats.style import Styler
 from pandas.io.formats.style_render import CSSDict
 
 from engine.analysis.encodings.jobs import ReadTimes, TimeEncodings, Timing
-from engine.config.run_config import RunConfig
+from engine.config.link import to_query
+from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
-from engine.experiments.choice import BAR, NEEDS, PROPERTIES, Cell, evidence_table
+from engine.experiments.choice.advice import advice, listed
+from engine.experiments.choice.qualities import CHOICE, QUALITIES, TIMES
+from engine.experiments.choice.table import Cell, Column, beside_papers, column
+from engine.experiments.comparison import DESIGN
+from engine.experiments.evidence import store
 from engine.experiments.frames import evidence_frame
 from engine.foundation.errors import JobError
 from engine.foundation.files import data_folder
-from engine.foundation.job import Answer, Job
+from engine.foundation.formatting import counted
+from engine.foundation.job import Answer as JobAnswer
+from engine.foundation.job import Job
 from engine.tasks import PLAIN
 from pages.parts.app.in_markdown import escaped, in_markdown
 from pages.parts.app.questions import Remembered, ask, ask_once
 from pages.parts.app.setting_widget import offer_file
 from pages.parts.charts.table import whole_lines
-from pages.parts.encodings.state import NEEDED, SETTINGS, value
+from pages.parts.encodings.measured_row import show_measurement
+from pages.parts.encodings.state import NEEDED, NEEDS, SETTINGS, TESTED, control, design_parts, value
 
 MODEL = RunConfig(
     task=PLAIN, family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
 )
 """The model in which parameters and FLOPs are counted and time is measured."""
 LEGEND = (
-    "From 0 (guessing) to 1 (all right; for longer sequences: all that was there is kept). "
-    f"Green: the whole 95 % interval lies above {BAR:g}; red: below it; grey: on both sides, or it says nothing. "
+    "Each number is the mean over the seeds, each model at its own best learning rate: the accuracy on new sequences, and for language "
+    "the loss in nats per character, where lower is better. The best one is found on one half of the seeds and compared with the others "
+    "on the other half, each by itself. Green: the best, and those that are no worse than is worth naming. Red: worse. Grey: undecided. "
     "FLOPs: floating-point operations of a training step, as a share of those of the model without encoding. "
-    "They leave out moving numbers about, which the time holds. "
     f"Counted and timed: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, at length {MODEL.seq_len}. "
-    "Below a forward time: the middle half of its pairs, and the time of a pass; –: not measured on this machine yet. "
-    "◆ measured on this machine, ◇ when this version was made. A cell leads to the experiment behind it."
+    "Below a forward time: the range of the middle half of its measurements, and the time of a pass; –: not measured on this machine yet. "
+    "◆ measured on this machine, ◇ when this version was made. A cell leads to its model in the lab."
 )
-
-_TABLES = Remembered(4)
-"""The evidence on every encoding, by what is kept on this machine."""
-Group = Literal["supported", "open", "against"]
-GROUPS: dict[Group, tuple[str, str]] = {
-    "supported": ("The evidence supports", ":material/check_circle:"),
-    "open": ("Not all of it is known", ":material/help:"),
-    "against": ("The evidence is against", ":material/cancel:"),
-}
-AGAINST = {"against", "no row"}
+CITE = Path(__file__).with_name("cite.md")
+"""How to cite the table: version, command and BibTeX entry."""
+_TABLES = Remembered(12)
+"""The columns, by what is kept on this machine, the tested length and the design."""
 GOOD = "background: color-mix(in srgb, #1A7F4B 22%, transparent)"
 BAD = "background: color-mix(in srgb, #C6313B 20%, transparent)"
 OPEN = "background: color-mix(in srgb, currentColor 12%, transparent)"
 LOOKS = {
-    "supported": GOOD, "against": BAD, "no row": BAD, "open": OPEN, "not learned": OPEN, "not measured": "opacity: 0.75",
+    "best": GOOD, "as good": GOOD, "worse": BAD, "no row": BAD, "undecided": OPEN, "not learned": OPEN, "not measured": "opacity: 0.75",
 }  # fmt: skip
-"""The style of a cell by its finding."""
+"""The style of a cell by its state."""
 MARK = {"this machine": " ◆", "this version": " ◇", None: ""}
 DOT = "content: ''; display: inline-block; width: .7em; height: .7em; border-radius: 50%; margin-right: .45em"
 COUNTED = ["Extra parameters", "Extra FLOPs", "Forward time"]
@@ -70,69 +72,101 @@ STYLES: list[CSSDict] = [
 
 
 @dataclass(frozen=True)
-class Row:
-    """An encoding with its cells, in the order of the properties."""
+class Cost:
+    """The cost of an encoding."""
 
-    encoding: str
-    cells: tuple[Cell, ...]
     parameters: int | None
     flops: float | None
     """The added FLOPs as a share of the model's; None where the encoding does not go with this model."""
     timing: Timing | None
     """The time of a forward pass relative to no encoding; None where it was not measured on this machine."""
 
-    def cell(self, quality: str) -> Cell | None:
-        return next((cell for cell in self.cells if cell["quality"] == quality), None)
-
 
 @st.fragment
 def choose() -> None:
     SETTINGS.write_address(SETTINGS.query())
-    st.markdown("What do you need? The answer is sorted by what experiments on small models found, not by opinion.")
+    st.markdown("What do you need? The answer follows from experiments on small models.")
     needs: tuple[str, ...] = value(NEEDED)
     if SETTINGS.drawn(NEEDED):
         bound = SETTINGS.labelled(NEEDED, shown=list(needs))
         st.pills(options=list(NEEDS), format_func=lambda name: NEEDS[name], selection_mode="multi", **bound)
+    control(TESTED)
+    design = design_parts()
     try:
-        rows = rows_now()
+        columns, costs = columns_now(int(value(TESTED)), design), costs_now(design)
     except JobError as error:
         st.error(in_markdown(error), icon=":material/error:")
         return
-    if needs:
-        _show_ranking(rows, needs)
+    said = advice([columns[name] for name in needs if name in QUALITIES])
+    if said.words:
+        st.markdown(f":material/lightbulb: {said.words}")
+    order = said.order or tuple(next(iter(columns.values())).cells)
+    if words := cheapest_in_words(said.good or order, costs, needs):
+        st.markdown(words)
     st.header("The evidence", anchor="evidence")
-    st.table(evidence_styled(rows), border="horizontal", alt="The evidence on each encoding")
+    st.table(
+        evidence_styled(order, list(columns.values()), costs), border="horizontal", alt="The evidence on each encoding"
+    )
     st.caption(LEGEND)
     with st.container(horizontal=True):
-        st.button("Measure the time on this machine", icon=":material/timer:", on_click=_measure)
-        cells = {row.encoding: row.cells for row in rows}
-        offer_file("Every number (CSV)", lambda: evidence_frame(cells).to_csv(index=False), "encodings-evidence.csv")
+        st.button("Measure the time on this machine", icon=":material/timer:", on_click=_measure_time)
+        everything = partial(_every_number, design)
+        offer_file("Every number (CSV)", everything, "encodings-evidence.csv")
+    show_measurement()
     with st.expander("How each column is measured", icon=":material/help:"):
-        for wanted in PROPERTIES:
-            share = f" as a share of `{wanted.before}`, both" if wanted.before else ","
-            st.markdown(f"**{wanted.label}**: {wanted.task}. Number: `{wanted.metric}`{share} above guessing.")
-        same = "with its own parameters as they are by default"
-        st.caption(f"Only arms that differ in the encoding alone are compared, {same}.")
+        for one in columns.values():
+            st.markdown(f"**{one.quality.label}**: {one.quality.task}. Number: `{one.quality.number(one.times)}`.")
+            for paper in one.quality.papers:
+                st.caption(f"Beside it: [{paper.source}]({paper.url}), {paper.what}.")
+        st.caption(CHOICE.matched)
+    with st.expander("Cite this table", icon=":material/format_quote:"):
+        st.markdown(CITE.read_text("utf-8"))
 
 
-def rows_now() -> list[Row]:
-    """The rows of the table, read anew once something was measured. Raises JobError where a worker does not tell the times."""
-    files = [*(data_folder() / "evidence").glob("*/*.json"), data_folder() / "encoding-times.json"]
-    # The names and times of the files of this machine, which change when anything is measured.
-    kept = tuple(sorted(f"{file} {file.stat().st_mtime_ns}" for file in files if file.exists()))
-    times = ask_once(ReadTimes(), kept)
-    table = {row["encoding"]: tuple(row["cells"]) for row in _TABLES.get(kept, evidence_table)}
-    return [
-        Row(name, cells, added_parameters(MODEL, name), added_flops(MODEL, name), times.get(name))
-        for name, cells in table.items()
-    ]
+def columns_now(times: int, design: Mapping[str, Any]) -> dict[str, Column]:
+    """The column of each quality at so many times the trained length, or at the trained length where it has no other; read anew once
+    something was measured."""
+    kept = (_files(data_folder() / "evidence" / CHOICE.slug), times, tuple(sorted(design.items())))
+
+    def read() -> dict[str, Column]:
+        here = store.latest_trials(CHOICE.slug)
+        return {
+            name: column(quality, times if times in quality.times else 1, here, design)
+            for name, quality in QUALITIES.items()
+        }
+
+    found: dict[str, Column] = _TABLES.get(kept, read)
+    return found
 
 
-def _measure() -> None:
+def costs_now(design: Mapping[str, Any]) -> dict[str, Cost]:
+    """The costs of each encoding. Raises JobError where a worker does not tell the times."""
+    times = ask_once(ReadTimes(), _files(data_folder() / "encoding-times.json"))
+    own = MODEL.replace(pos_encoding=DESIGN, **design)
+    models = {name: own if name == DESIGN else MODEL for name in ENCODINGS}
+    timed = {name: times.get(name) for name in ENCODINGS if name != DESIGN}  # the time is that of another design
+    return {
+        name: Cost(added_parameters(model, name), added_flops(model, name), timed.get(name))
+        for name, model in models.items()
+    }
+
+
+def _files(path: Path) -> tuple[str, ...]:
+    """The names and times of a file, or of the files of a folder: they change when anything is measured."""
+    files = path.glob("*.json") if path.is_dir() else [path]
+    return tuple(sorted(f"{file} {file.stat().st_mtime_ns}" for file in files if file.exists()))
+
+
+def _every_number(design: Mapping[str, Any]) -> str:
+    columns = [one for times in TIMES for one in columns_now(times, design).values() if one.times == times]
+    return evidence_frame(columns).to_csv(index=False)
+
+
+def _measure_time() -> None:
     ask_alone(TimeEncodings(MODEL, tuple(ENCODINGS)), timeout=60.0)
 
 
-def ask_alone(job: Job[Answer], timeout: float = 30.0) -> Answer | None:
+def ask_alone(job: Job[JobAnswer], timeout: float = 30.0) -> JobAnswer | None:
     """The answer of a worker that does nothing else meanwhile; None, and a word on the screen, where it fails."""
     try:
         return ask(job, alone=True, timeout=timeout)
@@ -141,49 +175,26 @@ def ask_alone(job: Job[Answer], timeout: float = 30.0) -> Answer | None:
         return None
 
 
-def _show_ranking(rows: list[Row], needs: Sequence[str]) -> None:
-    for group, (title, icon) in GROUPS.items():
-        if found := grouped(rows, needs)[group]:
-            st.markdown(f"{icon} **{title}**")
-            st.markdown("\n".join(f"- {row_in_words(row, needs)}" for row in found))
-    st.caption(
-        "The evidence is thin: each number is one small model on one task, over the seeds given. It says what happened there; "
-        "measure on your own task before you rely on it."
-    )
+# In words
 
 
-# Sorted and in words
-
-
-def grouped(rows: Sequence[Row], needs: Sequence[str]) -> dict[Group, list[Row]]:
-    """The rows by group; in each the fewest parameters or the least time first, if needed, then the highest lowest cell."""
-
-    def rank(row: Row) -> tuple[float, ...]:
-        costs = []
-        if "parameters" in needs:
-            costs.append(float("inf") if row.parameters is None else float(row.parameters))
-        if "time" in needs:
-            costs.append(row.timing["ratio"] if row.timing else float("inf"))
-        known = [cell["value"] for need in needs if (cell := row.cell(need)) is not None and cell["value"] is not None]
-        return (*costs, -len(known), -min(known, default=0.0))
-
-    found: dict[Group, list[Row]] = {group: [] for group in GROUPS}
-    for row in sorted(rows, key=rank):
-        states = {cell["state"] for need in needs if (cell := row.cell(need)) is not None}
-        found["against" if states & AGAINST else "supported" if states <= {"supported"} else "open"].append(row)
-    return found
-
-
-def row_in_words(row: Row, needs: Sequence[str]) -> str:
-    labels = {wanted.slug: wanted.label.lower() for wanted in PROPERTIES}
-    parts = [f"{labels[need]} {cell_in_words(cell)}" for need in needs if (cell := row.cell(need)) is not None]
+def cheapest_in_words(names: Sequence[str], costs: Mapping[str, Cost], needs: Sequence[str]) -> str:
+    """Which of these encodings cost least, where that is needed."""
+    said = []
     if "parameters" in needs:
-        parts.append("does not fit this model" if row.parameters is None else f"{row.parameters:,} extra parameters")
+        counts = {name: cost for name in names if (cost := costs[name].parameters) is not None}
+        least = [name for name, count in counts.items() if count == min(counts.values())]
+        said.append(f"The fewest extra parameters of these ({min(counts.values()):,}): {listed(least)}.")
     if "time" in needs:
-        if row.flops is not None:
-            parts.append(f"{share_in_words(row.flops)} extra FLOPs a token")
-        parts.append(f"{row.timing['ratio']:.2f} × the time" if row.timing else "time not measured on this machine")
-    return f"**{ENCODINGS[row.encoding].label}**: " + "; ".join(parts)
+        ratios = {name: timing["ratio"] for name in names if (timing := costs[name].timing) is not None}
+        if ratios:
+            fast = min(ratios, key=lambda name: ratios[name])
+            said.append(
+                f"The least forward time: {ENCODINGS[fast].label}, {ratios[fast]:.2f} times that without encoding."
+            )
+        else:
+            said.append("The times were not measured on this machine yet.")
+    return " ".join(said)
 
 
 def share_in_words(share: float) -> str:
@@ -193,74 +204,88 @@ def share_in_words(share: float) -> str:
     return f"{100 * share:.1f} %" if share else "0 %"
 
 
-def cell_in_words(cell: Cell) -> str:
-    if cell["state"] == "not measured":
-        return "not measured"
-    if cell["state"] == "no row":
-        return f"cannot be run there ({cell['seeds']} seeds)"
-    if cell["state"] == "not learned":
-        return f"says nothing: the task was not learned at the trained length ({cell['number_before']:.2f}, {cell['seeds']} seeds)"
-    interval = f"{cell['ci'][0]:.2f} to {cell['ci'][1]:.2f}, " if cell["ci"] else ""
-    return f"{cell['value']:.2f} ({interval}{cell['seeds']} seed{'s' if cell['seeds'] != 1 else ''})"
-
-
 # The table
 
 
-def evidence_styled(rows: Sequence[Row]) -> Styler:
-    """A row for each encoding and a column for each property and cost, as Markdown on the colours of the findings."""
+def evidence_styled(order: Sequence[str], columns: Sequence[Column], costs: Mapping[str, Cost]) -> Styler:
+    """A row for each encoding and a column for each quality and cost, as Markdown on the colours of the states."""
     frame = pd.DataFrame(
-        [[*map(_cell, row.cells), *_costs(row)] for row in rows],
-        index=pd.Index([escaped(ENCODINGS[row.encoding].label) for row in rows], name="Encoding"),
-        columns=[*(wanted.label for wanted in PROPERTIES), *COUNTED],
+        [[*(_cell(one, name) for one in columns), *_costs(costs[name])] for name in order],
+        index=pd.Index([escaped(ENCODINGS[name].label) for name in order], name="Encoding"),
+        columns=[*map(head, columns), *COUNTED],
     )
-    looks = [[*(LOOKS[cell["state"]] for cell in row.cells), *[""] * len(COUNTED)] for row in rows]
+    looks = [[*(LOOKS[one.cells[name]["state"]] for one in columns), *[""] * len(COUNTED)] for name in order]
     shade = pd.DataFrame(looks, index=frame.index, columns=frame.columns)
-    return whole_lines(frame, [*STYLES, *_dots(rows)]).apply(lambda _: shade, axis=None)
+    return whole_lines(frame, [*STYLES, *_dots(order)]).apply(lambda _: shade, axis=None)
 
 
-def _dots(rows: Sequence[Row]) -> list[CSSDict]:
+def head(one: Column) -> str:
+    """The head of a column: the quality, its task, and the tested length."""
+    task = one.quality.task.partition(":")[0]
+    length = f", {one.times}×" if one.times > 1 else ""
+    return f"{one.quality.label} ({task}{length})"
+
+
+def _dots(order: Sequence[str]) -> list[CSSDict]:
     """A dot in the colour of the encoding before its name. It is no text, so that a screen reader does not read it."""
     return [
-        {"selector": f"tbody tr:nth-child({place}) th p::before", "props": f"{DOT}; background: {ENCODINGS[row.encoding].color}"}
-        for place, row in enumerate(rows, start=1)
+        {"selector": f"tbody tr:nth-child({place}) th p::before", "props": f"{DOT}; background: {ENCODINGS[name].color}"}
+        for place, name in enumerate(order, start=1)
     ]  # fmt: skip
 
 
-def _costs(row: Row) -> list[str]:
+def _costs(cost: Cost) -> list[str]:
     return [
-        "–" if row.parameters is None else f"{row.parameters:,}",
-        "–" if row.flops is None else escaped(share_in_words(row.flops)),
-        _time(row.timing),
+        "–" if cost.parameters is None else f"{cost.parameters:,}",
+        "–" if cost.flops is None else escaped(share_in_words(cost.flops)),
+        _time(cost.timing),
     ]
 
 
-def _cell(cell: Cell) -> str:
-    """A link in Markdown to the experiment behind the cell, with all facts on hover."""
-    link = ("issues?" if "issue" in cell["query"] else "lab?") + urlencode(cell["query"])
-    words = escaped(hover(cell)).replace('"', '\\"')
-    return f'[{_short(cell)}{MARK[cell["origin"]]}]({link} "{words}")'
+def _cell(one: Column, name: str) -> str:
+    """A link in Markdown to the model behind the cell, with all facts on hover, and the papers' numbers below."""
+    cell = one.cells[name]
+    words = escaped(hover(one, name)).replace('"', '\\"')
+    told = f'[{_short(cell)}{MARK[cell["origin"]]}](lab?{urlencode(_short_query(CHOICE.config(one.arms[name])))} "{words}")'
+    for row in beside_papers(one, name):
+        sign = {True: "same sign", False: "other sign", None: "undecided here"}[row.agrees]
+        told += f"  \n:small[{row.paper.source.partition(',')[0]}: {row.number:g}, {sign}]"
+    return told
+
+
+def _short_query(config: RunConfig) -> dict[str, str]:
+    """The query of a link to the lab without the settings that are as by default: a table holds a hundred links."""
+    kind = {"task": config.task, "family": config.family, "pos_encoding": config.pos_encoding}
+    usual = to_query(parse(kind))
+    return kind | {name: text for name, text in to_query(config).items() if usual.get(name) != text}
 
 
 def _short(cell: Cell) -> str:
-    said = {
-        "not measured": "Run it" if cell["arm"] else "Try it",
-        "no row": "cannot be run",
-        "not learned": "not learned",
-    }
-    return said.get(cell["state"]) or f"{cell['value']:.2f}"
+    said = {"not measured": "Try it", "no row": "cannot be run", "not learned": "not learned"}
+    return said.get(cell["state"]) or f"{cell['number']:.2f}"
 
 
-def hover(cell: Cell) -> str:
+def hover(one: Column, name: str) -> str:
     """All facts behind a cell, in a sentence or two."""
+    cell = one.cells[name]
     if cell["state"] == "not measured":
-        if cell["arm"]:
-            return f"Not measured yet. Opens the experiment with the arm “{cell['arm']}”; it starts when you press Run."
-        return "No experiment has an arm with this encoding. Opens the lab with the same settings; it starts when you press Train."
-    raw = f"Number {cell['number']:.3f}" if cell["number"] is not None else "No number"
-    before = f", {cell['number_before']:.3f} at the trained length" if cell["number_before"] is not None else ""
+        return "Not measured yet. Opens the lab with the same settings; it starts when you press Train."
     where = "on this machine" if cell["origin"] == "this machine" else "when this version was made"
-    return f"{cell_in_words(cell)}. {raw}{before}; guessing gives {cell['chance']:.3f}. Arm “{cell['arm']}”, measured {where}."
+    failed = f" of {cell['seeds'] + cell['failed']}" if cell["failed"] else ""
+    seeds = f"{counted(cell['seeds'], 'seed')}{failed}, measured {where}"
+    if cell["state"] == "no row":
+        return f"The model cannot be run there ({seeds})."
+    interval = f" ({cell['ci'][0]:.3f} to {cell['ci'][1]:.3f})" if cell["ci"] else ""
+    number = f"{one.quality.number(one.times)} {cell['number']:.3f}{interval}, {seeds}"
+    if cell["state"] == "not learned":
+        return f"This says nothing: the task was not learned at the trained length. {number}."
+    ahead = "" if cell["behind"] is None else f"The best is ahead by {cell['behind']:.3f}: "
+    beside = "The best." if cell["state"] == "best" else f"{ahead}{cell['state']}."
+    papers = " ".join(
+        f"{row.paper.source}: {row.number:g}, {ENCODINGS[row.paper.baseline].label} {row.baseline:g}."
+        for row in beside_papers(one, name)
+    )
+    return f"{number}. {beside} {papers}".strip()
 
 
 def _time(timing: Timing | None) -> str:

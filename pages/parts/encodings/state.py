@@ -11,12 +11,13 @@ from pydantic import AfterValidator, field_validator
 
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
-from engine.experiments.choice import NEEDS
+from engine.experiments.choice.qualities import COSTS, QUALITIES
+from engine.experiments.comparison import DESIGN
 from engine.runs.store import RUN_ID
 from engine.settings.errors import Problem, checked, leniently
 from engine.settings.fields import Setting, setting, settings_in, to_text
 from engine.tasks import PLAIN
-from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed
+from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed, one_of
 from pages.parts.boards.recorded import RECORDED
 
 SIDES = ("a", "b")
@@ -27,7 +28,9 @@ BASE, BASES = "base", ("sinusoid_base", "rope_base")
 """The settings of the longest wavelength: two different encodings share one."""
 
 _OF_RUN = {row.name: row for row in settings_for(PLAIN)}
-RUN, STEP, LAYER, NEEDED = "run", "step", "layer", "needs"
+RUN, STEP, LAYER, NEEDED, TESTED = "run", "step", "layer", "needs", "tested"
+NEEDS = {name: quality.need for name, quality in QUALITIES.items()} | COSTS
+"""The needs that a reader can choose."""
 UNKNOWN = "a name this page knows with these encodings"
 
 
@@ -43,8 +46,8 @@ class EncodingsState(PageState):
 
     # fmt: off
     view: Literal["compare", "training", "choose"] = setting("compare", label="View", help="What this page shows.", labels=VIEWS)
-    a: str = setting("sinusoidal", label="Encoding A", help="What stands in this column.")
-    b: str = setting("rope", label="Encoding B", help="What stands in this column.")
+    a: Annotated[str, one_of(ENCODINGS)] = setting("sinusoidal", label="Encoding A", help="What stands in this column.")
+    b: Annotated[str, one_of(ENCODINGS)] = setting("rope", label="Encoding B", help="What stands in this column.")
     d_model: int = _of_run("d_model", default=64, le=512)
     n_heads: int = _of_run("n_heads", default=4, le=16)
     seq_len: int = _of_run("seq_len", default=64, le=LONGEST, label="Trained length", help="Positions that training reaches.")
@@ -70,14 +73,11 @@ class EncodingsState(PageState):
     layer: int | None = setting(None, label="Layer", help="Each layer learns an encoding of its own.", ge=0, le=48)
     """Counted from 1; the nearest that the run has is shown. The same holds for the step."""
     needs: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, NEEDS))] = setting((), label="I need", help="")
+    tested: Literal["1", "2", "4", "8"] = setting(
+        "1", label="Tested at", help="The tested length of the tasks with a fixed distance, a look-up and language.",
+        labels={"1": "The trained length", "2": "Twice that", "4": "4 times", "8": "8 times"},
+    )
     # fmt: on
-
-    @field_validator(*SIDES)
-    @classmethod
-    def _encoding(cls, name: str) -> str:
-        if name not in ENCODINGS:
-            raise not_allowed("one of " + ", ".join(ENCODINGS))
-        return name
 
     @field_validator("run")
     @classmethod
@@ -162,6 +162,18 @@ SETTINGS = EncodingsSettings("encodings", EncodingsState)
 def value(name: str) -> Any:
     """What is set, or the default."""
     return SETTINGS.asked_for()[name]
+
+
+def design_parts() -> dict[str, Any]:
+    """The parts of the design that is encoding A or B; empty where neither is one."""
+    values = SETTINGS.asked_for()
+    side = next((side for side in SIDES if values[side] == DESIGN), None)
+    if side is None:
+        return {}
+    return {
+        row.name: getattr(config_of(values, side).encoding_settings, row.name)
+        for row in settings_in(ENCODINGS[DESIGN].settings)
+    }
 
 
 def control(name: str, **more: Any) -> None:

@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,15 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from engine.cli import main
+from engine.cli import encodings, main
 from engine.cli.issue import claims_table, summary_table
 from engine.config.link import as_options
 from engine.config.presets import PRESETS
 from engine.encodings import ENCODINGS
 from engine.estimate.speed import speed_file
+from engine.experiments.choice.advice import advice
+from engine.experiments.choice.qualities import CHOICE, COMPARED, QUALITIES, arm_of
+from engine.experiments.choice.table import column
 from engine.experiments.issues import ISSUES
 from engine.experiments.rates import read_grids
 from engine.training import speed
@@ -61,6 +65,8 @@ def test_a_failed_run_says_why_and_exits_with_one(capsys: Printed) -> None:
         (["train", "--zork", "1"], "--zork"),
         (["predict", "--device", "mps"], "device is mps; this machine has"),
         (["encodings", "--seq-len", "1"], "seq_len is 1"),
+        (["encodings", "--need", "nothing"], "need is nothing; allowed is one of offsets, "),
+        (["encodings", "--need", "text@3"], "need is text@3; allowed after @ is 1, 2, 4, 8."),
         (
             ["train", "--text-file", "own.txt", "--task", "reverse"],
             "python -m engine train: --text-file is for --task shakespeare_chars and --task shakespeare_words only.\n",
@@ -90,8 +96,7 @@ def test_encodings_and_issues_are_listed(capsys: Printed) -> None:
     rows = {row["name"]: row for row in lines(capsys.readouterr().out)}
     assert list(rows) == list(ENCODINGS)
     assert rows["nope"]["parameters"] == rows["rope"]["parameters"] == 0
-    assert rows["learned"]["parameters"] == 11 * 32
-    assert rows["alibi"]["acts_on"] == "scores"
+    assert (rows["learned"]["parameters"], rows["alibi"]["acts_on"]) == (11 * 32, "scores")
     assert all(row["source"] for row in rows.values())
 
     assert main(["issues", "--json"]) == 0
@@ -100,6 +105,32 @@ def test_encodings_and_issues_are_listed(capsys: Printed) -> None:
     assert set(rows["missing-mask"]) == {"slug", "group", "title", "claims"}
     assert main(["issues"]) == 0
     assert "missing-mask" in capsys.readouterr().out
+
+
+def test_a_need_is_answered_with_its_columns(capsys: Printed) -> None:
+    said = advice([column(QUALITIES["text"], 4), column(QUALITIES["few"])])
+    assert main(["encodings", "--need", "text@4", "--need", "few"]) == 0
+    shown = capsys.readouterr().out
+    assert said.words in shown
+    assert all(word in shown for word in ("Language, 4×", "Few data", "RoPE"))
+    assert main(["encodings", "--need", "text@4", "--need", "few", "--json"]) == 0
+    *cells, last = lines(capsys.readouterr().out)
+    assert (last["event"], last["words"], tuple(last["good"])) == ("answer", said.words, said.good)
+    assert {(cell["quality"], cell["times"]) for cell in cells} == {("text", 4), ("few", 1)}
+    assert main(["encodings", "--evidence", "--json"]) == 0
+    assert len(lines(capsys.readouterr().out)) == len(COMPARED) * sum(len(one.times) for one in QUALITIES.values())
+
+
+def test_the_whole_table_is_measured_by_one_command(tmp_path: Path, monkeypatch: Patch, capsys: Printed) -> None:
+    arms = [arm_of(replace(QUALITIES["short"], settings={**QUALITIES["short"].settings, "steps": 1}), "rope")]
+    monkeypatch.setattr(encodings, "CHOICE", replace(CHOICE, arms=tuple(arms), seeds=2))
+    assert main(["encodings", "--measure", "--write", str(tmp_path)]) == 0
+    assert "own rate" in capsys.readouterr().out
+    assert [grid.arm for grid in read_grids("choice", tmp_path)] == [arms[0].name]
+    for first in (0, 100):
+        stored = json.loads((tmp_path / f"seeds-{first}.json").read_text())
+        assert stored["seeds"] == [first, first + 1]
+        assert list(stored["issues"]["choice"]["arms"]) == [arms[0].name]
 
 
 def test_predict_agrees_with_the_model(capsys: Printed, monkeypatch: Patch) -> None:
@@ -128,8 +159,7 @@ def interrupted(*options: str) -> None:
         pass
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
-    assert json.loads(out.splitlines()[-1])["state"] == "stopped"
-    assert process.returncode == 130
+    assert (json.loads(out.splitlines()[-1])["state"], process.returncode) == ("stopped", 130)
     assert "Traceback" not in err
 
 
@@ -142,7 +172,7 @@ def test_ctrl_c_ends_cleanly() -> None:
 def test_a_folder_that_cannot_be_made_is_told_in_one_line_before_anything_is_trained(
     given: list[str], folder: str, capsys: Printed, monkeypatch: Patch
 ) -> None:
-    monkeypatch.setattr("engine.cli.issue.ExperimentRun", None)
+    monkeypatch.setattr("engine.cli.experiments.ExperimentRun", None)
     assert main([*given, folder]) == 2
     told = capsys.readouterr()
     assert folder in told.err
@@ -176,9 +206,8 @@ def test_the_learning_rates_of_an_issue_are_measured_and_written(
     assert main(["issue", "fake", "--rates", "--json", "--write", str(tmp_path)]) == 0
     rows = [row for row in lines(capsys.readouterr().out) if row["event"] == "rates"]
     assert [row["arm"] for row in rows] == ["short", "long"]
-    assert [(grid.arm, grid.best) for grid in read_grids("fake", tmp_path)] == [
-        (row["arm"], row["best"]) for row in rows
-    ]
+    told = [(row["arm"], row["best"]) for row in rows]
+    assert [(grid.arm, grid.best) for grid in read_grids("fake", tmp_path)] == told
     assert main(["issue", "fake", "--rates"]) == 0
     assert "best rate" in capsys.readouterr().out
 

@@ -1,0 +1,76 @@
+"""Experiments on the command line: running one to its end, and measuring the learning rates of its arms."""
+
+import math
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import TimeRemainingColumn
+from rich.table import Table
+
+from engine.cli.terminal import POLL_SECONDS, follow, print_json, table
+from engine.experiments.experiment import Experiment
+from engine.experiments.rates import RateGrid, as_row, at_best_rates, best_in_words, measured_grids, write_grids
+from engine.experiments.running import trial_cache
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.workers.pool import Pool
+
+
+def run_to_end(experiment: Experiment, pool: Pool, *, as_json: bool, extended: bool = False) -> ExperimentRun:
+    """Run an experiment with a bar, or with a line of JSON for each trial. Raises ValueError with the reason where it fails."""
+    find, save_trial = partial(trial_cache.find, experiment), partial(trial_cache.save, experiment)
+    task = ExperimentRun(experiment, pool, extended=extended, find=find, save=save_trial).start()
+    if as_json:
+        _follow_as_json(task)
+    else:
+        follow(task, experiment.slug, TimeRemainingColumn())
+    if task.state == "failed":
+        raise ValueError(task.problem)
+    trial_cache.delete_oldest()
+    return task
+
+
+def measure_rates(
+    experiment: Experiment, pool: Pool, *, as_json: bool, extended: bool = False, folder: Path | None = None
+) -> Experiment:
+    """Measure the grids of an experiment's arms, and print and write them; the experiment with each arm at its best rate."""
+    grids = measured_grids(experiment, lambda part: run_to_end(part, pool, as_json=as_json).trials, extended)
+    if folder is not None:
+        write_grids(experiment.slug, grids, folder)
+    if as_json:
+        print_json(*({"event": "rates", "slug": experiment.slug, **as_row(grid)} for grid in grids))
+    else:
+        Console().print(rates_table(experiment, grids))
+    return at_best_rates(experiment, grids)
+
+
+def _follow_as_json(run: ExperimentRun) -> None:
+    """Print a line of JSON for each trial that ends."""
+    said = 0
+    while True:
+        over = run.wait(POLL_SECONDS)
+        for trial in run.trials[said:]:
+            said += 1
+            print_json({
+                "event": "trial", "slug": run.experiment.slug, "arm": trial.arm, "seed": trial.seed,
+                "numbers": trial.numbers, "outcome": trial.outcome, "done": said, "total": run.total,
+            })  # fmt: skip
+        if over:
+            return
+
+
+def rates_table(experiment: Experiment, grids: list[RateGrid]) -> Table:
+    """A row for each arm: its chosen rate, and the mean score at each rate."""
+
+    def scores(grid: RateGrid) -> str:
+        means = {rate: abs(grid.mean(rate)) for rate in sorted(grid.scores)}
+        return "  ".join(
+            f"{rate:g}: " + (f"{mean:.3g}" if math.isfinite(mean) else "failed") for rate, mean in means.items()
+        )
+
+    rows = ((grid.arm, f"{grid.own:g}", best_in_words(grid), grid.metric, scores(grid)) for grid in grids)
+    return table(
+        f"{experiment.slug}: the learning rate of each arm",
+        ("arm", "own rate", "best rate", "score", "mean score at each rate"),
+        rows,
+    )

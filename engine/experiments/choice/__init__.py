@@ -1,0 +1,1 @@
+"""“Which one should I use?”: every encoding measured in every quality that a reader may need."""
