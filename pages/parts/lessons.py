@@ -3,9 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from urllib.parse import urlencode, urlsplit
 
-import segno
 import streamlit as st
 
 from engine.config.presets import PRESETS
@@ -15,7 +13,7 @@ from engine.foundation.formatting import counted
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import ModelSettings, PageState
-from pages.parts.stage.presenting import Presenting, file_of, go_to, presenting, start_lesson
+from pages.parts.stage.presenting import CODE, go_to, link_of, only_here, presenting, qr_code, start_lesson
 
 STEPS = "steps"
 QR_WIDTH = 220
@@ -65,25 +63,17 @@ def _begin(lesson: Lesson, *, on: bool) -> None:
     start_lesson(lesson, on=on)
     now = presenting()
     assert now is not None
-    go_to(now, 0)
-
-
-def link_of(lesson: Lesson, base: str, *, present: bool) -> str:
-    """The full link to the first step of a lesson."""
-    first = lesson.steps[0]
-    query = {**first.query, **Presenting(lesson, on=present).carried()}
-    return f"{base}{file_of(first).removesuffix('.py')}?{urlencode(query)}"
+    go_to(now, 0, beat=CODE if on else 0)
 
 
 def _show_link(lesson: Lesson, base: str) -> None:
     """The link for the class as text and as a QR code."""
     link = link_of(lesson, base, present=False)
-    if urlsplit(link).hostname in ("localhost", "127.0.0.1"):
-        st.caption("This address works on this machine only. Open the app by the name that your class can reach.")
+    if warning := only_here(link):
+        st.caption(warning)
     code, qr = st.columns([2, 1])
     code.code(link, language=None, wrap_lines=True)
-    drawn = segno.make(link, micro=False).svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2)
-    qr.image(drawn, width=QR_WIDTH)
+    qr.image(qr_code(link), width=QR_WIDTH)
 
 
 def show_own(base: str) -> None:

@@ -1,5 +1,5 @@
-// The keys of a lesson: P presents, arrows and page keys (a presenter's remote) step, 1 to 3 guess, B blanks, Escape leaves. And the
-// minutes left.
+// The keys of a lesson: P presents, arrows and page keys (a presenter's remote) step, 1 to 3 guess, Q shows the link as a QR code, B
+// blanks, Escape leaves. And the minutes left.
 
 const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "leave" }
 const WRITING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable], [role=dialog]"
@@ -9,7 +9,8 @@ const within = (event, where) => event.composedPath().some((node) => node instan
 
 const GUESSES = ".st-key-stage-question [role=radio]"
 
-const shown = { data: null, tell: null, blank: null, clock: null, since: 0, clicked: false } // of the one instance on the page
+/** Of the one instance on the page. */
+const shown = { data: null, tell: null, blank: null, clock: null, code: null, since: 0, clicked: false }
 
 /** Whether a key belongs to what has the focus: text is written there, or arrows move a choice that was reached by keys. After a click
  * on a guess the arrows still lead through the lesson. */
@@ -20,9 +21,10 @@ const taken = (event) =>
 function draw() {
   const { data, since } = shown
   if (!data.on) {
-    shown.clock?.remove()
-    shown.blank?.remove()
-    shown.clock = shown.blank = null
+    for (const name of ["clock", "blank", "code"]) {
+      shown[name]?.remove()
+      shown[name] = null
+    }
     return
   }
   shown.clock ??= added("lesson-clock")
@@ -44,6 +46,53 @@ function wake() {
   shown.blank = null
 }
 
+/**
+ * The link of the lesson over the whole screen: its QR code, and the link as text.
+ *
+ * @param {{link: string, drawing: string, warning: string}} code `drawing`: an SVG, made by the page
+ */
+function showCode({ link, drawing, warning }) {
+  if (shown.code) return
+  const node = document.createElement("dialog")
+  node.className = "lesson-code"
+  node.setAttribute("aria-label", "The link of this lesson as a QR code")
+  node.innerHTML =
+    '<div class="drawing" role="img" aria-label="QR code"></div><p class="link"></p><p></p><button>Close</button>'
+  const [picture, text, note, close] = node.children
+  picture.innerHTML = drawing
+  text.textContent = link
+  note.textContent = warning
+  close.onclick = closeCode
+  node.oncancel = (event) => event.preventDefault() // Escape is heard as a key, as all others
+  document.body.append(node)
+  node.showModal()
+  shown.code = node
+}
+
+/** Close the QR code. Where it is the first beat, the lesson goes on with the next one. */
+function closeCode() {
+  if (shown.data.code.open) shown.tell("pressed", "next")
+  hideCode()
+}
+
+function hideCode() {
+  shown.code?.close() // gives the focus back
+  shown.code?.remove()
+  shown.code = null
+}
+
+/**
+ * Choose a guess. Before the guess is asked for, the lesson first goes on to it.
+ *
+ * @param {string} key 1 to 3
+ * @param {number} [tries] how often it is looked for while the page is drawn
+ */
+function guess(key, tries = 50) {
+  const radio = document.querySelectorAll(GUESSES)[Number(key) - 1]
+  if (radio) radio.click()
+  else if (tries) setTimeout(() => guess(key, tries - 1), 100)
+}
+
 function press(event) {
   if (event.key === "Tab") shown.clicked = false
   if (taken(event)) return
@@ -55,12 +104,20 @@ function press(event) {
     else shown.blank = added("lesson-blank")
     return
   }
-  if (["1", "2", "3"].includes(event.key)) return void document.querySelectorAll(GUESSES)[event.key - 1]?.click()
+  if (event.key.toLowerCase() === "q") return shown.code ? closeCode() : showCode(shown.data.code)
+  if (["1", "2", "3"].includes(event.key)) {
+    if (shown.code) return
+    const asked = document.querySelector(GUESSES)
+    if (!asked && shown.data.asks) shown.tell("pressed", "next")
+    return guess(event.key, asked || shown.data.asks ? 50 : 0)
+  }
   const step = KEYS[event.key]
   if (!step) return
   event.preventDefault()
   event.stopPropagation()
   if (shown.blank) wake() // on a remote, whatever was pressed: first the screen comes back
+  else if (shown.code && step !== "back") closeCode()
+  else if (shown.code) shown.data.code.open || hideCode()
   else shown.tell("pressed", step)
 }
 
@@ -71,8 +128,11 @@ export default function ({ data, setTriggerValue }) {
     document.addEventListener("pointerdown", click, true)
     shown.ticking = setInterval(draw, 5000)
   }
+  const place = shown.data?.place
   Object.assign(shown, { data, tell: setTriggerValue, since: performance.now() })
   draw()
+  if (data.on && data.place !== place) document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0)
+  if (data.on && data.code.open) showCode(data.code)
   return () => {
     document.removeEventListener("keydown", press, true)
     document.removeEventListener("pointerdown", click, true)

@@ -18,6 +18,9 @@ import { el } from "../../../shell/script/dom.js"
 import { downloads } from "../../../shell/script/downloads.js"
 
 const SLIM = 760 // below this width the sentence takes a line of its own
+/** Shown to a room, the height of the picture with its symbols as a share of the window's, by what is being shown. */
+const IN_A_ROOM = { question: 0.68, run: 0.39, picture: 0.7, sentence: 0.39 }
+const SYMBOLS = 5.2 // the height of the symbols in a room, in the page's letters
 
 /**
  * The panel of the picture. The page describes the model as `board.data.model`, as pages/parts/boards/live/stack.py
@@ -97,7 +100,7 @@ export function stackPanel(board, title) {
     const snapshot = look?.snapshot ?? board.snapshot()
     const sample = snapshot?.samples[0]
     const seen = seenIn(model, snapshot, { without: look?.without ?? [], only: view.only })
-    const layout = layoutFor(model, sample, width)
+    const layout = layoutFor(model, sample, width, tallIn(board.data.room))
     drawn = { model, snapshot, sample, seen, look, layout, question: sample ? questionOf(model, sample) : null }
     panel.root.classList.toggle("slim", width < SLIM)
     panel.wait.hidden = Boolean(sample)
@@ -205,10 +208,17 @@ export function stackPanel(board, title) {
 
 const shownOf = (symbols = []) => symbols.slice(0, MOST_POSITIONS)
 
-function layoutFor(model, sample, width) {
+/** The height of the picture's drawing in a room; 0 where the picture stands on a page among others. */
+function tallIn(room) {
+  if (!IN_A_ROOM[room]) return 0
+  return IN_A_ROOM[room] * innerHeight - SYMBOLS * parseFloat(getComputedStyle(document.documentElement).fontSize)
+}
+
+function layoutFor(model, sample, width, tall) {
   const [tokens, source] = [shownOf(sample?.tokens), shownOf(sample?.source)]
   return layoutOf({
     width,
+    tall,
     layers: model.layers,
     heads: model.heads,
     kinds: model.kinds.length,
