@@ -154,8 +154,8 @@ def show_presenter(file: str) -> None:
     A lesson that is not presented has a row with its steps instead.
     """
     now, on = presenting(), presented()
-    if on:
-        st.html(f"<style>{(HERE / 'presenting.css').read_text('utf-8')}</style>")
+    style = (HERE / "presenting.css").read_text("utf-8") if on else "/* not presented */"
+    st.html(f"<style>{style}</style>")  # always there: what is only taken away goes last, and boards would still see it
     data: dict[str, object] = {"on": on}
     if now is not None:
         link = link_of(now.lesson, base_address(file.removesuffix(".py").replace("_", "-")), present=False)

@@ -106,8 +106,8 @@ def live_board(
     headings are of level 2.
     """
     facts = _facts(run.id if run else "", panels, earlier, name) | {
-        "level": 2, "levels": {"loss": level_lines(levels or {})}, "untrained": untrained, "look": look or {}, "band": on_band, "room": room,
-        "above": ABOVE, "model": model or (stack_of(run.config) if run else None),
+        "level": 2, "levels": {"loss": level_lines(levels or {})}, "untrained": untrained, "look": look or {}, "band": on_band,
+        "room": room, "above": ABOVE, "model": model or (stack_of(run.config) if run else None),
     }  # fmt: skip
     state, asked = (controlled_as(run), _asked(key, run)) if run else ("none", "")
     polling = bool(asked) and run is not None and not has_ended(run)
