@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
@@ -78,6 +79,7 @@ def _show_link(lesson: Lesson, base: str) -> None:
 
 def show_own(base: str) -> None:
     """The steps with their controls, what can be added, and the ways to hold the lesson. ``base``: see show_ways."""
+    st.html(Path(__file__).with_suffix(".css"))
     steps = own_steps()
     st.header("Your own lesson", anchor=False)
     for place, step in enumerate(steps):
@@ -90,8 +92,9 @@ def show_own(base: str) -> None:
 
 
 def _row(steps: tuple[Step, ...], place: int, step: Step) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"{place + 1}. {escaped(step.title)}", width="stretch")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"lessons-step-{place}"):
+        icon = "help" if step.issue else "science"
+        st.markdown(f"{place + 1}. :material/{icon}: {escaped(step.title)}", width="stretch")
         key = f"lessons.minutes.{place}.{to_code(Lesson('', steps))}"
         minutes = st.number_input(
             f"Minutes of step {place + 1}", 1, MOST_MINUTES, step.minutes, key=key, label_visibility="collapsed", width=110
@@ -107,7 +110,7 @@ def _row(steps: tuple[Step, ...], place: int, step: Step) -> None:
         ):
             st.button(
                 f"{words}: step {place + 1}", icon=f":material/{icon}:", key=f"lessons.{words}.{place}", type="tertiary",
-                on_click=keep_steps, args=(changed,), disabled=changed == steps and words != "Remove",
+                help=words, on_click=keep_steps, args=(changed,), disabled=changed == steps and words != "Remove",
             )  # fmt: skip
 
 
@@ -121,12 +124,16 @@ def _moved(steps: tuple[Step, ...], place: int, to: int) -> tuple[Step, ...]:
 
 def _add(steps: tuple[Step, ...]) -> None:
     """What a step can be: an issue, or the lab as one of its presets shows it."""
-    there: dict[str, Callable[[], Step]] = {issue.title: partial(Step, MINUTES, slug) for slug, issue in ISSUES.items()}
-    there |= {f"Lab: {preset.title}": partial(lab_step, MINUTES, preset.config) for preset in PRESETS.values()}
+    kinds: dict[str, dict[str, Callable[[], Step]]] = {
+        ":material/help: Issue": {issue.title: partial(Step, MINUTES, slug) for slug, issue in ISSUES.items()},
+        ":material/science: Lab": {one.title: partial(lab_step, MINUTES, one.config) for one in PRESETS.values()},
+    }
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        chosen = st.selectbox(
-            "Add a step", list(there), index=None, placeholder="An issue, or the lab", key="lessons.add"
+        kind = st.segmented_control(
+            "Add a step", list(kinds), default=next(iter(kinds)), required=True, key="lessons.kind"
         )
+        there = kinds[str(kind)]
+        chosen = st.selectbox("Which one", list(there), index=None, placeholder="Choose one", key="lessons.add")
         full = len(steps) >= MOST_STEPS
         if st.button("Add", icon=":material/add:", disabled=chosen is None or full) and chosen is not None:
             keep_steps((*steps, there[chosen]()))
