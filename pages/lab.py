@@ -59,7 +59,6 @@ if link.get(PRESET) in PRESETS:
 say_ignored(ignored)
 say_ignored(take_arrival(link))
 
-unseen_title("Lab")
 run = shown_run()
 controlled = controlled_as(run)
 config: RunConfig | None = None
@@ -74,6 +73,7 @@ preset = PRESETS[slug] if slug in PRESETS and config == PRESETS[slug].config els
 if config is not None and is_presented():
     write_address(show_presented(config, preset))
     st.stop()
+unseen_title("Lab")
 show_arrival()
 band("lab")
 left, right = st.columns([1, 3.2], gap="medium")
