@@ -71,7 +71,7 @@ slug = st.session_state.get("look_at")
 preset = PRESETS[slug] if slug in PRESETS and config == PRESETS[slug].config else None
 
 if config is not None and is_presented():
-    write_address(show_presented(config, preset))
+    write_address(show_presented(config))
     st.stop()
 unseen_title("Lab")
 show_arrival()

@@ -7,12 +7,12 @@ const SIDE_BY_SIDE = { controls: 700, bare: 300 }
 const WIDEST_PITCH = 64
 /** The pitch below which heads become smaller first, of up to sixty columns and of more. */
 const LEAST_PITCH = { few: 9, many: 6 }
-const BAR = { page: 52, room: 76 } // a bar with the room beside it
-const BESIDE = { page: 190, room: 250 } // the parts at the left of a layer
+const BAR = 52 // a bar with the room beside it
 const LABELS_WIDE = 72 // the names of the rows of symbols, where they stand beside them
 const BETWEEN = 8 // kinds of attention
 const [THINNEST, LARGEST] = [2, 56] // a head
-const LARGEST_LETTERS = { page: 15, room: 24 } // at most
+/** Shown to a room, in the page's letters: the parts at the left, a bar, the rows above and below, the largest symbol. */
+const ENLARGED = { beside: 12.5, bar: 3.8, top: 1.8, foot: 1.7, letters: 1.2 }
 
 /**
  * @typedef {Object} Layout
@@ -39,28 +39,30 @@ const LARGEST_LETTERS = { page: 15, room: 24 } // at most
  * The layout of a model and its sequence.
  *
  * @param {{width: number, layers: number, heads: number, kinds: number, positions: number, sources: number, controls:
- *   boolean, longest: number, tall?: number}} wanted `heads` of one kind of attention in a layer; `longest`: the letters
- *   of the longest symbol; `tall`: the height to fill in a room, as well as the width; 0 on a page
+ *   boolean, longest: number, tall?: number, letter?: number}} wanted `heads` of one kind of attention in a layer; `longest`: the letters
+ *   of the longest symbol; `tall`: the height to fill in a room, as well as the width; 0 on a page;
+ *   `letter`: the size of the page's letters
  * @returns {Layout}
  */
-export function layoutOf({ width, layers, heads, kinds, positions, sources, controls, longest, tall = 0 }) {
+export function layoutOf(
+  { width, layers, heads, kinds, positions, sources, controls, longest, tall = 0, letter = 16 },
+) {
   const columns = Math.max(1, positions + (sources ? sources + 1 : 0))
-  const where = tall ? "room" : "page"
-  const bars = (controls ? 2 : 1) * BAR[where]
-  const beside = controls ? BESIDE[where] : 76
+  const bars = (controls ? 2 : 1) * (tall ? ENLARGED.bar * letter : BAR)
+  const beside = tall ? ENLARGED.beside * letter : controls ? 190 : 76
   const gapOf = (tile) => (tile < 10 ? 1 : 3)
   const tilesOf = (tile) => kinds * heads * (tile + gapOf(tile)) + Math.max(0, kinds - 1) * BETWEEN
   const least = controls && heads ? 116 : 0 // of the names above the heads
   const middleOf = (tile) => width - beside - 20 - Math.max(least, tilesOf(tile)) - bars
   const wide = width >= SIDE_BY_SIDE[controls ? "controls" : "bare"] && middleOf(THINNEST) >= 6 * columns
   const strip = wide ? 0 : controls ? 28 : 24
-  const [top, foot] = controls ? (tall ? [36, 34] : [26, 24]) : [6, 8]
+  const [top, foot] = tall ? [ENLARGED.top * letter, ENLARGED.foot * letter] : controls ? [26, 24] : [6, 8]
   const row = tall ? Math.max(10, (tall - top - foot) / layers - strip) : rowHeight(layers, controls, wide)
   const room = width - (controls ? 140 : 30) - (controls ? 2 : 1) * 40 // of the heads below a band
   const tight = (tile) =>
     wide ? middleOf(tile) < columns * LEAST_PITCH[columns > 60 ? "many" : "few"] : tilesOf(tile) > room
   const each = (room) => room / Math.max(1, kinds * heads) - 3
-  const most = tall ? each(0.3 * width) : Math.min(LARGEST, Math.max(24, each(least)))
+  const most = tall ? each((columns > 20 ? 0.18 : 0.3) * width) : Math.min(LARGEST, Math.max(24, each(least)))
   const largest = wide ? Math.min(row - 3, most) : 22
   let tile = Math.max(THINNEST, Math.floor(largest))
   while (tile > THINNEST && tight(tile)) tile -= 1
@@ -82,7 +84,7 @@ export function layoutOf({ width, layers, heads, kinds, positions, sources, cont
     height: top + layers * (row + strip) + foot,
     middle: columns * pitch,
     tiles: Math.max(wide ? least : 0, tilesOf(tile)),
-    letters: Math.max(6, Math.min(LARGEST_LETTERS[where], pitch / (0.64 * Math.max(1, longest)))),
+    letters: Math.max(6, Math.min(tall ? ENLARGED.letters * letter : 15, pitch / (0.64 * Math.max(1, longest)))),
   }
 }
 

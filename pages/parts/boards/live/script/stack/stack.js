@@ -18,9 +18,9 @@ import { el } from "../../../shell/script/dom.js"
 import { downloads } from "../../../shell/script/downloads.js"
 
 const SLIM = 760 // below this width the sentence takes a line of its own
-/** Shown to a room, the height of the picture with its symbols as a share of the window's, by what is being shown. */
-const IN_A_ROOM = { question: 0.68, run: 0.39, picture: 0.7, sentence: 0.39 }
-const SYMBOLS = 5.2 // the height of the symbols in a room, in the page's letters
+/** Shown to a room, what stands below the picture's drawing, in the page's letters, by what is being shown. */
+const BELOW = { question: 6.4, picture: 6.4, run: 10.2, sentence: 14.2 }
+const FIGURE = 0.21 // the height of the figure below it, as a share of the window's
 
 /**
  * The panel of the picture. The page describes the model as `board.data.model`, as pages/parts/boards/live/stack.py
@@ -100,7 +100,8 @@ export function stackPanel(board, title) {
     const snapshot = look?.snapshot ?? board.snapshot()
     const sample = snapshot?.samples[0]
     const seen = seenIn(model, snapshot, { without: look?.without ?? [], only: view.only })
-    const layout = layoutFor(model, sample, width, tallIn(board.data.room))
+    const tall = tallNow()
+    const layout = layoutFor(model, sample, width, tall)
     drawn = { model, snapshot, sample, seen, look, layout, question: sample ? questionOf(model, sample) : null }
     panel.root.classList.toggle("slim", width < SLIM)
     panel.wait.hidden = Boolean(sample)
@@ -112,6 +113,14 @@ export function stackPanel(board, title) {
     place(layout)
     attend()
     if (pointer) say()
+    if (tall) setTimeout(() => Math.abs(tallNow() - tall) > 2 && touch(), 300) // what stands above it has moved it
+  }
+  /** The height that the drawing may fill in a room; 0 where the picture stands on a page among others. */
+  const tallNow = () => {
+    if (!BELOW[board.data.room] || innerWidth < SLIM) return 0
+    const figure = ["run", "sentence"].includes(board.data.room) ? FIGURE * innerHeight : 0
+    const left = innerHeight - panel.body.getBoundingClientRect().top - figure - BELOW[board.data.room] * pageLetter()
+    return Math.max(120, Math.floor(left))
   }
   /** Build the parts where the model is another one; what was taken away was a part of the model before. */
   const beginAnew = (model) => {
@@ -206,19 +215,15 @@ export function stackPanel(board, title) {
   return panel
 }
 
+const pageLetter = () => parseFloat(getComputedStyle(document.documentElement).fontSize)
 const shownOf = (symbols = []) => symbols.slice(0, MOST_POSITIONS)
-
-/** The height of the picture's drawing in a room; 0 where the picture stands on a page among others. */
-function tallIn(room) {
-  if (!IN_A_ROOM[room]) return 0
-  return IN_A_ROOM[room] * innerHeight - SYMBOLS * parseFloat(getComputedStyle(document.documentElement).fontSize)
-}
 
 function layoutFor(model, sample, width, tall) {
   const [tokens, source] = [shownOf(sample?.tokens), shownOf(sample?.source)]
   return layoutOf({
     width,
     tall,
+    letter: pageLetter(),
     layers: model.layers,
     heads: model.heads,
     kinds: model.kinds.length,
