@@ -21,6 +21,7 @@ from pages.parts.lab.controls import choose_pace, controls
 from pages.parts.lab.form import main_settings, opened_settings, other_settings
 from pages.parts.lab.model import act, model_of
 from pages.parts.lab.outcome import show_lengths, take_run_away
+from pages.parts.lab.presented import is_presented, show_presented
 from pages.parts.lab.runs import overlays_behind, show_beside, show_shelf
 from pages.parts.lab.said import reference_behind, say, show_arrival, take_arrival
 from pages.parts.lab.state import PRESET, RUN, SETTINGS, fill_form, form_config, write_address
@@ -59,7 +60,6 @@ if link.get(PRESET) in PRESETS:
 say_ignored(ignored)
 say_ignored(take_arrival(link))
 
-unseen_title("Lab")
 run = shown_run()
 controlled = controlled_as(run)
 config: RunConfig | None = None
@@ -71,6 +71,10 @@ except ConfigError as error:
 slug = st.session_state.get("look_at")
 preset = PRESETS[slug] if slug in PRESETS and config == PRESETS[slug].config else None
 
+if config is not None and is_presented():
+    write_address(show_presented(config))
+    st.stop()
+unseen_title("Lab")
 show_arrival()
 band("lab")
 st.html(Path(__file__).parent / "parts" / "lab" / "lab.css")

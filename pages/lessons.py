@@ -5,6 +5,7 @@ import streamlit as st
 from engine.experiments.lessons import LESSONS
 from pages.parts.app.in_markdown import escaped, say_ignored
 from pages.parts.lessons import SETTINGS, show_own, show_ways, titles
+from pages.parts.stage.presenting import base_address
 
 _, ignored = SETTINGS.open_address()
 say_ignored(ignored)
@@ -12,10 +13,11 @@ say_ignored(ignored)
 st.title("Lessons", anchor=False)
 st.markdown(
     "A lesson leads a class from question to question. **Present** shows nothing but the step itself, in large letters: the right arrow "
-    "key (or a presenter's remote) goes on, the left one back, **1**, **2** and **3** choose the class's guess, **B** makes the screen "
-    "black, **Escape** leaves. Runs train live, in a minute or two each; what was run here before is there at once."
+    "key (or a presenter's remote) goes on, the left one back, **1**, **2** and **3** choose the class's guess, **Q** shows the lesson's "
+    "link as a QR code, **B** makes the screen black, **Escape** leaves. Runs train live, in a minute or two each; a run that was "
+    "made here before is shown at once."
 )
-base = (st.context.url or "").split("?")[0].removesuffix("/").removesuffix("lessons")
+base = base_address("lessons")
 for lesson in LESSONS.values():
     with st.container(border=True):
         st.header(f"{lesson.title} · {lesson.minutes} minutes", anchor=False)

@@ -15,10 +15,12 @@ from pages.parts.stage.presenting import open_lesson, show_presenter
 st.set_page_config(page_title="Attention Lab", page_icon=Path(__file__).parent / "parts" / "icon.svg", layout="wide")
 
 note_visitor()
-with in_turn():
-    page = navigation()
-    show_frame(page.url_path)
-    say_ignored(open_lesson())
-    show_presenter(f"{page.url_path.replace('-', '_')}.py")
-    page.run()
-server.wake()
+try:
+    with in_turn():
+        page = navigation()
+        show_frame(page.url_path)
+        say_ignored(open_lesson())
+        show_presenter(f"{page.url_path.replace('-', '_')}.py")
+        page.run()
+finally:  # a page may stop its script early
+    server.wake()

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from engine.experiments.experiment import Values
-from engine.experiments.finding import Finding
+from engine.experiments.finding import FEWEST_SEEDS, Finding
 from engine.foundation.formatting import counted, in_bytes
 from engine.foundation.tables import Text
 
@@ -121,8 +121,12 @@ def _sentence(
     if answer == 0:
         return f"{figure.change} {figure.subject} stays about the same: {old} and {new}{unit}, over {all_of_them}."
     verb = {-1: "falls", 0: "stays", 1: "rises"}[sign]
-    so_far = " So far this is undecided." if answer is None else ""
-    return f"{figure.change} {figure.subject} {verb} from {old} to {new}{unit}, in {agreeing} of {all_of_them}.{so_far}"
+    told = f"{figure.change} {figure.subject} {verb} from {old} to {new}{unit}, in {agreeing} of {all_of_them}."
+    if answer is not None:
+        return told
+    if seeds >= FEWEST_SEEDS:
+        return f"{told} These seeds do not decide it."
+    return f"{told} It takes at least {counted(FEWEST_SEEDS - seeds, 'more seed')} to decide."
 
 
 def number(value: float) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from engine.config.link import from_query
 from engine.config.presets import PRESETS
-from engine.config.run_config import RunConfig
+from engine.config.run_config import RunConfig, settings_for
 from engine.experiments.issues import ISSUES
 from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import to_text
@@ -38,7 +38,8 @@ class Step:
         preset = next((one for one in PRESETS.values() if one.config == config), None)
         if preset is not None:
             return f"Lab: {preset.title}"
-        return "Lab: " + ", ".join(f"{name} {value}" for name, value in self.settings)
+        rows = {row.name: row for row in settings_for(config.task, config.pos_encoding)}
+        return "Lab: " + ", ".join(f"{rows[name].label} {rows[name].words(value)}" for name, value in self.settings)
 
     @property
     def query(self) -> dict[str, str]:

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from urllib.parse import urlencode, urlsplit
+from pathlib import Path
 
-import segno
 import streamlit as st
 
 from engine.config.presets import PRESETS
@@ -15,7 +14,7 @@ from engine.foundation.formatting import counted
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import ModelSettings, PageState
-from pages.parts.stage.presenting import Presenting, file_of, go_to, presenting, start_lesson
+from pages.parts.stage.presenting import CODE, go_to, link_of, only_here, presenting, qr_code, start_lesson
 
 STEPS = "steps"
 QR_WIDTH = 220
@@ -65,29 +64,22 @@ def _begin(lesson: Lesson, *, on: bool) -> None:
     start_lesson(lesson, on=on)
     now = presenting()
     assert now is not None
-    go_to(now, 0)
-
-
-def link_of(lesson: Lesson, base: str, *, present: bool) -> str:
-    """The full link to the first step of a lesson."""
-    first = lesson.steps[0]
-    query = {**first.query, **Presenting(lesson, on=present).carried()}
-    return f"{base}{file_of(first).removesuffix('.py')}?{urlencode(query)}"
+    go_to(now, 0, beat=CODE if on else 0)
 
 
 def _show_link(lesson: Lesson, base: str) -> None:
     """The link for the class as text and as a QR code."""
     link = link_of(lesson, base, present=False)
-    if urlsplit(link).hostname in ("localhost", "127.0.0.1"):
-        st.caption("This address works on this machine only. Open the app by the name that your class can reach.")
+    if warning := only_here(link):
+        st.caption(warning)
     code, qr = st.columns([2, 1])
     code.code(link, language=None, wrap_lines=True)
-    drawn = segno.make(link, micro=False).svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2)
-    qr.image(drawn, width=QR_WIDTH)
+    qr.image(qr_code(link), width=QR_WIDTH)
 
 
 def show_own(base: str) -> None:
     """The steps with their controls, what can be added, and the ways to hold the lesson. ``base``: see show_ways."""
+    st.html(Path(__file__).with_suffix(".css"))
     steps = own_steps()
     st.header("Your own lesson", anchor=False)
     for place, step in enumerate(steps):
@@ -100,8 +92,9 @@ def show_own(base: str) -> None:
 
 
 def _row(steps: tuple[Step, ...], place: int, step: Step) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"{place + 1}. {escaped(step.title)}", width="stretch")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"lessons-step-{place}"):
+        icon = "help" if step.issue else "science"
+        st.markdown(f"{place + 1}. :material/{icon}: {escaped(step.title)}", width="stretch")
         key = f"lessons.minutes.{place}.{to_code(Lesson('', steps))}"
         minutes = st.number_input(
             f"Minutes of step {place + 1}", 1, MOST_MINUTES, step.minutes, key=key, label_visibility="collapsed", width=110
@@ -117,7 +110,7 @@ def _row(steps: tuple[Step, ...], place: int, step: Step) -> None:
         ):
             st.button(
                 f"{words}: step {place + 1}", icon=f":material/{icon}:", key=f"lessons.{words}.{place}", type="tertiary",
-                on_click=keep_steps, args=(changed,), disabled=changed == steps and words != "Remove",
+                help=words, on_click=keep_steps, args=(changed,), disabled=changed == steps and words != "Remove",
             )  # fmt: skip
 
 
@@ -131,12 +124,16 @@ def _moved(steps: tuple[Step, ...], place: int, to: int) -> tuple[Step, ...]:
 
 def _add(steps: tuple[Step, ...]) -> None:
     """What a step can be: an issue, or the lab as one of its presets shows it."""
-    there: dict[str, Callable[[], Step]] = {issue.title: partial(Step, MINUTES, slug) for slug, issue in ISSUES.items()}
-    there |= {f"Lab: {preset.title}": partial(lab_step, MINUTES, preset.config) for preset in PRESETS.values()}
+    kinds: dict[str, dict[str, Callable[[], Step]]] = {
+        ":material/help: Issue": {issue.title: partial(Step, MINUTES, slug) for slug, issue in ISSUES.items()},
+        ":material/science: Lab": {one.title: partial(lab_step, MINUTES, one.config) for one in PRESETS.values()},
+    }
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        chosen = st.selectbox(
-            "Add a step", list(there), index=None, placeholder="An issue, or the lab", key="lessons.add"
+        kind = st.segmented_control(
+            "Add a step", list(kinds), default=next(iter(kinds)), required=True, key="lessons.kind"
         )
+        there = kinds[str(kind)]
+        chosen = st.selectbox("Which one", list(there), index=None, placeholder="Choose one", key="lessons.add")
         full = len(steps) >= MOST_STEPS
         if st.button("Add", icon=":material/add:", disabled=chosen is None or full) and chosen is not None:
             keep_steps((*steps, there[chosen]()))

@@ -5,7 +5,18 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import Open, button, drawn, go, in_view, nothing_is_cut_off, settled
+from tests.browser.conftest import (
+    PROJECTOR,
+    Open,
+    button,
+    drawn,
+    expect,
+    figure,
+    go,
+    in_view,
+    nothing_is_cut_off,
+    settled,
+)
 
 ZOOM = ({"width": 853, "height": 480}, {"width": 640, "height": 360})
 """A window of 1280 by 720 as the page sees it when the browser enlarges everything to 150 and to 200 %."""
@@ -142,6 +153,47 @@ def test_a_stage_is_presented_from_the_keyboard(open_page: Open) -> None:
     page.get_by_text("What helps:").wait_for()
     page.keyboard.press("Escape")
     bar.wait_for()
+
+
+def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open) -> None:
+    page = open_page("lessons?steps=lab~steps~40.5~~missing-mask.5", "Lessons", PROJECTOR)
+    button(page, "Present").last.scroll_into_view_if_needed()
+    button(page, "Present").last.click()
+    code = page.get_by_role("dialog", name="The link of this lesson as a QR code")
+    code.get_by_text("lesson=lab~steps~40").wait_for()
+    expect(code.get_by_role("button", name="Close")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(code).to_have_count(0)
+    page.get_by_role("heading", name=re.compile("Will this model learn it")).wait_for()
+    picture, curve, sentence = figure(page, "stack"), figure(page, "accuracy"), page.locator(".stHeading h3")
+
+    def on_one_screen(*, with_curve: bool) -> None:
+        expect(curve).to_be_visible(visible=with_curve)
+        settled(page)
+        in_view(picture, *([curve] if with_curve else []))
+        assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollHeight") <= PROJECTOR["height"]
+        assert picture.bounding_box()["width"] >= PROJECTOR["width"] - 2 * 48
+        expect(button(page, "Train")).to_have_count(0)
+
+    page.get_by_text("untrained.").wait_for()
+    on_one_screen(with_curve=False)
+    page.keyboard.press("PageDown")
+    page.locator(".badge").get_by_text("Finished").wait_for()
+    on_one_screen(with_curve=True)
+    page.keyboard.press("PageDown")
+    on_one_screen(with_curve=False)
+    page.keyboard.press("PageDown")
+    sentence.get_by_text(re.compile("accuracy")).wait_for()
+    on_one_screen(with_curve=True)
+    in_view(sentence)
+    page.keyboard.press("PageDown")
+    page.get_by_role("heading", name="The mask is missing").wait_for()
+    settled(page)
+    page.keyboard.press("3")  # before the guess is asked for: the lesson goes on to it
+    page.locator("[role=radio][aria-checked=true]").get_by_text("It rises").wait_for()
+    for shown in (1, 0):
+        page.keyboard.press("q")
+        expect(code).to_have_count(shown)
 
 
 def test_nothing_moves_by_itself_where_motion_is_not_wanted(open_page: Open) -> None:

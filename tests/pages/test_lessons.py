@@ -4,8 +4,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS, Lesson, Step, from_code
-from pages.parts.lessons import link_of
-from pages.parts.stage.presenting import BEATS, Presenting
+from pages.parts.stage.presenting import BEATS, Presenting, link_of
 from tests.pages.looking import Open, labels, press, said
 
 
@@ -69,5 +68,6 @@ def test_a_presented_stage_shows_its_question_alone_starts_nothing_and_each_beat
     shown = [sum(Presenting(now.lesson, beat=beat).shows(part) for part in BEATS) for beat in range(len(BEATS))]
     assert shown == [1, 2, 3, 4, 5, 6]
     assert all(Presenting(now.lesson, on=False).shows(part) for part in BEATS)
-    assert Presenting(from_code("lab.5")).last_beat
+    lab = Presenting(from_code("lab.5"), beat=1)
+    assert (lab.shows("run"), lab.shows("picture"), lab.last_beat) == (True, False, False)
     assert not now.last_beat

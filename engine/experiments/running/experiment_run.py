@@ -1,10 +1,11 @@
 """Running an experiment's trials on the worker pool: seed after seed, all arms of a seed together."""
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from statistics import fmean
 from threading import RLock
 
 from engine.experiments.experiment import Arm, Experiment
@@ -29,6 +30,11 @@ class RunningTrial:
     arm: Arm
     seed: int
     shared: SharedRun
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.began
 
     @property
     def run(self) -> Run:
@@ -76,6 +82,8 @@ class ExperimentRun(BackgroundTask):
         self._pool = pool
         self._trials = list(self.reused)
         self._weighed = self.state, report(experiment, (), self.seeds, extended=extended)
+        self._took: tuple[tuple[str, float], ...] = ()
+        """The arm and the seconds of each trial that was trained here."""
         self._lost_once: set[tuple[str, int]] = set()
         self._lock = RLock()
 
@@ -107,9 +115,20 @@ class ExperimentRun(BackgroundTask):
 
     @property
     def seconds_left(self) -> float | None:
-        """The predicted seconds left at the pace so far; None before 2 % of the new steps are done."""
-        done, before = self.done, self._share(self.reused)
-        return self.seconds * (1 - done) / (done - before) if done - before > 0.02 * (1 - before) else None
+        """The seconds left, from those that trials have taken here: an arm without one is judged by its steps. None before the first
+        has ended."""
+        took, running, ended = self._took, self.running_trials, Counter(trial.arm for trial in self.trials)
+        if not took:
+            return None
+        pace = sum(seconds for _, seconds in took) / sum(self._steps[arm] for arm, _ in took)
+        each = {
+            name: fmean([seconds for arm, seconds in took if arm == name] or [pace * steps])
+            for name, steps in self._steps.items()
+        }
+        left = {name: len(self.seeds) - ended[name] for name in each}
+        begun = sum(min(trial.seconds, each[trial.arm.name]) for trial in running)
+        work = sum(number * each[name] for name, number in left.items()) - begun
+        return max(0.0, work) / max(1, min(self._pool.machines.slots, sum(left.values())))
 
     def _share(self, trials: Sequence[Trial], running: Sequence[RunningTrial] = ()) -> float:
         taken = sum(self._steps[trial.arm] for trial in trials) + sum(trial.run.step for trial in running)
@@ -168,6 +187,7 @@ class ExperimentRun(BackgroundTask):
                 read.append(trial.shared.trial(*place, partial(self._read, trial)))
         if not ended:
             return False
+        self._took = (*self._took, *((trial.arm.name, trial.seconds) for trial in ended))
         self._take_in(read)
         self.running_trials = tuple(trial for trial in self.running_trials if trial not in ended)
         self._shared.leave(self._pool, [trial.shared for trial in ended])

@@ -13,6 +13,7 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
 from engine.foundation.formatting import counted
 from pages.parts.charts.base import plain_figure
+from pages.parts.charts.experiments.arms import role_color
 from pages.parts.charts.experiments.key_figure import SCALE, Slide, key_figure, slide_figure
 from pages.parts.charts.experiments.strip import Ended
 from pages.parts.issues.guess import Guess
@@ -45,11 +46,12 @@ def key_sections(issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, sai
     if outcome and sentence and shown.state != "running":
         made = draw(_slide, words=_words(issue, shown, outcome))
         slide = {"layout": made["layout"], "scale": SCALE}  # its traces are those of the figure
+    roles = dict.fromkeys(issue.arm(row.arm).role for row in (figure.rows if whole else figure.rows[:2]))
     panel: Plain = {
         "id": "key.figure", "title": figure.quantity, "height": max(LOWEST, AROUND + ROW * len(figure.rows)),
         "tall": max(TALL_LOWEST, AROUND + TALL_ROW * len(figure.rows)), "words": sentence, "result": sentence,
         "alt": sentence or f"{figure.quantity} of {len(rows)} rows: no seed has ended yet.", "figure": drawn,
-        "picks": True, "drags": shown.state == "waiting",
+        "legend": [[role, role_color(role)] for role in roles], "picks": True, "drags": shown.state == "waiting",
         "wide": True, "slide": slide,
     }  # fmt: skip
     return [{"id": "key", "title": "", "note": "", "panels": [panel], "width": 280, "table": None}]

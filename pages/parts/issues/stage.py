@@ -79,7 +79,8 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                 before_any_run = report(asked(issue), (), asked(issue).seed_range, extended=extended())
                 there = shown or Shown.of(before_any_run, "waiting")
                 experiment_board(drawing, f"{issue.slug}.{there.seeds}.{there.stamp}", there)
-            if outcome is not None and shows("remedy"):
+        if outcome is not None and shows("remedy"):
+            with question if presented() else result:  # in a room the figure takes the height
                 st.markdown(f"**What helps:** {figure.remedy}")
     return shown
 

@@ -14,7 +14,7 @@ PACE = "pace"
 
 def submit(config: RunConfig, *, paused: bool = False) -> None:
     """Start a run at the chosen pace and show it, unless it is refused."""
-    if run := own_runs.start_run(config, pace=PACES[st.session_state[PACE]], paused=paused):
+    if run := own_runs.start_run(config, pace=PACES[st.session_state.get(PACE, "Full speed")], paused=paused):
         own_runs.show_run(run.id)
 
 

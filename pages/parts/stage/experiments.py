@@ -28,7 +28,7 @@ SHARED = SharedTrials()
 
 
 def forecast(experiment: Experiment, extended: bool = False) -> str:
-    """The trials and time that an experiment will take, in a sentence. Those kept on this machine are not trained again."""
+    """The trials of an experiment and a rough time, in two sentences. Those kept on this machine are not trained again."""
     arms, seeds = experiment.arms_of(extended), experiment.seeds
     stored = trial_cache.stored_trials(experiment, extended)
     trials = len(arms) * seeds
@@ -45,7 +45,7 @@ def forecast(experiment: Experiment, extended: bool = False) -> str:
     if not times or len(stored) == trials or any(pace is None for pace, _ in times):
         return f"{words}."
     seconds = sum((pace or 0.0) * steps for pace, steps in times) / server.pool().machines.slots
-    return f"{words}, about {in_time(seconds)} here and the time for measuring."
+    return f"{words}, roughly {in_time(seconds)} or more. The time left is known once the first trial has ended."
 
 
 def seeds_setting() -> Any:

@@ -41,7 +41,9 @@ def status_words(shown: Shown) -> str:
     before = f", {shown.reused} of them from before" if shown.reused else ""
     trials = f"{ended} of {total} trials{before}"
     if shown.state == "running":
-        left = "" if shown.seconds_left is None else f" · about {in_time(shown.seconds_left)} left"
+        left = " · the time left is known once the first trial has ended"
+        if shown.seconds_left is not None:
+            left = f" · about {in_time(shown.seconds_left)} left"
         places = [trial.queue_place for trial in shown.running if trial.queue_place]
         if places and len(places) == len(shown.running):
             left = f" · waiting for a worker, place {min(places)} in the queue"

@@ -1,5 +1,5 @@
-// The keys of a lesson: P presents, arrows and page keys (a presenter's remote) step, 1 to 3 guess, B blanks, Escape
-// leaves. And the minutes left.
+// The keys of a lesson: P presents, arrows and page keys (a presenter's remote) step, 1 to 3 guess, Q shows the link as
+// a QR code, B blanks, Escape leaves. And the minutes left.
 
 /** @type {Record<string, string>} */
 const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "leave" }
@@ -17,11 +17,13 @@ const GUESSES = ".st-key-stage-question [role=radio]"
 /**
  * What the one instance on the page knows and shows.
  *
- * @type {{data: {on: boolean, left?: number, place?: string} | null, tell: Component["setTriggerValue"] | null,
- *   blank: HTMLElement | null, clock: HTMLElement | null, since: number, clicked: boolean,
- *   ticking?: ReturnType<typeof setInterval>}}
+ * @typedef {{link: string, drawing: string, warning: string, open: boolean}} Code the lesson's link; `drawing`: an SVG,
+ *   made by the page; `open`: whether it is the first beat
+ * @type {{data: {on: boolean, left?: number, place?: string, asks?: boolean, code?: Code} | null,
+ *   tell: Component["setTriggerValue"] | null, blank: HTMLElement | null, clock: HTMLElement | null,
+ *   code: HTMLDialogElement | null, since: number, clicked: boolean, ticking?: ReturnType<typeof setInterval>}}
  */
-const shown = { data: null, tell: null, blank: null, clock: null, since: 0, clicked: false }
+const shown = { data: null, tell: null, blank: null, clock: null, code: null, since: 0, clicked: false }
 
 /**
  * Whether a key belongs to what has the focus: text is written there, or arrows move a choice that was reached by keys.
@@ -36,9 +38,8 @@ const taken = (event) =>
 function draw() {
   const { data, since } = shown
   if (!data.on) {
-    shown.clock?.remove()
-    shown.blank?.remove()
-    shown.clock = shown.blank = null
+    for (const node of [shown.clock, shown.blank, shown.code]) node?.remove()
+    Object.assign(shown, { clock: null, blank: null, code: null })
     return
   }
   shown.clock ??= added("lesson-clock")
@@ -68,6 +69,54 @@ function wake() {
 }
 
 /**
+ * The link of the lesson over the whole screen: its QR code, and the link as text.
+ *
+ * @param {Code} code
+ */
+function showCode({ link, drawing, warning }) {
+  if (shown.code) return
+  const node = document.createElement("dialog")
+  node.className = "lesson-code"
+  node.setAttribute("aria-label", "The link of this lesson as a QR code")
+  node.innerHTML =
+    '<div class="drawing" role="img" aria-label="QR code"></div><p class="link"></p><p></p><button>Close</button>'
+  const [picture, text, note] = node.children
+  const close = node.querySelector("button")
+  picture.innerHTML = drawing
+  text.textContent = link
+  note.textContent = warning
+  close.onclick = closeCode
+  node.oncancel = (event) => event.preventDefault() // Escape is heard as a key, as all others
+  document.body.append(node)
+  node.showModal()
+  shown.code = node
+}
+
+/** Close the QR code. Where it is the first beat, the lesson goes on with the next one. */
+function closeCode() {
+  if (shown.data.code.open) shown.tell("pressed", "next")
+  hideCode()
+}
+
+function hideCode() {
+  shown.code?.close() // gives the focus back
+  shown.code?.remove()
+  shown.code = null
+}
+
+/**
+ * Choose a guess. Before the guess is asked for, the lesson first goes on to it.
+ *
+ * @param {string} key 1 to 3
+ * @param {number} [tries] how often it is looked for while the page is drawn
+ */
+function guess(key, tries = 50) {
+  const radio = document.querySelectorAll(GUESSES)[Number(key) - 1]
+  if (radio instanceof HTMLElement) radio.click()
+  else if (tries) setTimeout(() => guess(key, tries - 1), 100)
+}
+
+/**
  * What a key does.
  *
  * @param {KeyboardEvent} event
@@ -84,15 +133,20 @@ function press(event) {
     else shown.blank = added("lesson-blank")
     return
   }
+  if (event.key.toLowerCase() === "q") return shown.code ? closeCode() : showCode(shown.data.code)
   if (["1", "2", "3"].includes(event.key)) {
-    const guess = document.querySelectorAll(GUESSES)[Number(event.key) - 1]
-    return void (guess instanceof HTMLElement && guess.click())
+    if (shown.code) return
+    const asked = document.querySelector(GUESSES)
+    if (!asked && shown.data.asks) shown.tell("pressed", "next")
+    return guess(event.key, asked || shown.data.asks ? 50 : 0)
   }
   const step = KEYS[event.key]
   if (!step) return
   event.preventDefault()
   event.stopPropagation()
   if (shown.blank) wake() // on a remote, whatever was pressed: first the screen comes back
+  else if (shown.code && step !== "back") closeCode()
+  else if (shown.code) shown.data.code.open || hideCode()
   else shown.tell("pressed", step)
 }
 
@@ -107,8 +161,11 @@ export default function ({ data, setTriggerValue }) {
     document.addEventListener("pointerdown", click, true)
     shown.ticking = setInterval(draw, 5000)
   }
+  const place = shown.data?.place
   Object.assign(shown, { data, tell: setTriggerValue, since: performance.now() })
   draw()
+  if (data.on && data.place !== place) document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0)
+  if (data.on && data.code.open) showCode(data.code)
   return () => {
     document.removeEventListener("keydown", press, true)
     document.removeEventListener("pointerdown", click, true)

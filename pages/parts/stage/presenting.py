@@ -6,8 +6,11 @@ does not: a link never starts a run.
 
 import time
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
+from urllib.parse import urlencode, urlsplit
 
+import segno
 import streamlit as st
 
 from engine.experiments.issues import ISSUES
@@ -22,6 +25,10 @@ KEY = "presenting"
 BEATS = ("question", "guess", "run", "figure", "sentence", "remedy")
 """What a stage shows, one after another; each adds to those before: the run has the two rows that the question compares, the figure
 has all."""
+LAB_BEATS = ("question", "run", "picture", "sentence")
+"""What the lab shows, one after another. It trains from "run" on."""
+CODE = -1
+"""The beat before the first step of a lesson: its link as a QR code."""
 ISSUES_FILE, LAB_FILE = "issues.py", "lab.py"
 
 
@@ -41,12 +48,16 @@ class Presenting:
         return self.lesson.steps[self.at]
 
     @property
+    def beats(self) -> tuple[str, ...]:
+        return BEATS if self.step.issue else LAB_BEATS
+
+    @property
     def last_beat(self) -> bool:
-        return not self.step.issue or self.beat >= len(BEATS) - 1
+        return self.beat >= len(self.beats) - 1
 
     def shows(self, beat: str) -> bool:
-        """Whether a stage shows this already; everything where it is not presented."""
-        return not self.on or self.beat >= BEATS.index(beat)
+        """Whether a page shows this already; everything where it is not presented, or is not the page of the step."""
+        return not self.on or beat not in self.beats or self.beat >= self.beats.index(beat)
 
     def carried(self) -> dict[str, str]:
         return {"lesson": to_code(self.lesson), "at": str(self.at + 1), **({"present": "true"} if self.on else {})}
@@ -69,9 +80,9 @@ def shows(beat: str) -> bool:
 
 
 def asks_to_run(slug: str) -> bool:
-    """Whether a presented stage has come to its run; once each time."""
+    """Whether a presented step has come to its run; once each time. ``slug``: of the issue, empty for the lab."""
     now = presenting()
-    if now is None or not now.on or BEATS[now.beat] != "run" or now.step.issue != slug:
+    if now is None or not now.on or now.beat != now.beats.index("run") or now.step.issue != slug:
         return False
     asked: set[tuple[int, float]] = st.session_state.setdefault(f"{KEY}.ran", set())
     this = (now.at, now.began)
@@ -111,19 +122,49 @@ def open_lesson() -> list[Problem]:
     return ignored
 
 
+def link_of(lesson: Lesson, base: str, *, present: bool) -> str:
+    """The full link to the first step of a lesson. ``base``: the address of the app, with a slash at its end."""
+    first = lesson.steps[0]
+    query = {**first.query, **Presenting(lesson, on=present).carried()}
+    return f"{base}{file_of(first).removesuffix('.py')}?{urlencode(query)}"
+
+
+def base_address(page: str) -> str:
+    """The address of the app, with a slash at its end. ``page``: the address of the page that is shown."""
+    return (st.context.url or "").split("?")[0].removesuffix("/").removesuffix(page)
+
+
+def only_here(link: str) -> str:
+    """A warning where a link works on this machine only, else an empty text."""
+    here = urlsplit(link).hostname in ("localhost", "127.0.0.1")
+    return (
+        "This address works on this machine only. Open the app by the name that your class can reach." if here else ""
+    )
+
+
+@lru_cache
+def qr_code(link: str) -> str:
+    """The link as a QR code, an SVG drawing, black on white in both themes."""
+    return segno.make(link, micro=False).svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2, omitsize=True)
+
+
 def show_presenter(file: str) -> None:
     """Listen to the keys of a keyboard or a presenter's remote; follow them. ``file``: of the page that is shown.
 
     A lesson that is not presented has a row with its steps instead.
     """
     now, on = presenting(), presented()
-    if on:
-        st.html(f"<style>{(HERE / 'presenting.css').read_text('utf-8')}</style>")
-    data = {
-        "on": on,
-        "left": None if now is None else now.lesson.minutes * 60 - (time.time() - now.began),
-        "place": "" if now is None else f"{now.at + 1} of {len(now.lesson.steps)}",
-    }
+    style = (HERE / "presenting.css").read_text("utf-8") if on else "/* not presented */"
+    st.html(f"<style>{style}</style>")  # always there: what is only taken away goes last, and boards would still see it
+    data: dict[str, object] = {"on": on}
+    if now is not None:
+        link = link_of(now.lesson, base_address(file.removesuffix(".py").replace("_", "-")), present=False)
+        data |= {
+            "left": now.lesson.minutes * 60 - (time.time() - now.began),
+            "place": f"{now.at + 1} of {len(now.lesson.steps)}",
+            "asks": bool(now.step.issue) and now.beat == 0,
+            "code": {"open": now.beat == CODE, "link": link, "drawing": qr_code(link), "warning": only_here(link)},
+        }
     with st.container(key="presenter"):
         told = listening_script(HERE / "presenting.js")(key="presenter.script", data=data, on_pressed_change=nothing)
     pressed = str(told.pressed or "")
@@ -165,10 +206,10 @@ def _follow(pressed: str, now: Presenting | None, file: str) -> None:
             put(replace(now, beat=now.beat + 1))
         case "next" if now.at + 1 < len(now.lesson.steps):
             go_to(now, now.at + 1)
-        case "back" if now.on and now.beat > 0:
+        case "back" if now.on and now.beat > (0 if now.at else CODE):
             put(replace(now, beat=now.beat - 1))
         case "back" if now.at > 0:
-            go_to(now, now.at - 1, beat=len(BEATS) - 1)
+            go_to(now, now.at - 1, beat=len(replace(now, at=now.at - 1).beats) - 1)
         case _:
             return
     st.rerun()

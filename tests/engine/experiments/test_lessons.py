@@ -31,7 +31,7 @@ def test_the_lab_is_told_by_what_differs_from_the_defaults_and_named_by_its_pres
         assert quote_plus(code, safe=",") == code, "nothing in it is escaped in an address"
         assert len(step.settings) < len(preset.config.flat())
         assert step.title == f"Lab: {preset.title}"
-    assert lab_step(3, RunConfig(n_layers=3)).title == "Lab: n_layers 3"
+    assert lab_step(3, RunConfig(n_layers=3)).title == "Lab: Depth 3"
     assert lab_step(3, RunConfig()).settings == ()
 
 

@@ -156,7 +156,9 @@ SAME = "Without it accuracy stays about the same: "
         ([0.5] * 8, [0.51] * 8, Finding.NONE, 0, f"{SAME}0.50 and 0.51, over 8 seeds."),
         ([0.5] * 8, [0.5] * 8, Finding.HOLDS, 0, f"{SAME}0.50 and 0.50, over 8 seeds."),
         ([0.5, 0.7, NAN], [0.9, NAN, 0.3], Finding.UNDECIDED, None,  # only seeds with both numbers count
-         "Without it accuracy rises from 0.50 to 0.90, in 1 of 1 seed. So far this is undecided."),
+         "Without it accuracy rises from 0.50 to 0.90, in 1 of 1 seed. It takes at least 5 more seeds to decide."),
+        ([0.5] * 6, [0.6] * 6, Finding.UNDECIDED, None,
+         "Without it accuracy rises from 0.50 to 0.60, in 6 of 6 seeds. These seeds do not decide it."),
     ],
 )  # fmt: skip
 def test_the_right_answer_comes_from_the_finding_and_the_side_of_the_means(

@@ -95,6 +95,7 @@ def live_board(
     model: Plain | None = None,
     look: Plain | None = None,
     on_band: str = "",
+    room: str = "",
     on_act: Callable[[], None] = nothing,
 ) -> bool:
     """Show a run from its present state and follow it until it ends; returns whether the browser polls, since its event stream failed.
@@ -107,6 +108,7 @@ def live_board(
 
     ``look``: the attention and the gradient norms to begin with, by the names of
     :class:`engine.config.presets.View`. ``on_band``: the name of the band (:func:`band`) that takes the panels in ``ABOVE``.
+    ``room``: where the board is shown to a room, what is being shown, such as "picture"; it then fills the screen.
 
     Call it on every rerun with the same ``key``: the figures stay the same nodes, also when another run replaces
     this one. The script is rerun only when the run pauses, goes on or ends. Without a run the panels show the untrained model,
@@ -115,7 +117,7 @@ def live_board(
     """
     facts = _facts(run.id if run else "", panels, earlier, name) | {
         "level": 2, "levels": {"loss": level_lines(levels or {})}, "untrained": untrained, "look": look or {}, "band": on_band,
-        "above": ABOVE, "model": model or (stack_of(run.config) if run else None),
+        "room": room, "above": ABOVE, "model": model or (stack_of(run.config) if run else None),
     }  # fmt: skip
     state, asked = (controlled_as(run), _asked(key, run)) if run else ("none", "")
     polling = bool(asked) and run is not None and not has_ended(run)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from statistics import fmean
-from typing import Literal
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 
@@ -32,6 +32,8 @@ SCALE = 2
 EDGE = 32
 """The pixels around all that stands on the slide."""
 FONT = "Arial, Helvetica, sans-serif"
+LETTER_ON_AXIS = 0.025
+"""The width of a letter of a number, as a share of the axis where the letters are large."""
 LETTER = 0.53
 """The width of a letter, as a share of the letters' size."""
 LINE = 1.3
@@ -53,9 +55,10 @@ def key_figure(
     traces = [trace for place, row in enumerate(rows) for trace in (points(place, row), mean_bar(place, row))]
     levels = [] if chance is None else [upright(chance, f"chance {number(chance)}", anchor="left", size=TICKS - 2)]
     marks = [] if guess is None else [_guess_mark(guess)]
+    values = _values_axis(known, scale, share)
     return figure(
-        [*traces, _means(rows, written), *_crosses(rows)],
-        xaxis=_values_axis(known, scale, share),
+        [*traces, _means(rows, written, values), *_crosses(rows)],
+        xaxis=values,
         yaxis=rows_axis([wrapped(row.name, max(NAME, len(row.name) // 2 + 4)) for row in rows], tickfont={"size": TICKS}),
         font={"size": TICKS},
         showlegend=False,
@@ -77,7 +80,7 @@ def thumbnail(rows: Sequence[Ended], scale: Literal["linear", "log"], words: str
     return f'<div class="thumbnail" role="img" aria-label="{escape(words)}">{bars}</div>'
 
 
-def _values_axis(known: Sequence[float], scale: str, share: bool) -> dict[str, object]:
+def _values_axis(known: Sequence[float], scale: str, share: bool) -> dict[str, Any]:
     fonts = {"tickfont": {"size": TICKS}}
     if share:
         return axis("", range=list(SHARE_RANGE), tickvals=[0, 0.25, 0.5, 0.75, 1], **fonts)
@@ -93,14 +96,30 @@ def _values_axis(known: Sequence[float], scale: str, share: bool) -> dict[str, o
     return axis("", range=[low - air, high + 3 * air], **fonts)
 
 
-def _means(rows: Sequence[Ended], written: Callable[[float], str]) -> go.Scatter:
-    """The number of each mean, right of the row's dots."""
-    there = [(place, row.known) for place, row in enumerate(rows) if row.known]
+def _means(rows: Sequence[Ended], written: Callable[[float], str], values: dict[str, Any]) -> go.Scatter:
+    """The number of each mean, at its bar. ``values``: the axis."""
+    there = [(place, row.known, written(fmean(row.known))) for place, row in enumerate(rows) if row.known]
+    beside = [_beside(known, LETTER_ON_AXIS * (len(text) + 1), values) for _, known, text in there]
     return go.Scatter(
-        x=[max(known) for _, known in there], y=[place for place, _ in there],
-        text=[f"\u2002{written(fmean(known))}" for _, known in there], mode="text", textposition="middle right",
+        x=[x for x, _ in beside], y=[place for place, _, _ in there], text=[f"\u2002{text}\u2002" for *_, text in there],
+        mode="text", textposition=[f"middle {side}" for _, side in beside],
         textfont={"size": TICKS}, hoverinfo="skip", cliponaxis=False, uid="means",
     )  # fmt: skip
+
+
+def _beside(known: Sequence[float], wide: float, values: dict[str, Any]) -> tuple[float, str]:
+    """The bar, or the dot near it, beside which a number of that width, a share of the axis, lies on no dot; and its side. It stands at
+    the left only where the right is much further from the bar."""
+    log, (low, high) = values.get("type") == "log", values["range"]
+    places = sorted(((math.log10(value) if log else value) - low) / (high - low) for value in known)
+    bar = right = left = ((math.log10(fmean(known)) if log else fmean(known)) - low) / (high - low)
+    for place in places:
+        right = place if right <= place < right + wide else right
+    for place in reversed(places):
+        left = place if left - wide < place <= left else left
+    at, side = (left, "left") if left >= wide and bar - left + wide < right - bar else (right, "right")
+    x = low + at * (high - low)
+    return (10**x if log else x), side
 
 
 def _crosses(rows: Sequence[Ended]) -> list[go.Scatter]:

@@ -76,7 +76,9 @@ def test_a_trial_that_breaks_is_left_out_of_its_pair_and_said(pool: Pool) -> Non
 def test_stopping_keeps_what_was_measured(pool: Pool) -> None:
     slow = fake_issue(base={"steps": 40, "learning_rate": 0.02})
     run = ExperimentRun(slow, pool).start()
+    assert run.seconds_left is None, "no trial was measured yet"
     until(lambda: bool(run.trials) or run.state != "running")
+    assert (run.seconds_left or 0) > 0
     run.stop()
     assert run.wait(600)
     assert run.state == "stopped"

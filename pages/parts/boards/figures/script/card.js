@@ -19,11 +19,13 @@ import { newPanel, put } from "../../shell/script/panel.js"
 export function newCard(board, { id, title }, level) {
   const kind = el("span", { class: "kind" })
   const chip = el("span", { class: "chip" })
+  const legend = el("span", { class: "legend" })
   const lines = el("div", { class: "lines" })
   const words = el("p", { class: "words" })
   const panel = /** @type {Card} */ (newPanel({ id, kind: id.split(".")[0], title, tag: "h4", level }))
   const { root, heading, tools, body, plot } = panel
   heading.after(kind, chip)
+  tools.before(legend)
   body.before(lines)
   body.after(words)
   panel.bands = [el("div", { class: "band" }), el("div", { class: "band" })]
@@ -46,6 +48,11 @@ export function newCard(board, { id, title }, level) {
     if (told.facts) setParts(words, "span", told.facts)
     else setText(words, told.words)
     setParts(lines, "p", told.lines ?? [])
+    legend.replaceChildren(...(told.legend ?? []).map(([word, tone]) => {
+      const entry = el("span", {}, word)
+      entry.style.setProperty("--tone", tone[board.theme.name])
+      return entry
+    }))
     if (told.tone) root.style.setProperty("--tone", told.tone[board.theme.name])
     if (told.term && !tools.querySelector(".term")) tools.prepend(termLink(told.term, told.title))
     root.classList.toggle("wide", Boolean(told.wide))

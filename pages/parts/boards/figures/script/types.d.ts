@@ -18,6 +18,8 @@ export interface ToldPanel {
   alt: string
   height: number
   tall?: number
+  /** The roles of the rows, each with its colour. */
+  legend?: [string, Record<"light" | "dark", string>][]
   kind?: string
   chip?: string
   chip_tone?: string

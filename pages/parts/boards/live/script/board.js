@@ -204,6 +204,7 @@ function sourceOf(board) {
     const { data } = board
     if (before.state !== data.state) board.reported = null
     board.canvas.classList.toggle("recorded", board.recorded())
+    board.canvas.dataset.room = data.room ?? ""
     furnish()
     if (JSON.stringify(before.look) !== JSON.stringify(data.look)) {
       board.panels.forEach((panel) => panel.look?.(data.look ?? {}))

@@ -62,7 +62,8 @@ export function linePanel(board, name, title) {
     panel.exact = () => exactLines(board, traces)
     put(board, panel, traces, {
       ...figure.layout,
-      xaxis: { ...xaxis, range: [0, lastStep(board, xaxis.range[1])] },
+      ...(board.theme.room && name === "accuracy" ? { showlegend: false } : {}), // the title names it
+      xaxis: { ...xaxis, ...(board.theme.room ? { title: "" } : {}), range: [0, lastStep(board, xaxis.range[1])] },
       yaxis: log ? { ...yaxis, ...room, type: "log", rangemode: "normal", uirevision: "log" } : { ...yaxis, ...room },
       shapes: [
         ...levels().filter((shape) => !log || shape.y0 > 0),

@@ -68,14 +68,16 @@ export function readTheme(host) {
   const style = getComputedStyle(host)
   const value = (/** @type {string} */ name) => style.getPropertyValue(`--st-${name}`).trim()
   const [r, g, b] = toRgb(value("background-color") || "#ffffff")
+  const letters = parseFloat(getComputedStyle(document.documentElement).fontSize)
+  const room = Boolean(style.getPropertyValue("--room"))
   return {
     name: 0.299 * r + 0.587 * g + 0.114 * b > 128 ? "light" : "dark",
     ink: value("text-color") || "#222222",
     surface: value("secondary-background-color") || "#ffffff",
     border: value("border-color") || "#88888855",
     font: value("font") || "sans-serif",
-    // Pixels: 4 where a page is shown to a room.
-    larger: parseFloat(getComputedStyle(document.documentElement).fontSize) - 16,
+    room,
+    larger: room ? 1.2 * letters - 15 : letters - 16,
   }
 }
 

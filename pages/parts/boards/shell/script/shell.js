@@ -34,6 +34,7 @@ function newBoard(sourceOf, host, canvas, address) {
     const before = { data: board.data, theme: board.theme }
     Object.assign(board, { data, setState, trigger, theme: readTheme(host) })
     canvas.style.colorScheme = board.theme.name
+    canvas.classList.toggle("room", board.theme.room)
     source.hear(before)
   }
   const end = () => {

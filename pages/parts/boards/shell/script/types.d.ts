@@ -10,6 +10,8 @@ export interface Theme {
   surface: string
   border: string
   font: string
+  /** Whether the page is shown to a room full of people. */
+  room: boolean
   /** How many pixels larger letters are than usual. */
   larger: number
 }

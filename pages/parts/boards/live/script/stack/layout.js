@@ -11,6 +11,10 @@ const BAR = 52 // a bar with the room beside it
 const LABELS_WIDE = 72 // the names of the rows of symbols, where they stand beside them
 const BETWEEN = 8 // kinds of attention
 const [THINNEST, LARGEST] = [2, 56] // a head
+/**
+ * Shown to a room, in the page's letters: the parts at the left, a bar, the rows above and below, the largest symbol.
+ */
+const ENLARGED = { beside: 12.5, bar: 3.8, top: 1.8, foot: 1.7, letters: 1.2 }
 
 /**
  * @typedef {Object} Layout
@@ -37,31 +41,36 @@ const [THINNEST, LARGEST] = [2, 56] // a head
  * The layout of a model and its sequence.
  *
  * @param {{width: number, layers: number, heads: number, kinds: number, positions: number, sources: number, controls:
- *   boolean, longest: number}} wanted `heads` of one kind of attention in a layer; `longest`: the letters of the
- *   longest symbol
+ *   boolean, longest: number, tall?: number, letter?: number}} wanted `heads` of one kind of attention in a layer;
+ *   `longest`: the letters of the longest symbol; `tall`: the height to fill in a room, as well as the width; 0 on a
+ *   page; `letter`: the size of the page's letters
  * @returns {Layout}
  */
-export function layoutOf({ width, layers, heads, kinds, positions, sources, controls, longest }) {
+export function layoutOf(
+  { width, layers, heads, kinds, positions, sources, controls, longest, tall = 0, letter = 16 },
+) {
   const columns = Math.max(1, positions + (sources ? sources + 1 : 0))
-  const bars = (controls ? 2 : 1) * BAR
-  const beside = controls ? 190 : 76
+  const bars = (controls ? 2 : 1) * (tall ? ENLARGED.bar * letter : BAR)
+  const beside = tall ? ENLARGED.beside * letter : controls ? 190 : 76
   const gapOf = (/** @type {number} */ tile) => (tile < 10 ? 1 : 3)
   const tilesOf = (/** @type {number} */ tile) =>
     kinds * heads * (tile + gapOf(tile)) + Math.max(0, kinds - 1) * BETWEEN
   const least = controls && heads ? 116 : 0 // of the names above the heads
   const middleOf = (/** @type {number} */ tile) => width - beside - 20 - Math.max(least, tilesOf(tile)) - bars
   const wide = width >= SIDE_BY_SIDE[controls ? "controls" : "bare"] && middleOf(THINNEST) >= 6 * columns
-  const row = rowHeight(layers, controls, wide)
+  const strip = wide ? 0 : controls ? 28 : 24
+  const [top, foot] = tall ? [ENLARGED.top * letter, ENLARGED.foot * letter] : controls ? [26, 24] : [6, 8]
+  const row = tall ? Math.max(10, (tall - top - foot) / layers - strip) : rowHeight(layers, controls, wide)
   const room = width - (controls ? 140 : 30) - (controls ? 2 : 1) * 40 // of the heads below a band
   const tight = (/** @type {number} */ tile) =>
     wide ? middleOf(tile) < columns * LEAST_PITCH[columns > 60 ? "many" : "few"] : tilesOf(tile) > room
-  const largest = wide ? Math.min(row - 3, LARGEST, Math.max(24, least / Math.max(1, kinds * heads) - 3)) : 22
+  const each = (/** @type {number} */ room) => room / Math.max(1, kinds * heads) - 3
+  const most = tall ? each((columns > 20 ? 0.18 : 0.3) * width) : Math.min(LARGEST, Math.max(24, each(least)))
+  const largest = wide ? Math.min(row - 3, most) : 22
   let tile = Math.max(THINNEST, Math.floor(largest))
   while (tile > THINNEST && tight(tile)) tile -= 1
   const left = wide ? beside : (width - LABELS_WIDE) / columns >= 14 ? LABELS_WIDE : 0
-  const pitch = Math.max(1, Math.min(WIDEST_PITCH, (wide ? middleOf(tile) : width - left) / columns))
-  const strip = wide ? 0 : controls ? 28 : 24
-  const [top, foot] = controls ? [26, 24] : [6, 8]
+  const pitch = Math.max(1, Math.min(tall ? width : WIDEST_PITCH, (wide ? middleOf(tile) : width - left) / columns))
   return {
     wide,
     width,
@@ -78,7 +87,7 @@ export function layoutOf({ width, layers, heads, kinds, positions, sources, cont
     height: top + layers * (row + strip) + foot,
     middle: columns * pitch,
     tiles: Math.max(wide ? least : 0, tilesOf(tile)),
-    letters: Math.max(6, Math.min(15, pitch / (0.64 * Math.max(1, longest)))),
+    letters: Math.max(6, Math.min(tall ? ENLARGED.letters * letter : 15, pitch / (0.64 * Math.max(1, longest)))),
   }
 }
 

@@ -31,6 +31,9 @@ import { downloads } from "../../../shell/script/downloads.js"
  */
 
 const SLIM = 760 // below this width the sentence takes a line of its own
+/** Shown to a room, what stands below the picture's drawing, in the page's letters, by what is being shown. */
+const BELOW = { question: 6.4, picture: 6.4, run: 10.2, sentence: 14.2 }
+const FIGURE = 0.21 // the height of the figure below it, as a share of the window's
 
 /**
  * The panel of the picture. The page describes the model as `board.data.model`, as pages/parts/boards/live/stack.py
@@ -112,7 +115,8 @@ export function stackPanel(board, title) {
     const snapshot = look?.snapshot ?? board.snapshot()
     const sample = snapshot?.samples[0]
     const seen = seenIn(model, snapshot, { without: look?.without ?? [], only: view.only })
-    const layout = layoutFor(model, sample, width)
+    const tall = tallNow()
+    const layout = layoutFor(model, sample, width, tall)
     const question = sample ? questionOf(model, sample) : null
     drawn = { model, snapshot, sample, seen, look, layout, question, arcs: [], streams: [] }
     panel.root.classList.toggle("slim", width < SLIM)
@@ -125,6 +129,15 @@ export function stackPanel(board, title) {
     place(layout)
     attend()
     if (pointer) say()
+    if (tall) setTimeout(() => Math.abs(tallNow() - tall) > 2 && touch(), 300) // what stands above it has moved it
+  }
+  /** The height that the drawing may fill in a room; 0 where the picture stands on a page among others. */
+  const tallNow = () => {
+    const { room } = board.data
+    if (!room || innerWidth < SLIM) return 0
+    const figure = ["run", "sentence"].includes(room) ? FIGURE * innerHeight : 0
+    const left = innerHeight - panel.body.getBoundingClientRect().top - figure - BELOW[room] * pageLetter()
+    return Math.max(120, Math.floor(left))
   }
   /** Build the parts where the model is another one; what was taken away was a part of the model before. */
   const beginAnew = (/** @type {Model} */ model) => {
@@ -221,6 +234,7 @@ export function stackPanel(board, title) {
   return panel
 }
 
+const pageLetter = () => parseFloat(getComputedStyle(document.documentElement).fontSize)
 const shownOf = (/** @type {string[]} */ symbols = []) => symbols.slice(0, MOST_POSITIONS)
 
 /**
@@ -229,11 +243,14 @@ const shownOf = (/** @type {string[]} */ symbols = []) => symbols.slice(0, MOST_
  * @param {Model} model
  * @param {Sample | undefined} sample
  * @param {number} width
+ * @param {number} tall
  */
-function layoutFor(model, sample, width) {
+function layoutFor(model, sample, width, tall) {
   const [tokens, source] = [shownOf(sample?.tokens), shownOf(sample?.source)]
   return layoutOf({
     width,
+    tall,
+    letter: pageLetter(),
     layers: model.layers,
     heads: model.heads,
     kinds: model.kinds.length,
