@@ -13,7 +13,7 @@ st.title("Lessons", anchor=False)
 st.markdown(
     "A lesson leads a class from question to question. **Present** shows nothing but the step itself, in large letters: the right arrow "
     "key (or a presenter's remote) goes on, the left one back, **1**, **2** and **3** choose the class's guess, **B** makes the screen "
-    "black, **Escape** leaves. Runs train live, in a minute or two each; what was run here before is there at once."
+    "black, **Escape** leaves. Each run trains live, in a minute or two; a run that was made here before is shown at once."
 )
 base = (st.context.url or "").split("?")[0].removesuffix("/").removesuffix("lessons")
 for lesson in LESSONS.values():

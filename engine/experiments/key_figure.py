@@ -121,7 +121,7 @@ def _sentence(
     if answer == 0:
         return f"{figure.change} {figure.subject} stays about the same: {old} and {new}{unit}, over {all_of_them}."
     verb = {-1: "falls", 0: "stays", 1: "rises"}[sign]
-    so_far = " So far this is undecided." if answer is None else ""
+    so_far = " More seeds are needed to decide." if answer is None else ""
     return f"{figure.change} {figure.subject} {verb} from {old} to {new}{unit}, in {agreeing} of {all_of_them}.{so_far}"
 
 

@@ -69,9 +69,10 @@ def test_a_text_that_does_not_do_is_refused_in_one_sentence(open_page: Open) -> 
 def test_the_loss_of_a_text_is_read_as_perplexity_too() -> None:
     plain, text = (loss_figure(10, "#2A5BD7", 8.0, None, text=text).layout.yaxis for text in (False, True))
     assert plain.rangemode == "tozero"
-    assert "4.6 · 100" in text.ticktext
-    lines = level_lines({"Unigram": 5.5, "Kneser-Ney trigram": 4.35})
+    assert "100" in text.ticktext
+    lines = level_lines({"Unigram": ("Unigram", 5.5), "Kneser-Ney trigram": ("Trigram", 4.35)})
     assert [line["name"] for line in lines] == ["Unigram, perplexity 245", "Kneser-Ney trigram, perplexity 77.5"]
+    assert [line["label"]["text"] for line in lines] == ["Unigram 245", "Trigram 77.5"]
     assert [line["label"]["yanchor"] for line in lines] == ["bottom", "top"], "the lowest line is named from below"
 
 

@@ -1,6 +1,7 @@
 """The glossary's terms, and links to them from labels, help texts and the words of a text; on a page they open its drawer."""
 
 import re
+from itertools import groupby
 
 import streamlit as st
 
@@ -23,19 +24,26 @@ def setting_help(name: str, text: str) -> str:
     return explained(text, OF_SETTING[name]) if name in OF_SETTING else text
 
 
-def show_terms(first: str | None, words: str, *, columns: int = 2) -> None:
-    """The terms that have the ``words`` of a search in them; without a search all, and the one that is asked for first."""
+def show_terms(first: str | None, words: str, *, letters: bool = True) -> None:
+    """The terms that have the ``words`` of a search in them; without a search all, and the one that is asked for first. ``letters``:
+    under their first letters, with links to these."""
     if first is not None and not words:
         _show(TERMS[first])
         st.header("All terms", anchor=False)
     sought = [term for term in TERMS.values() if words.casefold() in f"{term.name} {term.text}".casefold()]
-    found = [term for term in sought if words or term.slug != first]
+    found = sorted((term for term in sought if words or term.slug != first), key=lambda term: term.name.casefold())
     if not found:
         st.info(f"No term has {as_code(words)} in it.", icon=":material/search_off:")
-    a_column = -(-len(found) // columns)
-    for number, column in enumerate(st.columns(columns, gap="medium")):
-        with column:
-            for term in found[number * a_column : (number + 1) * a_column]:
+    groups = {
+        letter: list(terms) for letter, terms in groupby(found, lambda term: term.name[0].upper() if letters else "")
+    }
+    if letters and not words:
+        st.markdown(" ".join(f"[{letter}](#{letter.lower()})" for letter in groups))
+    for letter, terms in groups.items():
+        if letter:
+            st.header(letter, anchor=letter.lower())
+        with st.grid(2 if letters else 1, min_column_width=330):
+            for term in terms:
                 _show(term)
 
 

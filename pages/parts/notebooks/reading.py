@@ -33,6 +33,7 @@ TICK = 0.5
 
 def show_overview() -> None:
     st.title("Notebooks", anchor=False)
+    st.html(STYLE)
     st.markdown(
         f"The classic small exercises, step by step: read the code, run it{' here' if state.PLAYERS.allowed else ''}, see the tests turn "
         "green. Each one can be downloaded as a Jupyter notebook that runs by itself."

@@ -45,7 +45,7 @@ def forecast(experiment: Experiment, extended: bool = False) -> str:
     if not times or len(stored) == trials or any(pace is None for pace, _ in times):
         return f"{words}."
     seconds = sum((pace or 0.0) * steps for pace, steps in times) / server.pool().machines.slots
-    return f"{words}, about {in_time(seconds)} here and the time for measuring."
+    return f"{words}: about {in_time(seconds)} of training here, then the measurements."
 
 
 def seeds_setting() -> Any:

@@ -156,7 +156,7 @@ SAME = "Without it accuracy stays about the same: "
         ([0.5] * 8, [0.51] * 8, Finding.NONE, 0, f"{SAME}.50 and .51, over 8 seeds."),
         ([0.5] * 8, [0.5] * 8, Finding.HOLDS, 0, f"{SAME}.50 and .50, over 8 seeds."),
         ([0.5, 0.7, NAN], [0.9, NAN, 0.3], Finding.UNDECIDED, None,  # only seeds with both numbers count
-         "Without it accuracy rises from .50 to .90, in 1 of 1 seed. So far this is undecided."),
+         "Without it accuracy rises from .50 to .90, in 1 of 1 seed. More seeds are needed to decide."),
     ],
 )  # fmt: skip
 def test_the_right_answer_comes_from_the_finding_and_the_side_of_the_means(

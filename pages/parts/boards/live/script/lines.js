@@ -44,17 +44,18 @@ export function linePanel(board, name, title) {
     const { xaxis, yaxis } = figure.layout
     const others = board.data.levels?.[name] ?? []
     const levels = () => [...(figure.layout.shapes ?? []), ...others]
-    const room = others.length
-      ? { autorangeoptions: { include: Math.min(...others.map((shape) => shape.y0)) - 0.5 } }
-      : {} // for a label below
     const log = shown.scale === "log"
+    const beside = others.length ? levels().map((shape) => labelBeside(shape, log)) : []
     panel.exact = () => exactLines(board, traces)
     put(board, panel, traces, {
       ...figure.layout,
       xaxis: { ...xaxis, range: [0, lastStep(board, xaxis.range[1])] },
-      yaxis: log ? { ...yaxis, ...room, type: "log", rangemode: "normal", uirevision: "log" } : { ...yaxis, ...room },
+      yaxis: log ? { ...yaxis, type: "log", rangemode: "normal", uirevision: "log" } : yaxis,
+      ...(beside.length ? { annotations: beside, margin: { ...figure.layout.margin, r: 92 } } : {}),
       shapes: [
-        ...levels().filter((shape) => !log || shape.y0 > 0),
+        ...levels().filter((shape) => !log || shape.y0 > 0).map((shape) =>
+          beside.length ? { ...shape, label: undefined } : shape
+        ),
         ...(name === "gradients" ? [] : momentLines(board)),
         ...marker(board),
       ],
@@ -73,6 +74,12 @@ function filled(board, trace) {
     ? { text: y.map((value) => number(Math.exp(value))), hovertemplate: "%{y:.3f} nats, perplexity %{text}" }
     : {}
   return { ...trace, ...single, ...perplexity, x, y, showlegend: trace.meta.legend !== false && y.length > 0 }
+}
+
+/** The label of a level line right of the plot, where no curve runs through it. */
+function labelBeside({ y0, label }, log) {
+  const { text, font, yanchor } = label
+  return { text, font, yanchor, xref: "paper", x: 1, xanchor: "left", y: log ? Math.log10(y0) : y0, showarrow: false }
 }
 
 /** The axis ends with the run, or where it stopped early, or with a longer run that is drawn behind it. */
