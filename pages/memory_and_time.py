@@ -51,8 +51,7 @@ def device_words(result: Result | None, *, stored: bool) -> str:
 _, ignored = SETTINGS.open_address()
 st.title("Memory and time", anchor=False)
 st.markdown(
-    "In attention every token compares itself with every other: each head computes n² scores for n tokens. A recurrent or convolutional"
-    " model does the same work at each token. How fast do time and memory grow?"
+    "Each attention head computes n² scores for n tokens; a recurrent or convolutional model does the same work at each token."
 )
 say_ignored(ignored)
 name = SETTINGS.values()["sweep"]

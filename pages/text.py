@@ -46,8 +46,7 @@ with right.container(key="text-figures"):
     with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
         if run is None:
             st.markdown(
-                "A small transformer learns to guess the next word of plays that it has never read. Is that better than counting "
-                "words? The figures show a **recorded run**; press Train for one of your own."
+                "Can a small transformer guess the next word better than counting? This is a **recorded run**; press Train for your own."
             )
         show_passed(shown)
     with st.container():  # always there, so that a message does not make the board anew

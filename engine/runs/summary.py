@@ -161,10 +161,11 @@ class Passed:
 
     @property
     def sentence(self) -> str:
-        beside = f"perplexity {exp(min(self.last, 700)):.3g} against {exp(self.nats):.3g}"
-        first = "" if self.step is None else f"; first below at step {self.step:,}, after {in_time(self.seconds or 0)}"
-        word, steps = "better" if self.last < self.nats else "worse", f"{self.at:,} step{'s' if self.at != 1 else ''}"
-        return f"After {steps} it guesses {word} than {self.name} ({beside}{first})."
+        beside = f"{exp(min(self.last, 700)):.3g} against {exp(self.nats):.3g}"
+        if self.step is None or self.seconds is None:
+            return f"After {self.at:,} steps it guesses worse than {self.name} (perplexity {beside})."
+        since = f"After {self.step:,} steps ({in_time(self.seconds)}) it guessed better than {self.name}"
+        return f"{since} ({'now perplexity' if self.last < self.nats else 'but now worse again: perplexity'} {beside})."
 
 
 def passed(config: RunConfig, events: Iterable[Event], levels: Mapping[str, float]) -> list[Passed]:

@@ -13,8 +13,8 @@ class ReverseSettings(SymbolSettings):
         if config.n_layers > 1:
             return None
         return (
-            "To reverse, each position must read from another distance, and a relative encoding in a single layer knows "
-            "only distances."
+            "To reverse, each position must read at another offset, and a relative encoding in a single layer knows only "
+            "offsets."
         )
 
 

@@ -10,6 +10,14 @@ function termOf(event) {
   return new URLSearchParams(link.search).get("term")
 }
 
+/** Streamlit's tables that scroll sideways can be reached by keyboard. */
+function reachTables() {
+  for (const box of document.querySelectorAll(".stTable > div")) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0
+    else box.removeAttribute("tabindex")
+  }
+}
+
 export default function ({ data, setTriggerValue }) {
   const row = document.querySelector(".st-key-frame") // none where a place has one page
   const mark = () => {
@@ -25,6 +33,14 @@ export default function ({ data, setTriggerValue }) {
     mark()
     late.observe(row, { childList: true, subtree: true })
   }
+  let soon = 0
+  const later = () => {
+    clearTimeout(soon)
+    soon = setTimeout(reachTables, 300)
+  }
+  const tables = new MutationObserver(later)
+  tables.observe(document.querySelector(".stMain"), { childList: true, subtree: true })
+  addEventListener("resize", later)
   const follow = (event) => {
     const term = termOf(event)
     if (term === null) return
@@ -35,6 +51,8 @@ export default function ({ data, setTriggerValue }) {
   document.addEventListener("click", follow, true)
   return () => {
     late.disconnect()
+    tables.disconnect()
+    removeEventListener("resize", later)
     document.removeEventListener("click", follow, true)
   }
 }

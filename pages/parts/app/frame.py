@@ -139,7 +139,7 @@ def _glossary(place: str, current: str) -> None:
 @st.dialog(GLOSSARY.title)
 def _drawer(term: str | None) -> None:
     words = st.text_input("Search", placeholder="for example mask", key="frame.search")
-    show_terms(term, words, letters=False)
+    show_terms(term, words, columns=1)
 
 
 @st.cache_resource

@@ -1,7 +1,6 @@
 """The glossary's terms, and links to them from labels, help texts and the words of a text; on a page they open its drawer."""
 
 import re
-from itertools import groupby
 
 import streamlit as st
 
@@ -24,9 +23,9 @@ def setting_help(name: str, text: str) -> str:
     return explained(text, OF_SETTING[name]) if name in OF_SETTING else text
 
 
-def show_terms(first: str | None, words: str, *, letters: bool = True) -> None:
-    """The terms that have the ``words`` of a search in them; without a search all, and the one that is asked for first. ``letters``:
-    under their first letters, with links to these."""
+def show_terms(first: str | None, words: str, *, columns: int = 2) -> None:
+    """The terms that have the ``words`` of a search in them; without a search all, and the one that is asked for first. On a page, in two
+    columns, there are links to the first term of each letter."""
     if first is not None and not words:
         _show(TERMS[first])
         st.header("All terms", anchor=False)
@@ -34,22 +33,18 @@ def show_terms(first: str | None, words: str, *, letters: bool = True) -> None:
     found = sorted((term for term in sought if words or term.slug != first), key=lambda term: term.name.casefold())
     if not found:
         st.info(f"No term has {as_code(words)} in it.", icon=":material/search_off:")
-    groups = {
-        letter: list(terms) for letter, terms in groupby(found, lambda term: term.name[0].upper() if letters else "")
-    }
-    if letters and not words:
-        st.markdown(" ".join(f"[{letter}](#{letter.lower()})" for letter in groups))
-    for letter, terms in groups.items():
-        if letter:
-            st.header(letter, anchor=letter.lower())
-        with st.grid(2 if letters else 1, min_column_width=330):
-            for term in terms:
-                _show(term)
+    if columns > 1 and not words:
+        letters = {term.name[0].upper(): term.slug for term in reversed(found)}
+        with st.container(key="glossary-letters"):
+            st.markdown(" ".join(f"[{letter}](#{slug})" for letter, slug in reversed(letters.items())))
+    with st.container(key="glossary-terms"), st.grid(columns, min_column_width=330):
+        for term in found:
+            _show(term)
 
 
 def _show(term: Term) -> None:
-    with st.container(border=True, key=f"term-{term.slug}"):
-        st.markdown(f"**{term.name}**")
+    with st.container(key=f"term-{term.slug}", gap="xsmall"):
+        st.header(term.name, anchor=term.slug)
         st.markdown(term.text)
         if term.formula:
             st.latex(term.formula)

@@ -22,7 +22,8 @@ def test_names_take_two_lines_and_on_a_slide_all_words_stand_under_one_another(i
     assert [name.replace("<br>", " ") for name in names] == [row.label for row in known.rows]
     assert max(name.count("<br>") for name in names) <= 1
 
-    sentence = f"{known.change} {known.subject} falls from 99,999.9 to 11,111.1 {known.unit}, in 16 of 16 seeds. More seeds are needed to decide."
+    sentence = f"{known.change} {known.subject} falls from 99,999.9 to 11,111.1 {known.unit}, in 16 of 16 seeds."
+    sentence += " More seeds are needed to decide."
     figure = key_figure(rows, known.scale, share=False, written=known.written, chance=0.1)
     drawn = slide_figure(figure, [row.name for row in rows], Slide(issue.title, known.quantity, sentence, LINK))
     margin, notes = drawn.layout.margin, drawn.layout.annotations
