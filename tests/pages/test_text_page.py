@@ -57,6 +57,13 @@ def test_a_text_of_ones_own_is_trained_on_and_written_on_from(open_page: Open) -
     assert len(server.pool().runs.live()) == 0, "a link trains nothing"
 
 
+def test_on_arrival_it_shows_the_recorded_run(open_page: Open) -> None:
+    words = said(open_page("text.py"))
+    assert "recorded run" in words
+    assert "it guessed better than counting pairs of words (now perplexity" in words
+    assert "Trains on 1,082,267 tokens" in words
+
+
 def test_a_text_that_does_not_do_is_refused_in_one_sentence(open_page: Open) -> None:
     app = open_page("text.py")
     for pasted, sentence in (

@@ -83,26 +83,21 @@ def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: st
         hovermode="closest",
         margin={"l": 58, "r": 96, "t": 12, "b": 40},
         showlegend=False,
-        annotations=_names(lines, places, unit),
+        annotations=_names(lines, unit),
     )
 
 
-def _names(lines: Sequence[CostLine], places: Sequence[int], unit: Unit) -> list[Trace]:
-    """The names at the ends of the lines; where lines end close together, those above move up, and below a line that ends before
-    the others."""
+def _names(lines: Sequence[CostLine], unit: Unit) -> list[Trace]:
+    """The names at the ends of the lines; where lines end close together, those above move up."""
     ends = [(log10(line.end[1] / unit.size), line.end[0], line) for line in lines if line.end and line.end[1] > 0]
     values = [value / unit.size for line in lines for value in _values(line) if value > 0]
-    pixels, spot, notes = (
-        PLOT / max(0.5, log10(max(values, default=1) / min(values, default=1))),
-        dict[int, float](),
-        [],
-    )
+    pixels = PLOT / max(0.5, log10(max(values, default=1) / min(values, default=1)))
+    spot, notes = -inf, list[Trace]()
     for y, place, line in sorted(ends, key=lambda end: end[0]):
-        spot[place] = max(y * pixels, spot.get(place, -inf) + ROW)
-        pair = shade(line.color)
+        spot, pair = max(y * pixels, spot + ROW), shade(line.color)
         notes.append({
             "text": line.short, "name": f"{pair['light']} {pair['dark']}", "showarrow": False, "xanchor": "left", "xshift": 7,
-            "x": log10(place), "y": y, "yshift": spot[place] - y * pixels - (0 if place == places[-1] else 10), "font": {"size": FONT},
+            "x": log10(place), "y": y, "yshift": spot - y * pixels, "font": {"size": FONT},
         })  # fmt: skip
     return notes
 
