@@ -52,13 +52,17 @@ with views:
 with st.container():  # a fixed container: messages above must not shift the figures, which would remount them
     say_ignored(ignored)
 now = with_run(SETTINGS.state())
-run_controls(now)
+bar = st.container(horizontal=True, gap="small", vertical_alignment="bottom")
+with bar:
+    run_controls(now)
 try:
     with st.container():
         at = looked_at(now)
     if at is not None:
-        st.caption(EXPLAINED[at.now.view])
-        head_controls(at)
+        with bar:
+            head_controls(at)
+        if at.now.view in EXPLAINED:
+            st.caption(EXPLAINED[at.now.view])
         with st.container(key=f"attention.view.{at.now.view}"):
             SHOW[at.now.view](at)
 except JobError as error:

@@ -12,8 +12,8 @@ say_ignored(ignored)
 
 st.title("Design", anchor=False)
 st.markdown(
-    "Can you design a learnable positional encoding? Choose what is known of a position, what becomes of it, where it acts and "
-    "what of it is learned. Then let it compete."
+    "Can you design a positional encoding that learns? Choose how a position is described, how numbers are made of it, where they "
+    "act in the model, and which of them are learned. Then compare your encoding with others."
 )
 form, look = st.columns([1, 3], gap="large")
 with form:
@@ -24,7 +24,7 @@ with look:
     st.header("Before training", anchor=False)
     show_look()
 st.header("Against the built-in ones", anchor=False)
-st.markdown(f"{MATCHED} What counts as better is laid down before the run, and what holds is computed from it.")
+st.markdown(f"{MATCHED} The rule for “better” is fixed before the run, and each finding is computed by that rule.")
 show_experiment()
 show_guide()
 SETTINGS.write_address(SETTINGS.query())

@@ -8,13 +8,13 @@ from engine.settings.errors import ConfigError
 from engine.sweeps.frames import visits_frame
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
-from engine.sweeps.store import to_json
+from engine.sweeps.store import shipped, to_json
 from engine.sweeps.sweep import Sweep
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown, refused_in_words, say_ignored, say_unsaved, show_refusal
 from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import visitor
-from pages.parts.memory_and_time.board import cost_board
+from pages.parts.memory_and_time.board import cost_board, is_shipped
 from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, begin_sweep, plan_settings, sweep_result, widget
 from pages.parts.memory_and_time.state import plan as asked_plan
 from pages.parts.memory_and_time.state import view as asked_view
@@ -35,26 +35,23 @@ def offer_files(result: Result) -> None:
         )
 
 
-def device_words(result: Result | None) -> str:
-    if result is not None and result.machine is not None:
-        found = result.machine
-        cores = "one core" if found.threads == 1 else f"{found.threads} cores"
-        where = f"{cores} of {found.device}" if found.kind == "cpu" else found.device
+def device_words(result: Result | None, *, stored: bool) -> str:
+    """Where the points were measured: those of ``result``, else, in grey, those that come with the app, if they are ``stored``."""
+    found = result.machine if result is not None else shipped().machine if stored else None
+    if found is None:
+        return ":material/timer: Dotted lines are predictions. Press Measure: the first points appear at once."
+    cores = "one core" if found.threads == 1 else f"{found.threads} cores"
+    where = f"{cores} of {found.device}" if found.kind == "cpu" else found.device
+    if result is not None:
         return f":material/memory: Measured on {where}, torch {found.torch}."
-    device = server.pool().health().device
-    if not device:
-        return ":material/memory: The workers are waking up."
-    accelerator = device["accelerator_name"] or device["accelerator"]
-    return f":material/memory: This machine: CPU, torch {device['torch']}" + (
-        f"; {accelerator}." if accelerator else "."
-    )
+    before = f"measured earlier on {where}, torch {found.torch}"
+    return f":material/inventory_2: **In grey:** {before}. Press Measure, and the same is measured on this machine, in colour."
 
 
 _, ignored = SETTINGS.open_address()
 st.title("Memory and time", anchor=False)
 st.markdown(
-    "Attention compares every position with every other: n² scores a head. A recurrent or convolutional model does the same work"
-    " once a token. What that costs depends on how it is computed. Measure it on this machine, beside what the formulas predict."
+    "Each attention head computes n² scores for n tokens; a recurrent or convolutional model does the same work at each token."
 )
 say_ignored(ignored)
 name = SETTINGS.values()["sweep"]
@@ -64,38 +61,35 @@ running = sweep is not None and sweep.state == "running"
 view = asked_view()
 plan: Plan | None = None
 
-left, right = st.columns([1, 3.2], gap="medium")
-with left:
+with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+    measuring = st.container(
+        width="content", horizontal=True, gap="small"
+    )  # first in the bar; what it measures is set beside it
     plan_settings(has_accelerator=bool(server.pool().health().device.get("accelerator")), disabled=running)
+    with st.container(width=200):
+        widget("part_of")
+    problem = ""
     try:
         plan = asked_plan()
     except ConfigError as error:
-        st.error(in_markdown(error), icon=":material/error:")
-    with st.container(horizontal=True):
+        problem = in_markdown(error)
+    with measuring:
         st.button(
             "Measure", type="primary", icon=":material/timer:", disabled=running or plan is None, on_click=measure, args=(plan,)
         )  # fmt: skip
         own, args = name is not None and SWEEPS.owned(name, visitor()), (name, visitor())
         st.button("Stop", icon=":material/stop:", disabled=not (running and own), on_click=SWEEPS.leave, args=args)
-    st.caption(device_words(result))
-    widget("part_of")
-with right:
-    with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
-        show_refusal()
-        if sweep is not None and sweep.problem:
-            st.error(in_markdown(sweep.problem), icon=":material/error:")
-        say_unsaved(sweep)
-        if result is None:
-            st.info(
-                "Dotted lines are predictions. Press Measure: the first points appear at once.", icon=":material/timer:"
-            )
-        elif plan is not None and plan != result.plan and not running:
-            st.caption(
-                ":material/edit: The settings have changed since this measurement; the figures show it as it was."
-            )
-    cost_board(sweep, result, plan or Plan(), view)
-    if result is not None and not running:
-        offer_files(result)
+with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
+    show_refusal()
+    if problem or (sweep is not None and sweep.problem):
+        st.error(problem or in_markdown(sweep.problem if sweep else ""), icon=":material/error:")
+    say_unsaved(sweep)
+    st.caption(device_words(result, stored=plan is not None and is_shipped(plan)))
+    if result is not None and plan is not None and plan != result.plan and not running:
+        st.caption(":material/edit: The settings have changed since this measurement; the figures show it as it was.")
+cost_board(sweep, result, plan or Plan(), view)
+if result is not None and not running:
+    offer_files(result)
 
 st.header("The longest sequence that fits", anchor=False)
 with st.container(horizontal=True):

@@ -12,7 +12,6 @@ from pages.parts.notebooks.state import SETTINGS, play_of
 def show_notebook(notebook: Notebook) -> None:
     play = play_of(notebook)
     with in_step_with(lambda: play_mark(play) if play is not None and play.state != "running" else None):
-        show_neighbours(notebook, "top")
         side, body = st.columns([1, 2.6], gap="medium")
         with side:
             show_side(notebook, play)
@@ -21,7 +20,7 @@ def show_notebook(notebook: Notebook) -> None:
             st.markdown(notebook.steps[0].cells[0].source)
             for step in notebook.steps[1:]:
                 show_notebook_step(notebook, step, play)
-            show_neighbours(notebook, "bottom")
+            show_neighbours(notebook)
 
 
 link, ignored = SETTINGS.open_address()

@@ -8,6 +8,7 @@ from pages.parts.app.in_markdown import in_markdown, say_ignored, say_unsaved
 from pages.parts.app.own_runs import show_facts
 from pages.parts.boards.live.board import live_board
 from pages.parts.boards.live.readable_run import controlled_as
+from pages.parts.boards.recorded import recorded_words
 from pages.parts.text.beside import find_levels, known_levels, show_counting, show_passed, show_text_facts, show_words
 from pages.parts.text.form import KIND, choose_text, controls, show_form, waits_for_text, way_to_lab
 from pages.parts.text.state import PLAYS, RUN, SETTINGS, address, form_config, run_in_link, share_link, shown_text_run
@@ -19,6 +20,7 @@ if link:
     linked_run, _ = run_in_link(link)
     st.session_state[RUN] = linked_run.id if linked_run is not None else None
 run = shown_text_run()
+shown = run or recorded_words()
 controlled = controlled_as(run)
 st.title("Text", anchor=False)
 say_ignored(ignored)
@@ -40,27 +42,26 @@ with left:
         st.caption("This link opens the page with everything in place. It never starts training.")
         st.code(share_link(), language=None, wrap_lines=True)
 
-with right:
+with right.container(key="text-figures"):
     with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
         if run is None:
             st.markdown(
-                "A small transformer learns to name the next word of plays that it has never seen. Can it beat counting? "
-                "Press Train: the dashed lines are the best that counting words can do."
+                "Can a small transformer guess the next word better than counting? This is a **recorded run**; press Train for your own."
             )
-        else:
-            show_passed(run)
+        show_passed(shown)
     with st.container():  # always there, so that a message does not make the board anew
         say_unsaved(run)
     live_board(
-        run,
+        shown,
+        recorded=run is None,
         panels=("loss", "written", "attention"),
         key="text-board",
         name="text",
-        levels=known_levels(run) if run else None,
+        levels=known_levels(shown),
     )
     learned = False
+    show_text_facts(shown)
     if run is not None:
-        show_text_facts(run)
         learned = find_levels(run)
     show_words(run)
     if run is not None and run.state not in ("queued", "running") and run.weights is not None:

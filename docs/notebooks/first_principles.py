@@ -736,7 +736,9 @@ for name, score in (("scaled dot", scaled_dot), ("additive", None), ("cosine", c
     print(f"{name}: second half", ", ".join(f"{end:.3f}" for end in ends))
 figure.update_yaxes(range=[0, 1.05])
 figure.update_layout(
-    title="Second half, by score: a line a seed", xaxis_title="step", yaxis_title="accuracy"
+    title="Second half, by score: one line per seed",
+    xaxis_title="step",
+    yaxis_title="accuracy",
 )
 
 # %% [markdown]

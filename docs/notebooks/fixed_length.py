@@ -36,7 +36,7 @@ torch.testing.assert_close(one_hot @ embedding.weight, vectors)
 # %% [markdown]
 # ## Positions become vectors, and are added
 #
-# The table is looked up with 0, 1, ..., 9. Both have 256 numbers a position, so they can be added. In a
+# The table is looked up with 0, 1, ..., 9. Both have 256 numbers per position, so they can be added. In a
 # batch, the same ten rows are added to every sequence: the missing axis is filled in (*broadcasting*).
 
 # %%

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, command in COMMANDS.items():
         sub = commands.add_parser(name, help=command.help, description=command.help, allow_abbrev=False)
         command.add_arguments(sub)
-        sub.add_argument("--json", action="store_true", help="one JSON object a line")
+        sub.add_argument("--json", action="store_true", help="one JSON object per line")
     given = parser.parse_args(arguments)
     try:
         return COMMANDS[given.command].run(given)

@@ -87,7 +87,7 @@ def _show_models(precision: str, *, as_json: bool) -> int:
     if as_json:
         print_json(*models)
         return 0
-    columns = ("model", "parameters", "weights", "gradients", "AdamW", "cache a token", "context", "cache")
+    columns = ("model", "parameters", "weights", "gradients", "AdamW", "cache per token", "context", "cache")
     sizes = ("weights", "gradients", "optimizer", "cache_per_token")
     rows = (
         (

@@ -46,7 +46,7 @@ def show(prediction: Prediction, config: RunConfig) -> None:
     seconds = prediction.seconds(steps)
     if seconds is not None:
         console.print(
-            f"About {prediction.steps_per_second:,.0f} steps a second: {seconds:,.1f} s for {steps:,} steps and what is "
+            f"About {prediction.steps_per_second:,.0f} steps per second: {seconds:,.1f} s for {steps:,} steps and what is "
             f"measured after them ({prediction.result_seconds:,.1f} s), on one CPU core."
             + ("" if config.device in ("auto", "cpu") else f" The speed of {config.device} is not measured.")
         )

@@ -1,15 +1,20 @@
-"""Record the run that the start page plays: ``python -m engine.cli.record``.
+"""Record the runs that come with the app: ``python -m engine.cli.record reverse`` or ``words``.
 
-Beside what every run leaves, its folder has the weights at each snapshot, and which head does the work.
+Beside what every run leaves, the folder of ``reverse``, which the start page plays, has the weights at each snapshot, and which head does
+the work. That of ``words``, which the text page shows on arrival, has fewer events, no weights, and the scores of the counting models.
 """
 
+import json
 import shutil
+import sys
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from time import time
 
 import engine
 from engine.config.run_config import RunConfig, parse
+from engine.config.text_recipe import text_config
 from engine.runs.events import Event, Measuring, Progress, Snapshot
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import SNAPSHOT_NOW
@@ -21,6 +26,8 @@ CONFIG = parse({
 })  # fmt: skip
 """A model so small that all its weights are shipped, whose positions are hardly there at first: the accuracy waits until they are. The
 seed is one with six different symbols to watch and with one head that does nearly all of the work; with others, two share it."""
+WORDS, COUNTED = FOLDER.parent / "words", "counted.json"
+"""The folder of the run on words, and the file in it with the scores of the counting models."""
 EVERY = 10
 """The steps from one snapshot to the next, a divisor of all steps: a player then moves at an even pace."""
 
@@ -47,6 +54,33 @@ def record(config: RunConfig, every: int, folder: Path) -> None:
     save(working_head(each_head_off(asked), heads(asked, SampleAsked())), folder)
 
 
+def record_words(config: RunConfig, folder: Path) -> None:
+    """Train a config of the text page and leave its run, thinned to some 150 KB, in a folder that does not exist yet."""
+    import torch
+
+    from engine.analysis.text.questions import counting_models
+    from engine.training.train import train
+
+    torch.set_num_threads(1)
+    run = RunFolder(folder)
+    run.write_config(folder.name, config, owner="", created=time())
+    run.write_events(list(thinned(train(config), config.steps)))
+    (folder / COUNTED).write_text(json.dumps(counting_models(config)), "utf-8")
+
+
+def thinned(events: Iterator[Event], steps: int) -> Iterator[Event]:
+    """Every validation and every twentieth step; few snapshots, dense at first, each with the attention of one sequence."""
+    shown = -1.0
+    for event in events:
+        if isinstance(event, Snapshot) and (event.step >= 1.7 * shown or event.step == steps):
+            shown = max(1, event.step)
+            yield replace(event, samples=event.samples[:1], more_patterns={})
+        elif isinstance(event, Progress) and (event.validation is not None or event.step % 20 == 0):
+            yield replace(event, grad_norms=None)
+        elif not isinstance(event, Snapshot | Progress | Measuring):
+            yield event
+
+
 def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Iterator[Event]:
     """A training's events, with snapshots of every so many steps and of the last in place of its own."""
     request, shown = None, -1
@@ -66,5 +100,6 @@ def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Ite
 
 
 if __name__ == "__main__":
-    shutil.rmtree(FOLDER)
-    record(CONFIG, EVERY, FOLDER)
+    recorded = FOLDER.parent / sys.argv[1]
+    shutil.rmtree(recorded, ignore_errors=True)
+    record_words(text_config(), WORDS) if recorded == WORDS else record(CONFIG, EVERY, FOLDER)

@@ -161,7 +161,7 @@ def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int
 
 
 def started_sentence(event: events.Started) -> str:
-    expected = "" if event.steps_per_second is None else f", about {event.steps_per_second:,.0f} steps a second"
+    expected = "" if event.steps_per_second is None else f", about {event.steps_per_second:,.0f} steps per second"
     return f"{event.parameters:,} parameters on {event.device}{expected}. {event.note}".strip()
 
 

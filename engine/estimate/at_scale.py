@@ -108,7 +108,7 @@ def activation_bytes(model: Published, precision: Precision, length: int, batch:
     """The bytes saved for backward on [batch, length] in all layers, with nothing recomputed.
 
     GPT-2: Korthikanti et al. 2022, Reducing Activation Recomputation in Large Transformer Models, eq. 1,
-    s b h (34 + 5 a s / h) bytes a layer, and 4 s b h (1 + v / h) around the layers (section 4.3). Llama is counted in the same
+    s b h (34 + 5 a s / h) bytes per layer, and 4 s b h (1 + v / h) around the layers (section 4.3). Llama is counted in the same
     way for its block; without dropout there are no masks. ``written``: whether the scores are stored; fused attention stores
     one float32 for each query and head instead.
     """

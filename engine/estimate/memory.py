@@ -142,7 +142,7 @@ def runs_fused(config: RunConfig) -> bool:
 
 
 def _optimizer_bytes(config: RunConfig, shapes: list[tuple[str, Shape]]) -> int:
-    """The optimizer's state. AdamW: two numbers a parameter and a float32 step count a tensor; Muon: one, for block matrices."""
+    """The optimizer's state. AdamW: two numbers per parameter and a float32 step count per tensor; Muon: one, for block matrices."""
     size = BYTES[config.dtype]
     if config.optimizer == "sgd":
         return 0

@@ -1,7 +1,7 @@
 """``python -m engine.notebooks.play <slug>``: run a notebook's cells, one after another, in one namespace.
 
-Standard input holds the numbers of the cells to run up to, one a line; its end ends the process, whatever it is doing.
-Standard output reports events, one JSON object a line:
+Standard input holds the numbers of the cells to run up to, one per line; its end ends the process, whatever it is doing.
+Standard output reports events, one JSON object per line:
 
     {"cell": 3, "event": "started"}
     {"cell": 3, "event": "text", "text": "loss 0.02\\n"}

@@ -120,7 +120,9 @@ def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> 
     step, value = values[-1]
     reached = next((at for at, accuracy in values if accuracy >= LEARNED), None)
     if reached is not None and value >= LEARNED:
-        sentence = f"Learned: held-out {label} reached {LEARNED:.2f} at step {reached} and is {value:.3f}."
+        sentence = (
+            f"Learned: on new sequences {label} reached {LEARNED:.2f} at step {reached}; at the end it is {value:.3f}."
+        )
         return [Remark("success", sentence)]
     chance = started.chance.get(name, 0.0)
     best = max(accuracy for _, accuracy in values)
@@ -152,16 +154,18 @@ class Passed:
     """The first validated step at which the run's loss was below the counting model's; None where there is none."""
     seconds: float | None
     """Seconds of training up to that step, without the time of validation."""
+    at: int
+    """The step of the run's latest validation."""
     last: float
-    """The run's latest validation loss, in nats."""
+    """The loss of that validation, in nats."""
 
     @property
     def sentence(self) -> str:
-        beside = f"perplexity {exp(min(self.last, 700)):.1f} against {exp(self.nats):.1f}"
+        beside = f"{exp(min(self.last, 700)):.3g} against {exp(self.nats):.3g}"
         if self.step is None or self.seconds is None:
-            return f"Has not passed the {self.name} ({beside})."
-        now = "" if self.last < self.nats else f", but is above it again ({beside})"
-        return f"Passed the {self.name} after {in_time(self.seconds)} of training, step {self.step:,}{now}."
+            return f"After {self.at:,} steps it guesses worse than {self.name} (perplexity {beside})."
+        since = f"After {self.step:,} steps ({in_time(self.seconds)}) it guessed better than {self.name}"
+        return f"{since} ({'now perplexity' if self.last < self.nats else 'but now worse again: perplexity'} {beside})."
 
 
 def passed(config: RunConfig, events: Iterable[Event], levels: Mapping[str, float]) -> list[Passed]:
@@ -174,7 +178,7 @@ def passed(config: RunConfig, events: Iterable[Event], levels: Mapping[str, floa
     for name, nats in levels.items():
         first = next((look for look in looks if _loss(look) < nats), None)
         seconds = first.step * tokens / first.tokens_per_second if first else None
-        rows.append(Passed(name, nats, first.step if first else None, seconds, _loss(looks[-1])))
+        rows.append(Passed(name, nats, first.step if first else None, seconds, looks[-1].step, _loss(looks[-1])))
     return rows
 
 

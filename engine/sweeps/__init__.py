@@ -12,6 +12,8 @@ class Kind:
     name: str
     label: str
     color: str
+    short: str
+    """The name that stands beside its line in a figure."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     keeps: bool = False
     """Whether the next token is also measured with a cache: keys and values, or a state. It costs the same in both
@@ -25,10 +27,10 @@ class Kind:
 KINDS: dict[str, Kind] = {
     row.name: row
     for row in (
-        Kind("materialised", "Scores written out", "#C2570C", {"attention_impl": "materialised"}),
-        Kind("fused", "Fused attention", "#2A5BD7", {"attention_impl": "fused"}, keeps=True),
-        Kind("gru", "GRU", "#0F8A6C", {"family": "gru"}, keeps=True),
-        Kind("lstm", "LSTM", "#8A5FBF", {"family": "lstm"}, keeps=True),
-        Kind("cnn", "Dilated CNN", "#B03078", {"family": "cnn"}),
+        Kind("materialised", "Scores written out", "#C2570C", "Written out", {"attention_impl": "materialised"}),
+        Kind("fused", "Fused attention", "#2A5BD7", "Fused", {"attention_impl": "fused"}, keeps=True),
+        Kind("gru", "GRU", "#0F8A6C", "GRU", {"family": "gru"}, keeps=True),
+        Kind("lstm", "LSTM", "#8A5FBF", "LSTM", {"family": "lstm"}, keeps=True),
+        Kind("cnn", "Dilated CNN", "#B03078", "CNN", {"family": "cnn"}),
     )
 }

@@ -34,7 +34,7 @@ class Plan(Parameters):
     n_heads: int = setting(4, label="Heads", help="Attention heads in each layer.", ge=1, le=64)
     n_layers: int = setting(1, label="Depth", help="Layers of every model, where the axis is the length.", ge=1, le=48)
     seq_len: int = setting(512, label="Length", help="Tokens in a sequence, where the axis is the depth.", ge=16, le=16_384)
-    batch_size: int = setting(1, label="Batch size", help="Sequences a step.", ge=1, le=256)
+    batch_size: int = setting(1, label="Batch size", help="Sequences per step.", ge=1, le=256)
     rounds: int = setting(
         3, label="Rounds", help="How often each point is visited, in shuffled order. The median is drawn, the range as a bar.", ge=1, le=15,
     )

@@ -1,8 +1,9 @@
-"""The store of sweeps on this machine: one JSON file each, under an unguessable name."""
+"""The store of sweeps on this machine: one JSON file each, under an unguessable name; and the one that comes with the app."""
 
 import json
 import re
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,13 @@ def find(name: str) -> Result | None:
         return from_json(json.loads((folder() / f"{name}.json").read_text("utf-8")))
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+@cache
+def shipped() -> Result:
+    """The sweep of the default plan that comes with the app, made by ``python -m engine cost --rounds 15 --json >
+    engine/sweeps/shipped.json``."""
+    return from_json(json.loads((Path(__file__).parent / "shipped.json").read_text("utf-8")))
 
 
 def to_json(result: Result) -> dict[str, Any]:

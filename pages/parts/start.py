@@ -11,8 +11,8 @@ from engine.workers.health import Health
 from engine.workers.processes.machines import HERE
 
 WATCH = (
-    "“Second half” is what it must write; the first half is random. Each row of the square is a place that reads, and a strong colour "
-    "shows from where: which cells will get one?"
+    "The “second half” of a sequence is the part that the model must write; the first half is random. In the square, each row is a "
+    "position that reads. A strong colour shows the position that it reads from. Which cells will get a strong colour?"
 )
 MIRRORED = "mirrored"
 """The kind of a head that looks at the mirrored place."""

@@ -3,10 +3,11 @@
 import re
 from typing import Any
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from engine.notebooks import NOTEBOOKS
-from tests.browser.conftest import WIDE, Open, button, go, settled
+from tests.browser.conftest import PHONE, Open, button, fits_the_width, go, settled
 
 PAGES = {
     "": "Attention Lab",
@@ -39,7 +40,7 @@ def violations(page: Any, part: str = "html") -> list[str]:
     settled(page)
     height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
     if height > page.viewport_size["height"]:
-        page.set_viewport_size({"width": WIDE["width"], "height": height + 200})
+        page.set_viewport_size({"width": page.viewport_size["width"], "height": height + 200})
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
     dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
@@ -113,3 +114,41 @@ def test_a_stage_has_none_before_the_guess_and_with_the_evidence_in_its_tabs(ope
         page.locator("details").evaluate_all("(all) => all.forEach((details) => (details.open = true))")
         found += violations(page, "html" if tab == "Why" else ".st-key-issues-tabs")
     assert found == []
+
+
+def test_none_on_a_phone_after_a_measurement_while_an_issue_runs_and_after_a_run_on_words(open_page: Open) -> None:
+    page = open_page(
+        "memory-and-time?longest=256&kinds=fused,cnn&d_model=8&n_heads=2&rounds=1", "Memory and time", PHONE
+    )
+    button(page, "Measure").click()
+    page.get_by_role("button", name="Every visit (CSV)").wait_for()
+    found = violations(page)
+    page.set_viewport_size(PHONE)
+    go(page, "text?steps=30&vocab_size=300")
+    page.get_by_role("heading", name="Text", exact=True).wait_for()
+    page.get_by_text("Recorded run", exact=True).wait_for()
+    button(page, "Train").click()
+    page.get_by_role("heading", name="Beside counting models, on all held-out text").wait_for()
+    found += violations(page)
+    page.set_viewport_size(PHONE)
+    go(page, "issues?issue=missing-mask")
+    page.get_by_role("radio", name="It falls").click()
+    button(page, "Run").click()
+    page.get_by_role("button", name="Stop").wait_for()
+    assert found + violations(page, ".st-key-guess-missing-mask") == []
+
+
+@pytest.mark.parametrize("path", [*PAGES, "lab", "issues?issue=missing-mask"])
+def test_at_a_zoom_of_400_percent_no_page_scrolls_sideways_and_no_title_lies_under_a_field(
+    open_page: Open, path: str
+) -> None:
+    page = open_page(path, viewport={"width": 320, "height": 640}, reduced_motion="reduce")
+    page.get_by_role("heading").first.wait_for()
+    settled(page)
+    fits_the_width(page)
+    covered = """(titles) => titles.map((title) => [title, title.getBoundingClientRect()]).filter(([title, box]) => {
+      const seen = title.innerText.trim() && !title.closest('.st-key-frame-unseen')
+      const top = seen && title.getRootNode().elementFromPoint(box.left + 2, box.top + box.height / 2)
+      return top && !title.contains(top) && !top.contains(title)
+    }).map(([title]) => title.innerText)"""
+    assert page.locator("h1, h2, h3").evaluate_all(covered) == []

@@ -74,7 +74,7 @@ def test_settings_that_do_not_fit_are_named_and_nothing_is_lost(open_page: Open)
 
 def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewhere_and_a_reload(open_page: Open) -> None:
     app = trained(open_page("lab.py", steps="120", seq_len="7"))
-    finding = "Learned: held-out second-half accuracy"
+    finding = "Learned: on new sequences second-half accuracy"
     run_id = app.session_state["run"]
     assert finding in said(app)
     assert linked(app)["run"] == run_id
@@ -119,7 +119,7 @@ def test_the_missing_mask_raises_the_alarm(open_page: Open) -> None:
 
 def test_pause_step_resume_stop_and_reset(open_page: Open) -> None:
     app = open_page("lab.py", steps="50000")
-    app.selectbox(key="pace").select("20 steps a second").run()
+    app.selectbox(key="pace").select("20 steps per second").run()
     press(app, "Train")
     first = run_of(app)
     assert first.wait_for(3, 30)

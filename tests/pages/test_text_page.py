@@ -36,7 +36,7 @@ def test_a_text_of_ones_own_is_trained_on_and_written_on_from(open_page: Open) -
     assert run.wait_for(10**9, 60)
     app.run(timeout=120)
     assert not app.exception, app.exception
-    assert "passed the kneser-ney bigram" in said(app).lower()
+    assert "than counting pairs of words" in said(app)
     assert "its last tenth" in said(app)
     (table,) = app.table
     assert list(table.value.index) == ["The model", "Unigram", "Kneser-Ney bigram", "Kneser-Ney trigram"]
@@ -57,6 +57,13 @@ def test_a_text_of_ones_own_is_trained_on_and_written_on_from(open_page: Open) -
     assert len(server.pool().runs.live()) == 0, "a link trains nothing"
 
 
+def test_on_arrival_it_shows_the_recorded_run(open_page: Open) -> None:
+    words = said(open_page("text.py"))
+    assert "recorded run" in words
+    assert "it guessed better than counting pairs of words (now perplexity" in words
+    assert "Trains on 1,082,267 tokens" in words
+
+
 def test_a_text_that_does_not_do_is_refused_in_one_sentence(open_page: Open) -> None:
     app = open_page("text.py")
     for pasted, sentence in (
@@ -69,9 +76,10 @@ def test_a_text_that_does_not_do_is_refused_in_one_sentence(open_page: Open) -> 
 def test_the_loss_of_a_text_is_read_as_perplexity_too() -> None:
     plain, text = (loss_figure(10, "#2A5BD7", 8.0, None, text=text).layout.yaxis for text in (False, True))
     assert plain.rangemode == "tozero"
-    assert "4.6 · 100" in text.ticktext
-    lines = level_lines({"Unigram": 5.5, "Kneser-Ney trigram": 4.35})
+    assert "100" in text.ticktext
+    lines = level_lines({"Unigram": ("Unigram", 5.5), "Kneser-Ney trigram": ("Trigram", 4.35)})
     assert [line["name"] for line in lines] == ["Unigram, perplexity 245", "Kneser-Ney trigram, perplexity 77.5"]
+    assert [line["label"]["text"] for line in lines] == ["Unigram 245", "Trigram 77.5"]
     assert [line["label"]["yanchor"] for line in lines] == ["bottom", "top"], "the lowest line is named from below"
 
 

@@ -93,7 +93,7 @@ def picture_of_the_weights(config: RunConfig, events: EventLog) -> Observed | No
     most = max(head.at_distance for head in heads)
     return Observed(
         answer,
-        f"{_clearest_in_words(heads)} The commonest distance is that of **{most} of {heads[0].positions}**. "
+        f"{_clearest_in_words(heads)} The distance that occurs most often occurs at **{most} of {heads[0].positions}** positions. "
         f"{percent(score.value)} of the answers are right.",
     )
 

@@ -13,8 +13,8 @@ class ReverseSettings(SymbolSettings):
         if config.n_layers > 1:
             return None
         return (
-            "The offset that reversing needs differs at each position, and a relative encoding in a single layer knows "
-            "offsets only."
+            "To reverse, each position must read at another offset, and a relative encoding in a single layer knows only "
+            "offsets."
         )
 
 

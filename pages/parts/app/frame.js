@@ -17,6 +17,14 @@ function termOf(event) {
   return new URLSearchParams(link.search).get("term")
 }
 
+/** Streamlit's tables that scroll sideways can be reached by keyboard. */
+function reachTables() {
+  for (const box of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".stTable > div"))) {
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0
+    else box.removeAttribute("tabindex")
+  }
+}
+
 /** @param {import("../boards/shell/script/types.d.ts").Component} component */
 export default function ({ data, setTriggerValue }) {
   if (screen !== data.screen) document.querySelector("[data-testid=stMain]").scrollTo(0, 0)
@@ -35,6 +43,15 @@ export default function ({ data, setTriggerValue }) {
     mark()
     late.observe(row, { childList: true, subtree: true })
   }
+  /** @type {ReturnType<typeof setTimeout>} */
+  let soon = null
+  const later = () => {
+    clearTimeout(soon)
+    soon = setTimeout(reachTables, 300)
+  }
+  const tables = new MutationObserver(later)
+  tables.observe(document.querySelector(".stMain"), { childList: true, subtree: true })
+  addEventListener("resize", later)
   const follow = (/** @type {MouseEvent} */ event) => {
     const term = termOf(event)
     if (term === null) return
@@ -45,6 +62,8 @@ export default function ({ data, setTriggerValue }) {
   document.addEventListener("click", follow, true)
   return () => {
     late.disconnect()
+    tables.disconnect()
+    removeEventListener("resize", later)
     document.removeEventListener("click", follow, true)
   }
 }

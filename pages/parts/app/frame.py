@@ -79,6 +79,8 @@ def place_at(address: str) -> Place | None:
 HERE = Path(__file__).parent
 SCREEN = "frame.screen"
 """Session key: the name of the screen that a page of several shows; the browser scrolls up when it becomes another one."""
+OPENED = "frame.opened"
+"""The session key of the address from which the glossary was opened: its page keeps the tabs of that place."""
 
 
 def navigation() -> Page:
@@ -99,7 +101,8 @@ def _page(view: View, place: Place) -> Page:
 
 def show_frame(address: str) -> None:
     """The row above a page: a tab for each view of its place, and the button of the glossary. Unseen: what waits for a lost server."""
-    place = place_at(address)
+    opened_at = st.session_state.get(OPENED, "") if address == GLOSSARY.address else address
+    st.session_state[OPENED], place = opened_at, place_at(opened_at)
     views = place.views if place and len(place.views) > 1 else ()
     st.html(f"<style>{(HERE / 'frame.css').read_text('utf-8')}</style>")
     with st.container(key="frame-away"):

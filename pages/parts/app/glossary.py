@@ -24,24 +24,27 @@ def setting_help(name: str, text: str) -> str:
 
 
 def show_terms(first: str | None, words: str, *, columns: int = 2) -> None:
-    """The terms that have the ``words`` of a search in them; without a search all, and the one that is asked for first."""
+    """The terms that have the ``words`` of a search in them; without a search all, and the one that is asked for first. On a page, in two
+    columns, there are links to the first term of each letter."""
     if first is not None and not words:
         _show(TERMS[first])
         st.header("All terms", anchor=False)
     sought = [term for term in TERMS.values() if words.casefold() in f"{term.name} {term.text}".casefold()]
-    found = [term for term in sought if words or term.slug != first]
+    found = sorted((term for term in sought if words or term.slug != first), key=lambda term: term.name.casefold())
     if not found:
         st.info(f"No term has {as_code(words)} in it.", icon=":material/search_off:")
-    a_column = -(-len(found) // columns)
-    for number, column in enumerate(st.columns(columns, gap="medium")):
-        with column:
-            for term in found[number * a_column : (number + 1) * a_column]:
-                _show(term)
+    if columns > 1 and not words:
+        letters = {term.name[0].upper(): term.slug for term in reversed(found)}
+        with st.container(key="glossary-letters"):
+            st.markdown(" ".join(f"[{letter}](#{slug})" for letter, slug in reversed(letters.items())))
+    with st.container(key="glossary-terms"), st.grid(columns, min_column_width=330):
+        for term in found:
+            _show(term)
 
 
 def _show(term: Term) -> None:
-    with st.container(border=True, key=f"term-{term.slug}"):
-        st.markdown(f"**{term.name}**")
+    with st.container(key=f"term-{term.slug}", gap="xsmall"):
+        st.header(term.name, anchor=term.slug)
         st.markdown(term.text)
         if term.formula:
             st.latex(term.formula)

@@ -46,9 +46,10 @@ def show_heads(at: LookedAt) -> None:
         ))  # fmt: skip
     at.show("heads", "heads", items, least=narrowest(at.config.n_heads), level=2, on_pick=pick)
     st.caption(
-        f"This sequence above; the numbers are means over {seen['sequences']} held-out sequences. A head is named by its best score from "
-        f"{seen['named_from']:g} on: 0 is what uniform attention over the keys in sight would put there, 1 is all of its weight. "
-        "For “uniform”, 0 is as uneven as random weights are. Click a picture to take that head."
+        f"The pictures show this sequence; the numbers are means over {seen['sequences']} held-out sequences. A head gets the name of the "
+        f"kind with the highest score, if that is {seen['named_from']:g} or more. A score of 1 means that all of its weight is where the "
+        "kind says; 0, no more than if it read all keys equally. For “uniform”, 0 means as uneven as random weights. Click a picture to "
+        "choose that head."
     )
     _show_numbers(list(rows.values()))
     show_rollout(at, seen)

@@ -42,7 +42,7 @@ def why_not(run: Run) -> str:
     if not run.config.architecture.attends:
         return f"This run is of family {run.config.family}, which has no attention."
     if weights_of_one_sequence(run.config) > LARGEST:
-        return f"This run has more than {LARGEST // 1_000_000} million attention weights a sequence: too many to look at one by one."
+        return f"This run has more than {LARGEST // 1_000_000} million attention weights per sequence: too many to look at one by one."
     if run.live:
         return "This run is still going; its attention can be taken apart when it has ended."
     if run.state in ("failed", "lost") and not run.weights:
@@ -99,18 +99,18 @@ def ready(run: Run, asked: ModelAsked) -> bool:
 def run_controls(now: AttentionState) -> None:
     """Controls for the run, the step and the sequence."""
     runs = choices(now)
-    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        if SETTINGS.drawn("run"):
-            bound = SETTINGS.labelled("run", shown=now.run if now.run in runs else None)
-            st.selectbox(options=list(runs), format_func=lambda name: runs.get(name, name), width=430, **bound)
-        run = run_named(now.run)
-        if run is None:
-            return
+    if SETTINGS.drawn("run"):
+        bound = SETTINGS.labelled("run", shown=now.run if now.run in runs else None)
+        st.selectbox(options=list(runs), format_func=lambda name: runs.get(name, name), width=430, **bound)
+    run = run_named(now.run)
+    if run is None:
+        return
+    with st.popover("Step and sequence", icon=":material/tune:"):
         if now.view != "training" and SETTINGS.drawn("step"):  # that view has two steps of its own
             steps = steps_to_show(run)
             names = {run.step: f"{run.step} (end)"}
             bound = SETTINGS.labelled("step", shown=now.step if now.step in steps else run.step)
-            st.selectbox(options=steps, format_func=lambda step: names.get(step, str(step)), width=110, **bound)
+            st.selectbox(options=steps, format_func=lambda step: names.get(step, str(step)), **bound)
         sample_controls(now, run)
         kept = {"run": run.id} if now.run != RECORDED else {}
         st.page_link("lab.py", label="In the lab", icon=":material/science:", query_params=to_query(run.config) | kept)
@@ -119,7 +119,7 @@ def run_controls(now: AttentionState) -> None:
 def sample_controls(now: AttentionState, run: Run) -> None:
     if SETTINGS.drawn("sample"):
         bound = SETTINGS.labelled("sample", shown=now.sample, disabled=bool(now.text.strip()))
-        st.number_input(min_value=0, max_value=255, step=1, width=150, **bound)
+        st.number_input(min_value=0, max_value=255, step=1, **bound)
     if SETTINGS.drawn("text"):
         bound = SETTINGS.labelled("text", shown=now.text)
         task = TASKS[run.config.task]
@@ -127,22 +127,21 @@ def sample_controls(now: AttentionState, run: Run) -> None:
         if task.corpus:
             how = "Any sentence, as you would write it. What the vocabulary does not have is read as the unknown token."
             example = "To be, or not to be"
-        st.text_input(placeholder=f"as in {example}", width=230, **bound | {"help": f"{how} {bound['help']}"})
+        st.text_input(placeholder=f"as in {example}", **bound | {"help": f"{how} {bound['help']}"})
 
 
 def head_controls(at: LookedAt) -> None:
     """Controls for the kind of attention, the layer, the head and the query."""
     kinds, config = places_in(at.config), at.config
-    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        if len(kinds) > 1 and SETTINGS.drawn("which"):
-            bound = SETTINGS.labelled("which", shown=at.place.which)
-            st.segmented_control(options=kinds, format_func=KINDS.__getitem__, required=True, **bound)
-        shown = {
-            "layer": (1, at.place.layer + 1, config.n_layers),
-            "head": (1, at.place.head + 1, config.n_heads),
-            "query": (0, at.query, len(at.queries) - 1),
-        }
-        for name in SETTINGS.drawn(*shown):
-            low, value, high = shown[name]
-            bound = SETTINGS.labelled(name, shown=value)
-            st.number_input(min_value=low, max_value=high, step=1, width=130, **bound)
+    if len(kinds) > 1 and SETTINGS.drawn("which"):
+        bound = SETTINGS.labelled("which", shown=at.place.which)
+        st.segmented_control(options=kinds, format_func=KINDS.__getitem__, required=True, **bound)
+    shown = {
+        "layer": (1, at.place.layer + 1, config.n_layers),
+        "head": (1, at.place.head + 1, config.n_heads),
+        "query": (0, at.query, len(at.queries) - 1),
+    }
+    for name in SETTINGS.drawn(*shown):
+        low, value, high = shown[name]
+        bound = SETTINGS.labelled(name, shown=value)
+        st.number_input(min_value=low, max_value=high, step=1, width=130, **bound)

@@ -21,7 +21,6 @@ from pages.parts.charts.attention import pattern_picture
 
 VIEWS = {"steps": "Steps", "heads": "Heads", "change": "Change", "training": "Training", "faults": "Faults"}
 EXPLAINED = {
-    "steps": "One query of one head, from its vector to what the head hands on. All numbers are the model's own.",
     "heads": "Where every head looks, how wide and how far, and what kind of head that makes it.",
     "change": "Change attention in the trained model and see what it costs on held-out sequences. The weights stay as they are.",
     "training": "The same head at two steps of its training, reading the same sequence.",

@@ -1,8 +1,10 @@
 """The view of one query, step by step: from its vector to the output of the head."""
 
 from collections.abc import Sequence
+from math import floor, log10
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from engine.analysis.attention.jobs import Steps, TraceSteps
@@ -13,6 +15,8 @@ from pages.parts.attention.state import KEYS_ACROSS, KEYS_DOWN, LookedAt, pick_q
 from pages.parts.boards.panels import Panel
 from pages.parts.charts.attention import numbers_picture, strips_picture
 
+HEIGHT = 330
+"""The height of the two figures that are seen first, in pixels."""
 WHOLE = 20
 """The most keys for which the table shows every row at once; with more it scrolls."""
 SCALES = {
@@ -46,8 +50,10 @@ def show_steps(at: LookedAt) -> None:
     with words:
         st.markdown("**The steps and their shapes**")
         st.markdown(_steps_in_words(at, s))
-        gap = f"these steps differ from the model's own tensors by at most {s['gap']:.0e}."
-        st.caption(f":material/check: Put together, {gap}")
+        digits = max(0, floor(-log10(max(s["gap"], 1e-12))))
+        st.caption(
+            f":material/check: Put together, these steps give the model's own numbers, to {digits} decimal places."
+        )
     with numbers:
         st.markdown("**The numbers, key by key**")
         _show_numbers(at, s)
@@ -69,12 +75,12 @@ def _figures(at: LookedAt, s: Steps) -> list[Panel]:
     handed_on = numbers_picture(handed, "value", x=outer, y="head", rows=[*heads, "all"])
     return [
         at.pattern_panel(
-            "pattern.one", "The pattern of this head", s["pattern"], height=400, picks=True, term="attention-pattern",
+            "pattern.one", "The pattern of this head", s["pattern"], height=HEIGHT, picks=True, term="attention-pattern",
             alt=f"Attention weights of every query; the framed query {at.query} reads most from {top}.",
-            note="Each row is a query and adds up to one. Click a row, or walk with the arrow keys and press Enter, to take it.",
+            note="Each row is a query and adds up to one. Click a row, or press Enter on it, to take it.",
         ),
         Panel(
-            "strips", "From product to weight, for this query", strips_picture(strips, keys, s["blocked"], at.color), height=400,
+            "strips", "From product to weight, for this query", strips_picture(strips, keys, s["blocked"], at.color), height=HEIGHT,
             alt=f"Four strips of bars over the keys; the weights are largest at {top}.", link=KEYS_ACROSS, term="softmax",
             note="One bar per key. Blocked keys are grey: the mask takes them out before the softmax.",
         ),
@@ -141,7 +147,7 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
 
 def _show_numbers(at: LookedAt, s: Steps) -> None:
     """A row for each key; an encoding inside q and k has a column with its part of the score."""
-    share = "of it, encoding" if acts_on(at) == "embedding" else "encoding"
+    share = "from the encoding"
     columns: dict[str, Sequence[float] | np.ndarray] = {
         "q · k": s["product"],
         **({"turned": s["turned"]} if s["rotates"] else {}),
@@ -150,21 +156,19 @@ def _show_numbers(at: LookedAt, s: Steps) -> None:
         "score": s["score"],
     }
     number = st.column_config.NumberColumn
+    signed = {**columns, "masked": np.where(s["blocked"], -np.inf, s["score"]), "weight": s["weight"]}
+    frame = pd.DataFrame({"Key": range(len(s["keys"])), "Token": list(s["keys"]), **signed})
     st.dataframe(
-        {
-            "Key": range(len(s["keys"])),
-            "Token": list(s["keys"]),
-            **columns,
-            "masked": ["−∞" if out else f"{score:.3f}" for out, score in zip(s["blocked"], s["score"], strict=True)],
-            "weight": s["weight"],
-        },
+        frame.style.format(_three_digits, subset=list(signed)),
         column_config={
             "Key": number(pinned=True, width="small"),
             "Token": st.column_config.TextColumn(pinned=True, width="small"),
-            **{name: number(format="%+.3f" if name == share else "%.3f") for name in columns},
-            "masked": st.column_config.TextColumn(alignment="right"),
-            "weight": number(format="%.3f"),
         },
         hide_index=True,
         height="content" if len(s["keys"]) <= WHOLE else "auto",
     )
+
+
+def _three_digits(value: object) -> str:
+    """A number as it is printed, with a minus sign."""
+    return f"{value:.3f}".replace("inf", "∞").replace("-", "−")

@@ -1,5 +1,6 @@
-"""The recorded demonstration run, which the start page plays before any training, and the choice among it and a visitor's own runs."""
+"""The recorded runs, which the start page and the text page show before any training, and the choice among one and a visitor's own runs."""
 
+import json
 from collections.abc import Callable
 from datetime import datetime
 from functools import cache
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import engine
 from engine.analysis.attention.working_head import WorkingHead, load
+from engine.analysis.text.jobs import Counted
 from engine.foundation.formatting import counted
 from engine.runs.events import Sample, Snapshot
 from engine.runs.folder import RunFolder
@@ -26,6 +28,19 @@ MOST_RUNS = 30
 @cache
 def recorded_run() -> Run:
     return Run.from_disk(RunFolder(FOLDER))
+
+
+@cache
+def recorded_words() -> Run:
+    """The run on the plays that the text page shows on arrival."""
+    return Run.from_disk(RunFolder(FOLDER.parent / "words"))
+
+
+@cache
+def recorded_counts() -> Counted:
+    """The scores of the counting models beside that run."""
+    found: Counted = json.loads((FOLDER.parent / "words" / "counted.json").read_text("utf-8"))
+    return found
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import log10
+from math import inf, log10
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -20,6 +20,8 @@ from pages.parts.charts.colors import INK, MUTED, Pair, muted, shade
 MIB, GIB = 2**20, 2**30
 UNITS = (("bytes", 1), ("KiB", 2**10), ("MiB", MIB), ("GiB", GIB))
 MOST_TICKS = 7
+PLOT, ROW = 220, 16
+"""The height of a plot of lines and of the name of one, in pixels."""
 GREYS = (
     Pair(light=INK["light"], dark="#C9D2E0"),
     Pair(light=MUTED["light"], dark="#8B97AB"),
@@ -50,6 +52,8 @@ class CostLine:
 
     name: str
     label: str
+    short: str
+    """The label beside the line's end."""
     color: str
     levels: Sequence[Summary]
     """The measured values: median and range at each length or depth."""
@@ -58,10 +62,16 @@ class CostLine:
     dashed: bool = False
     """Whether the line is dashed: the second of two lines in one colour."""
 
+    @property
+    def end(self) -> tuple[int, float] | None:
+        """The last place and its value, measured or else predicted."""
+        measured = [(level.place, level.value) for level in self.levels]
+        return next(reversed(measured or list(self.predicted)), None)
+
 
 def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: str, unit: Unit, what: str) -> go.Figure:
     """Points are measured, with their range; a thick line is the power law over the range of its fit; a dotted line is
-    predicted by formula. Both axes are logarithmic."""
+    predicted by formula. Both axes are logarithmic. Each line has its name at its end."""
     traces = [_measured(line, what_grows, unit) for line in lines]
     traces += [_law(line, line.fit, unit) for line in lines if line.fit is not None]
     traces += [_predicted(line, what_grows, unit) for line in lines if line.predicted]
@@ -71,8 +81,29 @@ def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: st
         # More ticks, and labels at all nine digits of a decade.
         yaxis=axis(f"{what} ({unit.name})", type="log", tickformat=",~g", nticks=3),
         hovermode="closest",
-        margin={"l": 58, "r": 12, "t": 52, "b": 40},
+        margin={"l": 58, "r": 96, "t": 12, "b": 40},
+        showlegend=False,
+        annotations=_names(lines, unit),
     )
+
+
+def _names(lines: Sequence[CostLine], unit: Unit) -> list[Trace]:
+    """The names at the ends of the lines; where lines end close together, those above move up."""
+    ends = [(log10(line.end[1] / unit.size), line.end[0], line) for line in lines if line.end and line.end[1] > 0]
+    values = [value / unit.size for line in lines for value in _values(line) if value > 0]
+    pixels = PLOT / max(0.5, log10(max(values, default=1) / min(values, default=1)))
+    spot, notes = -inf, list[Trace]()
+    for y, place, line in sorted(ends, key=lambda end: end[0]):
+        spot, pair = max(y * pixels, spot + ROW), shade(line.color)
+        notes.append({
+            "text": line.short, "name": f"{pair['light']} {pair['dark']}", "showarrow": False, "xanchor": "left", "xshift": 7,
+            "x": log10(place), "y": y, "yshift": spot - y * pixels, "font": {"size": FONT},
+        })  # fmt: skip
+    return notes
+
+
+def _values(line: CostLine) -> list[float]:
+    return [level.value for level in line.levels] + [value for _, value in line.predicted]
 
 
 def places_axis(places: Sequence[int]) -> dict[str, object]:
@@ -90,7 +121,6 @@ def _of_line(line: CostLine, kind: str, name: str) -> Trace:
 
 def _measured(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
     levels = line.levels
-    legend = line.label if line.fit is None else f"{line.label} n<sup>{line.fit.exponent:.2f}</sup>".replace("-", "−")
     return go.Scatter(
         x=[level.place for level in levels], y=[level.value / unit.size for level in levels], mode="markers+lines",
         error_y={
@@ -100,7 +130,7 @@ def _measured(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
         },
         customdata=[[unit.words(level.value), _range_in_words(level, unit)] for level in levels],
         hovertemplate=f"{line.label}, %{{x:,}} {what_grows}<br>%{{customdata[0]}}, measured<br>%{{customdata[1]}}<extra></extra>",
-        **_of_line(line, "measured", legend),
+        **_of_line(line, "measured", line.label),
         **painted(
             shade(line.color), f"{line.label}, measured", width=1, dash="dash" if line.dashed else "solid",
             size=7, symbol="circle-open" if line.dashed else "circle",

@@ -28,12 +28,12 @@ def loss_figure(
 ) -> go.Figure:  # fmt: skip
     """Cross-entropy in nats: training thin, validation bold, dashed lines for blind guessing and the lowest possible loss.
 
-    For a ``text`` task the axis also shows the perplexity, and does not begin at zero, far below any text's loss.
+    For a ``text`` task the axis shows the perplexity, and does not begin at zero, far below any text's loss.
     """
     value_axis = axis("loss (nats)", rangemode="tozero")
     if text:
         value_axis = perplexity_axis([log(p) for p in PERPLEXITIES])
-    levels = [] if chance is None else [level(chance, f"chance {chance:.3g}")]
+    levels = [] if chance is None else [level(chance, f"chance {exp(chance):,.0f}" if text else f"chance {chance:.3g}")]
     levels += [] if floor is None else [level(floor, f"floor {floor:.3g}", above=False)]
     traces = [
         line("loss", "training", shade(color), columns=columns, width=1.2, opacity=0.6, perplexity=text),
@@ -47,20 +47,19 @@ def _over_steps(traces: list[Any], steps: int, values: Axis, **layout: Any) -> g
 
 
 def perplexity_axis(ticks: Sequence[float]) -> Axis:
-    """An axis of losses in nats that says the perplexity at each tick, too."""
-    texts = [f"{nats:.1f} · {exp(nats):,.0f}" for nats in ticks]
-    return axis("loss (nats) · perplexity", tickvals=list(ticks), ticktext=texts)
+    """An axis of losses in nats whose ticks say the perplexity."""
+    return axis("perplexity", tickvals=list(ticks), ticktext=[f"{exp(nats):,.0f}" for nats in ticks])
 
 
-def level_lines(levels: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Horizontal lines at the losses of other models on the same text, in nats by name.
+def level_lines(levels: Mapping[str, tuple[str, float]]) -> list[dict[str, Any]]:
+    """Horizontal lines at the losses of other models on the same text: by name a short name and the nats.
 
-    The lowest has its label below the line on the left, where the curve is still high; the others above it.
+    The label of each, its short name and its perplexity, stands right of the plot; that of the lowest below its line.
     """
-    lowest, lines = min(levels.values(), default=0.0), list[dict[str, Any]]()
-    for name, value in levels.items():
+    lowest, lines = min((nats for _, nats in levels.values()), default=0.0), list[dict[str, Any]]()
+    for name, (short, value) in levels.items():
         drawn = level(value, f"{name}, perplexity {exp(value):.3g}", above=value > lowest)
-        drawn["label"]["textposition"] = "end" if value > lowest else "start"
+        drawn["label"]["text"] = f"{short} {exp(value):.3g}"
         lines.append(drawn)
     return lines
 

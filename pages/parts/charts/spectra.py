@@ -102,12 +102,12 @@ def singular_figure(portraits: Sequence[tuple[str, str, Portrait]]) -> go.Figure
 
 def fourier_figure(portraits: Sequence[tuple[str, str, Portrait]]) -> go.Figure:
     """Share of the power at each frequency over positions."""
-    hover = "%{x:.3f} cycles a position: %{y:.3g}"
+    hover = "%{x:.3f} cycles per position: %{y:.3g}"
     traces = [
         _curve(p["frequencies"][1:], np.maximum(p["power"][1:], FLOOR), name, color, place, hover)
         for place, (name, color, p) in enumerate(portraits)
     ]
-    return _logarithmic(traces, axis("frequency (cycles a position)", range=[0, 0.5]), "share of the power")
+    return _logarithmic(traces, axis("frequency (cycles per position)", range=[0, 0.5]), "share of the power")
 
 
 def _logarithmic(traces: list[Trace], across: dict[str, Any], title: str) -> go.Figure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import ceil, exp, floor
+from math import ceil, exp, floor, log
 
 import numpy as np
 import plotly.graph_objects as go
@@ -38,9 +38,10 @@ def by_read_figure(by_read: Mapping[str, np.ndarray], names: Mapping[str, str], 
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """About five ticks at round tenths of a nat."""
-    step = max(1, round((high - low) * 2)) / 10
-    return [round(step * n, 1) for n in range(floor(low / step), ceil(high / step) + 1)]
+    """At most seven ticks, in nats, at round perplexities."""
+    first, last = exp(low), exp(high)
+    step = next(size for size in (1, 2, 5, 10, 20, 50, 100, 200, 500, 10_000) if last - first <= 5 * size)
+    return [log(max(1, step * n)) for n in range(floor(first / step), ceil(last / step) + 1)]
 
 
 def next_figure(likeliest: Sequence[tuple[str, float]], color: str) -> go.Figure:

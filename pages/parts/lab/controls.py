@@ -8,7 +8,7 @@ from pages.parts.app import own_runs, server
 from pages.parts.app.visitor import visitor
 from pages.parts.lab.state import fill_form, form_config
 
-PACES = {"Full speed": None, "20 steps a second": 20.0, "5 steps a second": 5.0, "1 step a second": 1.0}
+PACES = {"Full speed": None, "20 steps per second": 20.0, "5 steps per second": 5.0, "1 step per second": 1.0}
 PACE = "pace"
 
 

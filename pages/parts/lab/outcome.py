@@ -45,7 +45,7 @@ def take_run_away(run: Run | None, config: RunConfig) -> None:
             with st.popover("Download", icon=":material/download:"):
                 for label, make, kind in (
                     ("Settings (JSON)", lambda: json.dumps(to_query(run.config), indent=2), "json"),
-                    ("Numbers, a row a step (CSV)", lambda: steps_frame(run.events).to_csv(index=False), "csv"),
+                    ("Numbers, one row per step (CSV)", lambda: steps_frame(run.events).to_csv(index=False), "csv"),
                     ("All events (JSON lines)", lambda: "\n".join(json.dumps(to_json(event)) for event in run.events), "jsonl"),
                 ):  # fmt: skip
                     offer_file(label, make, f"{run.id}.{kind}", None)

@@ -10,10 +10,12 @@ from engine.foundation.formatting import in_bytes, in_time
 from engine.sweeps import KINDS
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
+from engine.sweeps.store import shipped
 from engine.sweeps.sweep import Sweep
 from pages.parts.boards.component import as_fragment
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.costs import MEBIBYTES, MILLISECONDS, CostLine, Unit, cost_figure, parts_figure
+from pages.parts.charts.colors import MUTED
+from pages.parts.charts.costs import MEBIBYTES, MILLISECONDS, PLOT, CostLine, Unit, cost_figure, parts_figure
 from pages.parts.memory_and_time.state import CostView
 from pages.parts.memory_and_time.tables import show_laws, show_skips
 
@@ -25,7 +27,8 @@ UNMEASURED = Result(Plan(), None, (), (), {}, "none", 0.0, 0.0)
 
 
 def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: CostView) -> None:
-    """Follow a sweep until it ends; then the script is rerun once. Without a sweep, show the predictions for ``plan``."""
+    """Follow a sweep until it ends; then the script is rerun once. Without a sweep, show the predictions for ``plan``, and the stored
+    measurement where it is of this plan."""
     running = sweep is not None and sweep.state == "running"
 
     def draw() -> None:
@@ -33,11 +36,17 @@ def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: Cos
         shown = sweep.result if sweep is not None else result
         if running and sweep is not None:
             st.progress(min(1.0, sweep.done), text=_words(sweep))
-        show_sweep(shown or UNMEASURED, shown.plan if shown else plan, view)
+        show_sweep(shown or (shipped() if is_shipped(plan) else UNMEASURED), shown.plan if shown else plan, view)
         if over:
             st.rerun()
 
     as_fragment(draw, POLL if running else None)
+
+
+def is_shipped(plan: Plan) -> bool:
+    """Whether the measurement that comes with the app is of this plan, of its kinds of models or further ones."""
+    others = shipped().plan
+    return others.model_copy(update={"kinds": plan.kinds, "rounds": plan.rounds, "patience": plan.patience}) == plan
 
 
 def _words(sweep: Sweep) -> str:
@@ -67,7 +76,7 @@ def _drawn(result: Result, plan: Plan, view: CostView) -> list[Panel]:
         items = [
             _panel("costs.train", "Time of a training step", times, plan, what, MILLISECONDS, "step", "batch"),
             _panel("costs.saved", title, saved, plan, what, MEBIBYTES, "saved for backward", "memory"),
-            _next_panel(result, plan, what),
+            *([_next_panel(result, plan, what)] if result.visits or result.state == "running" else []),
             _parts_panel(result, plan, view, what),
         ]
         last = st.session_state[DRAWN] = (stamp, items)
@@ -91,25 +100,26 @@ def _predicted_saved(plan: Plan, kind: str) -> list[tuple[int, float]]:
 def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
     anew = [_line(result, kind, "inference") for kind in plan.kinds]
     keeping = [kind for kind in plan.kinds if KINDS[kind].keeps]
-    kept = [_line(result, kind, "cached", label=f"{KINDS[kind].label}, kept", dashed=True) for kind in keeping]
+    kept = [_line(result, kind, "cached", more=", kept", dashed=True) for kind in keeping]
     last = plan.places[-1]
     cache = ""
     if "fused" in plan.kinds:
         size = cache_bytes_at(plan.config("fused", last), plan.length_at(last))
         cache = f" Keys and values take {in_bytes(size)} at {last:,} {what}."
-    note = f"Filled: the whole sequence is read again, in one pass. Open: the past is kept, as keys and values or a state.{cache}"
+    note = f"Filled: the whole sequence is read again. Open, “kept”: the past is kept.{cache}"
     title, lines = "Time to write the next token", [*anew, *kept]
     return _panel("costs.next", title, lines, plan, what, MILLISECONDS, "next token", "kv-cache", note)
 
 
 def _line(
-    result: Result, kind: str, quantity: str, predicted: Sequence[tuple[int, float]] = (), label: str = "", dashed: bool = False
+    result: Result, kind: str, quantity: str, predicted: Sequence[tuple[int, float]] = (), more: str = "", dashed: bool = False
 ) -> CostLine:  # fmt: skip
     row, levels, fit = KINDS[kind], result.summaries(kind, quantity), result.fit(kind, quantity)
-    return CostLine(f"{kind}.{quantity}", label or row.label, row.color, levels, fit, predicted, dashed)
+    color = MUTED["light"] if result is shipped() else row.color
+    return CostLine(f"{kind}.{quantity}", row.label + more, row.short + more, color, levels, fit, predicted, dashed)
 
 
-NOTE = "Points: measured, with their range. Wide line: power law over the upper part. Dotted: predicted by formula."
+NOTE = "Points: measured, with their range. Wide line: power law. Dotted: by formula."
 
 
 def _panel(
@@ -117,7 +127,7 @@ def _panel(
 ) -> Panel:  # fmt: skip
     drawn = cost_figure(lines, plan.places, what, unit, axis)
     said = "; ".join(_in_words(line, what, unit) for line in lines)
-    return Panel(name, title, drawn, f"{title} against {what}. {said}", height=360, note=note, term=term)
+    return Panel(name, title, drawn, f"{title} against {what}. {said}", height=PLOT + 52, note=note, term=term)
 
 
 def _in_words(line: CostLine, what: str, unit: Unit) -> str:
@@ -140,5 +150,5 @@ def _parts_panel(result: Result, plan: Plan, view: CostView, what: str) -> Panel
     return Panel(
         "costs.parts", f"What a training step keeps: {kind.label}", parts_figure(bars, seen, what, kind.color),
         f"Memory by part of {kind.label}: {', '.join(sums) or 'nothing is measured yet'}.", height=360, term="memory",
-        note=f"{note} Dots: measured sum; rings: the highest during a step.",
+        note=f"{note} Dots: measured sum; rings: the highest during a step." if seen else note,
     )  # fmt: skip

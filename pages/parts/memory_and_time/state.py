@@ -30,7 +30,7 @@ class CostView(Parameters):
     memory: float = setting(16.0, label="Memory (GiB)", help="Of the device that it has to fit in.", ge=0.001, le=100_000.0)
     seconds: float = setting(1.0, label="Time of a step (s)", help="How long one training step may take.", ge=0.001, le=3600.0)
     precision: Literal["bf16", "fp32"] = setting(
-        "bf16", label="Precision", help="Mixed: two bytes a weight and activation, and a float32 copy for the optimizer.",
+        "bf16", label="Precision", help="Mixed: two bytes per weight and activation, and a float32 copy for the optimizer.",
         labels={name: row.label for name, row in PRECISIONS.items()},
     )
     context: int | None = setting(
@@ -113,17 +113,18 @@ ALONG = {"length": ("longest", "n_layers"), "depth": ("deepest", "seq_len")}
 def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
     """What is measured; what is rarely changed stands behind a heading."""
     values = SETTINGS.values()
-    widget("axis", disabled=disabled)
-    if sizes := SETTINGS.drawn(*ALONG[values["axis"]], "d_model", "n_heads", "batch_size"):
-        with st.grid(2, min_column_width=110):
-            for name in sizes:
+    for name in SETTINGS.drawn("axis", *ALONG[values["axis"]]):
+        with st.container(width=180 if name == "axis" else 150):
+            widget(name, disabled=disabled)
+    with st.popover("More", icon=":material/tune:"):
+        several("kinds", "Models", {name: kind.label for name, kind in KINDS.items()}, disabled=disabled)
+        with st.grid(3, min_column_width=110):
+            for name in ("d_model", "n_heads", "batch_size"):
                 widget(name, disabled=disabled)
-    several("kinds", "Models", {name: kind.label for name, kind in KINDS.items()}, disabled=disabled)
-    # A link may name a device that is not here, which is said when it is used.
-    if has_accelerator or values["device"] != "cpu":
-        widget("device", disabled=disabled)
-    if rare := SETTINGS.drawn("rounds", "patience"):
-        with st.expander("How it is measured", icon=":material/timer:"):
+        # A link may name a device that is not here, which is said when it is used.
+        if has_accelerator or values["device"] != "cpu":
+            widget("device", disabled=disabled)
+        if rare := SETTINGS.drawn("rounds", "patience"):
             for name in rare:
                 widget(name, disabled=disabled)
             st.caption(MEASURED)

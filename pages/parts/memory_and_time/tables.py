@@ -82,8 +82,8 @@ def show_longest(plan: Plan, result: Result | None, view: CostView) -> None:
     small_table("Tokens in a sequence of the model above", numbers_right(longest_frame(plan, result, view)))
     st.caption(
         f"One training step of this model, batch size {plan.batch_size}, in float32, AdamW, nothing recomputed. Memory: weights,"
-        " gradients, optimizer and what is saved for backward; the highest moment of a step takes more, see the rings above. Time on one"
-        " CPU core. ≈ by formula; ~ from the power law measured above, carried on beyond its points where they decide on one."
+        " gradients, optimizer and the numbers saved for the backward pass; the highest moment of a step takes more. Time on one CPU core."
+        " ≈: by formula. ~: from your measurement above, whose straight line is drawn on to longer sequences."
     )
 
 
@@ -92,7 +92,11 @@ def longest_frame(plan: Plan, result: Result | None, view: CostView) -> pd.DataF
     along = plan.model_copy(update={"axis": "length"})
     measured = result if result is not None and result.plan == along else None
     rows = [_fitting(along, kind, measured, view) for kind in along.kinds]
-    head = [f"Fits in {in_bytes(view.bytes)}", f"Trains in {view.seconds:g} s a step", "Weights, gradients, optimizer"]
+    head = [
+        f"Fits in {in_bytes(view.bytes)}",
+        f"Trains in {view.seconds:g} s per step",
+        "Weights, gradients, optimizer",
+    ]
     return pd.DataFrame(rows, pd.Index([LABELS[kind] for kind in along.kinds], name=MODEL), head)
 
 
@@ -129,7 +133,7 @@ def round_down(count: int) -> int:
 
 def show_models(view: CostView) -> None:
     st.header("The same numbers for well-known models", anchor=False)
-    st.markdown("Nothing is measured here: everything follows from the published sizes. **Predicted**, all of it.")
+    st.markdown("Nothing is measured here. All numbers are **predicted** from the published sizes.")
     several("models", "Models", {name: model.label for name, model in WELL_KNOWN.items()})
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for name in SETTINGS.drawn("precision", "context", "sequences"):
@@ -179,7 +183,7 @@ def writing_frame(chosen: list[Published], predicted: pd.DataFrame, view: CostVi
     longest = [longest_written(model, precision, view.bytes, view.sequences) for model in chosen]
     return pd.DataFrame({
         "Key-value heads": [f"{model.kv_heads} of {model.heads}" for model in chosen],
-        "Cache a token": predicted["cache_per_token"].map(in_bytes),
+        "Cache per token": predicted["cache_per_token"].map(in_bytes),
         "Cache of all": predicted["cache"].map(in_bytes),
         "With the weights": predicted["writing"].map(in_bytes),
         f"Longest in {in_bytes(view.bytes)}": list(map(_tokens, longest)),

@@ -33,6 +33,7 @@ TICK = 0.5
 
 def show_overview() -> None:
     st.title("Notebooks", anchor=False)
+    st.html(STYLE)
     st.markdown(
         f"The classic small exercises, step by step: read the code, run it{' here' if state.PLAYERS.allowed else ''}, see the tests turn "
         "green. Each one can be downloaded as a Jupyter notebook that runs by itself."
@@ -45,13 +46,12 @@ def show_overview() -> None:
             st.caption(f"{_steps(notebook)} · about {notebook.minutes} minutes")
 
 
-def show_neighbours(notebook: Notebook, where: str) -> None:
-    """Links to the notebooks before and after this one, and from the end of the page to the overview."""
+def show_neighbours(notebook: Notebook) -> None:
+    """Links from the end of the page to the overview, and to the notebooks before and after this one."""
     others = list(NOTEBOOKS.values())
     place = others.index(notebook)
-    with st.container(horizontal=True, gap="small", key=f"notebooks-ways-{where}"):
-        if where == "bottom":
-            st.page_link(state.PAGE, label="All notebooks", icon=":material/apps:")
+    with st.container(horizontal=True, gap="small", key="notebooks-ways"):
+        st.page_link(state.PAGE, label="All notebooks", icon=":material/apps:")
         for icon, at in ((":material/arrow_back:", place - 1), (":material/arrow_forward:", place + 1)):
             if 0 <= at < len(others):
                 title, query = others[at].title, {"notebook": others[at].slug}

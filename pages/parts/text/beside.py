@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from engine.analysis.text.jobs import CompareWithCounting, CountWords
+from engine.analysis.text.jobs import CompareWithCounting, Counted, CountWords
 from engine.foundation.errors import JobError
 from engine.runs.run import Run
 from engine.runs.summary import passed
@@ -14,11 +14,15 @@ from engine.text import plays
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once, if_known
 from pages.parts.boards.panels import Panel, panels
+from pages.parts.boards.recorded import recorded_counts, recorded_words
 from pages.parts.charts.colors import color_of
 from pages.parts.charts.table import numbers_right
 from pages.parts.charts.text import by_read_figure
 from pages.parts.text.state import PLAYS, TIMEOUT, weights_of
 
+SHORT = {"unigram": "Unigram", "bigram": "Bigram", "trigram": "Trigram"}
+SAID = {"bigram": "counting pairs of words", "trigram": "counting groups of three words"}
+"""The counting models that the sentences above the figures speak of."""
 NAMES = {"model": "The model", "unigram": "Unigram", "bigram": "Kneser-Ney bigram", "trigram": "Kneser-Ney trigram"}
 POLL_SECONDS = 1.0
 """Seconds between two checks of a live run's validation."""
@@ -26,10 +30,15 @@ PARTS = {"all": "All tokens", "words": "Words", "layout": "Between words"}
 WORDS = (Path(__file__).parent / "words.md").read_text("utf-8")
 
 
-def known_levels(run: Run) -> dict[str, float]:
-    """The counting models' loss on the run's validation, by the label of its line; empty while it is not known."""
-    known = if_known(CountWords(run.config))
-    return {NAMES[name]: nats for name, nats in known["levels"].items()} if known else {}
+def known_counts(run: Run) -> Counted | None:
+    """The counting models beside a run; None while they are not known."""
+    return recorded_counts() if run is recorded_words() else if_known(CountWords(run.config))
+
+
+def known_levels(run: Run) -> dict[str, tuple[str, float]]:
+    """The counting models' loss on the run's validation, by name with the label of its line; empty while it is not known."""
+    known = known_counts(run)
+    return {NAMES[name]: (SHORT[name], nats) for name, nats in known["levels"].items()} if known else {}
 
 
 def find_levels(run: Run) -> bool:
@@ -46,23 +55,23 @@ def find_levels(run: Run) -> bool:
 
 
 def show_passed(run: Run) -> None:
-    """One sentence for each counting model, updated while the run trains."""
+    """One sentence for each counting model with context, updated while the run trains."""
     st.fragment(_say_passed, run_every=POLL_SECONDS if run.state in ("queued", "running") else None)(run)
 
 
 def _say_passed(run: Run) -> None:
-    levels = {name: nats for name, nats in known_levels(run).items() if name != "Unigram"}
+    known = known_counts(run)
+    levels = {SAID[name]: nats for name, nats in known["levels"].items() if name in SAID} if known else {}
     rows = passed(run.config, run.events.landmarks(), levels)
-    with st.container(horizontal=True, gap="medium"):
+    with st.container(gap="xsmall"):
         for row in rows:
-            icon = ":material/check_circle:" if row.step is not None else ":material/pending:"
-            st.caption(f"{icon} {row.sentence}", width="content")
-        if not rows and run.state != "failed":  # a placeholder of one line, so that nothing below moves later
-            st.caption(":material/pending: Beside the counting models: not known yet.")
+            st.markdown(f":material/{'check_circle' if row.last < row.nats else 'pending'}: {row.sentence}")
+        if not rows and run.state != "failed":  # as many lines, so that nothing below moves later
+            st.markdown(":material/pending: Does it guess better than counting words? Not known yet.  \n ")
 
 
 def show_text_facts(run: Run) -> None:
-    known = if_known(CountWords(run.config))
+    known = known_counts(run)
     if known is None:
         return
     facts = known["facts"]

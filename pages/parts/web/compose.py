@@ -113,7 +113,7 @@ def serving(
     middleware.append(Middleware(PackedFiles, prefix=prefix))
     return {
         "routes": [
-            live_route(find, prefix, admit),
+            live_route(_or_recorded(find), prefix, admit),
             lines_route(_or_recorded(find), prefix, admit),
             exact_route(_or_recorded(find), prefix),
             untrained_route(ask, prefix),
@@ -128,13 +128,12 @@ def serving(
 
 
 def _or_recorded(find: Find) -> Find:
-    """``find``, extended by the recorded run, so that its exact numbers can be requested as those of any other run."""
+    """``find``, extended by the recorded runs, so that they can be requested as any other run."""
 
     def found(run_id: str) -> ReadableRun | None:
-        from pages.parts.boards.recorded import recorded_run  # late, as above
+        from pages.parts.boards.recorded import recorded_run, recorded_words  # late, as above
 
-        recorded = recorded_run()
-        return recorded if run_id == recorded.id else find(run_id)
+        return next((run for run in (recorded_run(), recorded_words()) if run.id == run_id), None) or find(run_id)
 
     return found
 

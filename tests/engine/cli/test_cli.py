@@ -1,4 +1,4 @@
-"""The command line as a person or a script meets it: exit codes, one line a complaint, one JSON object a line."""
+"""The command line as a person or a script meets it: exit codes, one line per complaint, one JSON object per line."""
 
 import json
 import signal

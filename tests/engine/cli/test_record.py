@@ -1,5 +1,6 @@
 """The recorded run: its weights are those of its snapshots, and the head that does the work was measured."""
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,8 +11,9 @@ from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked
 from engine.analysis.attention.changes import each_head_off
 from engine.analysis.attention.heads import heads, patterns
 from engine.analysis.attention.working_head import load, working_head
-from engine.cli.record import CONFIG, EVERY, FOLDER, record
+from engine.cli.record import CONFIG, COUNTED, EVERY, FOLDER, WORDS, record
 from engine.config.run_config import parse
+from engine.config.text_recipe import text_config
 from engine.runs.events import Snapshot
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
@@ -59,3 +61,8 @@ def test_what_is_shipped_is_what_the_command_makes_and_small() -> None:
     assert shipped.config == CONFIG
     assert [event.step for event in shipped.events.of(Snapshot)] == list(range(0, CONFIG.steps + 1, EVERY))
     assert RunFolder(FOLDER).size() < 800_000
+
+    words, counted = Run.from_disk(RunFolder(WORDS)), json.loads((WORDS / COUNTED).read_text("utf-8"))
+    assert (words.config, words.state, words.step) == (text_config(), "finished", text_config().steps)
+    assert set(counted["levels"]) == {"unigram", "bigram", "trigram"}
+    assert RunFolder(WORDS).size() < 200_000

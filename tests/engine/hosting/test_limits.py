@@ -28,7 +28,7 @@ def prediction(
 
 
 def predict(config: RunConfig, result_seconds: float = 0.0) -> Prediction:
-    """One mebibyte a sequence, position and layer; a hundred steps a second."""
+    """One mebibyte per sequence, position and layer; a hundred steps per second."""
     saved = config.batch_size * config.seq_len * config.n_layers * 2**20
     memory = Memory(parameters=2**20, gradients=2**20, optimizer=2**21, saved=saved, scores=0)
     return prediction(memory, 100.0, result_seconds, peak=memory.total or 0)

@@ -123,14 +123,17 @@ def look(step: int, loss: float, tokens_per_second: float = 100 * TOKENS) -> Pro
 
 def test_the_first_look_below_is_the_moment_and_seconds_follow_from_the_tokens() -> None:
     events = [look(100, 5.0), Progress(150, 3.0, 1.0, 0.01, 1.0), look(1400, 4.4), look(2000, 4.3)]
-    bigram, trigram = passed(CONFIG, events, {"bigram": 4.5, "trigram": 4.2})
+    bigram, trigram = passed(CONFIG, events, {"counting pairs": 4.5, "the trigram": 4.2})
     assert (bigram.step, bigram.seconds) == (1400, 14.0)
-    assert bigram.sentence == "Passed the bigram after 14 s of training, step 1,400."
+    assert (
+        bigram.sentence
+        == "After 1,400 steps (14 s) it guessed better than counting pairs (now perplexity 73.7 against 90)."
+    )
     assert trigram.step is None
-    assert trigram.sentence == "Has not passed the trigram (perplexity 73.7 against 66.7)."
+    assert trigram.sentence == "After 2,000 steps it guesses worse than the trigram (perplexity 73.7 against 66.7)."
 
 
 def test_one_that_falls_back_says_so_and_nothing_is_said_before_the_first_look() -> None:
     (row,) = passed(CONFIG, [look(100, 4.4), look(200, 4.6)], {"bigram": 4.5})
-    assert row.sentence.endswith("step 100, but is above it again (perplexity 99.5 against 90.0).")
+    assert row.sentence.endswith("it guessed better than bigram (but now worse again: perplexity 99.5 against 90).")
     assert passed(CONFIG, [Progress(1, 8.0, 1.0, 0.01, 1.0)], {"bigram": 4.5}) == []

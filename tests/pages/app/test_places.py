@@ -41,5 +41,5 @@ def test_the_glossary_opens_on_any_page(open_page: Open) -> None:
     app = open_page("notebooks.py")
     next(button for button in app.button if button.label == "Glossary").click().run()
     assert not app.exception
-    assert {f"**{term.name}**" for term in TERMS.values()} <= {box.value for box in app.markdown}
+    assert {term.name for term in TERMS.values()} <= {box.value for box in app.header}
     assert app.title[0].value == "Notebooks", "the page is still there"

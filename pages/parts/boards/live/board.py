@@ -88,7 +88,8 @@ def live_board(
     *,
     earlier: Sequence[Overlay] = (),
     panels: Sequence[Panel] = ALL,
-    levels: Mapping[str, float] | None = None,
+    levels: Mapping[str, tuple[str, float]] | None = None,
+    recorded: bool = False,
     key: str = "board",
     name: str = "",
     untrained: str = "",
@@ -100,7 +101,8 @@ def live_board(
 ) -> bool:
     """Show a run from its present state and follow it until it ends; returns whether the browser polls, since its event stream failed.
 
-    ``name`` is a part of the names of downloads; ``levels`` are drawn as lines across the loss, in nats by name.
+    ``name`` is a part of the names of downloads; ``levels`` are drawn as lines across the loss: by name a short name and the nats.
+    ``recorded``: whether the run came with the app, which its line of status says.
 
     ``untrained``: the settings, as a query, whose untrained model is shown as long as there is no run. ``model`` describes the model for
     its picture (:mod:`pages.parts.boards.live.stack`), by default that of the run; a click on a part of it calls ``on_act``, which
@@ -117,7 +119,7 @@ def live_board(
     """
     facts = _facts(run.id if run else "", panels, earlier, name) | {
         "level": 2, "levels": {"loss": level_lines(levels or {})}, "untrained": untrained, "look": look or {}, "band": on_band,
-        "room": room, "above": ABOVE, "model": model or (stack_of(run.config) if run else None),
+        "room": room, "above": ABOVE, "shipped": recorded, "model": model or (stack_of(run.config) if run else None),
     }  # fmt: skip
     state, asked = (controlled_as(run), _asked(key, run)) if run else ("none", "")
     polling = bool(asked) and run is not None and not has_ended(run)

@@ -56,17 +56,20 @@ export function linePanel(board, name, title) {
     const { xaxis, yaxis } = figure.layout
     const others = board.data.levels?.[name] ?? []
     const levels = () => [...(figure.layout.shapes ?? []), ...others]
-    const below = () => Math.min(...others.map((shape) => shape.y0)) - 0.5 // where a label stands
-    const room = others.length ? { autorangeoptions: { include: below() } } : {}
     const log = shown.scale === "log"
+    const beside = others.length ? levels().map((shape) => labelBeside(shape, log)) : []
     panel.exact = () => exactLines(board, traces)
     put(board, panel, traces, {
       ...figure.layout,
-      ...(board.theme.room && name === "accuracy" ? { showlegend: false } : {}), // the title names it
+      // The title names a single curve.
+      ...(board.theme.room && name === "accuracy" ? { showlegend: false } : {}),
       xaxis: { ...xaxis, ...(board.theme.room ? { title: "" } : {}), range: [0, lastStep(board, xaxis.range[1])] },
-      yaxis: log ? { ...yaxis, ...room, type: "log", rangemode: "normal", uirevision: "log" } : { ...yaxis, ...room },
+      yaxis: log ? { ...yaxis, type: "log", rangemode: "normal", uirevision: "log" } : yaxis,
+      ...(beside.length ? { annotations: beside, margin: { ...figure.layout.margin, r: 92 } } : {}),
       shapes: [
-        ...levels().filter((shape) => !log || shape.y0 > 0),
+        ...levels().filter((shape) => !log || shape.y0 > 0).map((shape) =>
+          beside.length ? { ...shape, label: undefined } : shape
+        ),
         ...(name === "gradients" ? [] : momentLines(board)),
         ...marker(board),
       ],
@@ -92,6 +95,18 @@ function filled(board, trace) {
     ? { text: y.map((value) => number(Math.exp(value))), hovertemplate: "%{y:.3f} nats, perplexity %{text}" }
     : {}
   return { ...trace, ...single, ...perplexity, x, y, showlegend: trace.meta.legend !== false && y.length > 0 }
+}
+
+/**
+ * The label of a level line right of the plot, where no curve runs through it.
+ *
+ * @param {Foreign} line
+ * @param {boolean} log
+ * @returns {Foreign}
+ */
+function labelBeside({ y0, label }, log) {
+  const { text, font, yanchor } = label
+  return { text, font, yanchor, xref: "paper", x: 1, xanchor: "left", y: log ? Math.log10(y0) : y0, showarrow: false }
 }
 
 /**

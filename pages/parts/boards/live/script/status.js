@@ -57,7 +57,7 @@ export function runInWords(board) {
   }
   return () => {
     const { status } = board
-    const [state, step] = [board.recorded() ? "recorded" : status.state, board.shownStep()]
+    const [state, step] = [board.recorded() || board.data.shipped ? "recorded" : status.state, board.shownStep()]
     return {
       state,
       words: status.steps ? sentence(status, state, step) : "",

@@ -163,6 +163,8 @@ export interface Look extends Partial<Head> {
 
 /** What the page sends to the board, as pages/parts/boards/live/board.py makes it. */
 export interface LiveData extends Data {
+  /** Whether the run came with this version. */
+  shipped?: boolean
   /** The beat of a lesson that is shown to a room; empty elsewhere. */
   room?: "" | "question" | "picture" | "run" | "sentence"
   run: string
