@@ -11,37 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.serving import ROOT
+from tests.tables import tables_beside
 
-FORBIDDEN = {
-    "Engine: a room imports only from those below it": [("engine/settings/base.py", "engine.config.presets")],
-    "The engine knows no screen": [
-        ("engine/runs/events.py", "streamlit"),
-        ("engine/cli/terminal.py", "pages.parts.charts.base"),
-    ],
-    "What a page needs imports no torch, directly or through others": [
-        ("pages/parts/charts/base.py", "torch.nn"),
-        ("pages/parts/app/server.py", "safetensors"),
-        ("pages/lab.py", "engine.model.transformer"),
-        ("engine/cli/issue.py", "engine.training.train"),
-        ("engine/estimate/frames.py", "torch"),
-        ("engine/experiments/experiment.py", "engine.training.train"),
-        ("engine/runs/store.py", "engine.tasks.reverse.data"),
-    ],
-    "Specifications of encodings and tasks import no torch": [
-        ("engine/encodings/rope/__init__.py", "engine.encodings.base.rotation"),
-        ("engine/tasks/copy/__init__.py", "engine.tasks.copy.data"),
-        ("engine/tasks/shakespeare_words/__init__.py", "engine.tasks.text.data"),
-    ],
-    "No page imports another page's script or folder": [
-        ("pages/parts/text/form.py", "pages.parts.lab.controls"),
-        ("pages/text.py", "pages.parts.lab.controls"),
-        ("pages/start.py", "pages.parts.issues.map"),
-        ("pages/glossary.py", "pages.text"),
-    ],
-    "Pages: what is shared imports only from what lies below it": [
-        ("pages/parts/app/questions.py", "pages.parts.charts.colors")
-    ],
-}
+FORBIDDEN = tables_beside(__file__)
 """By contract: a file, and what it may not import."""
 
 

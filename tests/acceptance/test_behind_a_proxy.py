@@ -32,18 +32,7 @@ PATIENCE = 120_000
 """Milliseconds, on a machine that is busy with other things."""
 LONG = "steps=5000&seq_len=8&n_layers=4"
 """A run of more than a minute, so that it is still going when the test looks at it."""
-NGINX = """
-daemon off; pid nginx.pid; error_log stderr; {user}
-events {{}}
-http {{
-  access_log off; default_type text/html;
-  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;
-  ssl_certificate cert.pem; ssl_certificate_key key.pem;
-  set_real_ip_from 127.0.0.1; real_ip_header X-Visitor;  # so that a test can come from any address
-  server {{ listen 127.0.0.1:{port} ssl; server_name {lab}; proxy_bind {proxy}; {location} }}
-  server {{ listen 127.0.0.1:{port} ssl; server_name {course}; return 200 "<!DOCTYPE html><iframe src='{framed}' {size}></iframe>"; }}
-}}
-"""
+NGINX = Path(__file__).with_name("nginx.conf").read_text("utf-8")
 
 
 @contextmanager

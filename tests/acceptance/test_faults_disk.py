@@ -18,6 +18,7 @@ from engine.runs.store import Runs
 from tests.acceptance.scene import LONG, on_disk, shown, site, until
 from tests.load.page import messages
 from tests.load.session import visitor
+from tests.tables import tables_beside
 
 pytestmark = pytest.mark.acceptance
 small_disk = pytest.mark.skipif(sys.platform != "linux", reason="mounts a small disk")
@@ -128,19 +129,7 @@ async def test_it_refuses_while_a_run_trains(tmp_path: Path, disk: Path, problem
         assert (found.state, found.weights) == ("lost", None)
 
 
-FOREIGN = {
-    "speed.json": '{"overhead": "a", "rate": 0}',
-    "servers/0123456789abcdef.json": "[1, 2]",
-    "costs/cut-short-sweep.json": '{"format": 1, "plan"',
-    "costs/newer-sweep-01.json": '{"format": 99}',
-    "evidence/heads/1-aa.json": '{"format": 1, "trials": [{}], "verdict": "yes"}',
-    "evidence/heads/2-bb.json": '{"format": 99}',
-    "evidence/heads/3-cc.json": "\0\1",
-    "evidence/trials/0.json": "[]",
-    "texts/" + "0" * 32 + ".txt": "something else",
-    "runs/notes.txt": "not a run",
-    "runs/lost+found/x": "not a run",
-}
+FOREIGN = tables_beside(__file__)
 
 
 async def test_the_server_starts_on_damaged_newer_and_foreign_files(tmp_path: Path) -> None:

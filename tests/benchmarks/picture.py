@@ -33,30 +33,7 @@ CASES: dict[str, dict[str, Any]] = {
     "96 positions": {"n_layers": 8, "n_heads": 8, "d_model": 64, "seq_len": 96, "family": "encoder"},
     "the default model": {},
 }
-PAGE = """<!doctype html><style>{style}</style>
-<body style="margin:0;--st-text-color:#222;--st-primary-color:#1F4E9E;--st-secondary-background-color:#fff;--st-background-color:#fff">
-<div class="board live" style="width:{width}px"></div>
-<script type="module">{script}
-const snapshots = {snapshots}
-const columns = {{}}
-const board = {{
-  data: {{ model: {model}, level: 2, terms: {{}}, run: "run", name: "benchmark" }}, theme: {{ name: "light" }}, snapshots, looking: null,
-  status: {{ step: 1, steps: 60 }}, painter: {{ touch() {{}} }}, column: () => [[1], [1]], ended: () => false, recorded: () => false,
-  shownStep: () => 1,
-}}
-let shown = 0
-board.snapshot = () => snapshots[shown]
-const panel = stackPanel(board, "The model")
-document.querySelector(".board").append(panel.root)
-window.redraws = () => snapshots.map((snapshot, at) => {{
-  delete snapshot.flowing
-  shown = at
-  const began = performance.now()
-  panel.draw()
-  document.body.offsetHeight
-  return performance.now() - began
-}})
-</script>"""
+PAGE = Path(__file__).with_suffix(".html").read_text("utf-8")
 
 
 def looks(config: RunConfig) -> list[dict[str, Any]]:

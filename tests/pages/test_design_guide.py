@@ -7,20 +7,12 @@ import pytest
 
 from tests.acceptance.project import Project
 from tests.pages.looking import Open
+from tests.tables import tables_beside
+
+CASES = tables_beside(__file__)
 
 pytestmark = pytest.mark.acceptance
-DESIGNS = [
-    ("table", "direct", "embedding", "everything"),
-    ("sinusoids", "linear", "embedding", "readout"),
-    ("fourier", "network", "embedding", "everything"),
-    ("network", "linear", "embedding", "features"),
-    ("convolution", "network", "embedding", "readout"),
-    ("table", "network", "scores", "everything"),
-    ("sinusoids", "direct", "scores", "nothing"),
-    ("fourier", "linear", "scores", "features"),
-    ("network", "direct", "rotation", "everything"),
-    ("fourier", "direct", "rotation", "features"),
-]
+DESIGNS = CASES["designs"]
 """Ten designs with every feature, read-out and place: features, read-out, place, and what is learned."""
 
 

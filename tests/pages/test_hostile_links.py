@@ -11,75 +11,13 @@ from engine.config.run_config import RunConfig
 from engine.settings.errors import LONGEST_SHOWN, ConfigError, Problem, quoted
 from pages.parts.app.in_markdown import as_code, in_markdown
 from tests.pages.looking import Open, ended, said
+from tests.tables import tables_beside
 
-HOSTILE = (
-    "x\n\n# Your session has expired\n\n[Log in again](https://evil.example/login)",
-    "`x` [Log in](https://evil.example) `",
-    "```\n# Sorry\n```",
-    "``[a](https://evil.example)",
-    "\\`[a](https://evil.example)\\`",
-    "“[a](https://evil.example)” # ",
-    "![](https://evil.example/x.png)",
-    "<https://evil.example> <img src=https://evil.example/x>",
-    "https://evil.example www.evil.example",
-    "$x$ :red[Stop] :material/warning: :smile: $$y$$",
-    "a\r\n---\r\n\r\n> quoted\u2028# x\u0085# y",
-    "\u202egnitceles\u2066\u200b",
-    " ",
-    "`",
-    "# " * 10_000,
-)
-NO_NAME, NO_NUMBER = ("1", "a name this page knows"), ("99", "a whole number from 1 to ")
-WRONG: list[tuple[str, dict[str, str], dict[str, tuple[str, str]]]] = [
-    ("lab.py", {"steps": "50"}, {
-        "n_layers": NO_NUMBER, "zork": ("1", "no setting of that name"), "preset": ("zork", "one of reverse, three-back"),
-    }),
-    ("issues.py", {"issue": "missing-mask", "first_seed": "100"}, {
-        "seeds": ("99", "a whole number from 1 to 16"), "extended": ("yes", "true or false"), "zork": NO_NAME,
-        "experiment": ("x", "a run that this server still holds"),
-    }),
-    ("issues.py", {}, {"issue": ("zork", "one of ")}),
-    ("issues.py", {"issue": "heads", "lesson": "depth"}, {"at": ("9", "a step of the lesson, 1 to 6")}),
-    ("issues.py", {"issue": "heads"}, {"lesson": ("zork", "a step, a full stop and 1 to 90 minutes")}),
-    ("attention.py", {"sample": "3"}, {
-        "view": ("zork", "one of steps, heads"), "layer": ("99", "a whole number from 1 to 48"), "q": NO_NAME,
-        "faults": ("mask_missing,x", "some of mask_missing"), "run": ("nobody", "the id of a run that is kept here"),
-        "off": ("self.1", "heads as self.1.2"), "temperature": ("0.55", "one of 0.1"), "query": ("-1", "a whole number from 0"),
-    }),
-    ("encodings.py", {"b": "alibi", "b.alibi_slope_scale": "2.0"}, {
-        "a": ("zork", "one of nope"), "reach": ("9", "a whole number from 1 to 4"), "run": ("../etc", "recorded, or the name of a run"),
-        "layer": ("49", "a whole number from 0 to 48"), "needs": ("longer,fame", "some of longer"), "zork": NO_NAME,
-    }),
-    ("text.py", {"steps": "70"}, {
-        "text": ("0" * 32, "shakespeare, or the name of a text of your own that is kept here"), "vocab_size": ("1", "a whole number"),
-        "pos_encoding": ("zork", "one of nope"), "d_model": ("8", "one of text"), "run": ("../x", "the name of a run that is kept here"),
-    }),
-    ("design.py", {"design_features": "convolution", "design_base": "100.0"}, {
-        "against": ("designed", "1 to 5 different ones"), "tasks": ("sort", "1 to 3 different ones"), "seeds": NO_NUMBER,
-        "design_width": ("9999", "a whole number from 1 to 256"), "experiment": ("nowhere", "one that goes here"), "zork": NO_NAME,
-    }),
-    ("memory_and_time.py", {"d_model": "48"}, {
-        "longest": ("7", "a whole number from 128"), "memory": ("-1", "a number from"), "models": ("gpt9", "some of gpt2-124m"),
-        "sweep": ("../../etc/passwd", "a measurement that is kept here"), "zork": NO_NAME,
-    }),
-    ("notebook.py", {"notebook": "mean-pooling"}, {
-        "play": ("x", "one of this notebook that this server still holds"), "colour": NO_NAME,
-    }),
-    ("notebooks.py", {}, {"notebook": ("zork", "one of mean-pooling, ")}),
-    ("lessons.py", {}, {"steps": ("zork", "a step, a full stop and 1 to 90 minutes")}),
-    ("story.py", {"step": "2"}, {
-        "choice": ("fire", "one of nope, learned, sinusoidal"), "seed": ("-1", "a whole number from 0"), "zork": NO_NAME,
-        "run": ("../../etc", "a run of step 2 that is kept here"), "guess": ("zork", "one of chance"), "guessed": ("x", "one of chance"),
-    }),
-    ("story.py", {}, {"step": ("7", "a whole number from 1 to 6")}),
-]  # fmt: skip
+CASES = tables_beside(__file__)
+HOSTILE = (*CASES["hostile"], "# " * 10_000)
+WRONG = [(row["page"], row["right"], row["wrong"]) for row in CASES["link"]]
 """Pages with a part of a link that is right, and with others that are wrong: each with its text and what is allowed there."""
 PAGES = [*dict.fromkeys(page for page, *_ in WRONG), "glossary.py"]
-MORE = (
-    "run", "preset", "task", "pos_encoding", "n_layers", "dropout", "test_lengths", "v", "text", "hide", "lock", "first_seed", "view",
-    "which", "kinds", "device", "needs", "likeness", "term",
-)  # fmt: skip
-"""More names that stand in links."""
 
 
 @pytest.mark.parametrize(("page", "right", "wrong"), WRONG)
@@ -146,7 +84,7 @@ def test_what_can_be_shown_is_shown_as_it_is() -> None:
 def test_no_link_writes_onto_a_page(open_page: Open, page: str, first: int) -> None:
     values = [*HOSTILE[first:], *HOSTILE[:first]]
     names = [name for at, right, wrong in WRONG if at == page for name in (*right, *wrong)]
-    query = {name: values[place % len(values)] for place, name in enumerate([*names, *MORE])}
+    query = {name: values[place % len(values)] for place, name in enumerate([*names, *CASES["more"]])}
     app = open_page(page, **query, **{given: given for given in HOSTILE if given.strip()})
     shown = [box.value for kind in ("warning", "error", "info", "toast") for box in app.get(kind)]
     ignored = [sentence for sentence in shown if sentence.startswith("From the link")]

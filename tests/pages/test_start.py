@@ -16,6 +16,9 @@ from pages.parts.app.frame import PLACES
 from pages.parts.boards.recorded import recorded_example, recorded_head, recorded_run
 from pages.parts.start import conclusion, recording_in_words, workers_in_words
 from tests.pages.looking import Open, said
+from tests.tables import tables_beside
+
+CASES = tables_beside(__file__)
 
 
 def test_the_page_carries_its_example_with_the_untrained_answers_and_leads_on_without_the_end(open_page: Open) -> None:
@@ -71,21 +74,7 @@ def workers(*rows: tuple[str, str]) -> Health:
     return Health(found, len(found), 0, 0, 0)
 
 
-@pytest.mark.parametrize(
-    ("rows", "told"),
-    [
-        ([("", ""), ("", "")], "Your own runs train on CPU with 2 workers, torch 2.13.0."),
-        (
-            [("tls://a:1", ""), ("tls://a:2", "H100"), ("tls://b:1", "H100")],
-            "Your own runs train on 3 workers of 2 machines of the cluster (1 on CPU, 2 on H100), torch 2.13.0.",
-        ),
-        (
-            [("", ""), ("tls://a:1", "")],
-            "Your own runs train on 1 worker of 1 machine of the cluster (CPU), torch 2.13.0.",
-        ),
-        ([], "The workers are waking up."),
-    ],
-)
+@pytest.mark.parametrize(("rows", "told"), CASES["workers"])
 def test_the_workers_are_told_with_their_devices_and_machines(rows: list[tuple[str, str]], told: str) -> None:
     assert workers_in_words(workers(*rows)) == told
     gone = workers_in_words(replace(workers(*rows), cluster_is_gone=True))

@@ -28,6 +28,9 @@ from engine.training import speed
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue, fake_report
 from tests.engine.workers.test_pool import FAKE, some
+from tests.tables import tables_beside
+
+CASES = tables_beside(__file__)
 
 Printed, Patch = pytest.CaptureFixture[str], pytest.MonkeyPatch
 
@@ -58,28 +61,7 @@ def test_a_failed_run_says_why_and_exits_with_one(capsys: Printed) -> None:
     assert last["remedy"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["train", "--n-heads", "5"], "n_heads is 5"),
-        (["train", "--zork", "1"], "--zork"),
-        (["predict", "--device", "mps"], "device is mps; this machine has"),
-        (["encodings", "--seq-len", "1"], "seq_len is 1"),
-        (["encodings", "--need", "nothing"], "need is nothing; allowed is one of offsets, "),
-        (["encodings", "--need", "text@3"], "need is text@3; allowed after @ is 1, 2, 4, 8."),
-        (
-            ["train", "--text-file", "own.txt", "--task", "reverse"],
-            "python -m engine train: --text-file is for --task shakespeare_chars and --task shakespeare_words only.\n",
-        ),
-        (["cost", "--longest", "7"], "longest is 7; allowed is"),
-        (["zork"], "zork"),
-        ([], "command"),
-        (["issue", "zork"], "issue is zork; allowed is one of"),
-        (["issue"], "name one issue, or --all"),
-        (["issue", "missing-mask", "--all"], "name one issue, or --all"),
-        (["issue", "missing-mask", "--seeds", "17"], "seeds is 17; allowed is a whole number from 1 to 16"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "expected"), CASES["refused"])
 def test_bad_input_is_one_line(arguments: list[str], expected: str, capsys: Printed) -> None:
     try:
         code = main(arguments)

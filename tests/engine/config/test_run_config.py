@@ -15,17 +15,14 @@ from engine.encodings import ENCODINGS
 from engine.settings.errors import ConfigError
 from engine.settings.fields import Setting
 from engine.tasks import TASKS
+from tests.tables import tables_beside
+
+CASES = tables_beside(__file__)
 
 ROOMY = {"task": "k_back", "d_head": 8, "seq_len": 96, "attention_impl": "materialised"}
 """A config in which every other setting may take nearly any value."""
 ROOM = {"lookup": {"seq_len": 6}}
 """Where a task has no room for so many symbols."""
-NEXT_TOKEN = {"task": "recall", "pretrain_steps": 5, "pretrain_on": "next_token"}
-CHARACTERS = {"task": "shakespeare_chars"}
-OVERLAPPING = {"windows": "overlapping", "seq_len": 8, "stride": 8}
-DESIGNED = {"pos_encoding": "designed"}
-TIED = {"tie_embeddings": True, "token_init_std": 0.1, "d_model": 16}
-ANSWERS_ARE_TOKENS = "false unless the answers are the very tokens"
 
 
 def other_values(row: Setting) -> Iterable[Any]:
@@ -104,66 +101,7 @@ def test_setting_names_are_unique_and_each_has_label_help_and_group() -> None:
     assert len(names) == len(set(names)) == len(RunConfig().flat())
 
 
-@pytest.mark.parametrize(
-    ("flat", "setting", "given", "allowed"),
-    [
-        ({"n_heads": "5"}, "n_heads", "5", "divisor of d_model 32"),
-        ({"n_layers": "deep"}, "n_layers", "deep", "a whole number from 1 to 48"),
-        ({"learning_rate": "nan"}, "learning_rate", "nan", "a number from"),
-        ({"pos_encoding": "zork"}, "pos_encoding", "zork", "sinusoidal"),
-        ({"pos_encoding": "rope", "rope_base": 1}, "rope_base", "1", "a number from 2"),
-        ({"rope_base": 100}, "rope_base", "100", "no setting of that name"),
-        ({"pos_encoding": "rope", "d_head": 3}, "d_head", "3", "even"),
-        ({"pos_encoding": "rope", "d_model": 33, "n_heads": 1}, "n_heads", "1", "even d_head"),
-        ({"pos_encoding": "sinusoidal", "d_model": 33, "n_heads": 3}, "d_model", "33", "even"),
-        ({"task": "k_back", "k": 6}, "k", "6", "from 1 to 5"),
-        ({"task": "k_back", "family": "encoder_decoder"}, "family", "encoder_decoder", "decoder, encoder"),
-        ({"min_seq_len": 9}, "min_seq_len", "9", "at most seq_len 6"),
-        ({"attention_score": "additive"}, "attention_impl", "fused", "materialised"),
-        ({"softmax_axis": "query"}, "attention_impl", "fused", "materialised"),
-        ({"family": "encoder", "mask_fault": "missing"}, "mask_fault", "missing", "none"),
-        ({"test_lengths": "4,1"}, "test_lengths", "4,1", "from 2 to 2048"),
-        ({"colour": "red"}, "colour", "red", "no setting of that name"),
-        ({"task_settings": "x"}, "task_settings", "x", "no setting of that name"),
-        ({"encoding_settings": 5}, "encoding_settings", "5", "no setting of that name"),
-        ({"family": "gru", "mask_fault": "missing"}, "mask_fault", "missing", "none"),
-        ({"family": "gru", "softmax_axis": "query", "attention_impl": "materialised"}, "softmax_axis", "query", "key"),
-        ({"pretrain_steps": 300}, "pretrain_steps", "300", ""),
-        ({"pretrain_steps": 5, "pretrain_on": "next_token"}, "pretrain_on", "next_token", "sister"),
-        ({**NEXT_TOKEN, "family": "encoder"}, "pretrain_on", "next_token", "sister"),
-        ({"task": "recall", "seq_len": 2}, "seq_len", "2", ""),
-        ({"task": "recall", "min_seq_len": 2}, "min_seq_len", "2", ""),
-        ({"task": "recall", "test_lengths": (2, 9)}, "test_lengths", "2,9", ""),
-        ({"task": "markov", "seq_len": 2}, "seq_len", "2", "at least 3, the shortest question"),
-        ({"task": "lookup", "seq_len": 10}, "n_keys", "8", ""),
-        ({"task": "lookup", "seq_len": 3, "lookups": 3}, "lookups", "3", ""),
-        ({"task": "lookup", "vocab_size": 64, "lookups": 3}, "lookups", "3", ""),
-        ({**CHARACTERS, **OVERLAPPING}, "stride", "8", "a whole number from 1 to 7: windows of 8 tokens then overlap"),
-        (
-            {**CHARACTERS, "text": "sonnets", "label_noise": 0.1, **OVERLAPPING},
-            "text",
-            "sonnets",
-            "shakespeare, or the name",
-        ),
-        ({**CHARACTERS, "label_noise": 0.1, **OVERLAPPING}, "label_noise", "0.1", "0 for task shakespeare_chars"),
-        ({"pos_encoding": "rope", "rope_scaling": "ntk", "d_head": 2}, "rope_scaling", "ntk", ""),
-        ({"pos_encoding": "rope", "yarn_alpha": 40, "yarn_beta": 32}, "yarn_alpha", "40.0", ""),
-        ({"pos_encoding": "rope", "rope_scale_factor": 0.5}, "rope_scale_factor", "0.5", ""),
-        ({"pos_encoding": "xpos", "xpos_scale_base": 1.0, "seq_len": 64}, "xpos_scale_base", "1.0", "a number from"),
-        (
-            {**DESIGNED, "design_features": "convolution", "design_place": "scores"},
-            "design_place",
-            "scores",
-            "embedding",
-        ),
-        ({**DESIGNED, "design_place": "rotation"}, "design_readout", "linear", "direct"),
-        ({**DESIGNED, "design_features": "magic"}, "design_features", "magic", "one of table, sinusoids"),
-        ({**TIED, "task": "dyck"}, "tie_embeddings", "true", ANSWERS_ARE_TOKENS),
-        ({**TIED, "task": "lookup", "seq_len": 5}, "tie_embeddings", "true", ANSWERS_ARE_TOKENS),
-        ({**TIED, "family": "encoder_decoder"}, "tie_embeddings", "true", ANSWERS_ARE_TOKENS),
-        ({**TIED, "task": "k_back", "k": 1, "pretrain_steps": 5}, "tie_embeddings", "true", ANSWERS_ARE_TOKENS),
-    ],
-)
+@pytest.mark.parametrize(("flat", "setting", "given", "allowed"), CASES["refusals"])
 def test_a_refusal_says_what_is_allowed(flat: dict[str, Any], setting: str, given: str, allowed: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse(flat)

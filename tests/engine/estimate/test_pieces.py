@@ -15,23 +15,13 @@ from engine.experiments.issues import ISSUES
 from engine.training.evaluation import evaluate
 from engine.training.measured_memory import measure_memory, peak_bytes
 from engine.training.train import begin
+from tests.tables import tables_beside
+
+CASES = tables_beside(__file__)
 
 ROWS = 32
 SIZES = {"task": "k_back", "seq_len": 48, "batch_size": 8, "d_model": 32, "n_heads": 4, "n_layers": 2, "device": "cpu"}
-OTHERS: dict[str, dict[str, Any]] = {
-    "dropout": {"dropout": 0.1},
-    "cosine": {"attention_impl": "materialised", "attention_score": "cosine"},
-    "additive": {"attention_impl": "materialised", "attention_score": "additive"},
-    "softmax over queries": {"attention_impl": "materialised", "softmax_axis": "query"},
-    "no norm, no MLP": {"attention_impl": "materialised", "norm": "none", "mlp": False},
-    "bfloat16": {"attention_impl": "materialised", "dtype": "bfloat16"},
-    "encoder": {"family": "encoder", "pos_encoding": "t5_bias"},
-    "encoder-decoder": {"family": "encoder_decoder", "task": "reverse", "pos_encoding": "rope"},
-    "large vocabulary": {"task": "shakespeare_words", "vocab_size": 2000, "seq_len": 16, "tie_embeddings": True},
-    "gru": {"family": "gru"},
-    "lstm": {"family": "lstm"},
-    "cnn": {"family": "cnn"},
-}
+OTHERS: dict[str, dict[str, Any]] = CASES["others"]
 
 
 def assert_bounded(config: RunConfig) -> None:
@@ -97,14 +87,7 @@ def test_what_documented_experiments_compare_of_trained_models_stays_whole(slug:
 
 @pytest.mark.parametrize(
     "flat",
-    [
-        {"seq_len": 400, "d_model": 64, "n_layers": 4, "n_heads": 4},
-        {"seq_len": 64, "d_model": 64, "n_heads": 64},
-        {"family": "cnn", "seq_len": 128, "d_model": 512},
-        {"seq_len": 128, "d_model": 24, "n_heads": 4, "attention_impl": "materialised"},
-        {"seq_len": 32, "d_model": 256, "n_layers": 2, "n_heads": 4},
-        {"task": "shakespeare_words", "vocab_size": 3000, "seq_len": 16, "d_model": 64, "n_layers": 2},
-    ],
+    CASES["cut"],
     ids=["length", "heads", "cnn", "matrices", "width", "logits"],
 )
 def test_a_long_pass_and_one_over_large_tensors_is_cut(flat: dict[str, Any]) -> None:

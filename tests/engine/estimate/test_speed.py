@@ -13,6 +13,9 @@ from engine.estimate.memory import count_parameters
 from engine.estimate.prediction import predict, result_seconds
 from engine.estimate.recording import interim_size, recording_cost, snapshot_steps, validation_steps
 from engine.estimate.speed import BaselineSpeed, Speed, fully_measured, known_speed, remember_speed, speed_file
+from tests.tables import tables_beside
+
+CASES = tables_beside(__file__)
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
 
@@ -31,23 +34,7 @@ def test_the_file_is_read_once_until_it_is_written_anew(monkeypatch: pytest.Monk
     assert known_speed() is None
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        '{"overhead": "a", "rate": 0}',
-        '{"overhead": 0.001, "rate": 0}',
-        '{"overhead": -1, "rate": 1e9}',
-        '{"overhead": 0.001, "rate": NaN}',
-        '{"overhead": 0.001, "rate": Infinity}',
-        '{"overhead": 0.001}',
-        '{"overhead": 0.001, "rate": 1e9, "baselines": [{"family": "gru", "step": 0, "layer": -1, "number": 0, "flop": 0}]}',
-        '{"overhead": 0.001, "rate": 1e9, "baselines": [{"family": "gru"}]}',
-        '{"overhead": 0.001, "rate": 1e9, "baselines": 7}',
-        "[1, 2]",
-        '{"overhead": 0.0',
-        "",
-    ],
-)
+@pytest.mark.parametrize("content", CASES["no_speed"])
 def test_what_is_no_speed_counts_as_not_measured(content: str) -> None:
     speed_file().write_text(content)
     assert known_speed() is None

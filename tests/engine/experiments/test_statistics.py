@@ -12,10 +12,11 @@ from engine.experiments.key_figure import BYTES, Answer, number, outcome_of
 from engine.experiments.statistics import holm, lowest_p, sign_flip_p, t_interval, weigh
 from engine.foundation.student import t_bound
 from tests.engine.experiments.fake_issue import fake_issue
+from tests.tables import tables_beside
+
+CASES = tables_beside(__file__)
 
 DRAWS = 400
-UP = [0.5, 0.6, 0.5, 0.6, 0.5, 0.6]
-DOWN = [-effect for effect in UP]
 
 
 def draws(mean: float, spread: float = 1.0, count: int = DRAWS) -> np.ndarray:
@@ -23,33 +24,7 @@ def draws(mean: float, spread: float = 1.0, count: int = DRAWS) -> np.ndarray:
     return np.random.default_rng(7).normal(mean, spread, (count, 8))
 
 
-@pytest.mark.parametrize(
-    ("effects", "direction", "finding", "why"),
-    [
-        (UP, "more", "holds", "at least 0.1"),
-        (DOWN, "less", "holds", ""),
-        (DOWN, "more", "opposite", "other way"),
-        (UP, "less", "opposite", ""),
-        ([0.01, -0.01, 0.02, -0.02, 0.0, 0.01], "more", "none", "nearer to zero than 0.1"),
-        # Surely on either side, and yet too small to be worth naming.
-        ([0.02, 0.03, 0.02, 0.03, 0.02, 0.03], "more", "none", "nearer to zero than 0.1"),
-        ([-0.02, -0.03, -0.02, -0.03, -0.02, -0.03], "more", "none", "nearer to zero than 0.1"),
-        # The interval excludes zero and p does not fall below .05: no finding rests on the interval alone, on either side.
-        ([1.0, 1.0, 1.0, 1.0, 1.0, -0.01], "more", "undecided", "disagree"),
-        ([-1.0, -1.0, -1.0, -1.0, -1.0, 0.01], "more", "undecided", "excluded"),
-        ([-0.06, -0.12, -0.08, -0.14, -0.07, -0.12], "more", "undecided", "may be one the other way"),
-        ([0.9, -0.9, 0.8, -0.2, 0.5, -0.1], "more", "undecided", "disagree"),
-        ([0.03, 0.07, 0.1, 0.13, 0.17, 0.07, 0.1, 0.03], "more", "undecided", "either side"),
-        # Five seeds cannot decide, and are told how many can.
-        ([0.5, 0.6, 0.5], "more", "undecided", "six"),
-        ([1.0, 1.1, 0.9, 1.0, 1.05], "more", "undecided", "six"),
-        ([0.0, 0.0], "more", "undecided", "six"),
-        ([-2.0, -2.1], "more", "undecided", "six"),
-        ([math.nan] * 7 + [1.0], "more", "undecided", "six"),
-        ([math.nan] * 8, "more", "undecided", "No seed has a value"),
-        ([], "more", "undecided", "No seed has a value"),
-    ],
-)
+@pytest.mark.parametrize(("effects", "direction", "finding", "why"), CASES["findings"])
 def test_the_finding_about_effects_and_its_reason(effects: list[float], direction: str, finding: str, why: str) -> None:
     found = weigh(effects, 0.1, direction)  # type: ignore[arg-type]
     assert found.finding == finding

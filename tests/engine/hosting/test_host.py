@@ -6,35 +6,12 @@ import pytest
 
 from engine.hosting import host
 from engine.hosting.limits import Limits
+from tests.tables import tables_beside
 
 MIB = 2**20
 UNLIMITED = "9223372036854771712\n"
 """The number that version 1 shows where there is no limit."""
-TREES: dict[str, tuple[str, dict[str, str]]] = {
-    "version 2, the own group is the root": ("0::/\n", {"cpu.max": "150000 100000\n", "memory.max": f"{690 * MIB}\n"}),
-    "version 2, the whole tree of the host": (
-        "0::/system.slice/lab.service\n",
-        {
-            "cpu.max": "max 100000\n", "memory.max": "max\n", "system.slice/cpu.max": "100000 100000\n",
-            "system.slice/lab.service/memory.max": f"{690 * MIB}\n", "other.slice/memory.max": f"{MIB}\n",
-        },
-    ),
-    "version 1, the own group is the root": (
-        "4:memory:/docker/f00d\n2:cpu,cpuacct:/docker/f00d\n",
-        {
-            "memory/memory.limit_in_bytes": f"{690 * MIB}\n", "cpu,cpuacct/cpu.cfs_quota_us": "100000\n",
-            "cpu,cpuacct/cpu.cfs_period_us": "100000\n",
-        },
-    ),
-    "version 1, the whole tree of the host, beside an empty version 2": (
-        "4:memory:/lab\n1:cpu:/lab/inner\n0::/\n",
-        {
-            "memory/memory.limit_in_bytes": UNLIMITED, "memory/lab/memory.limit_in_bytes": f"{690 * MIB}\n",
-            "cpu/lab/cpu.cfs_quota_us": "50000\n", "cpu/lab/cpu.cfs_period_us": "50000\n",
-            "cpu/lab/inner/cpu.cfs_quota_us": "-1\n", "cpu/lab/inner/cpu.cfs_period_us": "50000\n",
-        },
-    ),
-}  # fmt: skip
+TREES = tables_beside(__file__)
 
 
 def tree(folder: Path, groups: str, files: dict[str, str]) -> tuple[Path, Path]:
@@ -48,7 +25,7 @@ def tree(folder: Path, groups: str, files: dict[str, str]) -> tuple[Path, Path]:
 
 @pytest.mark.parametrize("name", TREES)
 def test_a_container_s_share_of_the_machine_is_respected(name: str, tmp_path: Path) -> None:
-    groups = tree(tmp_path, *TREES[name])
+    groups = tree(tmp_path, **TREES[name])
     assert (host.memory(*groups), host.cores(*groups)) == (690 * MIB, 1)
 
 
@@ -67,7 +44,7 @@ def test_without_a_limit_the_machine_is_the_limit(files: dict[str, str], tmp_pat
 
 
 def test_workers_stay_within_the_group_s_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    groups = tree(tmp_path, *TREES["version 1, the own group is the root"])
+    groups = tree(tmp_path, **TREES["version 1, the own group is the root"])
     share = host.memory(*groups)
     monkeypatch.setattr(host, "memory", lambda: share)
     limits = Limits()

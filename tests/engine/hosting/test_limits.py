@@ -13,6 +13,9 @@ from engine.estimate.prediction import predict as real_prediction
 from engine.hosting import limits as allowed_by
 from engine.hosting.limits import Limits
 from engine.settings.costs import Memory
+from tests.tables import tables_beside
+
+CASES = tables_beside(__file__)
 
 
 def prediction(
@@ -43,21 +46,7 @@ def limits(**given: object) -> Limits:
     return Limits.model_validate(given)
 
 
-@pytest.mark.parametrize(
-    ("settings", "allowed", "begins", "ends"),
-    [
-        ({}, {}, "", ""),
-        ({"steps": 500_000}, {"steps": 20_000}, "steps is 500000; this host", "allows at most 20000."),
-        (
-            {"batch_size": 4096, "seq_len": 10}, {"memory": "1GiB"},
-            "batch_size is 4096: the run would take 40 GiB and this host allows 1 GiB;", "set batch_size to 102 or less.",
-        ),
-        ({"batch_size": 1, "seq_len": 1000}, {"memory": "104MiB"}, "seq_len is 1000:", "set seq_len to 100 or less."),
-        ({}, {"memory": "1KiB"}, "", "choose a much smaller model."),
-        ({"steps": 30_000}, {"seconds": 60}, "steps is 30000:", "set steps to 6000 or less."),
-        ({"steps": 2000}, {"seconds": 60}, "", ""),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("settings", "allowed", "begins", "ends"), CASES["refusals"])
 def test_what_is_too_much_is_named_with_a_value_that_fits_and_one_more_does_not(
     settings: dict[str, Any], allowed: dict[str, object], begins: str, ends: str
 ) -> None:
@@ -76,18 +65,7 @@ def test_without_a_formula_the_bound_counts() -> None:
 
 
 WIDE = {"d_model": 64, "batch_size": 1}
-TOO_MUCH: dict[str, dict[str, Any]] = {
-    "patterns of 64 heads": {**WIDE, "seq_len": 1024, "n_layers": 8, "n_heads": 64},
-    "patterns of 64 heads that label": {**WIDE, "task": "k_back", "seq_len": 1024, "n_layers": 12, "n_heads": 64},
-    "a recurrent family": {"family": "gru", "task": "k_back", "seq_len": 768, "d_model": 256, "batch_size": 512},
-    "the largest one": {"family": "gru", "task": "k_back", "seq_len": 1024, "d_model": 1024, "batch_size": 4096},
-    "a large training set": {"task": "k_back", "seq_len": 1024, "batch_size": 1, "dataset_size": 1_000_000},
-    **{
-        name: {"task": "k_back", "seq_len": 512, "d_model": 64, "n_heads": 4, "n_layers": 4, "pos_encoding": name}
-        for name in ("fire", "kerple", "cope", "designed")
-    },
-    "dropout in fused attention": {"task": "k_back", "seq_len": 512, "d_model": 64, "n_heads": 4, "dropout": 0.1},
-}
+TOO_MUCH: dict[str, dict[str, Any]] = CASES["too_much"]
 
 
 @pytest.mark.parametrize("name", TOO_MUCH)

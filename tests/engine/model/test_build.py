@@ -20,6 +20,9 @@ from engine.training.optimizers import build_optimizers
 from engine.training.train import prepare
 from tests.engine.estimate.test_memory import assert_predicted
 from tests.engine.tiny import given_to, tiny_config, tiny_model, tokens
+from tests.tables import tables_beside
+
+CASES = tables_beside(__file__)
 
 FAMILIES = ["decoder", "encoder", "encoder_decoder"]
 BASELINES = [name for name, row in ARCHITECTURES.items() if not row.attends]
@@ -62,22 +65,7 @@ def test_precision_token_scale_and_head_width_are_the_configs(std: float, dtype:
     assert (attention.q.weight.shape, attention.out.weight.shape) == ((18, 64), (64, 18))
 
 
-@pytest.mark.parametrize(
-    ("name", "part"),
-    [
-        ("embedding.weight", "embedding"),
-        ("stack.encodings.0.table", "encoding"),
-        ("stack.blocks.0.attention.q.weight", "0.q"),
-        ("stack.blocks.11.attention.out.bias", "11.out"),
-        ("stack.blocks.1.attention.pattern.weight", "1.q"),
-        ("stack.blocks.1.cross.k.weight", "1.cross_k"),
-        ("stack.blocks.2.mlp.down.weight", "2.mlp"),
-        ("stack.blocks.2.cross_residual.norm.weight", "2.norm"),
-        ("source_stack.blocks.0.attention.v.weight", "e0.v"),
-        ("stack.norm.weight", "head"),
-        ("head.bias", "head"),
-    ],
-)
+@pytest.mark.parametrize(("name", "part"), CASES["parts"])
 def test_parts_by_name(name: str, part: str) -> None:
     assert parameter_part(name) == part
 

@@ -10,37 +10,7 @@ from engine.notebooks.cells import read_cells, steps_of
 from engine.notebooks.ipynb import to_ipynb
 
 ROOT = Path(__file__).parents[3]
-FILE = '''"""What it is."""
-
-# %% [markdown]
-# # Title
-#
-# Introduction.
-
-# %% [markdown]
-# ## First step
-# Words.
-
-# %%
-x = 1
-
-
-def twice(n):
-    return 2 * n
-
-# %%
-# Test: Two is twice one.
-assert twice(x) == 2
-
-# %% [markdown]
-# More words.
-
-# %% [markdown]
-# ## Second step
-
-# %%
-twice(x)
-'''
+FILE = Path(__file__).with_name("cells.txt").read_text("utf-8")
 
 
 @pytest.fixture

@@ -11,6 +11,9 @@ from engine.experiments.issues import ISSUES
 from engine.runs.events import Event, Failed, Finished, Progress, Started
 from engine.runs.next_step import next_step
 from engine.settings.costs import Memory
+from tests.tables import tables_beside
+
+CASES = tables_beside(__file__)
 
 MEMORY = Memory(parameters=1, gradients=1, optimizer=1, saved=1, scores=1)
 
@@ -24,18 +27,7 @@ def ended(accuracy: float, *, gap: float = 0.0) -> list[Event]:
     return [started, *steps, Finished(10, metrics, [], MEMORY, 1.0)]
 
 
-@pytest.mark.parametrize(
-    ("settings", "accuracy", "changes", "issue"),
-    [
-        ({}, 1.0, {"pos_encoding": "nope"}, "no-encoding"),
-        ({"pos_encoding": "nope"}, 0.1, {"pos_encoding": "learned"}, "no-encoding"),
-        ({"pos_encoding": "rope"}, 0.4, {"n_layers": 2, "n_heads": 4, "steps": 1000}, "no-encoding"),
-        ({"mask_fault": "missing"}, 1.0, {"mask_fault": "none"}, "missing-mask"),
-        ({"skips": False, "n_layers": 8}, 0.1, {"skips": True}, "missing-skips"),
-        ({"norm": "none"}, 0.1, {"norm": "pre"}, "no-normalization"),
-        ({}, 0.5, {"steps": 900}, ""),
-    ],
-)
+@pytest.mark.parametrize(("settings", "accuracy", "changes", "issue"), CASES["changes"])
 def test_the_change_fits_it(settings: dict[str, Any], accuracy: float, changes: Mapping[str, Any], issue: str) -> None:
     step = next_step(parse(settings), ended(accuracy))
     assert (dict(step.changes), step.issue) == (changes, issue)

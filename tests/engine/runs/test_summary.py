@@ -10,6 +10,9 @@ from engine.estimate.warnings import warnings_of
 from engine.runs.events import Ended, Event, Finished, Progress, Started
 from engine.runs.summary import clearly_above, passed, run_summary
 from engine.settings.costs import Memory
+from tests.tables import tables_beside
+
+CASES = tables_beside(__file__)
 
 STARTED = Started(1, Memory(1, 1, 1, 1, 1), None, {"second_half_accuracy": 0.1, "first_half_accuracy": 0.1}, 1.0, "cpu")
 
@@ -84,24 +87,7 @@ def test_a_gap_is_named_only_where_there_is_one_and_nothing_before_anything_is_m
     assert run_summary(RunConfig(), []) == run_summary(RunConfig(), [STARTED]) == []
 
 
-@pytest.mark.parametrize(
-    ("flat", "word"),
-    [
-        ({"family": "encoder", "pos_encoding": "nope"}, "bag of symbols"),
-        ({"task": "own_position", "variant": "constant", "pos_encoding": "rope"}, "alike"),
-        ({"pos_encoding": "alibi"}, "offset"),
-        ({"task": "k_back", "test_lengths": (9,)}, "no row"),
-        ({"skips": False, "n_layers": 8}, "skip"),
-        ({"activation": "none"}, "linear"),
-        ({"mask_fault": "missing"}, "fault"),
-        ({"mask_fault": "transposed"}, "fault"),
-        ({"mask_fault": "missing", "task": "markov"}, "fault"),
-        ({"dtype": "float16"}, "float16"),
-        ({"table_init_std": 0.02}, "0.02 times"),
-        ({"task": "shakespeare_chars", "split": "windows"}, "share"),
-        ({"task": "shakespeare_words", "split": "none"}, "memory"),
-    ],
-)
+@pytest.mark.parametrize(("flat", "word"), CASES["cautions"])
 def test_a_caution_has_a_cause(flat: dict[str, Any], word: str) -> None:
     assert any(word in sentence for sentence in warnings_of(parse(flat)))
 

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 from engine.sweeps.fit import Fit, fit, fit_all, upper_part
+from tests.tables import tables_beside
+
+CASES = tables_beside(__file__)
 
 PLACES = [64.0 * 2**power for power in range(7)]
 
@@ -44,19 +47,6 @@ def test_slope_and_interval_are_numpys_and_hold_the_true_exponent_about_as_often
     assert 0.92 < np.mean([law.low < 1.5 < law.high for law in laws]) < 0.98
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "words"),
-    [
-        (0.9, 1.2, "agrees with n"),
-        (0.9999, 0.99999, "agrees with n"),
-        (1.9, 2.3, "agrees with n²"),
-        (-0.1, 0.2, "agrees with a constant"),
-        (0.5, 2.5, "undecided: n or n²"),
-        (-1.0, 3.0, "undecided: a constant, n or n²"),
-        (1.3, 1.7, "between n and n²"),
-        (2.2, 2.9, "more than n²"),
-        (-0.9, -0.2, "less than a constant"),
-    ],
-)
+@pytest.mark.parametrize(("low", "high", "words"), CASES["intervals"])
 def test_what_an_interval_allows_to_say(low: float, high: float, words: str) -> None:
     assert Fit((low + high) / 2, low, high, 0.0, 512.0, 4096.0, 4).says == words

@@ -14,6 +14,9 @@ from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.base import GROUPS, TaskSettings
 from engine.tasks.base.data import TaskData, task_data
 from engine.tasks.text import TextSettings
+from tests.tables import tables_beside
+
+CASES = tables_beside(__file__)
 
 
 def settings_taken(function: Callable[..., Any]) -> type[TaskSettings]:
@@ -49,18 +52,7 @@ def test_every_folder_is_registered_and_stands_once_in_a_group_with_a_label() ->
     assert all(BY_GROUP.values())
 
 
-@pytest.mark.parametrize(
-    ("settings", "warned"),
-    [
-        ({"task": "reverse"}, True),
-        ({"task": "reverse", "n_layers": 2}, False),
-        ({"task": "reverse", "pos_encoding": "sinusoidal"}, False),
-        ({"task": "copy"}, False),
-        ({"task": "own_position", "variant": "constant"}, True),
-        ({"task": "own_position", "variant": "constant", "bos": True}, False),
-        ({"task": "own_position"}, False),
-    ],
-)
+@pytest.mark.parametrize(("settings", "warned"), CASES["warned"])
 def test_a_relative_encoding_warned_of_where_offsets_cannot_answer(settings: dict[str, Any], warned: bool) -> None:
     config = parse({"pos_encoding": "rope", **settings})
     assert (config.task_settings.beyond_offsets(config) in warnings_of(config)) == warned

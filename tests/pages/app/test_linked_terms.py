@@ -8,6 +8,9 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.foundation.glossary import TERMS
 from pages.parts.app.glossary import links_to_terms, with_terms
+from tests.tables import tables_beside
+
+CASES = tables_beside(__file__)
 
 FORMULA = re.compile(r"\$\$.+?\$\$|\$.+?\$", re.DOTALL)
 LINK = re.compile(r"\[([^\[\]]+)\]\(glossary\?term=([\w-]+)\)")
@@ -27,39 +30,14 @@ def test_the_first_occurrence_of_a_term_over_all_texts_is_a_link() -> None:
     assert len(words) == len(set(words))
 
 
-@pytest.mark.parametrize(
-    ("text", "word", "slug"),
-    [
-        ("All Skip Connections go.", "Skip Connections", "residual"),
-        ("Without skip\nconnections.", "skip\nconnections", "residual"),
-        ("the MLP's width", "MLP", "mlp"),
-        ("its cross-entropy", "cross-entropy", "loss"),
-        ("a causal mask", "causal mask", "mask"),
-        ("with layer normalisation", "layer normalisation", "norm"),
-        ("divided by √d_head", "", ""),
-        ("Scaling by √d_head", "Scaling by √d_head", "scaling"),
-        ("the 95 % interval", "95 % interval", "confidence-interval"),
-        (":gray[Condition: 8 tokens]", "tokens", "token"),
-    ],
-)
+@pytest.mark.parametrize(("text", "word", "slug"), CASES["linked"])
 def test_names_and_other_words_are_found_whole(text: str, word: str, slug: str) -> None:
     (linked,) = with_terms(text)
     assert LINK.findall(linked) == ([(word, slug)] if word else [])
     assert LINK.sub(r"\1", linked) == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "$\\text{softmax}(x)$ and $$\n\\text{token}\n$$",
-        "`token` and ``a ` token``",
-        "```\ntoken\n```",
-        "[one token](https://example.org/)",
-        "https://example.org/token",
-        ":material/token:",
-        "tokenizer, subtoken, ahead, multi-head, underscore",
-    ],
-)
+@pytest.mark.parametrize("text", CASES["left_alone"])
 def test_tex_code_links_and_parts_of_words_are_left_alone(text: str) -> None:
     assert (with_terms(text), links_to_terms(text)) == ([text], "")
 

@@ -19,6 +19,9 @@ from pages.parts.app.visitor import COOKIE, id_in, shared_address
 from pages.parts.web.compose import serving
 from pages.parts.web.live import visitor_of
 from pages.parts.web.middleware import TRUSTED, inline_script_hashes, security_headers, set_cookie
+from tests.tables import tables_beside
+
+CASES = tables_beside(__file__)
 
 FORWARDED = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.5"}
 LetsIn, Configure = Callable[..., bool], Callable[[str, Any], None]
@@ -75,22 +78,7 @@ def test_a_trusted_proxy_tells_who_asks_and_who_is_none_speaks_for_itself_only(
             assert socket.receive_text() == told.replace("http", "ws")
 
 
-@pytest.mark.parametrize(
-    ("host", "shared"),
-    [
-        ("203.0.113.5", "203.0.113.5"),
-        ("::ffff:203.0.113.5", "203.0.113.5"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("2001:db8:1:2:ffff::1", "2001:db8:1:2::/64"),
-        ("2001:db8:1:3::1", "2001:db8:1:3::/64"),
-        ("fe80::1%eth0", "fe80::/64"),
-        ("127.0.0.1", ""),
-        ("::1", ""),
-        ("::ffff:127.0.0.1", ""),
-        ("", ""),
-        ("testclient", "testclient"),
-    ],
-)
+@pytest.mark.parametrize(("host", "shared"), CASES["hosts"])
 def test_visitors_are_counted_together_by_the_address_that_one_household_has(host: str, shared: str) -> None:
     assert shared_address(host) == shared
 

@@ -234,60 +234,7 @@ def test_a_table_without_rows_is_told_from_a_trial_that_is_missing() -> None:
     np.testing.assert_array_equal(effect, [1.0, 0.0, np.nan])
 
 
-TEXT = """+++
-minutes = 7
-[key_figure]
-claim = "first"
-sample = "reads 1"
-question = \"\"\"
-More over
-two lines?\"\"\"
-quantity = "Loss"
-subject = "the loss"
-change = "With it"
-rows = [["before", "b", "loss"], ["after", "a", "loss"]]
-remedy = "Do it."
-
-[[published]]
-source = "Somebody 2020"
-what = "Losses."
-columns = ["8"]
-[published.rows]
-"a" = [0.5]
-[published.ours]
-"a" = [["a", "loss"]]
-+++
-
-# A title
-
-Two lines
-of a summary.
-
-## Why it happens
-
-A formula $x_1$:
-$$x = 1$$
-
-- and a list
-
-## What helps
-
-- A remedy
-  over two lines.
-- Another.
-
-## What is claimed
-
-- `first` in `nats (a: b)`: It is more. *at 8
-  layers*
-- `second` (condition) in `nats`: It is less.
-
-## How it is measured
-
-## Sources
-
-- [Somebody 2020, A paper (section 3)](https://example.org/a)
-"""
+TEXT = Path(__file__).with_name("one_more.md").read_text("utf-8")
 FIRST, SECOND = (Claim(name, difference("a", "b", "loss"), 0.1) for name in ("first", "second"))
 
 
