@@ -5,79 +5,12 @@ The text is made of fixed lines chosen by the parts; of what a person typed it c
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from engine.encodings.designed import SPEC, DesignedSettings
 
-SPEC_PY = '''\
-"""My encoding: settings, costs and registry row."""
-
-from engine.encodings.base import EncodingSettings, EncodingSpec
-from engine.encodings.designed import DesignedSettings
-from engine.settings.base import BaseConfig
-from engine.settings.costs import Flops, Shape, StackShape
-
-PARTS = DesignedSettings(
-    {parts},
-)
-"""The parts of the design, from which the costs follow. If you change what layer.py computes, state its costs below yourself."""
-
-
-class MyEncodingSettings(EncodingSettings):
-    def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:
-        return PARTS.parameter_shapes(config, max_positions, causal)
-
-    def flops(self, stack: StackShape) -> Flops:
-        return PARTS.flops(stack)
-
-    def has_memory_formula(self, config: BaseConfig) -> bool:
-        return PARTS.has_memory_formula(config)
-
-    def layer_bytes_bound(self, stack: StackShape) -> int:
-        return PARTS.layer_bytes_bound(stack)
-
-    @property
-    def ends_at_trained_length(self) -> bool:
-        return {ends}
-
-    @property
-    def init_std(self) -> float | None:
-        return {init_std}
-
-
-SPEC = EncodingSpec(
-    name="my_encoding",
-    label="My encoding",
-    acts_on="{row.acts_on}",
-    settings=MyEncodingSettings,
-    equation=r"\\text{{what it computes, in TeX}}",
-    source="Where it comes from",
-    layer="engine.encodings.my_encoding.layer:MyEncoding",
-    color="#F9068C",
-    relative={row.relative},
-    numbered={row.numbered},
-    shown_as="{row.shown_as}",
-)
-'''
-LAYER_PY = '''\
-"""My encoding: the torch module."""
-
-import torch
-from torch import Tensor
-{imports}
-
-
-class MyEncoding(PositionalEncoding):
-    """{in_words}"""
-{tensor}
-    def __init__(self, config: BaseConfig, own: MyEncodingSettings, *, max_positions: int, causal: bool) -> None:
-        super().__init__()
-        {made}
-
-    def values(self, at: Tensor) -> Tensor:
-        {values}
-
-    {acts}
-'''
+TEMPLATES = Path(__file__).parent / "written"
+"""The text of both files with gaps to fill; and by place, the hook and the matrices to plot (`tokens`: of features made of the tokens)."""
 IMPORTS = {
     "torch.nn.functional": ("embedding", "gelu"),
     "engine.encodings.base.layer": (
@@ -96,44 +29,6 @@ IMPORTS = {
 OUTPUTS = {"embedding": "config.d_model", "scores": "config.n_heads", "rotation": "config.head_width // 2"}
 AUTO = {"embedding": "config.token_init_std", "scores": "config.d_model**-0.5", "rotation": "1.0"}
 READ = {"direct": "{}", "linear": "self.readout({})", "network": "self.readout(gelu(self.hidden({})))"}
-ACTS = {
-    "tokens": """\
-def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
-    real = x if token_mask is None else x.masked_fill(~token_mask[..., None], 0.0)
-    return x + self.values(real).to(x.dtype)
-
-@torch.no_grad()
-def matrices(self, length: int) -> dict[str, Tensor]:
-    rows = self.values(torch.ones(1, length, len(self.mix.kernel)))[0]
-    return {"matrix": rows, "similarity": self.mix.overlap(length)}""",
-    "embedding": """\
-def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
-    at = index_of(positions, x.device).to(at_least_single(x))
-    return x + self.values(at).to(x.dtype)
-
-def matrices(self, length: int) -> dict[str, Tensor]:
-    return row_matrices(self.values(torch.arange(length).float()))""",
-    "scores": """\
-def score_bias(self, q: Tensor, k: Tensor, query_positions: Positions, key_positions: Positions) -> Tensor:
-    offset = offsets(query_positions, key_positions, q.device).to(at_least_single(q))
-    return self.values(offset).permute(2, 0, 1)[None].to(q.dtype)  # [1, head, query, key]
-
-def matrices(self, length: int) -> dict[str, Tensor]:
-    offset = offsets(range(length), range(length), torch.device("cpu")).float()
-    return bias_matrices(self.values(offset).permute(2, 0, 1))""",
-    "rotation": """\
-def rotate(self, t: Tensor, positions: Positions) -> Tensor:
-    turn = self.values(index_of(positions, t.device).to(at_least_single(t)))  # [position, d_head / 2]
-    cos = torch.cat([turn.cos(), turn.cos()], dim=-1).to(t.dtype)
-    sin = torch.cat([-turn.sin(), turn.sin()], dim=-1).to(t.dtype)
-    return t * cos + partners(t, "rotate_half") * sin
-
-@torch.no_grad()
-def matrices(self, length: int) -> dict[str, Tensor]:
-    turn = self.values(torch.arange(length).float())
-    return {"matrix": turn, "similarity": (turn[:, None] - turn[None, :]).cos().mean(-1)}""",
-}
-"""The hook of each place, and of features that are made of the tokens; and the matrices to plot."""
 
 Lines = list[str]
 
@@ -150,7 +45,7 @@ class Written:
 
 def written(parts: DesignedSettings) -> Written:
     chosen = (f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}" for name, value in parts)
-    spec = SPEC_PY.format(
+    spec = _template("spec").format(
         parts=",\n    ".join(chosen),
         ends=parts.ends_at_trained_length,
         init_std=parts.init_std,
@@ -159,15 +54,19 @@ def written(parts: DesignedSettings) -> Written:
     return Written(spec, _layer_code(parts))
 
 
+def _template(name: str) -> str:
+    return (TEMPLATES / f"{name}.txt").read_text("utf-8")
+
+
 def _layer_code(parts: DesignedSettings) -> str:
     tensor = {"table": "table", "sinusoids": "frequencies", "fourier": "frequencies"}.get(parts.design_features)
-    code = LAYER_PY.format(
+    code = _template("layer").format(
         imports="{imports}",
         in_words=parts.in_words,
         tensor=f"\n    {tensor}: Tensor\n" if tensor else "",
         made=_indented(2, [*_features_made(parts), *_readout_made(parts), *_scaled(parts)]),
         values=_indented(2, _values(parts)),
-        acts=_indented(1, ACTS["tokens" if parts.reads_tokens else parts.design_place].splitlines()),
+        acts=_indented(1, _template("tokens" if parts.reads_tokens else parts.design_place).splitlines()),
     )
     imports: Lines = []
     for module, names in IMPORTS.items():
