@@ -5,8 +5,6 @@ at one rate. An arm's grid is five rates, half a decade apart, around the rate o
 grid grows on that side.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

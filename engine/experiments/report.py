@@ -1,7 +1,5 @@
 """The report of an experiment, for a page and for JSON: its trials, and the finding about each claim."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@
 heads count from 0. Before the layer, ``e`` stands for the encoder of an encoder-decoder, and ``c`` for the cross-attention of a layer.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

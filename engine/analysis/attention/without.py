@@ -1,7 +1,5 @@
 """A model without some of its parts: a copy with the same weights, so that what the parts do shows in what it writes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from copy import deepcopy
 from typing import TypeVar

@@ -3,8 +3,6 @@
 Reports are computed when they are read: a claim's words and its statistics are those of today.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

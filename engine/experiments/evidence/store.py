@@ -4,8 +4,6 @@ A file on an issue is named by its time, and the newest is read first; that of a
 :attr:`engine.experiments.comparison.Comparison.name`, so that a link finds it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import secrets

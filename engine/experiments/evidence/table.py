@@ -3,8 +3,6 @@
 Designs are fixed on one set of seeds and checked once on another. The finding is that of all seeds together, and the sets stand beside it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

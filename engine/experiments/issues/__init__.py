@@ -4,8 +4,6 @@ To add one: write ``engine/experiments/issues/<group>/<name>.py`` and ``<name>.m
 (:func:`engine.experiments.issues.issue.read_issue`), and add one line here.
 """
 
-from __future__ import annotations
-
 from pkgutil import resolve_name
 
 from engine.experiments.issues.issue import Issue

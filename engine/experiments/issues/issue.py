@@ -4,8 +4,6 @@ Every file has the same headings. Above its title, between two lines of ``+++``,
 ``[key_figure]``, each row with its label, its arm and the name of its number, and each table of published numbers as ``[[published]]``.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping, Sequence

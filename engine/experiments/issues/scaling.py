@@ -1,7 +1,5 @@
 """The growth of a cost: the slope of log(cost) over log(size) by seed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is chosen on the attention page: the run, the head and what is done to it. A link names the same."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """What is set on the design page: parts, rivals, tasks, seeds, and the shown run. They outlive the page, and they are its link."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any
 

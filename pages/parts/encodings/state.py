@@ -1,7 +1,5 @@
 """The settings of the encodings page, one typed table beside the parameters of the two encodings themselves; their widgets and link."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial

@@ -3,8 +3,6 @@
 sse-starlette frames the messages, notices a browser that has gone, and tells each stream when the server is asked to stop.
 """
 
-from __future__ import annotations
-
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable

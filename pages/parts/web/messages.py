@@ -1,7 +1,5 @@
 """The messages of a run's event stream, as bytes: each is made once, whoever listens."""
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections import OrderedDict, deque

@@ -1,8 +1,6 @@
 """Streamlit's own scripts and styles, compressed once each: Streamlit sends them as they are, three megabytes to a browser that comes
 for the first time."""
 
-from __future__ import annotations
-
 import gzip
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """fixed-encoding: a fixed table of waves where the relation is a fixed shift, a fixed order, or told by the content."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from engine.experiments.experiment import Arm, Claim, Role, difference

@@ -1,7 +1,5 @@
 """longer-sequences: trained on short sequences, tested on longer ones, encoding by encoding."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Role, Values, difference, rise

@@ -1,7 +1,5 @@
 """Arms and claims on text for the issue longer-sequences: a character model trained at 20, tested to 120."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

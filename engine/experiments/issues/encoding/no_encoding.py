@@ -1,7 +1,5 @@
 """no-encoding: who can tell order without a positional encoding, and who cannot."""
 
-from __future__ import annotations
-
 from math import factorial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The events that a board has not seen yet, as plain data: one function for the event stream and for polling."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The model of a config as its picture draws it: how many layers and heads, what joins them, and the words of each part."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
