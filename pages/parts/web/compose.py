@@ -1,5 +1,7 @@
 """The arguments of ``st.App`` beside the pages: routes, headers, and objects that live as long as the process."""
 
+from __future__ import annotations
+
 import asyncio
 import gc
 import os
