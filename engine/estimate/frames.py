@@ -22,7 +22,7 @@ def models_frame(
         found = takes(model, PRECISIONS[precision], length, batch, written=written)
         rows.append(
             {
-                "model": model.name, "precision": precision, "context": length, **asdict(found),
+                "model": model.slug, "precision": precision, "context": length, **asdict(found),
                 "training": found.training, "writing": found.writing,
             }
         )  # fmt: skip

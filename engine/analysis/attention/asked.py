@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,6 +11,8 @@ from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import data_folder
+from engine.foundation.tables import read_tables
+from engine.settings.fields import Value
 
 Which = Literal["self", "encoder", "cross"]
 """The kind of attention: self-attention of the stack that answers; of an encoder-decoder also the encoder's self-attention and
@@ -21,7 +23,6 @@ LARGEST = 50_000_000
 FOLDER = "trained_again"
 WIDTHS = (4, 16, 64, 256)
 """Head widths at which scores, and the entropy of their softmax, are compared before training."""
-MATERIALISED = ("attention_impl", "materialised")
 
 
 @dataclass(frozen=True)
@@ -84,42 +85,14 @@ def file_of(asked: ModelAsked) -> Path:
 class Fault:
     """A fault as changes to settings of RunConfig. Faults of one ``group`` exclude each other."""
 
+    slug: str
     label: str
     group: str
-    changes: tuple[tuple[str, object], ...]
+    changes: Mapping[str, Value]
     explanation: str
 
 
-FAULTS: dict[str, Fault] = {
-    "mask_missing": Fault(
-        "Mask missing", "mask", (("mask_fault", "missing"),),
-        "Every position sees every other, the answer it has to give among them.",
-    ),
-    "mask_transposed": Fault(
-        "Mask transposed", "mask", (("mask_fault", "transposed"),),
-        "Upper and lower triangle are swapped: a position sees itself and what comes later.",
-    ),
-    "mask_off_by_one": Fault(
-        "Mask off by one", "mask", (("mask_fault", "off_by_one"),),
-        "The triangle reaches one key too far: a position sees the next token, which is its answer.",
-    ),
-    "query_softmax": Fault(
-        "Softmax over queries", "softmax", (("softmax_axis", "query"), MATERIALISED),
-        "The softmax runs down the columns: queries compete for a key instead of keys for a query.",
-    ),
-    "no_scale": Fault(
-        "No 1/√d_head", "score", (("attention_score", "dot"),),
-        "Scores of wide heads are large, the softmax is nearly one-hot, and its gradient nearly zero.",
-    ),
-    "no_skip": Fault(
-        "No skip connections", "skips", (("skips", False),),
-        "Each branch takes the place of its input instead of being added to it.",
-    ),
-    "no_norm": Fault(
-        "No LayerNorm", "norm", (("norm", "none"),),
-        "What attention reads has whatever size the layers before gave it.",
-    ),
-}  # fmt: skip
+FAULTS = read_tables(Path(__file__).with_name("faults.toml"), Fault)
 
 
 def why_not(config: RunConfig, name: str) -> str:
@@ -128,12 +101,14 @@ def why_not(config: RunConfig, name: str) -> str:
         return "An encoder has no causal mask to break."
     if name == "no_scale" and config.attention_score != "scaled_dot":
         return f"This run's score is {config.attention_score}, which has no 1/√d_head."
-    if all(config.value(setting) == value for setting, value in FAULTS[name].changes if setting != "attention_impl"):
+    if all(
+        config.value(setting) == value for setting, value in FAULTS[name].changes.items() if setting != "attention_impl"
+    ):
         return "This run was trained with it."
     return ""
 
 
 def with_faults(asked: ModelAsked, names: Collection[str]) -> ModelAsked:
     """The same trained model with the faults switched on."""
-    changes = {setting: value for name in FAULTS if name in names for setting, value in FAULTS[name].changes}
+    changes = {setting: value for name in FAULTS if name in names for setting, value in FAULTS[name].changes.items()}
     return ModelAsked(asked.config, asked.weights, asked.step, tuple(changes.items()))

@@ -18,7 +18,7 @@ GPT2 = [model for model in MODELS if not model.gated]
 BF16 = PRECISIONS["bf16"]
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.slug)
 def test_the_sizes_give_the_published_number_of_parameters(model: Published) -> None:
     assert at_scale.count_weights(model) == model.parameters
 
@@ -29,7 +29,7 @@ def test_training_state_is_sixteen_bytes_a_parameter(precision: object) -> None:
     assert one.weights + one.gradients + one.optimizer == 16 * one.parameters
 
 
-@pytest.mark.parametrize("model", GPT2, ids=lambda model: model.name)
+@pytest.mark.parametrize("model", GPT2, ids=lambda model: model.slug)
 @pytest.mark.parametrize(("length", "batch"), [(1024, 1), (300, 4)])
 def test_activations_are_those_of_korthikanti(model: Published, length: int, batch: int) -> None:
     s, b, h, a, v, layers = length, batch, model.width, model.heads, model.vocabulary, model.layers
@@ -45,7 +45,7 @@ def test_the_cache_of_a_token() -> None:
         assert at_scale.cache_bytes(WELL_KNOWN[name], PRECISIONS["fp32"], 10) == 20 * kib * 1024, name
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.slug)
 @pytest.mark.parametrize("written", [True, False])
 def test_activations_grow_with_the_length_as_the_implementation_says(model: Published, written: bool) -> None:
     long, longer = (activation_bytes(model, BF16, n, written=written) for n in (2**20, 2**21))
@@ -71,7 +71,7 @@ def test_a_row_for_each_model_with_every_byte_also_above_64_bits() -> None:
         model = WELL_KNOWN[row["model"]]
         found = takes(model, PRECISIONS["fp32"], model.context, 3, written=True)
         assert row == {
-            "model": model.name, "precision": "fp32", "context": model.context, **asdict(found),
+            "model": model.slug, "precision": "fp32", "context": model.context, **asdict(found),
             "training": found.training, "writing": found.writing,
         }  # fmt: skip
 
