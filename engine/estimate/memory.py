@@ -45,21 +45,12 @@ def parameter_shapes(
         yield from (("cross_attention", shape) for shape in _attention_shapes(config))
     if config.mlp:
         for _ in range(stacks * n_blocks):
-            yield from (
-                ("mlp", shape)
-                for shape in (
-                    *dense_shapes(config.d_model, config.mlp_width),
-                    *dense_shapes(config.mlp_width, config.d_model),
-                )
-            )
-    for _ in range(_n_norms(config, stacks, n_blocks)):
+            for inputs, outputs in ((config.d_model, config.mlp_width), (config.mlp_width, config.d_model)):
+                yield from (("mlp", shape) for shape in dense_shapes(inputs, outputs))
+    branches = stacks * (1 + config.mlp) + (stacks - 1)
+    for _ in range({"pre": branches * n_blocks + stacks, "post": branches * n_blocks, "none": 0}[config.norm]):
         yield from (("norm", (config.d_model,)), ("norm", (config.d_model,)))
     yield from (("head", shape) for shape in _head_shapes(config, n_outputs))
-
-
-def _n_norms(config: RunConfig, stacks: int, n_blocks: int) -> int:
-    branches = stacks * (1 + config.mlp) + (stacks - 1)
-    return {"pre": branches * n_blocks + stacks, "post": branches * n_blocks, "none": 0}[config.norm]
 
 
 def _head_shapes(config: RunConfig, n_outputs: int) -> tuple[Shape, ...]:

@@ -116,7 +116,9 @@ def _passes(config: RunConfig) -> list[int]:
     found = []
     for length, rows in ((n, validation_size(n)), *((length, TESTED) for length in config.test_lengths)):
         at_once = rows_at_once(config, length, rows)
-        found.append(pass_bytes(config, at_once, length, written_out=writes_out(config)) + _batch(config, rows, length))
+        # Inputs, answers and targets of the sequences, and the sequences of which they are the held-out ones.
+        batch = 4 * TOKEN * rows * length
+        found.append(pass_bytes(config, at_once, length, written_out=writes_out(config)) + batch)
     attends = config.architecture.attends
     snapshot = pass_bytes(config, samples_with_patterns(config) if attends else PROBE_SIZE, n, written_out=attends)
     if attends:
@@ -142,11 +144,6 @@ def _loss(config: RunConfig, rows: int, length: int) -> int:
     """Logits, log-probabilities and their gradients, and the answers."""
     outputs = shapes(config).n_outputs
     return rows * length * (outputs * (3 * SINGLE + BYTES[config.dtype]) + 4 * TOKEN)
-
-
-def _batch(config: RunConfig, rows: int, n: int) -> int:
-    """Inputs, answers and targets of ``rows`` sequences, and the sequences of which they are the held-out ones."""
-    return 4 * TOKEN * rows * n
 
 
 def _masks(config: RunConfig) -> int:

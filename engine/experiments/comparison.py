@@ -8,6 +8,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,12 @@ from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.experiments.experiment import Arm, Claim, Experiment, Values, difference
 from engine.experiments.issues.encoding import fixed_encoding
+from engine.foundation.tables import read_tables
 
 DESIGN = "designed"
 BASE: dict[str, Any] = {**fixed_encoding.ISSUE.base, "learning_rate": 0.01, "steps": 200}
 """That issue's settings at twice its learning rate and two thirds of its steps: on the three tasks a Fourier design, table,
 sinusoids and RoPE end within .11 of the accuracy after 300 steps, in the same order wherever they differ by more than .01 (seed 0)."""
-LONGER = 32
 SMALLEST = 0.05
 """The smallest effect worth naming, in accuracy."""
 RIVALS = tuple(name for name in ENCODINGS if name != DESIGN)
@@ -35,26 +36,13 @@ MATCHED = "Same model, same data, same steps; only the encoding differs."
 class ComparisonTask:
     """A task of the comparison, and the property that it tests."""
 
+    slug: str
     label: str
     asks: str
     settings: Mapping[str, Any]
 
 
-TASKS: dict[str, ComparisonTask] = {
-    "k_back": ComparisonTask(
-        "3 back",
-        "the symbol three places earlier: a fixed offset; also tested at twice the length",
-        {"task": "k_back", "k": 3, "test_lengths": (LONGER,)},
-    ),
-    "permutation": ComparisonTask(
-        "Fixed permutation", "each place looks to a place of its own: absolute positions", {"task": "permutation"}
-    ),
-    "content_offset": ComparisonTask(
-        "Offset told by the content",
-        "a symbol says how far back to look: content and offset together",
-        {"task": "content_offset"},
-    ),
-}
+TASKS = read_tables(Path(__file__).with_suffix(".toml"), ComparisonTask)
 
 
 def design_config(design: Mapping[str, Any], **more: Any) -> RunConfig:
@@ -147,12 +135,12 @@ def arm_name(task: str, encoding: str) -> str:
 
 
 def _arm(task: str, encoding: str, parts: Mapping[str, Any]) -> Arm:
-    longer = bool(TASKS[task].settings.get("test_lengths"))
+    longer = [(float(length), f"accuracy@{length}") for length in TASKS[task].settings.get("test_lengths", ())]
     return Arm(
         arm_name(task, encoding),
         "comparison" if encoding == DESIGN else "control",
         {**TASKS[task].settings, "pos_encoding": encoding, **parts},
-        points=((float(BASE["seq_len"]), "accuracy"), (float(LONGER), f"accuracy@{LONGER}")) if longer else (),
+        points=((float(BASE["seq_len"]), "accuracy"), *longer) if longer else (),
     )
 
 

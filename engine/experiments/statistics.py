@@ -93,9 +93,10 @@ def weigh(effects: ArrayLike, smallest: float, direction: Literal["more", "less"
     given = np.asarray(effects, dtype=float)
     known = given[np.isfinite(given)]
     if len(known) < 2:
-        return Weighed(
-            Finding.UNDECIDED, float(known[0]) if len(known) else None, None, None, len(known), _too_few(known)
-        )
+        mean, why = None, "No seed has a value."
+        if len(known):
+            mean, why = float(known[0]), "One seed says nothing about the next; six can decide."
+        return Weighed(Finding.UNDECIDED, mean, None, None, len(known), why)
     sign = 1.0 if direction == "more" else -1.0
     mean = float(known.mean())
     interval, p = t_interval(known), sign_flip_p(known)
@@ -126,10 +127,6 @@ def _judge(mean: float, low: float, high: float, p: float, smallest: float, seed
     if low > 0 and p < LEVEL:
         return Finding.UNDECIDED, f"There is an effect, but it may lie on either side of {smallest:g}."
     return Finding.UNDECIDED, "The seeds disagree too much; more of them may decide."
-
-
-def _too_few(known: np.ndarray) -> str:
-    return "One seed says nothing about the next; six can decide." if len(known) else "No seed has a value."
 
 
 def t_interval(values: np.ndarray) -> tuple[float, float]:

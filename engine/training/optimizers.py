@@ -26,10 +26,6 @@ def learning_rate_at(config: RunConfig, step: int) -> float:
     return config.learning_rate * left
 
 
-def _is_table(name: str) -> bool:
-    return "embedding" in name or "encoding" in name or "head" in name.split(".")[0]
-
-
 def build_optimizers(config: RunConfig, model: nn.Module) -> list[torch.optim.Optimizer]:
     """The optimizers of a config. Weight decay applies to matrices only. Muon takes the matrices of the blocks, AdamW the rest.
 
@@ -38,9 +34,10 @@ def build_optimizers(config: RunConfig, model: nn.Module) -> list[torch.optim.Op
     matrices, tables, vectors = [], [], []
     by_muon = config.optimizer == "muon"
     for name, parameter in model.named_parameters():
+        is_table = "embedding" in name or "encoding" in name or "head" in name.split(".")[0]
         if parameter.ndim < 2:
             vectors.append(parameter)
-        elif _is_table(name) or (by_muon and parameter.ndim > 2):  # Muon is defined for matrices only
+        elif is_table or (by_muon and parameter.ndim > 2):  # Muon is defined for matrices only
             tables.append(parameter)
         else:
             matrices.append(parameter)

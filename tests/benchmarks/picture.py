@@ -19,20 +19,10 @@ from pages.parts.boards.live.board import LIVE
 from pages.parts.boards.live.feed import plain_snapshot
 from pages.parts.boards.live.stack import stack_of
 from tests.browser.conftest import launched
+from tests.tables import tables_beside
 
 REDRAWS = 60
-CASES: dict[str, dict[str, Any]] = {
-    "8 layers, 8 heads, length 24": {"n_layers": 8, "n_heads": 8, "d_model": 64, "seq_len": 24},
-    "the same with an encoder": {
-        "n_layers": 8,
-        "n_heads": 8,
-        "d_model": 64,
-        "seq_len": 24,
-        "family": "encoder_decoder",
-    },
-    "96 positions": {"n_layers": 8, "n_heads": 8, "d_model": 64, "seq_len": 96, "family": "encoder"},
-    "the default model": {},
-}
+CASES = tables_beside(__file__)
 PAGE = Path(__file__).with_suffix(".html").read_text("utf-8")
 
 

@@ -103,21 +103,16 @@ class Check:
         return value >= self.bound if self.at_least else value <= self.bound
 
 
-def _needs_mask(config: RunConfig) -> str:
-    return "" if config.causal else "An encoder may look ahead."
-
-
-def _needs_product(config: RunConfig) -> str:
-    return "An additive score is no product." if config.attention_score == "additive" else ""
-
-
 CHECKS: dict[str, Check] = {
-    "future": Check("No output moves when a later token changes", future_leak, ROUNDING, "logits", applies=_needs_mask),
+    "future": Check(
+        "No output moves when a later token changes", future_leak, ROUNDING, "logits",
+        applies=lambda config: "" if config.causal else "An encoder may look ahead.",
+    ),
     "past": Check("The last output moves when an earlier token changes", past_reach, ROUNDING, "logits", True),
     "rows": Check("The weights of every query add up to one", row_sum_error, 1e-3, "off from 1"),
     "spread": Check(
         f"Scores of random q and k spread alike at d_head {WIDTHS[0]} and {WIDTHS[-1]}", spread_growth, 1.5, "times as wide",
-        applies=_needs_product,
+        applies=lambda config: "An additive score is no product." if config.attention_score == "additive" else "",
     ),
     "skip": Check("A block hands its input on when its branches are silent", carried_by_skip, 0.1, "apart", True),
     "norm": Check("A hundredfold input leaves a block's result as it was", size_dependence, 0.1, "relative change"),

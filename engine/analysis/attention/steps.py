@@ -24,7 +24,7 @@ from engine.analysis.attention.model import (
     tokens_at,
 )
 from engine.config.run_config import RunConfig
-from engine.encodings.base.layer import PositionalEncoding, Positions
+from engine.encodings.base.layer import PositionalEncoding
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
 from engine.training.snapshot import answer_namer, array
@@ -117,16 +117,12 @@ def unplaced(model: Transformer) -> Iterator[None]:
     """Inside the block no positions are added to the embeddings."""
     encodings = [m for m in model.modules() if isinstance(m, PositionalEncoding)]
     for encoding in encodings:
-        encoding.add_to_embedding = _nothing_added  # type: ignore[method-assign]
+        encoding.add_to_embedding = lambda x, positions, token_mask=None: x  # type: ignore[method-assign]
     try:
         yield
     finally:
         for encoding in encodings:
             del encoding.add_to_embedding
-
-
-def _nothing_added(x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
-    return x
 
 
 def _furthest(a: Tensor, b: Tensor) -> float:

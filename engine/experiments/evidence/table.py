@@ -14,27 +14,8 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report
 from engine.experiments.statistics import LOWEST_P, POWER, holm
 
-HEAD = """# Evidence
-
-Every documented issue as a controlled experiment, written by the commands that measured it:
-
-"""
-RULES = f"""
-{RULE}
-
-{LOWEST_P} Where every seed has the same effect, as where things are
-counted, the table has neither interval nor p.
-
-Each arm is trained at its own best learning rate, unless the rate is its condition; the rates were chosen on seeds {PILOT_SEEDS[0]} to
-{PILOT_SEEDS[-1]}, which no finding uses (`rates.json`, `docs/fair.md`).
-
-The first set of seeds froze the designs, the second was run once. The finding is that of all seeds together. Where two sets, each weighed
-alone, are decided and contradict each other, the claim is undecided. An issue's finding is that of its first claim, in bold. *Holm* is p
-corrected for the number of all claims in this table. *Found* is the size of an effect that so many seeds with this spread find with a
-probability of {POWER:g}: where it is larger than the smallest size worth naming, an effect of that size may have been missed. The JSON
-files hold what was measured: the numbers of each arm by seed.
-`python -m engine.experiments.evidence.table` writes this page from them.
-"""
+TEXT = Path(__file__).with_suffix(".md")
+"""The text around the table, with gaps to fill."""
 
 
 def write_evidence(reports: Sequence[Report], folder: Path) -> None:
@@ -65,7 +46,10 @@ def markdown(folder: Path = FOLDER) -> str:
     for found in pooled:
         each = [shipped_report(found.experiment, measured) for measured in sets]
         lines.extend(_lines(found, each, corrected))
-    return HEAD + "".join(commands) + RULES + "\n" + "".join(lines)
+    return TEXT.read_text("utf-8").format(
+        commands="".join(commands), rule=RULE, lowest_p=LOWEST_P, first=PILOT_SEEDS[0], last=PILOT_SEEDS[-1], power=POWER,
+        table="".join(lines),
+    )  # fmt: skip
 
 
 def _lines(pooled: Report, sets: Sequence[Report | None], corrected: Iterator[float | None]) -> Iterator[str]:

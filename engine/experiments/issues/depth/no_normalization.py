@@ -1,11 +1,8 @@
 """no-normalization: does a deep stack blow up without normalisation; with which optimizer and precision, and what helps?"""
 
-from collections.abc import Callable
 from math import log
 
-import numpy as np
-
-from engine.experiments.experiment import Arm, Claim, Role, Values, difference
+from engine.experiments.experiment import Arm, Claim, Role, difference
 from engine.experiments.issues.issue import read_issue
 
 SYMBOLS = 10
@@ -32,11 +29,6 @@ FAST = {"optimizer": "adamw", "learning_rate": 0.03}
 DEEPER = {**ADAM, "n_layers": 16, "steps": 20}
 
 
-def below_guessing(arm: str) -> Callable[[Values], np.ndarray]:
-    """The effect "the loss of blind guessing minus the loss at the end", in nats."""
-    return lambda values: log(SYMBOLS) - values(arm, "loss")
-
-
 def _at_its_rate(name: str, role: Role, settings: dict[str, object], extended: bool = False) -> Arm:
     """An arm of which it is asked whether it stays finite at this rate, so that the rate is not tuned."""
     return Arm(name, role, settings, "finite", extended=extended, tuned=False)
@@ -47,7 +39,8 @@ def _stays_finite(name: str, arm: str) -> Claim:
 
 
 def _learns(name: str, arm: str) -> Claim:
-    return Claim(name, below_guessing(arm), 0.1)
+    """The effect is the loss of blind guessing minus the loss at the end, in nats."""
+    return Claim(name, lambda values: log(SYMBOLS) - values(arm, "loss"), 0.1)
 
 
 def _not_finite(name: str, arm: str, other: str) -> Claim:
