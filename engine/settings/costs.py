@@ -23,6 +23,8 @@ BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 """Bytes of one number at each precision (the setting ``dtype``)."""
 SINGLE = BYTES["float32"]
 """Bytes of one number in networks on positions, which compute in single precision at any ``dtype``."""
+INDEX = 8
+"""Bytes of the number of a vector, where an encoding looks vectors up."""
 
 
 def dense_shapes(inputs: int, outputs: int) -> list[Shape]:

@@ -52,7 +52,8 @@ def heads(asked: ModelAsked, sample: SampleAsked) -> Heads:
     config = asked.config
     model, one = model_of(asked), sample_of(config, sample)
     cache = run_with_cache(model, one)[1]
-    batch = some_held_out(asked)
+    room = LARGEST // weights_of_one_sequence(config)
+    batch = held_out(config).rows(slice(max(1, min(SEQUENCES, room))))
     batch_look = run_with_cache(model, batch)[1]
     rows = [
         head_numbers(asked, batch, batch_look, Place(which, layer, head))
@@ -78,11 +79,6 @@ def patterns(asked: ModelAsked, sample: SampleAsked) -> dict[str, np.ndarray]:
 def head_seen(pattern: Tensor, metrics: dict[str, float]) -> HeadSeen:
     """A head by its pattern [query, key], with the metrics of the whole model."""
     return {"metrics": metrics, "pattern": array(pattern), "entropy": entropy(pattern.float()).mean().item()}
-
-
-def some_held_out(asked: ModelAsked) -> Batch:
-    room = LARGEST // weights_of_one_sequence(asked.config)
-    return held_out(asked.config).rows(slice(max(1, min(SEQUENCES, room))))
 
 
 def head_numbers(asked: ModelAsked, batch: Batch, cache: ActivationCache, place: Place) -> HeadNumbers:

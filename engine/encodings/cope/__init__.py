@@ -2,11 +2,8 @@
 
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
-from engine.settings.costs import SINGLE, Flops, Shape, StackShape, elementwise_flops, matmul_flops
+from engine.settings.costs import INDEX, SINGLE, Flops, Shape, StackShape, elementwise_flops, matmul_flops
 from engine.settings.fields import setting
-
-INDEX = 8
-"""Bytes of the number of a vector."""
 
 
 class CopeSettings(EncodingSettings):

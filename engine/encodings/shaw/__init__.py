@@ -2,11 +2,8 @@
 
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
-from engine.settings.costs import Flops, Shape, StackShape, matmul_flops
+from engine.settings.costs import INDEX, Flops, Shape, StackShape, matmul_flops
 from engine.settings.fields import setting
-
-INDEX = 8
-"""Bytes of the number of a vector."""
 
 
 class ShawSettings(EncodingSettings):

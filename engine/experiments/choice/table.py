@@ -79,11 +79,6 @@ class Column:
         number = self.cells[self.best]["number"] if self.best else None
         return number is not None and share(self.quality, number) >= (0.0 if self.quality.lower_is_better else SOLVED)
 
-    def among(self, *states: State) -> list[str]:
-        """The encodings with one of these states, the best first."""
-        found = [name for name, cell in self.cells.items() if cell["state"] in states]
-        return sorted(found, key=lambda name: -self.goodness(name))
-
     def goodness(self, encoding: str) -> float:
         """The mean number, the more the better; minus infinity without one."""
         return _mean(self.quality, self.numbers[encoding].values())

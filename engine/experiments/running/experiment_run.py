@@ -138,11 +138,8 @@ class ExperimentRun(BackgroundTask):
         try:
             self._run_trials()
         finally:
-            self._stop_trials()
-
-    def _stop_trials(self) -> None:
-        stopped, self.running_trials = self.running_trials, ()
-        self._shared.leave(self._pool, [trial.shared for trial in stopped])
+            stopped, self.running_trials = self.running_trials, ()
+            self._shared.leave(self._pool, [trial.shared for trial in stopped])
 
     def _found(self, arm: Arm, seed: int) -> Trial | None:
         trial = self._find(arm, seed)

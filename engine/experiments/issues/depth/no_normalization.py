@@ -6,23 +6,16 @@ from engine.experiments.experiment import Arm, Claim, Role, difference
 from engine.experiments.issues.issue import read_issue
 
 SYMBOLS = 10
-NONE, WARM_UP, CLIP, SCALED = (
-    "SGD, no norm",
-    "SGD, no norm, warm-up",
-    "SGD, no norm, clip 1",
-    "SGD, no norm, branches scaled",
-)
+NONE, WARM_UP = "SGD, no norm", "SGD, no norm, warm-up"
+CLIP, SCALED = "SGD, no norm, clip 1", "SGD, no norm, branches scaled"
 POST, PRE = "SGD, post-LN", "SGD, pre-LN"
 GELU, DROPOUT, DECAY = "SGD, no norm, GELU", "SGD, no norm, dropout 0.2", "SGD, no norm, weight decay 0.1"
 ADAM_NONE, ADAM_POST, ADAM_PRE = "AdamW, no norm", "AdamW, post-LN", "AdamW, pre-LN"
 STEADY_NONE, STEADY_PRE = "AdamW 0.003, no norm", "AdamW 0.003, pre-LN"
 FAST_NONE, FAST_POST, FAST_PRE = "AdamW 0.03, no norm", "AdamW 0.03, post-LN", "AdamW 0.03, pre-LN"
 WARM_POST = "AdamW, post-LN, warm-up"
-DEEP_PRE, DEEP_POST, DEEP_WARM_POST = (
-    "16 layers, AdamW, pre-LN",
-    "16 layers, AdamW, post-LN",
-    "16 layers, AdamW, post-LN, warm-up",
-)
+DEEP_PRE, DEEP_POST = "16 layers, AdamW, pre-LN", "16 layers, AdamW, post-LN"
+DEEP_WARM_POST = "16 layers, AdamW, post-LN, warm-up"
 HALF, BRAIN, SINGLE = "16 layers, float16", "16 layers, bfloat16", "16 layers, float32"
 ADAM = {"optimizer": "adamw", "learning_rate": 0.003}
 FAST = {"optimizer": "adamw", "learning_rate": 0.03}

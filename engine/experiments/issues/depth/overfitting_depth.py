@@ -11,10 +11,7 @@ FEW, MANY = 128, 1024
 DEEP, SHALLOW = f"6 layers, {FEW} sequences", f"1 layer, {FEW} sequences"
 DEEP_MANY, SHALLOW_MANY = f"6 layers, {MANY} sequences", f"1 layer, {MANY} sequences"
 DROPOUT, DECAY, NOISE = "dropout 0.2", "weight decay 1", "a fifth of the answers wrong"
-WIDE = {"d_model": 32, "n_heads": 4, "dataset_size": 32}
 WIDE_DEEP, WIDE_SHALLOW = "6 layers, width 32, 32 sequences", "1 layer, width 32, 32 sequences"
-
-
 EQUAL = f"1 wider layer, {FEW} sequences"
 DEEP_SLOW, SHALLOW_SLOW = f"{DEEP}, rate .01", f"{SHALLOW}, rate .01"
 
@@ -27,6 +24,11 @@ def _line(n: int, depth: int, role: Role = "comparison", extended: bool = False)
     name = f"{depth} layer{'s' if depth > 1 else ''}, {n} sequences"
     settings = {"n_layers": depth, "dataset_size": n}
     return Arm(name, role, settings, "gap", extended=extended, line=f"{n} sequences", x=depth)
+
+
+def _wide(name: str, depth: int) -> Arm:
+    settings = {"d_model": 32, "n_heads": 4, "dataset_size": 32, "n_layers": depth}
+    return Arm(name, "comparison", settings, "gap", extended=True, line="32 sequences, width 32", x=depth)
 
 
 BASE: dict[str, Any] = {
@@ -55,16 +57,8 @@ ISSUE = read_issue(
         *(_line(32, depth, extended=True) for depth in (1, 3, 6)),
         Arm(NOISE, "comparison", _deep(label_noise=0.2), "loss", extended=True),
         Arm(f"{NOISE}, 1 layer", "comparison", _deep(label_noise=0.2, n_layers=1), "loss", extended=True),
-        Arm(
-            WIDE_SHALLOW,
-            "comparison",
-            {**WIDE, "n_layers": 1},
-            "gap",
-            extended=True,
-            line="32 sequences, width 32",
-            x=1,
-        ),
-        Arm(WIDE_DEEP, "comparison", {**WIDE, "n_layers": 6}, "gap", extended=True, line="32 sequences, width 32", x=6),
+        _wide(WIDE_SHALLOW, 1),
+        _wide(WIDE_DEEP, 6),
     ),
     claims=(
         Claim("gap", difference(DEEP, SHALLOW, "gap"), 0.2),

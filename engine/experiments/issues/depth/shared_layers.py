@@ -3,12 +3,8 @@
 from engine.experiments.experiment import Arm, Claim, above, difference
 from engine.experiments.issues.issue import read_issue
 
-OWN, SHARED, WIDE, ONCE = (
-    "own block at each depth",
-    "one block at 4 depths",
-    "one wide block at 4 depths",
-    "one block, once",
-)
+OWN, SHARED = "own block at each depth", "one block at 4 depths"
+WIDE, ONCE = "one wide block at 4 depths", "one block, once"
 BACK_OWN, BACK_SHARED = "3 back, own blocks", "3 back, one block"
 FEW_OWN, FEW_SHARED = "128 sequences, own blocks", "128 sequences, one block"
 LONG_OWN, LONG_SHARED = "three times as long, own blocks", "three times as long, one block"

@@ -40,6 +40,11 @@ def _learned_copying(*encodings: str) -> tuple[tuple[str, str, float], ...]:
     return tuple((f"copy, {name}", COPY_AT[1.0], LEARNED) for name in encodings)
 
 
+def _copies_better(name: str, one: str, other: str, smallest: float, learned: tuple[str, ...]) -> Claim:
+    effect = difference(f"copy, {one}", f"copy, {other}", COPY_FAR)
+    return Claim(f"copy-{name}", effect, smallest, learned=_learned_copying(*learned))
+
+
 def _has_no_row(values: Values) -> np.ndarray:
     """1 where the learned table works at the trained length and cannot be run at one and a half times it."""
     trained, longer = values("learned table", AT[1.0]), values("learned table", AT[1.5])
@@ -101,24 +106,9 @@ ISSUE = read_issue(
         Claim(
             "copy-order", _relative_over_rope, 0.1, learned=_learned_copying("ALiBi", "T5 bias", "no encoding", "RoPE")
         ),
-        Claim(
-            "copy-interpolation",
-            difference("copy, RoPE, interpolated", "copy, RoPE", COPY_FAR),
-            0.1,
-            learned=_learned_copying("RoPE"),
-        ),
-        Claim(
-            "copy-rope",
-            difference("copy, RoPE", "copy, sinusoidal", COPY_FAR),
-            0.05,
-            learned=_learned_copying("RoPE", "sinusoidal"),
-        ),
-        Claim(
-            "copy-no-encoding",
-            difference("copy, no encoding", "copy, ALiBi", COPY_FAR),
-            0.05,
-            learned=_learned_copying("no encoding", "ALiBi"),
-        ),
+        _copies_better("interpolation", "RoPE, interpolated", "RoPE", 0.1, learned=("RoPE",)),
+        _copies_better("rope", "RoPE", "sinusoidal", 0.05, learned=("RoPE", "sinusoidal")),
+        _copies_better("no-encoding", "no encoding", "ALiBi", 0.05, learned=("no encoding", "ALiBi")),
         *longer_text.CLAIMS,
     ),
     x_label="length relative to the trained one",
