@@ -1,7 +1,8 @@
-"""Record the runs that come with the app: ``python -m engine.cli.record reverse`` or ``words``.
+"""Record the runs that come with the app: ``python -m engine.cli.record reverse``, ``words`` or ``endings``.
 
 Beside what every run leaves, the folder of ``reverse``, which the start page plays, has the weights at each snapshot, and which head does
 the work. That of ``words``, which the text page shows on arrival, has fewer events, no weights, and the scores of the counting models.
+Of a run of each example of the start page, ``endings.json`` has the attention in which it ends.
 """
 
 import json
@@ -13,6 +14,7 @@ from pathlib import Path
 from time import time
 
 import engine
+from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, parse
 from engine.config.text_recipe import text_config
 from engine.runs.events import Event, Measuring, Progress, Snapshot
@@ -68,6 +70,21 @@ def record_words(config: RunConfig, folder: Path) -> None:
     (folder / COUNTED).write_text(json.dumps(counting_models(config)), "utf-8")
 
 
+def record_endings(file: Path) -> None:
+    """Train each example and write the last attention [query, key] of the head that its view names."""
+    import torch
+
+    from engine.training.train import train
+
+    torch.set_num_threads(1)
+    endings = {}
+    for slug, preset in PRESETS.items():
+        last = next(event for event in reversed(list(train(preset.config))) if isinstance(event, Snapshot))
+        weights = last.patterns[preset.view.which][preset.view.layer, preset.view.head]
+        endings[slug] = [[round(float(weight), 2) for weight in row] for row in weights]
+    file.write_text(json.dumps(endings) + "\n", "utf-8")
+
+
 def thinned(events: Iterator[Event], steps: int) -> Iterator[Event]:
     """Every validation and every twentieth step; few snapshots, dense at first, each with the attention of one sequence."""
     shown = -1.0
@@ -100,6 +117,9 @@ def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Ite
 
 
 if __name__ == "__main__":
-    recorded = FOLDER.parent / sys.argv[1]
-    shutil.rmtree(recorded, ignore_errors=True)
-    record_words(text_config(), WORDS) if recorded == WORDS else record(CONFIG, EVERY, FOLDER)
+    if sys.argv[1] == "endings":
+        record_endings(FOLDER.parent / "endings.json")
+    else:
+        recorded = FOLDER.parent / sys.argv[1]
+        shutil.rmtree(recorded, ignore_errors=True)
+        record_words(text_config(), WORDS) if recorded == WORDS else record(CONFIG, EVERY, FOLDER)

@@ -55,6 +55,13 @@ def recorded_head() -> WorkingHead:
     return load(FOLDER)
 
 
+@cache
+def recorded_endings() -> dict[str, list[list[float]]]:
+    """The attention [query, key] with which a run of each example ends, by its slug."""
+    endings: dict[str, list[list[float]]] = json.loads((FOLDER.parent / "endings.json").read_text("utf-8"))
+    return endings
+
+
 def recorded_example() -> Sample:
     """The first sequence that the run is watched on, with the answers of the untrained model."""
     return recorded_run().events.of(Snapshot)[0].samples[0]

@@ -90,7 +90,9 @@ def choose() -> None:
     with asked:
         if SETTINGS.drawn(NEEDED):
             bound = SETTINGS.labelled(NEEDED, shown=list(needs))
-            st.pills(options=list(NEEDS), format_func=lambda name: NEEDS[name], selection_mode="multi", wrap=True, **bound)
+            st.pills(
+                options=list(NEEDS), format_func=lambda name: NEEDS[name], selection_mode="multi", wrap=True, **bound
+            )
     with tested:
         control(TESTED)
     design = design_parts()

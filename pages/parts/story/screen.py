@@ -1,12 +1,10 @@
 """The screen of a step: its words, the one control, the question and Train at the left, with what the run says; at the right the figure."""
 
-from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlencode
 
-import numpy as np
 import streamlit as st
 
 from engine.config.link import to_query
@@ -22,7 +20,7 @@ from pages.parts.app.server import find
 from pages.parts.app.visitor import mine
 from pages.parts.boards.live.board import Overlay, Panel, live_board, overlay
 from pages.parts.boards.live.stack import stack_of
-from pages.parts.charts.colors import ATTENTION
+from pages.parts.charts.attention import weights_image
 from pages.parts.story.state import (
     CHOICE,
     SEED,
@@ -190,22 +188,10 @@ def ask_question(number: int, question: Question, *, disabled: bool) -> None:
 def pictures(question: Question) -> str:
     """The answers as pictures side by side, each with the letter with which its words begin."""
     drawn = "".join(
-        f'<figure><figcaption>{words.split(":")[0]}</figcaption><img src="{_picture(question.pictures[name])}" alt=""></figure>'
+        f'<figure><figcaption>{words.split(":")[0]}</figcaption><img src="{weights_image(question.pictures[name])}" alt=""></figure>'
         for name, words in question.answers.items()
     )
     return f'<div class="story-pictures">{drawn}</div>'
-
-
-def _picture(weights: np.ndarray) -> str:
-    """Weights [query, key] as squares, in the address of an image. The words of the answer say the same."""
-    rows, columns = weights.shape
-    cells = "".join(
-        f'<rect x="{key}" y="{query}" width="1" height="1" fill-opacity="{weights[query, key]:.2f}"/>'
-        for query in range(rows)
-        for key in range(columns)
-    )
-    drawn = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {columns} {rows}" fill="{ATTENTION}">{cells}</svg>'
-    return f"data:image/svg+xml;base64,{b64encode(drawn.encode()).decode()}"
 
 
 def show_feedback(number: int, step: Step, run: Run) -> bool:
