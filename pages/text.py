@@ -20,7 +20,7 @@ if link:
     linked_run, _ = run_in_link(link)
     st.session_state[RUN] = linked_run.id if linked_run is not None else None
 run = shown_text_run()
-shown = run or recorded_words()
+shown = run or recorded_words()[0]
 controlled = controlled_as(run)
 st.title("Text", anchor=False)
 say_ignored(ignored)

@@ -57,16 +57,23 @@ def record(config: RunConfig, every: int, folder: Path) -> None:
 
 
 def record_words(config: RunConfig, folder: Path) -> None:
-    """Train a config of the text page and leave its run, thinned to some 150 KB, in a folder that does not exist yet."""
+    """Train a config of the text page and leave in a new folder each validation, each twentieth step and few snapshots, dense at first."""
     import torch
 
     from engine.analysis.text.questions import counting_models
     from engine.training.train import train
 
     torch.set_num_threads(1)
-    run = RunFolder(folder)
+    run, shown = RunFolder(folder), -1.0
     run.write_config(folder.name, config, owner="", created=time())
-    run.write_events(list(thinned(train(config), config.steps)))
+    for event in train(config):
+        if isinstance(event, Snapshot) and (event.step >= 1.7 * shown or event.step == config.steps):
+            shown = max(1, event.step)
+            run.write_events([replace(event, samples=event.samples[:1], more_patterns={})])
+        elif isinstance(event, Progress) and (event.validation is not None or event.step % 20 == 0):
+            run.write_events([replace(event, grad_norms=None)])
+        elif not isinstance(event, Snapshot | Progress | Measuring):
+            run.write_events([event])
     (folder / COUNTED).write_text(json.dumps(counting_models(config)), "utf-8")
 
 
@@ -83,19 +90,6 @@ def record_endings(file: Path) -> None:
         weights = last.patterns[preset.view.which][preset.view.layer, preset.view.head]
         endings[slug] = [[round(float(weight), 2) for weight in row] for row in weights]
     file.write_text(json.dumps(endings) + "\n", "utf-8")
-
-
-def thinned(events: Iterator[Event], steps: int) -> Iterator[Event]:
-    """Every validation and every twentieth step; few snapshots, dense at first, each with the attention of one sequence."""
-    shown = -1.0
-    for event in events:
-        if isinstance(event, Snapshot) and (event.step >= 1.7 * shown or event.step == steps):
-            shown = max(1, event.step)
-            yield replace(event, samples=event.samples[:1], more_patterns={})
-        elif isinstance(event, Progress) and (event.validation is not None or event.step % 20 == 0):
-            yield replace(event, grad_norms=None)
-        elif not isinstance(event, Snapshot | Progress | Measuring):
-            yield event
 
 
 def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Iterator[Event]:
