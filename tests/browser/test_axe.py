@@ -147,7 +147,7 @@ def test_at_a_zoom_of_400_percent_no_page_scrolls_sideways_and_no_title_lies_und
     settled(page)
     fits_the_width(page)
     covered = """(titles) => titles.map((title) => [title, title.getBoundingClientRect()]).filter(([title, box]) => {
-      const seen = title.innerText.trim() && !title.closest('.st-key-frame-unseen')
+      const seen = box.width && title.innerText.trim() && !title.closest('.st-key-frame-unseen')
       const top = seen && title.getRootNode().elementFromPoint(box.left + 2, box.top + box.height / 2)
       return top && !title.contains(top) && !top.contains(title)
     }).map(([title]) => title.innerText)"""
