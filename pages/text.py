@@ -44,10 +44,8 @@ with left:
 
 with right.container(key="text-figures"):
     with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
-        if run is None:
-            st.markdown(
-                "Can a small transformer guess the next word better than counting? This is a **recorded run**; press Train for your own."
-            )
+        which = "This is a **recorded run**; press Train for your own." if run is None else ""
+        st.markdown(f"Can a small transformer guess the next word better than counting? {which}")
         show_passed(shown)
     with st.container():  # always there, so that a message does not make the board anew
         say_unsaved(run)

@@ -67,7 +67,8 @@ def _say_passed(run: Run) -> None:
         for row in rows:
             st.markdown(f":material/{'check_circle' if row.last < row.nats else 'pending'}: {row.sentence}")
         if not rows and run.state != "failed":  # as many lines, so that nothing below moves later
-            st.markdown(":material/pending: Does it guess better than counting words? Not known yet.  \n ")
+            st.markdown(":material/pending: The run has just begun.")
+            st.markdown("&nbsp;")
 
 
 def show_text_facts(run: Run) -> None:
