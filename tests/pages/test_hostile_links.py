@@ -48,7 +48,7 @@ WRONG: list[tuple[str, dict[str, str], dict[str, tuple[str, str]]]] = [
     }),
     ("encodings.py", {"b": "alibi", "b.alibi_slope_scale": "2.0"}, {
         "a": ("zork", "one of nope"), "reach": ("9", "a whole number from 1 to 4"), "run": ("../etc", "recorded, or the name of a run"),
-        "layer": ("49", "a whole number from 0 to 48"), "needs": ("longer,fame", "some of longer"), "zork": NO_NAME,
+        "layer": ("49", "a whole number from 0 to 48"), "needs": ("text,fame", "some of offsets"), "zork": NO_NAME,
     }),
     ("text.py", {"steps": "70"}, {
         "text": ("0" * 32, "shakespeare, or the name of a text of your own that is kept here"), "vocab_size": ("1", "a whole number"),

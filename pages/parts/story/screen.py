@@ -160,8 +160,8 @@ def show_end(last: Step) -> None:
         )
         st.markdown(f"{number}. **{step.title}** {answer}")
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        if st.button("Open the lab with these settings", icon=":material/science:", type="primary", key="story.lab"):
-            st.switch_page("lab.py", query_params=to_query(last.config(chosen(last), SETTINGS.values()[SEED])))
+        query = to_query(last.config(chosen(last), SETTINGS.values()[SEED]))
+        st.page_link("lab.py", label="Open the lab with these settings", icon=":material/science:", query_params=query)
         st.page_link("issues.py", label="The same as experiments, with eight seeds", icon=":material/bug_report:")
         st.page_link("lessons.py", label="Lessons for a class", icon=":material/school:")
 
