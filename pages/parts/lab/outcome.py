@@ -70,7 +70,9 @@ def share(run: Run | None, config: RunConfig) -> None:
         return
     with shown:
         locked = st.toggle(
-            "Lock for a class", help="Only the settings in sight now can be changed; the others are hidden."
+            "Lock for a class",
+            key="lab.locked",
+            help="Only the settings in sight now can be changed; the others are hidden.",
         )
         link = SETTINGS.share_link(address(run) | ({"show": ",".join(IN_SIGHT)} if locked else {}))
         st.caption(only_here(link) or "The link never starts training.")

@@ -146,7 +146,7 @@ def test_a_prepared_experiment_opens_with_the_other_controls_hidden(open_page: O
     )
     assert app.number_input(key="set.steps").disabled
     app.selectbox(key="set.pos_encoding").select("rope").run()
-    link = next(box.value for box in app.get("code") if "steps=" in box.value)
+    link = next(box.value for box in app.get("code") if "v=" in box.value)
     shared = dict(parse_qsl(urlsplit(link).query))
     assert (shared["show"], shared["lock"], shared["pos_encoding"]) == ("pos_encoding,steps", "steps", "rope")
     assert dict(app.query_params)["show"] == "pos_encoding,steps"
