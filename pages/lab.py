@@ -27,7 +27,7 @@ from pages.parts.lab.said import reference_behind, say, show_arrival, take_arriv
 from pages.parts.lab.state import PRESET, RUN, SETTINGS, address, fill_form, form_config
 
 VIEW = View("accuracy")
-"""What stands beside the attention without a preset."""
+"""The panel beside the attention where no preset names one."""
 
 
 def panels_for(first: str, *, attends: bool) -> tuple[Panel, ...]:

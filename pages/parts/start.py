@@ -1,6 +1,7 @@
 """What the start page says of its example, all of it read from the recorded run."""
 
 from collections import Counter
+from functools import cache
 
 import numpy as np
 
@@ -48,6 +49,7 @@ def conclusion(head: WorkingHead) -> str:
     return told
 
 
+@cache
 def ending_in_a_picture(slug: str) -> str:
     """The attention with which the recorded run of an example ends, in HTML."""
     address = weights_image(np.array(recorded_endings()[slug]))

@@ -20,7 +20,7 @@ st.title("A plain page")
 st.plotly_chart(go.Figure(go.Scatter(x=[1, 2, 3], y=[1, 4, 9])))
 """
 SIGNS = {"words": "h1", "picture": "article.stack .arcs path", "first plot": ".js-plotly-plot .main-svg"}
-"""What is waited for, by the selector of its first node."""
+"""The selectors of the first nodes that are waited for."""
 
 
 def visit(browser: Any, address: str, signs: Iterable[str]) -> dict[str, float]:

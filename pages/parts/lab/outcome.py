@@ -14,12 +14,9 @@ from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.own_runs import forget_run
 from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import mine, visitor
-from pages.parts.lab.form import MAIN
+from pages.parts.lab.form import IN_SIGHT
 from pages.parts.lab.state import SETTINGS, address, share_link
 from pages.parts.stage.presenting import only_here, qr_code
-
-IN_SIGHT = [name for names in MAIN for name in names]
-"""The names of the settings in sight."""
 
 
 def show_lengths(run: Run) -> None:

@@ -151,7 +151,7 @@ def _way(number: int, step: Step, *, said: bool) -> None:
 
 @st.dialog("What you saw", width="large")
 def show_end(last: Step) -> None:
-    """What the runs of all steps said, and three ways on."""
+    """The answers of the runs of all steps, and three ways on."""
     for number, step in enumerate(STEPS, start=1):
         run = run_of_step(number)
         observed = step.question.observe(run.config, run.events) if run is not None else None
