@@ -20,14 +20,14 @@ from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.lab.controls import choose_pace, controls
 from pages.parts.lab.form import main_settings, opened_settings, other_settings
 from pages.parts.lab.model import act, model_of
-from pages.parts.lab.outcome import show_lengths, take_run_away
+from pages.parts.lab.outcome import share, show_lengths, take_run_away
 from pages.parts.lab.presented import is_presented, show_presented
 from pages.parts.lab.runs import overlays_behind, show_beside, show_shelf
 from pages.parts.lab.said import reference_behind, say, show_arrival, take_arrival
-from pages.parts.lab.state import PRESET, RUN, SETTINGS, fill_form, form_config, write_address
+from pages.parts.lab.state import PRESET, RUN, SETTINGS, address, fill_form, form_config
 
 VIEW = View("accuracy")
-"""What stands beside the attention without a preset."""
+"""The panel beside the attention where no preset names one."""
 
 
 def panels_for(first: str, *, attends: bool) -> tuple[Panel, ...]:
@@ -72,7 +72,7 @@ slug = st.session_state.get("look_at")
 preset = PRESETS[slug] if slug in PRESETS and config == PRESETS[slug].config else None
 
 if config is not None and is_presented():
-    write_address(show_presented(config))
+    SETTINGS.write_address(address(show_presented(config)))
     st.stop()
 unseen_title("Lab")
 show_arrival()
@@ -105,8 +105,7 @@ with board:  # before the form, so that the board learns of a new run first
     if run is not None:
         show_beside(run)
         show_lengths(run)
-    if config is not None:
-        take_run_away(run, config)
+    take_run_away(run)
 
 with buttons:
     controls(run, config)
@@ -126,7 +125,9 @@ with further:
         )  # fmt: skip
     choose_pace(run)
     other_settings()
+if config is not None:
+    share(run, config)
 
-write_address(run)
+SETTINGS.write_address(address(run))
 if controlled_as(run) != controlled:
     st.rerun()  # the run paused, went on or ended during this script run: rerun so that the buttons match

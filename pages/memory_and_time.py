@@ -62,9 +62,7 @@ view = asked_view()
 plan: Plan | None = None
 
 with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-    measuring = st.container(
-        width="content", horizontal=True, gap="small"
-    )  # first in the bar; what it measures is set beside it
+    measuring = st.container(width="content", horizontal=True, gap="small")  # first; what it measures stands beside it
     plan_settings(has_accelerator=bool(server.pool().health().device.get("accelerator")), disabled=running)
     with st.container(width=200):
         widget("part_of")

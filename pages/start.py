@@ -11,12 +11,20 @@ from pages.parts.app.visitor import visitor
 from pages.parts.boards.live.board import recorded_board
 from pages.parts.boards.recorded import recorded_example, recorded_feed, recorded_head, recorded_run
 from pages.parts.stage.issue_list import show_small_map
-from pages.parts.start import WATCH, conclusion, example_in_words, recording_in_words, workers_in_words
+from pages.parts.start import (
+    WATCH,
+    conclusion,
+    ending_in_a_picture,
+    example_in_words,
+    recording_in_words,
+    workers_in_words,
+)
 
 SECONDS = 14.0
 
 run, head, example = recorded_run(), recorded_head(), recorded_example()
 
+st.html(Path(__file__).parent / "parts" / "stage" / "tiles.css")
 st.html(Path(__file__).parent / "parts" / "start.css")
 with st.container(key="start-top"):
     st.title("Attention Lab", anchor=False)
@@ -36,16 +44,12 @@ st.page_link(
 )  # fmt: skip
 
 st.header("Start from an example", anchor=False)
-learn, fail = st.columns(2, gap="large")
-for column, expects, heading in ((learn, "learns", "Made to learn"), (fail, "fails", "Made to fail")):
-    with column:
-        st.markdown(f"**{heading}**")
-        for slug, preset in PRESETS.items():
-            if preset.expects == expects:
-                st.page_link(
-                    "lab.py", label=preset.title, icon=":material/arrow_forward:", query_params={"preset": slug}
-                )
-                st.caption(preset.look_at)
+with st.container(key="start-examples"):
+    for slug, preset in PRESETS.items():
+        with st.container(border=True, key=f"start-tile-{slug}", gap=None):
+            st.page_link("lab.py", label=preset.title, query_params={"preset": slug})
+            st.markdown(f"{preset.look_at}\n\n{'Made to learn' if preset.expects == 'learns' else 'Made to fail'}")
+            st.html(ending_in_a_picture(slug))
 
 st.header("Teach with it", anchor=False)
 titles = [f"{lesson.title} ({lesson.minutes} minutes)" for lesson in LESSONS.values()]

@@ -20,7 +20,7 @@ if link:
     linked_run, _ = run_in_link(link)
     st.session_state[RUN] = linked_run.id if linked_run is not None else None
 run = shown_text_run()
-shown = run or recorded_words()
+shown = run or recorded_words()[0]
 controlled = controlled_as(run)
 st.title("Text", anchor=False)
 say_ignored(ignored)
@@ -44,10 +44,8 @@ with left:
 
 with right.container(key="text-figures"):
     with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
-        if run is None:
-            st.markdown(
-                "Can a small transformer guess the next word better than counting? This is a **recorded run**; press Train for your own."
-            )
+        which = "This is a **recorded run**; press Train for your own." if run is None else ""
+        st.markdown(f"Can a small transformer guess the next word better than counting? {which}")
         show_passed(shown)
     with st.container():  # always there, so that a message does not make the board anew
         say_unsaved(run)

@@ -1,7 +1,8 @@
-"""Record the runs that come with the app: ``python -m engine.cli.record reverse`` or ``words``.
+"""Record the runs that come with the app: ``python -m engine.cli.record reverse``, ``words`` or ``endings``.
 
 Beside what every run leaves, the folder of ``reverse``, which the start page plays, has the weights at each snapshot, and which head does
 the work. That of ``words``, which the text page shows on arrival, has fewer events, no weights, and the scores of the counting models.
+Of a run of each example of the start page, ``endings.json`` has the attention in which it ends.
 """
 
 import json
@@ -13,6 +14,7 @@ from pathlib import Path
 from time import time
 
 import engine
+from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, parse
 from engine.config.text_recipe import text_config
 from engine.runs.events import Event, Measuring, Progress, Snapshot
@@ -55,30 +57,39 @@ def record(config: RunConfig, every: int, folder: Path) -> None:
 
 
 def record_words(config: RunConfig, folder: Path) -> None:
-    """Train a config of the text page and leave its run, thinned to some 150 KB, in a folder that does not exist yet."""
+    """Train a config of the text page and leave in a new folder each validation, each twentieth step and few snapshots, dense at first."""
     import torch
 
     from engine.analysis.text.questions import counting_models
     from engine.training.train import train
 
     torch.set_num_threads(1)
-    run = RunFolder(folder)
+    run, shown = RunFolder(folder), -1.0
     run.write_config(folder.name, config, owner="", created=time())
-    run.write_events(list(thinned(train(config), config.steps)))
+    for event in train(config):
+        if isinstance(event, Snapshot) and (event.step >= 1.7 * shown or event.step == config.steps):
+            shown = max(1, event.step)
+            run.write_events([replace(event, samples=event.samples[:1], more_patterns={})])
+        elif isinstance(event, Progress) and (event.validation is not None or event.step % 20 == 0):
+            run.write_events([replace(event, grad_norms=None)])
+        elif not isinstance(event, Snapshot | Progress | Measuring):
+            run.write_events([event])
     (folder / COUNTED).write_text(json.dumps(counting_models(config)), "utf-8")
 
 
-def thinned(events: Iterator[Event], steps: int) -> Iterator[Event]:
-    """Every validation and every twentieth step; few snapshots, dense at first, each with the attention of one sequence."""
-    shown = -1.0
-    for event in events:
-        if isinstance(event, Snapshot) and (event.step >= 1.7 * shown or event.step == steps):
-            shown = max(1, event.step)
-            yield replace(event, samples=event.samples[:1], more_patterns={})
-        elif isinstance(event, Progress) and (event.validation is not None or event.step % 20 == 0):
-            yield replace(event, grad_norms=None)
-        elif not isinstance(event, Snapshot | Progress | Measuring):
-            yield event
+def record_endings(file: Path) -> None:
+    """Train each example and write the last attention [query, key] of the head that its view names."""
+    import torch
+
+    from engine.training.train import train
+
+    torch.set_num_threads(1)
+    endings = {}
+    for slug, preset in PRESETS.items():
+        last = next(event for event in reversed(list(train(preset.config))) if isinstance(event, Snapshot))
+        weights = last.patterns[preset.view.which][preset.view.layer, preset.view.head]
+        endings[slug] = [[round(float(weight), 2) for weight in row] for row in weights]
+    file.write_text(json.dumps(endings) + "\n", "utf-8")
 
 
 def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Iterator[Event]:
@@ -100,6 +111,9 @@ def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Ite
 
 
 if __name__ == "__main__":
-    recorded = FOLDER.parent / sys.argv[1]
-    shutil.rmtree(recorded, ignore_errors=True)
-    record_words(text_config(), WORDS) if recorded == WORDS else record(CONFIG, EVERY, FOLDER)
+    if sys.argv[1] == "endings":
+        record_endings(FOLDER.parent / "endings.json")
+    else:
+        recorded = FOLDER.parent / sys.argv[1]
+        shutil.rmtree(recorded, ignore_errors=True)
+        record_words(text_config(), WORDS) if recorded == WORDS else record(CONFIG, EVERY, FOLDER)

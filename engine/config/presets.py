@@ -14,7 +14,7 @@ class View:
     """What of the figures a preset's sentence speaks of. Layers and heads count from 0."""
 
     panel: str
-    """The panel that stands beside the loss."""
+    """The panel that stands beside one head's attention."""
     which: str = "self"
     """The kind of attention: self, encoder or cross."""
     layer: int = 0

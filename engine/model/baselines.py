@@ -56,7 +56,7 @@ class Baseline(nn.Module):
         return logits
 
     def logits_of(self, residual: Tensor) -> Tensor:
-        """What the head makes of the output of any layer, as :meth:`engine.model.transformer.Transformer.logits_of`."""
+        """The logits that the head gives for the output of any layer, as :meth:`engine.model.transformer.Transformer.logits_of`."""
         logits: Tensor = self.head(self.body.norm(residual))  # type: ignore[operator]
         return logits
 

@@ -124,7 +124,7 @@ class Transformer(nn.Module):
         return logits
 
     def logits_of(self, residual: Tensor) -> Tensor:
-        """What the head makes of the residual stream after any layer, [batch, length, d_model] -> [batch, length, n_outputs].
+        """The logits that the head gives for the residual stream after any layer, [batch, length, d_model] -> [batch, length, n_outputs].
 
         Source: nostalgebraist 2020, interpreting GPT: the logit lens.
         """

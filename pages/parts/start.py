@@ -1,6 +1,9 @@
 """What the start page says of its example, all of it read from the recorded run."""
 
 from collections import Counter
+from functools import cache
+
+import numpy as np
 
 from engine.analysis.attention.working_head import WorkingHead
 from engine.foundation.formatting import counted
@@ -9,6 +12,8 @@ from engine.runs.run import Run
 from engine.tasks import TASKS
 from engine.workers.health import Health
 from engine.workers.processes.machines import HERE
+from pages.parts.boards.recorded import recorded_endings
+from pages.parts.charts.attention import weights_image
 
 WATCH = (
     "The “second half” of a sequence is the part that the model must write; the first half is random. In the square, each row is a "
@@ -42,6 +47,13 @@ def conclusion(head: WorkingHead) -> str:
     if head.kind == MIRRORED:
         told += " Its line rises to the right: each place reads the mirror image of what it writes."
     return told
+
+
+@cache
+def ending_in_a_picture(slug: str) -> str:
+    """The attention with which the recorded run of an example ends, in HTML."""
+    address = weights_image(np.array(recorded_endings()[slug]))
+    return f'<div class="thumbnail weights"><img src="{address}" alt="The attention at the end of a run"></div>'
 
 
 def recording_in_words(run: Run) -> str:

@@ -50,11 +50,11 @@ def pictures(page: Any) -> list[str]:
 def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Open, size: str) -> None:
     page = arrived(open_page, size, "lab?steps=2000")
     train, stop = (button(page, name) for name in ("Train", "Stop"))
-    stack, curve = page.locator("article.stack"), page.locator("article.loss")
+    stack, curve = page.locator("article.stack"), page.locator("article.accuracy")
     chips, heads = page.locator(".st-key-lab-shelf").get_by_role("button"), page.get_by_role("spinbutton", name="Heads")
 
     def place() -> float:
-        """The distance of the loss from the page's beginning, wherever the page is scrolled to."""
+        """The distance of the accuracy from the page's beginning, wherever the page is scrolled to."""
         return float(curve.bounding_box()["y"] - stack.bounding_box()["y"])
 
     in_sight(page, stack, page.get_by_role("spinbutton", name="Depth"), train)

@@ -152,7 +152,7 @@ def test_a_run_is_watched_zoomed_into_looked_back_at_and_left(open_board: Open) 
     page.get_by_text(re.compile(r"looking at step 2\b")).wait_for()
     score.get_by_text(re.compile(r"\b(1?\d|2[0-3]) of 24 right")).wait_for()
     early = score.inner_text()
-    assert plot(page, "loss").evaluate("node => node.layout.shapes.at(-1).x0") == 2
+    until(plot(page, "loss"), "node.layout.shapes.at(-1).x0 === 2")
     until_step(page, step(page) + 40)
     assert score.inner_text() == early, "looking back holds while training goes on"
     page.get_by_role("button", name="Live").click()

@@ -116,7 +116,7 @@ def test_run_changes_the_screen_at_once(open_page: Open, viewport: dict[str, int
     in_view(status)
     before = parts(page)
     within_one_screen(page, viewport)
-    page.locator(f"{FIGURE} .words").get_by_text(re.compile("So far")).wait_for()
+    page.locator(f"{FIGURE} .words").get_by_text(re.compile("It takes at least 5 more seeds")).wait_for()
     page.get_by_text("You said").wait_for()
     within_one_screen(page, viewport)
     assert parts(page)["figure"] == pytest.approx(before["figure"], abs=90), "the figure does not jump away"

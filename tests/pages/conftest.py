@@ -56,7 +56,8 @@ def _data_folder(_own_folder: str) -> Iterator[None]:
 
 @pytest.fixture
 def open_page(_data_folder: None) -> Callable[..., AppTest]:
-    """Open a page by its file name, with the query of a link; ``unfolded``: with every group of the lab's settings open."""
+    """Open a page by its file name, with the query of a link; ``unfolded``: with every group of the lab's settings open.
+    What the lab shares is always open."""
 
     def open_it(page: str, *, unfolded: bool = False, **query: str) -> AppTest:
         app = AppTest.from_file(str(MAIN), default_timeout=300)
@@ -65,6 +66,7 @@ def open_page(_data_folder: None) -> Callable[..., AppTest]:
         if unfolded:
             for group in ("all", *ICONS):
                 app.session_state[f"group.{group}"] = True
+        app.session_state["lab.share"] = True
         app.switch_page(page)
         app.query_params.update(query)
         app.run()

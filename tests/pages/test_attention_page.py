@@ -35,7 +35,7 @@ def trained(_data_folder: None) -> Run:
 def test_the_page_is_alive_before_anything_trained_and_every_view_works(open_page: Open) -> None:
     app = open_page("attention.py")
     assert "Query 7" in said(app)
-    assert "Put together, these steps give the model's own numbers, to" in said(app)
+    assert "Put together, these steps give the model's numbers, to" in said(app)
     numbers = app.dataframe[0].value
     assert numbers["masked"].tolist()[-3:] == [-np.inf] * 3, "what comes after query 7 of 11"
     assert numbers["weight"].sum() == pytest.approx(1, abs=1e-5)

@@ -16,8 +16,8 @@ from tests.pages.looking import Open, disabled, ended, press, run_of, said, trai
 
 
 def linked(app: AppTest) -> dict[str, str]:
-    """The query of the link that the page offers."""
-    return dict(parse_qsl(urlsplit(app.code[0].value).query))
+    """The query of the link that states every setting."""
+    return dict(parse_qsl(urlsplit(app.code[1].value).query))
 
 
 def test_every_setting_has_its_widget_and_a_choice_brings_its_own(open_page: Open) -> None:

@@ -137,7 +137,7 @@ def figures_of(slug: str) -> list[Panel]:
 
 
 def finding_of(told: Told) -> Finding | None:
-    """What was found about a statement; None where it was not measured."""
+    """The finding about a statement; None where it was not measured."""
     found = found_for(told)
     return found.finding if found else None
 

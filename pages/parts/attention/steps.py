@@ -15,8 +15,6 @@ from pages.parts.attention.state import KEYS_ACROSS, KEYS_DOWN, LookedAt, pick_q
 from pages.parts.boards.panels import Panel
 from pages.parts.charts.attention import numbers_picture, strips_picture
 
-HEIGHT = 330
-"""The height of the two figures that are seen first, in pixels."""
 WHOLE = 20
 """The most keys for which the table shows every row at once; with more it scrolls."""
 SCALES = {
@@ -51,9 +49,7 @@ def show_steps(at: LookedAt) -> None:
         st.markdown("**The steps and their shapes**")
         st.markdown(_steps_in_words(at, s))
         digits = max(0, floor(-log10(max(s["gap"], 1e-12))))
-        st.caption(
-            f":material/check: Put together, these steps give the model's own numbers, to {digits} decimal places."
-        )
+        st.caption(f":material/check: Put together, these steps give the model's numbers, to {digits} decimal places.")
     with numbers:
         st.markdown("**The numbers, key by key**")
         _show_numbers(at, s)
@@ -75,12 +71,12 @@ def _figures(at: LookedAt, s: Steps) -> list[Panel]:
     handed_on = numbers_picture(handed, "value", x=outer, y="head", rows=[*heads, "all"])
     return [
         at.pattern_panel(
-            "pattern.one", "The pattern of this head", s["pattern"], height=HEIGHT, picks=True, term="attention-pattern",
+            "pattern.one", "The pattern of this head", s["pattern"], height=330, picks=True, term="attention-pattern",
             alt=f"Attention weights of every query; the framed query {at.query} reads most from {top}.",
             note="Each row is a query and adds up to one. Click a row, or press Enter on it, to take it.",
         ),
         Panel(
-            "strips", "From product to weight, for this query", strips_picture(strips, keys, s["blocked"], at.color), height=HEIGHT,
+            "strips", "From product to weight, for this query", strips_picture(strips, keys, s["blocked"], at.color), height=330,
             alt=f"Four strips of bars over the keys; the weights are largest at {top}.", link=KEYS_ACROSS, term="softmax",
             note="One bar per key. Blocked keys are grey: the mask takes them out before the softmax.",
         ),
@@ -147,28 +143,19 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
 
 def _show_numbers(at: LookedAt, s: Steps) -> None:
     """A row for each key; an encoding inside q and k has a column with its part of the score."""
-    share = "from the encoding"
     columns: dict[str, Sequence[float] | np.ndarray] = {
         "q · k": s["product"],
         **({"turned": s["turned"]} if s["rotates"] else {}),
         "scaled": s["scaled"],
-        **({share: s["by_encoding"]} if acts_on(at) != "nowhere" else {}),
+        **({"from the encoding": s["by_encoding"]} if acts_on(at) != "nowhere" else {}),
         "score": s["score"],
     }
-    number = st.column_config.NumberColumn
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     signed = {**columns, "masked": np.where(s["blocked"], -np.inf, s["score"]), "weight": s["weight"]}
     frame = pd.DataFrame({"Key": range(len(s["keys"])), "Token": list(s["keys"]), **signed})
     st.dataframe(
-        frame.style.format(_three_digits, subset=list(signed)),
-        column_config={
-            "Key": number(pinned=True, width="small"),
-            "Token": st.column_config.TextColumn(pinned=True, width="small"),
-        },
+        frame.style.format(lambda value: f"{value:.3f}".replace("inf", "∞").replace("-", "−"), subset=list(signed)),
+        column_config={"Key": number(pinned=True, width="small"), "Token": text(pinned=True, width="small")},
         hide_index=True,
         height="content" if len(s["keys"]) <= WHOLE else "auto",
     )
-
-
-def _three_digits(value: object) -> str:
-    """A number as it is printed, with a minus sign."""
-    return f"{value:.3f}".replace("inf", "∞").replace("-", "−")

@@ -31,16 +31,10 @@ def recorded_run() -> Run:
 
 
 @cache
-def recorded_words() -> Run:
-    """The run on the plays that the text page shows on arrival."""
-    return Run.from_disk(RunFolder(FOLDER.parent / "words"))
-
-
-@cache
-def recorded_counts() -> Counted:
-    """The scores of the counting models beside that run."""
-    found: Counted = json.loads((FOLDER.parent / "words" / "counted.json").read_text("utf-8"))
-    return found
+def recorded_words() -> tuple[Run, Counted]:
+    """The run on the plays that the text page shows on arrival, and the scores of the counting models beside it."""
+    folder = RunFolder(FOLDER.parent / "words")
+    return Run.from_disk(folder), json.loads((folder.path / "counted.json").read_text("utf-8"))
 
 
 @cache
@@ -53,6 +47,13 @@ def recorded_feed() -> Payload:
 def recorded_head() -> WorkingHead:
     """The head that does the work at the run's end, found when it was recorded."""
     return load(FOLDER)
+
+
+@cache
+def recorded_endings() -> dict[str, list[list[float]]]:
+    """The attention [query, key] with which a run of each example ends, by its slug."""
+    endings: dict[str, list[list[float]]] = json.loads((FOLDER.parent / "endings.json").read_text("utf-8"))
+    return endings
 
 
 def recorded_example() -> Sample:

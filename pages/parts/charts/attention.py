@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -67,6 +68,19 @@ def pattern_picture(
     """Weights [query, key] from 0 to 1; the chosen query is framed. ``bare``: small, without axis titles."""
     trace = heat(pattern, "weight", scale=sequential(ATTENTION), low=0.0, high=1.0, bar=bar and not bare)
     return _square(trace, queries, keys, query, bare)
+
+
+def weights_image(weights: np.ndarray) -> str:
+    """Weights [query, key] as squares, in the address of an image."""
+    rows, columns = weights.shape
+    cells = "".join(
+        f'<rect x="{key}" y="{query}" width="1" height="1" fill-opacity="{weights[query, key]:.2f}"/>'
+        for query in range(rows)
+        for key in range(columns)
+        if weights[query, key] >= 0.005
+    )
+    drawn = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {columns} {rows}" fill="{ATTENTION}">{cells}</svg>'
+    return f"data:image/svg+xml;base64,{b64encode(drawn.encode()).decode()}"
 
 
 def difference_picture(

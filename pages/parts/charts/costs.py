@@ -62,12 +62,6 @@ class CostLine:
     dashed: bool = False
     """Whether the line is dashed: the second of two lines in one colour."""
 
-    @property
-    def end(self) -> tuple[int, float] | None:
-        """The last place and its value, measured or else predicted."""
-        measured = [(level.place, level.value) for level in self.levels]
-        return next(reversed(measured or list(self.predicted)), None)
-
 
 def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: str, unit: Unit, what: str) -> go.Figure:
     """Points are measured, with their range; a thick line is the power law over the range of its fit; a dotted line is
@@ -89,21 +83,16 @@ def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: st
 
 def _names(lines: Sequence[CostLine], unit: Unit) -> list[Trace]:
     """The names at the ends of the lines; where lines end close together, those above move up."""
-    ends = [(log10(line.end[1] / unit.size), line.end[0], line) for line in lines if line.end and line.end[1] > 0]
-    values = [value / unit.size for line in lines for value in _values(line) if value > 0]
+    drawn = [(line, [(at.place, at.value) for at in line.levels] or line.predicted) for line in lines]
+    values = [value for _, points in drawn for _, value in points]
     pixels = PLOT / max(0.5, log10(max(values, default=1) / min(values, default=1)))
     spot, notes = -inf, list[Trace]()
-    for y, place, line in sorted(ends, key=lambda end: end[0]):
-        spot, pair = max(y * pixels, spot + ROW), shade(line.color)
-        notes.append({
-            "text": line.short, "name": f"{pair['light']} {pair['dark']}", "showarrow": False, "xanchor": "left", "xshift": 7,
-            "x": log10(place), "y": y, "yshift": spot - y * pixels, "font": {"size": FONT},
-        })  # fmt: skip
+    for line, points in sorted(((line, points) for line, points in drawn if points), key=lambda one: one[1][-1][1]):
+        x, y, pair = log10(points[-1][0]), log10(points[-1][1] / unit.size), shade(line.color)
+        spot = max(y * pixels, spot + ROW)
+        placed = {"x": x, "y": y, "xshift": 7, "yshift": spot - y * pixels, "xanchor": "left", "showarrow": False}
+        notes.append({"text": line.short, "name": f"{pair['light']} {pair['dark']}", "font": {"size": FONT}, **placed})
     return notes
-
-
-def _values(line: CostLine) -> list[float]:
-    return [level.value for level in line.levels] + [value for _, value in line.predicted]
 
 
 def places_axis(places: Sequence[int]) -> dict[str, object]:
@@ -112,11 +101,6 @@ def places_axis(places: Sequence[int]) -> dict[str, object]:
     shown = list(places)[::-1][::every][::-1]
     ends = [log10(min(places)) - 0.06, log10(max(places)) + 0.06]
     return {"type": "log", "range": ends, "tickvals": shown, "ticktext": [f"{place:,}" for place in shown]}
-
-
-def _of_line(line: CostLine, kind: str, name: str) -> Trace:
-    """The identity of one of a line's traces; those of a line are shown and hidden together."""
-    return {"name": name, "uid": uid_of(line.name, kind), "legendgroup": line.name}
 
 
 def _measured(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
@@ -130,7 +114,7 @@ def _measured(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
         },
         customdata=[[unit.words(level.value), _range_in_words(level, unit)] for level in levels],
         hovertemplate=f"{line.label}, %{{x:,}} {what_grows}<br>%{{customdata[0]}}, measured<br>%{{customdata[1]}}<extra></extra>",
-        **_of_line(line, "measured", line.label),
+        name=line.label, uid=uid_of(line.name, "measured"),
         **painted(
             shade(line.color), f"{line.label}, measured", width=1, dash="dash" if line.dashed else "solid",
             size=7, symbol="circle-open" if line.dashed else "circle",
@@ -147,19 +131,19 @@ def _law(line: CostLine, fit: Fit, unit: Unit) -> go.Scatter:
     ends, name = [fit.first, fit.last], f"{line.label}, power law"
     interval = f"95 % interval {fit.low:.2f} to {fit.high:.2f}, {fit.says}"
     return go.Scatter(
-        x=ends, y=[fit.at(place) / unit.size for place in ends], mode="lines", showlegend=False, opacity=0.45,
+        x=ends, y=[fit.at(place) / unit.size for place in ends], mode="lines", opacity=0.45,
         hovertemplate=f"{line.label}: exponent {fit.exponent:.2f}, {interval} ({fit.first:,.0f} to {fit.last:,.0f})<extra></extra>",
-        **_of_line(line, "law", name), **painted(shade(line.color), name, width=6),
+        name=name, uid=uid_of(line.name, "law"), **painted(shade(line.color), name, width=6),
     )  # fmt: skip
 
 
 def _predicted(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
     name = f"{line.label}, predicted"
     return go.Scatter(
-        x=[place for place, _ in line.predicted], y=[value / unit.size for _, value in line.predicted], mode="lines", showlegend=False,
+        x=[place for place, _ in line.predicted], y=[value / unit.size for _, value in line.predicted], mode="lines",
         customdata=[unit.words(value) for _, value in line.predicted],
         hovertemplate=f"{line.label}, %{{x:,}} {what_grows}<br>%{{customdata}}, predicted<extra></extra>",
-        **_of_line(line, "predicted", name), **painted(shade(line.color), name, width=1.6, dash="dot"),
+        name=name, uid=uid_of(line.name, "predicted"), **painted(shade(line.color), name, width=1.6, dash="dot"),
     )  # fmt: skip
 
 

@@ -85,12 +85,16 @@ class Cost:
 @st.fragment
 def choose() -> None:
     SETTINGS.write_address(SETTINGS.query())
-    st.markdown("What do you need? The answer follows from experiments on small models.")
     needs: tuple[str, ...] = value(NEEDED)
-    if SETTINGS.drawn(NEEDED):
-        bound = SETTINGS.labelled(NEEDED, shown=list(needs))
-        st.pills(options=list(NEEDS), format_func=lambda name: NEEDS[name], selection_mode="multi", **bound)
-    control(TESTED)
+    asked, tested = st.columns([5, 1], gap="medium")
+    with asked:
+        if SETTINGS.drawn(NEEDED):
+            bound = SETTINGS.labelled(NEEDED, shown=list(needs))
+            st.pills(
+                options=list(NEEDS), format_func=lambda name: NEEDS[name], selection_mode="multi", wrap=True, **bound
+            )
+    with tested:
+        control(TESTED)
     design = design_parts()
     try:
         columns, costs = columns_now(int(value(TESTED)), design), costs_now(design)

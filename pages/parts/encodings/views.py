@@ -33,7 +33,7 @@ AT_ONCE = 0.15
 """Seconds to wait for the answer to a changed control before the rest of the page is written."""
 FOLDED = "encodings.more"
 """Session key: whether the rarely used controls are open; a link that sets one of them opens them."""
-LESS_ASKED = ("sight", "token_init_std", "seed")
+LESS_ASKED = ("likeness", "sight", "token_init_std", "seed")
 POLL_SECONDS = 2.0
 """Seconds between two checks of a run that trains."""
 
@@ -55,7 +55,7 @@ def _compare() -> None:
             configs[side] = config_of(SETTINGS.values(), side)
         except ConfigError as error:
             problems[side] = in_markdown(error)
-    top, words, waiting, board = st.container(), st.container(), st.empty(), st.container()
+    top, waiting, board, words = st.container(), st.empty(), st.container(), st.container()
     with asking_threads(len(SIDES)) as together:
         pictures = _ask(together, jobs.ComputeMatrices, configs, shown)  # quick, and so shown first
         with (
@@ -124,9 +124,7 @@ def _words(configs: dict[str, RunConfig], found: dict[str, Portrait], problems: 
 
 def _controls(into: DeltaGenerator) -> None:
     with into:
-        _in_a_row(SIDES, 300)
-        _in_a_row(SHARED, 110)
-        control("likeness")
+        _in_a_row((*SIDES, *SHARED), 125)
         _less_asked()
 
 

@@ -17,6 +17,7 @@ from pages.parts.stage.ended import key_numbers
 from pages.parts.stage.issue_list import issue_link, state_of
 
 STYLE = Path(__file__).parent / "map.css"
+TILES = Path(__file__).parents[1] / "stage" / "tiles.css"
 START = ("missing-mask", "missing-skips", "no-encoding")
 """The issues to begin with: each is short, and its result can be seen at once."""
 VEILED = '<div class="thumbnail veiled" role="img" aria-label="The figure shows after your guess.">?</div>'
@@ -25,6 +26,7 @@ VEILED = '<div class="thumbnail veiled" role="img" aria-label="The figure shows 
 def show_map(visitor: Visitor) -> None:
     """The tiles to begin with, then a column of tiles for each group."""
     revealed = st.toggle("Show what was found", key="issues.revealed", help="Or see each answer after your own guess.")
+    st.html(TILES)
     st.html(STYLE)
     with st.container(key="issues-map"):
         for column, words in (("start", "Start here"), *GROUPS.items()):

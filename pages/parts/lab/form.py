@@ -11,6 +11,7 @@ from pages.parts.lab.state import SETTINGS
 
 MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len", "steps"))
 """The settings in sight, row by row; all others are grouped behind them."""
+IN_SIGHT = [name for names in MAIN for name in names]
 OPENED = "lab.opened"
 """The session key of the group of settings that stands open above the others."""
 ICONS = {
@@ -77,8 +78,8 @@ def opened_settings() -> None:
 
 def _rest() -> list[Setting]:
     """The settings that the link leaves in sight and that stand behind the main ones."""
-    in_sight, rows = {name for names in MAIN for name in names}, SETTINGS.rows()
-    return [rows[name] for name in SETTINGS.drawn(*rows) if name not in in_sight]
+    rows = SETTINGS.rows()
+    return [rows[name] for name in SETTINGS.drawn(*rows) if name not in IN_SIGHT]
 
 
 def _widgets(group: str, rows: Iterable[Setting]) -> None:

@@ -14,7 +14,9 @@ from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.own_runs import forget_run
 from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import mine, visitor
-from pages.parts.lab.state import share_link
+from pages.parts.lab.form import IN_SIGHT
+from pages.parts.lab.state import SETTINGS, address, share_link
+from pages.parts.stage.presenting import only_here, qr_code
 
 
 def show_lengths(run: Run) -> None:
@@ -31,16 +33,11 @@ def show_lengths(run: Run) -> None:
         st.caption(note)
 
 
-def take_run_away(run: Run | None, config: RunConfig) -> None:
-    """The link to everything on the page, the run's numbers as files, and links to analyses of the trained model."""
+def take_run_away(run: Run | None) -> None:
+    """The run's numbers as files, and links to analyses of the trained model."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if run is not None and mine(run.owner) and (run.suspended or not run.live):
             keep_or_delete(run)
-        with st.popover("Share", icon=":material/link:"):
-            st.caption("This link opens the lab with every setting in place. It never starts training.")
-            st.code(share_link(config, run), language=None, wrap_lines=True)
-            st.caption("The same settings on the command line:")
-            st.code(train_command(config), language="sh", wrap_lines=True)
         if run is not None:
             with st.popover("Download", icon=":material/download:"):
                 for label, make, kind in (
@@ -60,6 +57,28 @@ def take_run_away(run: Run | None, config: RunConfig) -> None:
                 "encodings.py", label="Its encoding through training", icon=":material/pin_drop:",
                 query_params={"view": "training", "run": run.id},
             )  # fmt: skip
+
+
+def share(run: Run | None, config: RunConfig) -> None:
+    """The link to what is on the page with its QR code, also as one for a class, and the same settings on the command line."""
+    with st.container(key="lab-share"):
+        shown = st.popover("Share", icon=":material/share:", key="lab.share", on_change="rerun")
+    if not shown.open:
+        return
+    with shown:
+        locked = st.toggle(
+            "Lock for a class",
+            key="lab.locked",
+            help="Only the settings in sight now can be changed; the others are hidden.",
+        )
+        link = SETTINGS.share_link(address(run) | ({"show": ",".join(IN_SIGHT)} if locked else {}))
+        st.caption(only_here(link) or "The link never starts training.")
+        code, qr = st.columns([2, 1])
+        code.code(link, language=None, wrap_lines=True)
+        qr.image(qr_code(link))
+        st.caption("With every setting stated, so that later defaults change nothing; and on the command line:")
+        st.code(share_link(config, run), language=None, wrap_lines=True)
+        st.code(train_command(config), language="sh", wrap_lines=True)
 
 
 def keep_or_delete(run: Run) -> None:

@@ -75,9 +75,9 @@ def form_config() -> RunConfig:
     return parse(SETTINGS.asked_for())
 
 
-def write_address(run: Run | None) -> None:
-    """Keep the address a link to what is on the page: the run, and settings away from their defaults or from it."""
-    SETTINGS.write_address(SETTINGS.query(run.config.flat()) | {RUN: run.id} if run is not None else SETTINGS.query())
+def address(run: Run | None) -> dict[str, str]:
+    """The query of a link to what is on the page: the run, and settings away from their defaults or from it."""
+    return SETTINGS.query(run.config.flat()) | {RUN: run.id} if run is not None else SETTINGS.query()
 
 
 def share_link(config: RunConfig, run: Run | None) -> str:

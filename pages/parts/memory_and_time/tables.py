@@ -92,12 +92,12 @@ def longest_frame(plan: Plan, result: Result | None, view: CostView) -> pd.DataF
     along = plan.model_copy(update={"axis": "length"})
     measured = result if result is not None and result.plan == along else None
     rows = [_fitting(along, kind, measured, view) for kind in along.kinds]
-    head = [
-        f"Fits in {in_bytes(view.bytes)}",
-        f"Trains in {view.seconds:g} s per step",
-        "Weights, gradients, optimizer",
-    ]
-    return pd.DataFrame(rows, pd.Index([LABELS[kind] for kind in along.kinds], name=MODEL), head)
+    state, pace = "Weights, gradients, optimizer", f"Trains in {view.seconds:g} s per step"
+    return pd.DataFrame(
+        rows,
+        pd.Index([LABELS[kind] for kind in along.kinds], name=MODEL),
+        [f"Fits in {in_bytes(view.bytes)}", pace, state],
+    )
 
 
 def _fitting(plan: Plan, kind: str, measured: Result | None, view: CostView) -> list[str]:

@@ -26,7 +26,7 @@ BEATS = ("question", "guess", "run", "figure", "sentence", "remedy")
 """What a stage shows, one after another; each adds to those before: the run has the two rows that the question compares, the figure
 has all."""
 LAB_BEATS = ("question", "run", "picture", "sentence")
-"""What the lab shows, one after another. It trains from "run" on."""
+"""The beats of a presented lab, in their order. It trains from "run" on."""
 CODE = -1
 """The beat before the first step of a lesson: its link as a QR code."""
 ISSUES_FILE, LAB_FILE = "issues.py", "lab.py"

@@ -1,12 +1,10 @@
 """The screen of a step: its words, the one control, the question and Train at the left, with what the run says; at the right the figure."""
 
-from base64 import b64encode
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlencode
 
-import numpy as np
 import streamlit as st
 
 from engine.config.link import to_query
@@ -22,7 +20,7 @@ from pages.parts.app.server import find
 from pages.parts.app.visitor import mine
 from pages.parts.boards.live.board import Overlay, Panel, live_board, overlay
 from pages.parts.boards.live.stack import stack_of
-from pages.parts.charts.colors import ATTENTION
+from pages.parts.charts.attention import weights_image
 from pages.parts.story.state import (
     CHOICE,
     SEED,
@@ -153,7 +151,7 @@ def _way(number: int, step: Step, *, said: bool) -> None:
 
 @st.dialog("What you saw", width="large")
 def show_end(last: Step) -> None:
-    """What the runs of all steps said, and three ways on."""
+    """The answers of the runs of all steps, and three ways on."""
     for number, step in enumerate(STEPS, start=1):
         run = run_of_step(number)
         observed = step.question.observe(run.config, run.events) if run is not None else None
@@ -162,8 +160,8 @@ def show_end(last: Step) -> None:
         )
         st.markdown(f"{number}. **{step.title}** {answer}")
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        if st.button("Open the lab with these settings", icon=":material/science:", type="primary", key="story.lab"):
-            st.switch_page("lab.py", query_params=to_query(last.config(chosen(last), SETTINGS.values()[SEED])))
+        query = to_query(last.config(chosen(last), SETTINGS.values()[SEED]))
+        st.page_link("lab.py", label="Open the lab with these settings", icon=":material/science:", query_params=query)
         st.page_link("issues.py", label="The same as experiments, with eight seeds", icon=":material/bug_report:")
         st.page_link("lessons.py", label="Lessons for a class", icon=":material/school:")
 
@@ -190,22 +188,10 @@ def ask_question(number: int, question: Question, *, disabled: bool) -> None:
 def pictures(question: Question) -> str:
     """The answers as pictures side by side, each with the letter with which its words begin."""
     drawn = "".join(
-        f'<figure><figcaption>{words.split(":")[0]}</figcaption><img src="{_picture(question.pictures[name])}" alt=""></figure>'
+        f'<figure><figcaption>{words.split(":")[0]}</figcaption><img src="{weights_image(question.pictures[name])}" alt=""></figure>'
         for name, words in question.answers.items()
     )
     return f'<div class="story-pictures">{drawn}</div>'
-
-
-def _picture(weights: np.ndarray) -> str:
-    """Weights [query, key] as squares, in the address of an image. The words of the answer say the same."""
-    rows, columns = weights.shape
-    cells = "".join(
-        f'<rect x="{key}" y="{query}" width="1" height="1" fill-opacity="{weights[query, key]:.2f}"/>'
-        for query in range(rows)
-        for key in range(columns)
-    )
-    drawn = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {columns} {rows}" fill="{ATTENTION}">{cells}</svg>'
-    return f"data:image/svg+xml;base64,{b64encode(drawn.encode()).decode()}"
 
 
 def show_feedback(number: int, step: Step, run: Run) -> bool:

@@ -14,13 +14,12 @@ from engine.text import plays
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once, if_known
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.boards.recorded import recorded_counts, recorded_words
+from pages.parts.boards.recorded import recorded_words
 from pages.parts.charts.colors import color_of
 from pages.parts.charts.table import numbers_right
 from pages.parts.charts.text import by_read_figure
 from pages.parts.text.state import PLAYS, TIMEOUT, weights_of
 
-SHORT = {"unigram": "Unigram", "bigram": "Bigram", "trigram": "Trigram"}
 SAID = {"bigram": "counting pairs of words", "trigram": "counting groups of three words"}
 """The counting models that the sentences above the figures speak of."""
 NAMES = {"model": "The model", "unigram": "Unigram", "bigram": "Kneser-Ney bigram", "trigram": "Kneser-Ney trigram"}
@@ -32,13 +31,14 @@ WORDS = (Path(__file__).parent / "words.md").read_text("utf-8")
 
 def known_counts(run: Run) -> Counted | None:
     """The counting models beside a run; None while they are not known."""
-    return recorded_counts() if run is recorded_words() else if_known(CountWords(run.config))
+    recorded, counts = recorded_words()
+    return counts if run is recorded else if_known(CountWords(run.config))
 
 
 def known_levels(run: Run) -> dict[str, tuple[str, float]]:
     """The counting models' loss on the run's validation, by name with the label of its line; empty while it is not known."""
     known = known_counts(run)
-    return {NAMES[name]: (SHORT[name], nats) for name, nats in known["levels"].items()} if known else {}
+    return {NAMES[name]: (name.title(), nats) for name, nats in known["levels"].items()} if known else {}
 
 
 def find_levels(run: Run) -> bool:
@@ -67,7 +67,8 @@ def _say_passed(run: Run) -> None:
         for row in rows:
             st.markdown(f":material/{'check_circle' if row.last < row.nats else 'pending'}: {row.sentence}")
         if not rows and run.state != "failed":  # as many lines, so that nothing below moves later
-            st.markdown(":material/pending: Does it guess better than counting words? Not known yet.  \n ")
+            st.markdown(":material/pending: The run has just begun.")
+            st.markdown("&nbsp;")
 
 
 def show_text_facts(run: Run) -> None:

@@ -38,7 +38,7 @@ Ask = Callable[["Job[Any]", Visitor], Any]
 AskOfVisitor = Callable[["Job[Any]"], Any]
 """The same for one visitor."""
 OF_OWN = ("text", "run", "without")
-"""What the route of a typed sequence is asked beside settings."""
+"""The names in a query of the route of a typed sequence that are no settings."""
 HEADERS = {"Cache-Control": "no-store"}
 ASKERS = 256
 """The most threads of a route that wait for answers at once, beside those that pages need: more than a host allows questions."""

@@ -133,7 +133,7 @@ def _or_recorded(find: Find) -> Find:
     def found(run_id: str) -> ReadableRun | None:
         from pages.parts.boards.recorded import recorded_run, recorded_words  # late, as above
 
-        return next((run for run in (recorded_run(), recorded_words()) if run.id == run_id), None) or find(run_id)
+        return next((run for run in (recorded_run(), recorded_words()[0]) if run.id == run_id), None) or find(run_id)
 
     return found
 

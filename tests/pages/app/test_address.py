@@ -141,10 +141,12 @@ def test_names_that_are_no_controls_are_named_in_one_sentence_and_what_is_hidden
 def test_a_prepared_experiment_opens_with_the_other_controls_hidden(open_page: Open) -> None:
     query = {"preset": "bag-of-symbols", "show": "pos_encoding,steps", "lock": "steps"}
     app = open_page("lab.py", **query)
-    assert drawn(app).keys() == {"pos_encoding", "steps", "pace"}
+    assert drawn(app).keys() == {"pos_encoding", "steps", "pace", "lab.locked"}, (
+        "what is shared has a switch of its own"
+    )
     assert app.number_input(key="set.steps").disabled
     app.selectbox(key="set.pos_encoding").select("rope").run()
-    link = next(box.value for box in app.get("code") if "steps=" in box.value)
+    link = next(box.value for box in app.get("code") if "v=" in box.value)
     shared = dict(parse_qsl(urlsplit(link).query))
     assert (shared["show"], shared["lock"], shared["pos_encoding"]) == ("pos_encoding,steps", "steps", "rope")
     assert dict(app.query_params)["show"] == "pos_encoding,steps"

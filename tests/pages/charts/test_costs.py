@@ -27,7 +27,6 @@ def test_points_ranges_law_and_prediction_stand_on_logarithmic_axes_that_say_the
     assert list(law.y) == pytest.approx([1e3 * LAW.at(64), 1e3 * LAW.at(128)])
     assert "1.10 to 1.80" in law.hovertemplate
     assert list(predicted.y) == pytest.approx([1, 2])
-    assert measured.legendgroup == law.legendgroup == predicted.legendgroup
     assert len({trace.uid for trace in (measured, law, predicted)}) == 3
 
     drawn = cost_figure([CostLine("a", "A", "A", "#2A5BD7", ())], [64, 4096], "tokens", MEBIBYTES, "saved")

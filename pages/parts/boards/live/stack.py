@@ -20,7 +20,7 @@ Plain = dict[str, Any]
 
 @dataclass(frozen=True)
 class Words:
-    """What the popover at a part says."""
+    """The words of the box at a part."""
 
     slug: str
     title: str

@@ -1,5 +1,5 @@
-"""What the live board shows beside a run: the untrained model of the present settings, and how a model reads a sequence, also one that a
-reader typed, with all of its parts or without some."""
+"""Pictures of the live board beside those of a run: the untrained model of the present settings, and how a model reads a sequence,
+also one that a reader typed, with all of its parts or without some."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext

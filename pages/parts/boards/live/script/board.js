@@ -213,6 +213,7 @@ function sourceOf(board) {
       leave()
       board.subject = data.run
       forget(!before.run && board.snapshots.length > 0)
+      if (before.shipped) board.panels.forEach(({ wait, plot }) => [wait.hidden, plot.hidden] = [false, true])
       follow()
     }
     untrained.show(data.run ? "" : data.untrained)

@@ -53,7 +53,7 @@ export function samplesPanel(board, title) {
   panel.tools.append(score)
   panel.body.append(list)
   panel.look = (look) => {
-    panel.root.style.gridColumn = look.panel === "samples" ? "auto" : "" // beside the loss
+    panel.root.style.gridColumn = look.panel === "samples" ? "auto" : "" // beside one head
   }
   panel.draw = () => {
     const samples = board.snapshot()?.samples
