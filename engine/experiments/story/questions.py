@@ -122,7 +122,7 @@ def answers_to_equal_symbols(config: RunConfig, events: EventLog) -> Observed | 
 def _pairs_in_words(found: EqualSymbols, score: Score) -> str:
     if not found.pairs:
         return f"No two positions in the figure hold the same symbol; try another seed. {_score_in_words(score)}"
-    pairs = f"The figure has {counted(found.pairs, 'pair')} of positions with the same symbol"
+    pairs = f"The figure has {counted(found.pairs, 'pair')} of positions with the same symbol (dotted)"
     return f"{pairs}: **{found.same} of {found.pairs}** got the same answer. {_score_in_words(score)}"
 
 

@@ -101,6 +101,10 @@ class TaskSettings(Parameters):
         """The name of an answer in a figure."""
         return str(answer)
 
+    def sample(self, usual: str) -> str:
+        """The worked sample with these settings; ``usual`` is that of the specification, with the defaults."""
+        return usual
+
     def broken_rules(self, config: BaseConfig) -> Iterator[Breach]:
         """The task's rules between settings that a config breaks, the first to name first."""
         yield from ()

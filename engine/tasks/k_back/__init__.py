@@ -1,4 +1,4 @@
-"""k back: with k = 1, 3 1 4 → · 3 1. The relation is a fixed offset, so relative encodings have it easy."""
+"""k back: with k = 3, 3 1 4 7 → · · · 3. The relation is a fixed offset, so relative encodings have it easy."""
 
 from collections.abc import Iterator
 
@@ -6,9 +6,18 @@ from engine.settings.base import BaseConfig
 from engine.settings.fields import setting
 from engine.tasks.base import LABELLER, Breach, SymbolSettings, TaskSpec
 
+DIGITS = "3141"
+"""The first symbols of the worked sample; of more places back there is no room for one."""
+
 
 class KBackSettings(SymbolSettings):
     k: int = setting(3, label="k", help="How many positions to look back.", ge=1, le=64)
+
+    def sample(self, usual: str) -> str:
+        if self.k > len(DIGITS):
+            return f"k = {self.k}"
+        answers = ["·"] * self.k + [DIGITS[0]]
+        return f"k = {self.k}: {' '.join(DIGITS[: self.k])} 7 → {' '.join(answers)}"
 
     def broken_rules(self, config: BaseConfig) -> Iterator[Breach]:
         shortest = config.min_seq_len or config.seq_len
@@ -17,6 +26,6 @@ class KBackSettings(SymbolSettings):
 
 
 SPEC = TaskSpec(
-    "k_back", "k back", "At each position, name the symbol k positions earlier.", "k = 1: 3 1 4 → · 3 1", KBackSettings,
+    "k_back", "k back", "At each position, name the symbol k positions earlier.", "k = 3: 3 1 4 7 → · · · 3", KBackSettings,
     LABELLER, group="place", order_matters=True,
 )  # fmt: skip

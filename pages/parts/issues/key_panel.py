@@ -41,7 +41,7 @@ def key_sections(issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, sai
     if mark is None and guess.answer is not None and shown.state == "waiting" and numbers["share"]:
         mark = 0.5
     draw: Callable[..., Plain] = partial(plain_figure, **numbers)
-    drawn = draw(key_figure, guess=mark)
+    drawn = draw(key_figure, guess=mark, moved=guess.size is not None)
     slide = None
     if outcome and sentence and shown.state != "running":
         made = draw(_slide, words=_words(issue, shown, outcome))

@@ -1,6 +1,8 @@
 """RunConfig's settings as widgets; the task with its sentence, and a list of all to choose from."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -98,14 +100,20 @@ def _heading(group: str, rows: Iterable[Setting]) -> str:
 def choose_task() -> None:
     """The tasks by name and sample, the sentence of the chosen one, and the way to a list of all."""
     with st.container(gap="xsmall", key="lab-task"):
-        SETTINGS.widget("task", choices=IN_GROUPS, format_func=_with_sample)
+        SETTINGS.widget("task", choices=IN_GROUPS, format_func=partial(_with_sample, SETTINGS.asked_for()))
         _button()
         st.caption(TASKS[SETTINGS.asked_for()["task"]].summary)
 
 
-def _with_sample(name: str) -> str:
+def _with_sample(values: Mapping[str, Any], name: str) -> str:
+    """A task with its worked sample; that of the chosen task has the settings in force, ``values``."""
     task = TASKS[name]
-    return task.label if task.corpus else f"{task.label} · {task.sample}"
+    if task.corpus:
+        return task.label
+    if name != values["task"]:
+        return f"{task.label} · {task.sample}"
+    own = task.settings(**{own: values[own] for own in task.settings.model_fields})
+    return f"{task.label} · {own.sample(task.sample)}"
 
 
 @st.fragment

@@ -21,8 +21,6 @@ from engine.training.pretraining import Pretraining
 from engine.training.train import train
 
 SAMPLE = [3, 1, 4]
-SETTINGS: dict[str, dict[str, Any]] = {"k_back": {"k": 1}}
-"""Under which the registry's worked samples hold, where they are not the defaults."""
 READ = {"content_offset": [3, 1, 14]}
 """Worked samples in tokens, where a token is more than a symbol."""
 EVERY_FRAMING = [(task, family) for task, row in TASKS.items() for family in row.architectures]
@@ -42,7 +40,15 @@ def test_the_worked_sample_follows_the_rule(task: str) -> None:
     question, expected = (side.split() for side in TASKS[task].sample.rpartition(": ")[2].split("→"))
     config = parse({"task": task, "family": TASKS[task].architectures[0]})
     read = torch.tensor([READ.get(task) or [read_token(token, config) for token in question]])
-    answer = task_data(task).answer(read, TASKS[task].settings(**SETTINGS.get(task, {})))
+    answer = task_data(task).answer(read, TASKS[task].settings())
+    assert answer.tolist() == [[symbol(token) for token in expected]]
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_the_worked_sample_of_k_back_is_that_of_the_k_in_force(k: int) -> None:
+    own = TASKS["k_back"].settings(k=k)
+    question, expected = (side.split() for side in own.sample("").removeprefix(f"k = {k}: ").split("→"))
+    answer = task_data("k_back").answer(torch.tensor([[int(token) for token in question]]), own)
     assert answer.tolist() == [[symbol(token) for token in expected]]
 
 

@@ -64,3 +64,17 @@ def test_a_thumbnail_has_a_bar_for_each_row_with_a_number_and_the_figure_in_word
     assert re.findall(r"max\(0%, (-?\d+)%\)", drawn) == ["100", "-10"]
     assert 'role="img" aria-label="It falls, from 1 to &lt;0."' in drawn
     assert re.findall(r"max\(0%, (\d+)%\)", thumbnail(rows[:1], "log", "")) == ["100"]
+
+
+def test_an_axis_of_sizes_is_marked_in_the_unit_of_the_numbers_beside_the_bars() -> None:
+    known = ISSUES["quadratic-cost"].key_figure
+    rows = [Ended(row.label, role_color("fault"), [2.0**17, 2.0**24], range(2)) for row in known.rows]
+    drawn = key_figure(rows, known.scale, share=False, written=known.written, unit=known.unit)
+    assert list(drawn.layout.xaxis.ticktext) == ["256 KiB", "1 MiB", "4 MiB", "16 MiB"]
+
+
+@pytest.mark.parametrize(("moved", "dash"), [(False, "dot"), (True, "solid")])
+def test_the_mark_of_a_guess_is_dotted_until_the_reader_moves_it(moved: bool, dash: str) -> None:
+    rows = [Ended(name, role_color("fault"), [], ()) for name in ("before", "after")]
+    (mark,) = key_figure(rows, "linear", share=True, guess=0.5, moved=moved).layout.shapes
+    assert (mark.line.dash, mark.label.text == "your guess") == (dash, moved)

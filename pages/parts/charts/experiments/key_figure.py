@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-from engine.experiments.key_figure import number
+from engine.experiments.key_figure import BYTES, number
 from pages.parts.charts.base import axis, figure
 from pages.parts.charts.colors import INK, MUTED, SURFACE
 from pages.parts.charts.experiments.arms import wrapped
@@ -44,18 +44,18 @@ NAME_ON_SLIDE = 34
 
 def key_figure(
     rows: Sequence[Ended], scale: Literal["linear", "log"], *, share: bool, written: Callable[[float], str] = number,
-    chance: float | None = None, guess: float | None = None,
+    unit: str = "", chance: float | None = None, guess: float | None = None, moved: bool = True,
 ) -> go.Figure:  # fmt: skip
     """``share``: whether the numbers lie between 0 and 1. ``written``: a mean in words. ``guess``: where the reader's mark stands in
-    the second row. The title stands on the panel.
+    the second row; ``moved``: whether the reader put it there. The title stands on the panel.
 
     The rows are there before any seed has ended; a row whose seeds ended without a number says so with a red cross.
     """
     known = [value for row in rows for value in row.known]
     traces = [trace for place, row in enumerate(rows) for trace in (points(place, row), mean_bar(place, row))]
     levels = [] if chance is None else [upright(chance, f"chance {number(chance)}", anchor="left", size=TICKS - 2)]
-    marks = [] if guess is None else [_guess_mark(guess)]
-    values = _values_axis(known, scale, share)
+    marks = [] if guess is None else [_guess_mark(guess, moved)]
+    values = _values_axis(known, scale, share, written if unit == BYTES else None)
     return figure(
         [*traces, _means(rows, written, values), *_crosses(rows)],
         xaxis=values,
@@ -80,7 +80,10 @@ def thumbnail(rows: Sequence[Ended], scale: Literal["linear", "log"], words: str
     return f'<div class="thumbnail" role="img" aria-label="{escape(words)}">{bars}</div>'
 
 
-def _values_axis(known: Sequence[float], scale: str, share: bool) -> dict[str, Any]:
+def _values_axis(
+    known: Sequence[float], scale: str, share: bool, in_bytes: Callable[[float], str] | None
+) -> dict[str, Any]:
+    """``in_bytes``: a size in words, where the numbers are sizes."""
     fonts = {"tickfont": {"size": TICKS}}
     if share:
         return axis("", range=list(SHARE_RANGE), tickvals=[0, 0.25, 0.5, 0.75, 1], **fonts)
@@ -88,8 +91,13 @@ def _values_axis(known: Sequence[float], scale: str, share: bool) -> dict[str, A
         return axis("", range=[0, 1], showticklabels=False, **fonts)  # no number before there is one
     if scale == "log":
         far = max(known) / min(known) > 1000
-        ticks = {"dtick": 1, "exponentformat": "power"} if far else {"dtick": "D2", "tickformat": "~s"}
         ends = [math.log10(min(known)) - 0.1, math.log10(max(known)) + 0.3]
+        if in_bytes:
+            powers = [4**power for power in range(1, 32) if ends[0] <= math.log10(4**power) <= ends[1]]
+            return axis(
+                "", type="log", range=ends, tickvals=powers, ticktext=[in_bytes(size) for size in powers], **fonts
+            )
+        ticks = {"dtick": 1, "exponentformat": "power"} if far else {"dtick": "D2", "tickformat": "~s"}
         return axis("", type="log", range=ends, **ticks, **fonts)
     low, high = min(0.0, *known), max(0.0, *known)
     air = AIR * (high - low or 1.0)
@@ -132,12 +140,16 @@ def _crosses(rows: Sequence[Ended]) -> list[go.Scatter]:
     return [crosses] if places else []
 
 
-def _guess_mark(guess: float) -> dict[str, object]:
-    """A mark that can be dragged along its row."""
+def _guess_mark(guess: float, moved: bool) -> dict[str, object]:
+    """A mark that can be dragged along its row; dotted where it was not yet."""
     return {
         "type": "circle", "xref": "x", "yref": "y", "xsizemode": "pixel", "ysizemode": "pixel", "xanchor": guess, "yanchor": 1,
-        "x0": -10, "x1": 10, "y0": -10, "y1": 10, "line": {"width": 3}, "name": "accent", "layer": "above",
-        "label": {"text": "your guess", "textposition": "bottom center", "yanchor": "top", "font": {"size": TICKS - 2}},
+        "x0": -10, "x1": 10, "y0": -10, "y1": 10, "line": {"width": 3, "dash": "solid" if moved else "dot"},
+        "name": "accent", "layer": "above",
+        "label": {
+            "text": "your guess" if moved else "drag me to your guess", "textposition": "bottom center", "yanchor": "top",
+            "font": {"size": TICKS - 2},
+        },
     }  # fmt: skip
 
 

@@ -100,7 +100,8 @@ export function writtenPanel(board, title) {
 }
 
 /**
- * A sequence as a table: what is read, what is right, and what is predicted.
+ * A sequence as a table: what is read, what is right, and what is predicted. Symbols that stand at two asked positions are
+ * marked as twins, which a page may outline.
  *
  * @param {Sample} sample
  * @param {number} place
@@ -109,15 +110,24 @@ function sampleTable(sample, place) {
   const row = (/** @type {string} */ label, /** @type {HTMLElement[]} */ cells) =>
     el("tr", {}, el("th", { scope: "row" }, label), ...cells)
   const plain = (/** @type {string[]} */ tokens) => tokens.map((token) => el("td", {}, token))
+  const asked = sample.tokens.filter((_, i) => sample.marks[i] != null)
+  const twin = (/** @type {number} */ i) =>
+    sample.marks[i] != null && asked.filter((token) => token === sample.tokens[i]).length > 1 ? "twin" : ""
   const judged = sample.predictions.map((token, i) => {
     const mark = sample.marks[i]
     if (mark == null) return el("td", { class: "unasked" }, "")
-    return el("td", { class: mark ? "right" : "wrong" }, `${token}\u2009${mark ? "✓" : "✗"}`)
+    return el("td", { class: `${mark ? "right" : "wrong"} ${twin(i)}` }, `${token}\u2009${mark ? "✓" : "✗"}`)
   })
   return el(
     "table",
     {},
     el("caption", {}, `Sequence ${place + 1}${sample.source.length ? `, source ${sample.source.join(" ")}` : ""}`),
-    el("tbody", {}, row("reads", plain(sample.tokens)), row("answer", plain(sample.targets)), row("predicts", judged)),
+    el(
+      "tbody",
+      {},
+      row("reads", sample.tokens.map((token, i) => el("td", { class: twin(i) }, token))),
+      row("answer", plain(sample.targets)),
+      row("predicts", judged),
+    ),
   )
 }
