@@ -9,7 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import Axis, Columns, Trace, axis, figure, level, line, steps_axis, uid_of
+from pages.parts.charts.base import LEGEND, Axis, Columns, Trace, axis, figure, level, line, steps_axis, uid_of
 from pages.parts.charts.colors import muted, shade
 
 TONES = (0.0, 0.5, 0.8, 0.25)
@@ -115,7 +115,8 @@ def gradients_figure(steps: int, layers: Sequence[str], color: str, columns: Col
         line(f"grad_norms.{part}", part, muted(), width=1.4, dash=dash, view="layer", **common)
         for part, dash in REST.items()
     ]
-    return _over_steps(traces, steps, axis("gradient norm", type="log", exponentformat="power", nticks=3))
+    legend = {**LEGEND, "entrywidth": 62}  # three columns: with two the entries would scroll
+    return _over_steps(traces, steps, axis("gradient norm", type="log", exponentformat="power", nticks=3), legend=legend)
 
 
 def some_of(layers: Sequence[str], most: int) -> set[str]:
