@@ -22,7 +22,7 @@ def test_any_two_stand_side_by_side_with_their_numbers(open_page: Open) -> None:
     app = open_page(PAGE, a="learned", b="shaw", d_model="32", seq_len="16")
     words = said(app)
     assert "**512** extra parameters" in words  # 16 rows of 32
-    assert "**0 %** extra FLOPs a token" in words, "rows are looked up"
+    assert "**0 %** extra FLOPs per token" in words, "rows are looked up"
     assert "Position 16 has no row: a sequence longer than 16 cannot be read at all." in words
     assert ENCODINGS["shaw"].shown_as in words
     app.selectbox(key=widget_key("b")).select("rope").run()

@@ -116,7 +116,9 @@ def gradients_figure(steps: int, layers: Sequence[str], color: str, columns: Col
         for part, dash in REST.items()
     ]
     legend = {**LEGEND, "entrywidth": 62}  # three columns: with two the entries would scroll
-    return _over_steps(traces, steps, axis("gradient norm", type="log", exponentformat="power", nticks=3), legend=legend)
+    return _over_steps(
+        traces, steps, axis("gradient norm", type="log", exponentformat="power", nticks=3), legend=legend
+    )
 
 
 def some_of(layers: Sequence[str], most: int) -> set[str]:

@@ -24,7 +24,7 @@ HELP = (
     "Parameters and FLOPs (floating-point operations of a training step): what it adds to a model of one layer. "
     "Order: the correlation of the similarity with −|i − j| over the trained positions; "
     "1 where it falls in a straight line with distance, 0 where it has nothing to do with it. "
-    "Scale: root mean square over random tokens. Time: 8 sequences of the trained length on the CPU, "
+    "Size of numbers: root mean square over random tokens. Time: 8 sequences of the trained length on the CPU, "
     "in turns with the same model without encoding; the middle half of the pairs."
 )
 TIMES = "encodings.times"
@@ -84,7 +84,7 @@ def spectrum_panels(portraits: Sequence[tuple[str, str, Portrait]]) -> list[Pane
         f"{name}: most power at {p['frequencies'][p['power'].argmax()]:.3g} cycles a position"
         for name, _, p in portraits
     )
-    note = "Up to the trained length. Of angles their cosines and sines, of a bias its mean over the heads."
+    note = "Up to the trained length. Angles count by their cosines and sines, a bias by its mean over the heads."
     return [
         Panel(id, title, draw(portraits), words, height=280, note=note, below=words, term="spectrum")
         for id, title, draw, words in (
@@ -153,13 +153,13 @@ def portrait_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
     row, timing = config.encoding, times().get(config)
     parts = [
         f"**{added_parameters(config, row.name) or 0:,}** extra parameters",
-        f"**{share_in_words(added_flops(config, row.name) or 0.0)}** extra FLOPs a token",
+        f"**{share_in_words(added_flops(config, row.name) or 0.0)}** extra FLOPs per token",
         f"order **{order_in_words(portrait)}**",
     ]
     if portrait["added_scale"]:
         added, tokens = portrait["added_scale"], portrait["token_scale"]
-        ratio = f": a ratio of **{added / tokens:.2f}**" if tokens else ""
-        parts.append(f"starts at a scale of **{added:.2f}** beside the tokens' **{tokens:.2f}**{ratio}")
+        size = f"**{added / tokens:.2f} ×** as large as the tokens'" if tokens else f"of size **{added:.2f}**"
+        parts.append(f"before training it adds numbers {size}")
     if timing:
         interval = f"{timing['low']:.2f} to {timing['high']:.2f}"
         parts.append(f"a forward pass takes **{timing['ratio']:.2f} ×** as long as without ({interval})")
