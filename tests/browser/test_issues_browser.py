@@ -8,7 +8,19 @@ from pathlib import Path
 from engine.experiments.issues import ISSUES
 from engine.foundation.glossary import TERMS
 from pages.parts.issues.map import START
-from tests.browser.conftest import PHONE, WIDE, Open, button, drawn, expect, figure, in_view, nothing_is_cut_off, saved
+from tests.browser.conftest import (
+    PHONE,
+    WIDE,
+    Open,
+    button,
+    drawn,
+    expect,
+    figure,
+    in_view,
+    nothing_is_cut_off,
+    saved,
+    settled,
+)
 
 MASK, LONGER, SKIPS = (ISSUES[slug] for slug in ("missing-mask", "longer-sequences", "missing-skips"))
 SLIDE = ISSUES["quadratic-cost"]
@@ -25,6 +37,7 @@ CUT_OFF = """(svg) => {
 def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_claims(open_page: Open, app: str) -> None:
     page = open_page("issues", "What goes wrong", PHONE)
     nothing_is_cut_off(page)
+    settled(page)  # a forced click lands where the tile was
     page.get_by_text(MASK.key_figure.question).click(force=True)  # the link in the title covers its tile
     page.get_by_role("heading", name=MASK.title, exact=True).wait_for()
     page.wait_for_url(re.compile("issue=missing-mask"))
