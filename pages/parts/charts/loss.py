@@ -70,7 +70,7 @@ def accuracy_figure(steps: int, color: str, chance: Mapping[str, float], columns
     traces = []
     for index, name in enumerate(metrics):
         tone, dash = TONES[index % len(TONES)], DASHES[index % len(DASHES)]
-        label = name.replace("_", " ")
+        label = name.replace("_", " ").removesuffix(" accuracy")  # which the title says
         common: Trace = {"columns": columns, "dash": dash, "hover": ".3f", "group": name}
         thin: Trace = {"width": 1.2, "opacity": 0.6, "legend": False}
         traces += [

@@ -43,7 +43,7 @@ def test_accuracy_has_a_line_and_a_dash_for_each_metric_and_each_chance_once() -
     chance = {"loss": 2.3, "second_half_accuracy": 0.1, "first_half_accuracy": 0.1}
     figure = accuracy_figure(300, "#2F7FD6", chance)
     bold = [trace for trace in figure.data if trace.meta["column"].startswith("validation.")]
-    assert [trace.name for trace in bold] == ["second half accuracy", "first half accuracy"]
+    assert [trace.name for trace in bold] == ["second half", "first half"]
     assert len({trace.line.dash for trace in bold}) == 2
     assert labels(figure) == ["chance 0.1"]
 
