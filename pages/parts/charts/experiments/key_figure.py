@@ -91,7 +91,8 @@ def _values_axis(
         return axis("", range=[0, 1], showticklabels=False, **fonts)  # no number before there is one
     if scale == "log":
         far = max(known) / min(known) > 1000
-        ends = [math.log10(min(known)) - 0.1, math.log10(max(known)) + 0.3]
+        first, last = math.log10(min(known)), math.log10(max(known))
+        ends = [first - 0.1, last + 0.3 * max(1.0, last - first)]  # room for the last number, also on a phone
         if in_bytes:
             powers = [4**power for power in range(1, 32) if ends[0] <= math.log10(4**power) <= ends[1]]
             return axis(
