@@ -149,9 +149,9 @@ def best_in_words(grid: RateGrid) -> str:
 
 
 def _at(arm: Arm, rate: float) -> Arm:
-    return replace(
-        arm, name=_name(arm.name, rate), settings={**arm.settings, "learning_rate": rate}, measurements=(), points=()
-    )
+    """An arm of a pilot, which is always trained."""
+    settings, name = {**arm.settings, "learning_rate": rate}, _name(arm.name, rate)
+    return replace(arm, name=name, settings=settings, measurements=(), points=(), extended=False)
 
 
 def _name(arm: str, rate: float) -> str:

@@ -80,6 +80,13 @@ def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_nu
     json.loads((tmp_path / "rates.json").read_text())
 
 
+def test_a_pilot_trains_the_extended_arms_that_are_asked_for() -> None:
+    issue = ISSUES["longer-sequences"]
+    extended = {arm.name for arm in issue.arms if arm.extended}
+    trained = pilot(issue, [grid for grid in first_grids(issue, extended=True) if grid.arm in extended])
+    assert len(trained.arms_of()) == len(trained.arms) == 5 * len(extended)
+
+
 def test_where_the_rate_is_the_condition_no_grid_is_measured_and_each_arm_is_trained_at_its_rate() -> None:
     arms = (
         Arm("a", "control"),
