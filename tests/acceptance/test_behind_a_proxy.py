@@ -120,6 +120,7 @@ def train(view: Any) -> None:
     """Press Train on a page or in a frame, and wait until the curve grows."""
     view.get_by_role("button", name="Train", exact=True).click()
     loss = view.locator("article.loss .plot")
+    loss.scroll_into_view_if_needed()  # what is out of sight is not drawn
     until(lambda: int(loss.get_attribute("data-step") or 0) >= 20)
 
 
