@@ -126,7 +126,7 @@ def test_none_on_a_phone_after_a_measurement_while_an_issue_runs_and_after_a_run
     page.set_viewport_size(PHONE)
     go(page, "text?steps=30&vocab_size=300")
     page.get_by_role("heading", name="Text", exact=True).wait_for()
-    page.get_by_text("Recorded run", exact=True).wait_for()
+    page.locator(".badge[data-state=recorded]").wait_for()
     button(page, "Train").click()
     page.get_by_role("heading", name="Beside counting models, on all held-out text").wait_for()
     found += violations(page)
