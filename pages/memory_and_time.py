@@ -36,7 +36,7 @@ def offer_files(result: Result) -> None:
 
 
 def device_words(result: Result | None, *, stored: bool) -> str:
-    """Where the points were measured: those of ``result``, else, in grey, those that come with the app, if they are ``stored``."""
+    """Where the points were measured: those of ``result``, else those that come with the app, if they are ``stored``."""
     found = result.machine if result is not None else shipped().machine if stored else None
     if found is None:
         return ":material/timer: Dotted lines are predictions. Press Measure: the first points appear at once."
@@ -44,8 +44,8 @@ def device_words(result: Result | None, *, stored: bool) -> str:
     where = f"{cores} of {found.device}" if found.kind == "cpu" else found.device
     if result is not None:
         return f":material/memory: Measured on {where}, torch {found.torch}."
-    before = f"measured earlier on {where}, torch {found.torch}"
-    return f":material/inventory_2: **In grey:** {before}. Press Measure, and the same is measured on this machine, in colour."
+    before = f"**Measured earlier** on {where}, torch {found.torch}"
+    return f":material/inventory_2: {before}. Press Measure, and the same is measured on this machine."
 
 
 _, ignored = SETTINGS.open_address()

@@ -37,10 +37,11 @@ with left:
     controls(run, config)
     if config is not None:
         show_facts(config)
-    way_to_lab(run, config)
-    with st.popover("Share", icon=":material/link:"):
-        st.caption("This link opens the page with everything in place. It never starts training.")
-        st.code(share_link(), language=None, wrap_lines=True)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        way_to_lab(run, config)
+        with st.popover("Share", icon=":material/link:"):
+            st.caption("This link opens the page with everything in place. It never starts training.")
+            st.code(share_link(), language=None, wrap_lines=True)
 
 with right.container(key="text-figures"):
     with st.container():  # a fixed container: otherwise messages would change the board's index and remount it

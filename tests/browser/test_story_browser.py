@@ -6,8 +6,8 @@ from engine.experiments.story import STEPS
 from engine.settings.fields import to_text
 from tests.browser.conftest import PHONE, PROJECTOR, Open, button, expect, fits_the_width, in_view
 
-ON_A_PHONE, OF_PICTURES = 3, 4
-"""The step that is also looked at on a phone, and the one whose answers are pictures, which is also reloaded."""
+ON_A_PHONE, OF_PICTURES = (1, 3), 4
+"""The steps that are also looked at on a phone, and the one whose answers are pictures, which is also reloaded."""
 FIGURES = ".board article:not([hidden])"
 
 
@@ -17,11 +17,13 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
         page.get_by_role("heading", name=step.title, exact=True).wait_for()
         third_figure = page.locator(FIGURES).nth(2)
         third_figure.wait_for(state="detached")  # the sequence, and one figure
-        if number == ON_A_PHONE:
+        if number in ON_A_PHONE:
             page.set_viewport_size(PHONE)
             page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, 0)")
             in_view(button(page, "Train"))
             fits_the_width(page)
+            fits = "(lists) => lists.every((list) => list.scrollWidth <= list.clientWidth)"
+            assert page.locator(".board .list").evaluate_all(fits), "every symbol is in sight"
             page.set_viewport_size(PROJECTOR)
         for picture in page.locator(".story-pictures img").all() if number == OF_PICTURES else ():
             in_view(picture)

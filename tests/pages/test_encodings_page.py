@@ -89,7 +89,7 @@ def test_needs_are_answered_in_a_sentence_and_the_table_begins_with_what_meets_t
     assert list(table.value.index)[: len(found.good)] == [ENCODINGS[name].label for name in found.good]
     assert len(table.value) == len(COMPARED)
     assert "A fixed distance (3 back, 4×)" in table.value
-    assert "Language (text, 4×)" in table.value
+    assert "Language (text, 4×, nats)" in table.value
     assert "Short sequences (majority)" in table.value, "asked about at the trained length alone"
     assert "Every number (CSV)" in [button.proto.label for button in app.get("download_button")]
     assert "python -m engine encodings --measure" in said(app)

@@ -28,10 +28,10 @@ def said(app: AppTest) -> str:
 def test_it_opens_alive_with_predictions_and_a_link_restores_the_settings_and_starts_nothing(open_page: Open) -> None:
     app = open_page(PAGE)
     assert app.title[0].value == "Memory and time"
-    assert "In grey:" in said(app)
+    assert "Measured earlier" in said(app)
     assert "Press Measure" in said(app)
     assert "agrees with n²" in said(app), "the exponents of the measurement that comes with the app"
-    assert "In grey:" not in said(open_page(PAGE, d_model="64")), "it is of another model"
+    assert "Measured earlier" not in said(open_page(PAGE, d_model="64")), "it is of another model"
     assert "124,439,808" in said(app)
     assert all(table.value.index.name == "Model" for table in app.table), "no head without words"
     assert dict(app.query_params) == {}

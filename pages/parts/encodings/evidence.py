@@ -224,10 +224,11 @@ def evidence_styled(order: Sequence[str], columns: Sequence[Column], costs: Mapp
 
 
 def head(one: Column) -> str:
-    """The head of a column: the quality, its task, and the tested length."""
+    """The head of a column: the quality, its task, the tested length, and the unit of what is no share."""
     task = one.quality.task.partition(":")[0]
     length = f", {one.times}×" if one.times > 1 else ""
-    return f"{one.quality.label} ({task}{length})"
+    unit = ", nats" if one.quality.metric == "loss" else ""
+    return f"{one.quality.label} ({task}{length}{unit})"
 
 
 def _dots(order: Sequence[str]) -> list[CSSDict]:

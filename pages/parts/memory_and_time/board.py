@@ -14,7 +14,6 @@ from engine.sweeps.store import shipped
 from engine.sweeps.sweep import Sweep
 from pages.parts.boards.component import as_fragment
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.colors import MUTED
 from pages.parts.charts.costs import MEBIBYTES, MILLISECONDS, PLOT, CostLine, Unit, cost_figure, parts_figure
 from pages.parts.memory_and_time.state import CostView
 from pages.parts.memory_and_time.tables import show_laws, show_skips
@@ -115,8 +114,7 @@ def _line(
     result: Result, kind: str, quantity: str, predicted: Sequence[tuple[int, float]] = (), more: str = "", dashed: bool = False
 ) -> CostLine:  # fmt: skip
     row, levels, fit = KINDS[kind], result.summaries(kind, quantity), result.fit(kind, quantity)
-    color = MUTED["light"] if result is shipped() else row.color
-    return CostLine(f"{kind}.{quantity}", row.label + more, row.short + more, color, levels, fit, predicted, dashed)
+    return CostLine(f"{kind}.{quantity}", row.label + more, row.short + more, row.color, levels, fit, predicted, dashed)
 
 
 NOTE = "Points: measured, with their range. Wide line: power law. Dotted: by formula."

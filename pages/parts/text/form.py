@@ -74,8 +74,8 @@ def _keep() -> None:
 def show_form() -> None:
     SETTINGS.widget("pos_encoding")
     if numbers := SETTINGS.drawn("vocab_size", "steps"):
-        for column, name in zip(st.columns(len(numbers)), numbers, strict=True):
-            with column:
+        with st.grid(len(numbers), min_column_width=100):
+            for name in numbers:
                 SETTINGS.widget(name, step=500)
 
 

@@ -25,9 +25,8 @@ export function linePanel(board, name, title) {
     shown[what] = value
     board.painter.touch(panel)
   }
-  if (name === "loss") {
-    panel.tools.append(choice("Loss axis", { linear: "Linear", log: "Log" }, "linear", choose("scale")))
-  }
+  const scales = choice("Loss axis", { linear: "Linear", log: "Log" }, "linear", choose("scale"))
+  if (name === "loss") panel.tools.append(scales)
   if (name === "gradients") {
     const views = () => choice("Gradients", { layer: "By layer", qkv: "q, k, v" }, shown.view, choose("view"))
     let buttons = views()
@@ -56,7 +55,9 @@ export function linePanel(board, name, title) {
     const { xaxis, yaxis } = figure.layout
     const others = board.data.levels?.[name] ?? []
     const levels = () => [...(figure.layout.shapes ?? []), ...others]
-    const log = shown.scale === "log"
+    // Named ticks say perplexities: the axis of the loss of a text is one of logarithms already.
+    scales.hidden = Boolean(yaxis.ticktext)
+    const log = shown.scale === "log" && !scales.hidden
     const beside = others.length ? levels().map((shape) => labelBeside(shape, log)) : []
     panel.exact = () => exactLines(board, traces)
     put(board, panel, traces, {
