@@ -22,8 +22,9 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
             page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, 0)")
             in_view(button(page, "Train"))
             fits_the_width(page)
-            fits = "(lists) => lists.every((list) => list.scrollWidth <= list.clientWidth)"
-            assert page.locator(".board .list").evaluate_all(fits), "every symbol is in sight"
+            if step.figure == "samples":
+                symbols = page.locator(".board .list:has(td)")
+                assert symbols.evaluate("(list) => list.scrollWidth <= list.clientWidth"), "every symbol is in sight"
             page.set_viewport_size(PROJECTOR)
         for picture in page.locator(".story-pictures img").all() if number == OF_PICTURES else ():
             in_view(picture)
