@@ -35,8 +35,10 @@ def offer_files(result: Result) -> None:
         )
 
 
-def device_words(result: Result | None, *, stored: bool) -> str:
+def device_words(result: Result | None, *, running: bool, stored: bool) -> str:
     """Where the points were measured: those of ``result``, else those that come with the app, if they are ``stored``."""
+    if running:
+        return ":material/timer: Points appear as they are measured; dotted lines are predictions."
     found = result.machine if result is not None else shipped().machine if stored else None
     if found is None:
         return ":material/timer: Dotted lines are predictions. Press Measure: the first points appear at once."
@@ -61,7 +63,7 @@ running = sweep is not None and sweep.state == "running"
 view = asked_view()
 plan: Plan | None = None
 
-with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
+with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="cost-bar"):
     measuring = st.container(width="content", horizontal=True, gap="small")  # first; what it measures stands beside it
     plan_settings(has_accelerator=bool(server.pool().health().device.get("accelerator")), disabled=running)
     with st.container(width=200):
@@ -82,7 +84,7 @@ with st.container():  # a fixed container: otherwise messages would change the b
     if problem or (sweep is not None and sweep.problem):
         st.error(problem or in_markdown(sweep.problem if sweep else ""), icon=":material/error:")
     say_unsaved(sweep)
-    st.caption(device_words(result, stored=plan is not None and is_shipped(plan)))
+    st.caption(device_words(result, running=running, stored=plan is not None and is_shipped(plan)))
     if result is not None and plan is not None and plan != result.plan and not running:
         st.caption(":material/edit: The settings have changed since this measurement; the figures show it as it was.")
 cost_board(sweep, result, plan or Plan(), view)

@@ -84,7 +84,8 @@ def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: st
 def _names(lines: Sequence[CostLine], unit: Unit) -> list[Trace]:
     """The names at the ends of the lines; where lines end close together, those above move up."""
     drawn = [(line, [(at.place, at.value) for at in line.levels] or line.predicted) for line in lines]
-    values = [value for _, points in drawn for _, value in points]
+    axis_holds = [points for _, points in drawn] + [line.predicted for line in lines]
+    values = [value for points in axis_holds for _, value in points]
     pixels = PLOT / max(0.5, log10(max(values, default=1) / min(values, default=1)))
     spot, notes = -inf, list[Trace]()
     for line, points in sorted(((line, points) for line, points in drawn if points), key=lambda one: one[1][-1][1]):
