@@ -158,6 +158,7 @@ def test_a_stage_is_presented_from_the_keyboard(open_page: Open) -> None:
 
 def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open) -> None:
     page = open_page("lessons?steps=lab~steps~40.5~~missing-mask.5", "Lessons", PROJECTOR)
+    settled(page)  # the link's own lesson comes last
     button(page, "Present").last.scroll_into_view_if_needed()
     button(page, "Present").last.click()
     code = page.get_by_role("dialog", name="The link of this lesson as a QR code")
