@@ -20,6 +20,7 @@ import psutil
 from engine.foundation.files import DATA_VARIABLE, data_folder
 from engine.foundation.fork_server import ROOT, Forked
 from engine.foundation.log import log_error
+from engine.foundation.priority import MOST
 
 Sent = TypeVar("Sent")
 Received = TypeVar("Received")
@@ -29,6 +30,7 @@ PASSED_ON = frozenset({
     "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "GLIBC_TUNABLES",
     "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERNAME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA",
     "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_TF32_OVERRIDE",
+    MOST,
 })  # fmt: skip
 """The environment variables that a child gets: those with which a system finds programs, libraries and folders."""
 PASSED_ON_PREFIXES = (

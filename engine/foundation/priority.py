@@ -14,9 +14,14 @@ JOBS = 10
 NOTEBOOK = 19
 """Niceness of notebooks, which give way to training as well."""
 
+MOST = "ATTENTION_LAB_NICENESS"
+"""The environment variable with the largest niceness, by default that of the system. On a machine that other programs keep busy,
+training would otherwise get almost no time."""
+
 
 def give_way(niceness: int) -> None:
-    """Lower the priority of this process to ``niceness``, permanently; Windows has one fitting class instead."""
+    """Lower the priority of this process to ``niceness`` or the largest allowed, permanently; Windows has one fitting class instead."""
+    niceness = min(niceness, int(os.environ.get(MOST, NOTEBOOK)))
     if sys.platform == "win32":
         psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS)
     else:

@@ -67,6 +67,12 @@ class Limits(BaseModel):
     silent_seconds: float = Field(
         default=120.0, gt=0, description="A run whose step or evaluation takes longer is ended."
     )
+    niceness: int = Field(
+        default=19,
+        ge=0,
+        le=19,
+        description="The most by which what computes gives way to the pages and to other programs.",
+    )
     notebooks: int = Field(default=4, ge=0, description="Notebooks of everybody that are played at once.")
     notebook_seconds: float = Field(default=600.0, gt=0, description="Time of one go through a notebook.")
     notebook_memory: ByteSize = Field(

@@ -27,8 +27,9 @@ PROJECTOR = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 844}
 
 PATIENCE = 600_000
-"""Milliseconds that whatever is waited for may take: no limit, only an end. Workers give way to everything else, so that an experiment of
-seconds takes minutes where other programs keep every core busy."""
+"""Milliseconds that whatever is waited for may take: no limit, only an end."""
+KEEPS_UP = {"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_NICENESS": "0"}
+"""The environment of a server whose runs are waited for: one worker, which gets its time beside programs that keep every core busy."""
 
 CUT = """() => {
   const ends = (part) => {
@@ -103,7 +104,7 @@ def chromium() -> Iterator[object]:
 @pytest.fixture(scope="session")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the whole app with one worker: real server, real training."""
-    with running("app.py", tmp_path_factory.mktemp("app"), ATTENTION_LAB_WORKERS="1") as (_, address):
+    with running("app.py", tmp_path_factory.mktemp("app"), **KEEPS_UP) as (_, address):
         yield address
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from engine.config.run_config import parse
 from engine.runs.events import Progress
-from tests.browser.conftest import PATIENCE, Open, columns, console_watched, expect, saved
+from tests.browser.conftest import KEEPS_UP, PATIENCE, Open, columns, console_watched, expect, saved
 from tests.browser.prefix_proxy import proxied
 from tests.scripted import ScriptedRun, similarity
 from tests.serving import running
@@ -23,7 +23,7 @@ names = (f"run{number}" for number in count())
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server under a configured base path."""
-    under = {"STREAMLIT_SERVER_BASE_URL_PATH": "courses/lab"}
+    under = {"STREAMLIT_SERVER_BASE_URL_PATH": "courses/lab", **KEEPS_UP}
     with running("tests/browser/site/app.py", tmp_path_factory.mktemp("site"), **under) as (_, address):
         yield address
 

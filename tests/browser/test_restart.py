@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import PATIENCE, PHONE, WIDE, button, expect
+from tests.browser.conftest import KEEPS_UP, PATIENCE, PHONE, WIDE, button, expect
 from tests.serving import free_port, running
 
 ENOUGH = 7
@@ -15,7 +15,7 @@ ENOUGH = 7
 
 @pytest.mark.parametrize(("how", "state"), [("terminate", "running"), ("kill", "lost")])
 def test_an_open_page_goes_on_or_says_that_its_run_is_lost(chromium: Any, tmp_path: Path, how: str, state: str) -> None:
-    same = {"STREAMLIT_SERVER_PORT": str(free_port()), "ATTENTION_LAB_WORKERS": "1"}
+    same = {"STREAMLIT_SERVER_PORT": str(free_port()), **KEEPS_UP}
     page, unanswered = chromium.new_page(viewport=WIDE), list[str]()
     page.set_default_timeout(PATIENCE)
     page.on("requestfailed", lambda request: unanswered.append(request.url))
