@@ -218,6 +218,24 @@ def test_guesses_are_set_beside_what_happened(open_page: Open, scripted: Scripte
     assert "You said: *It falls*, to 0.50. Measured: **it rises**" in said(ran(app))
 
 
+def test_a_guess_stays_with_its_run_when_the_page_is_loaded_again(open_page: Open, scripted: Scripted) -> None:
+    app = open_page("issues.py", issue="scripted", seeds="6")
+    app.button_group(key="guess.scripted").set_value(-1).run()
+    app.number_input(key="guess.size.scripted").set_value(0.5).run()
+    assert not {"guess", "size"} & app.query_params.keys(), "a link to a question brings nobody's guess"
+    ran(app)
+    link = {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
+    again = open_page("issues.py", **link)
+    assert "You said: *It falls*, to 0.50. Measured: **it rises**" in said(again)
+    assert again.button_group(key="guess.scripted").value == -1
+    press(again, "Guess again")
+    assert again.number_input(key="guess.size.scripted").value == 0.5
+
+    wrong = open_page("issues.py", **link | {"guess": "2"})
+    assert "You said" not in said(wrong)
+    assert "guess" in said(wrong)
+
+
 def test_an_undecided_claim_offers_more_seeds_and_what_is_stored_is_used(open_page: Open, scripted: Scripted) -> None:
     _, pool = scripted
     app = open_page("issues.py", issue="scripted", seeds="2")

@@ -1,4 +1,5 @@
-"""A reader's guesses about an issue and its single claims, kept in the session and, after the run, compared with what was found."""
+"""A reader's guesses about an issue and its single claims, kept in the session and in the address of a run; after the run they are compared
+with what was found."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -37,11 +38,16 @@ def keep(slug: str, guess: Guess) -> None:
     st.session_state.setdefault(GUESSES, {})[slug] = guess
 
 
+def put_guess(slug: str, guess: Guess) -> None:
+    """Keep a guess, and let its widgets show it."""
+    keep(slug, guess)
+    st.session_state[_widget(slug)], st.session_state[_size_widget(slug)] = guess.answer, guess.size
+
+
 def ask_guess(slug: str, figure: KeyFigure, *, disabled: bool) -> Guess:
     """The three answers, and on wish the size."""
-    key = f"guess.{slug}"
     chosen = st.segmented_control(
-        "Your guess", ANSWERS, format_func=partial(in_words, figure), key=key, disabled=disabled,
+        "Your guess", ANSWERS, format_func=partial(in_words, figure), key=_widget(slug), disabled=disabled,
         persist_state="session", width="stretch",
     )  # fmt: skip
     before = guess_of(slug)
@@ -54,7 +60,7 @@ def ask_size(slug: str, figure: KeyFigure) -> None:
     """The size as a number; where the figure has a mark from the start, the same is set by dragging it."""
     unit = f" ({figure.unit})" if figure.unit else ""
     drag = " Drag the circle, or type it" if is_share(figure.before.metric) else ""
-    key = f"guess.size.{slug}"
+    key = _size_widget(slug)
     if key not in st.session_state:
         st.session_state[key] = guess_of(slug).size
     st.number_input(
@@ -66,9 +72,7 @@ def ask_size(slug: str, figure: KeyFigure) -> None:
 
 def take_dragged(slug: str, x: float) -> None:
     """The reader has dragged the mark to ``x``."""
-    size = float(f"{x:.2g}")
-    keep(slug, replace(guess_of(slug), size=size))
-    st.session_state[f"guess.size.{slug}"] = size
+    put_guess(slug, replace(guess_of(slug), size=float(f"{x:.2g}")))
 
 
 def answered(figure: KeyFigure, guess: Guess, outcome: Outcome) -> str:
@@ -138,6 +142,14 @@ def sentence_of(claim: Claim) -> str:
     about = {"issue": "", "condition": ":gray-badge[a condition] ", "remedy": ":green-badge[a remedy] "}[claim.about]
     condition = f" :gray[Condition: {claim.condition}]" if claim.condition else ""
     return f"{about}{claim.sentence}{condition}"
+
+
+def _widget(slug: str) -> str:
+    return f"guess.{slug}"
+
+
+def _size_widget(slug: str) -> str:
+    return f"guess.size.{slug}"
 
 
 def _key(issue: Issue, place: int) -> str:

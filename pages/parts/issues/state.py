@@ -6,23 +6,24 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 import streamlit as st
-from pydantic import field_validator
+from pydantic import Field, field_validator
 
 from engine.experiments.experiment import MOST_SEEDS
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
+from engine.experiments.key_figure import ANSWERS
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.foundation.formatting import counted
 from engine.settings.errors import ConfigError, Problem
-from engine.settings.fields import setting
+from engine.settings.fields import setting, to_text
 from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, one_of
-from pages.parts.issues.guess import Prediction, prediction_of
+from pages.parts.issues.guess import Guess, Prediction, guess_of, prediction_of, put_guess
 from pages.parts.stage.experiments import EXPERIMENTS, seeds_setting, start
 from pages.parts.stage.issue_list import shown_run, shown_runs
 
-ISSUE, EXPERIMENT = "issue", "experiment"
+ISSUE, EXPERIMENT, GUESS, SIZE = "issue", "experiment", "guess", "size"
 PREDICTED = "issues.predicted"
 """Session key: the predictions by run, as they were when it started."""
 
@@ -35,6 +36,8 @@ class IssueState(PageState):
     )
     extended: bool = setting(False, label="Extended", help="Also the arms that take longer.")
     experiment: str | None = None
+    guess: int | None = Field(default=None, ge=min(ANSWERS), le=max(ANSWERS))
+    size: float | None = Field(default=None, allow_inf_nan=False)
 
     @field_validator("extended", mode="before")
     @classmethod
@@ -65,19 +68,25 @@ class IssueSettings(ModelSettings[IssueState]):
         """The address says at any time which issue is shown: a link to the map is empty."""
         link, ignored = super().open_address()
         slug = st.query_params.get(ISSUE)
-        named = self.values()[EXPERIMENT]
-        if named is not None:
-            shown_runs()[self.values()[ISSUE]] = named
-        self.put({ISSUE: slug if slug in ISSUES else None, EXPERIMENT: None})
+        values = self.values()
+        if values[EXPERIMENT] is not None:
+            shown_runs()[values[ISSUE]] = values[EXPERIMENT]
+            if values[GUESS] is not None:
+                put_guess(values[ISSUE], Guess(values[GUESS], values[SIZE]))
+        self.put({ISSUE: slug if slug in ISSUES else None, **dict.fromkeys((EXPERIMENT, GUESS, SIZE))})
         return link, ignored
 
     def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
-        """The map's is empty; an issue's names its run as long as this server holds it."""
+        """The map's is empty; an issue's names its run as long as this server holds it, with the guess that was made before it."""
         slug = self.values()[ISSUE]
         if slug is None:
             return {}
         name, run = shown_run(ISSUES[slug])
-        return super().query(*others) | ({EXPERIMENT: name} if run is not None else {})
+        if run is None:
+            return super().query(*others)
+        guess = guess_of(slug)
+        own = {EXPERIMENT: name, GUESS: guess.answer, SIZE: guess.size}
+        return super().query(*others) | {name: to_text(value) for name, value in own.items() if value is not None}
 
 
 SETTINGS = IssueSettings("issues", IssueState, _check)
