@@ -16,7 +16,7 @@ function linkOf({ target }) {
 
 /** Its issue, empty for all of them. */
 const issueOf = (/** @type {HTMLAnchorElement} */ link) =>
-  link.dataset.issue ?? link.getAttribute("href").slice(PLACE.length)
+  link.dataset.issue ?? (link.getAttribute("href") ?? "").slice(PLACE.length)
 
 /**
  * Who points at a link, or comes to it by the keyboard, may open it in another tab, or copy it: then it has the issue's

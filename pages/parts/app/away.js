@@ -14,7 +14,7 @@ export default function ({ setTriggerValue }) {
   })
   let asked = false
   const look = () => {
-    if (WAITING.includes(app.dataset.testConnectionState)) {
+    if (WAITING.includes(app.dataset.testConnectionState ?? "")) {
       asked = false
       if (!line.isConnected) app.append(line)
       /** @type {HTMLElement | null} */

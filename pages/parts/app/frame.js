@@ -27,10 +27,11 @@ function reachTables() {
 
 /** @param {import("../boards/shell/script/types.d.ts").Component} component */
 export default function ({ data, setTriggerValue }) {
-  if (screen !== data.screen) document.querySelector("[data-testid=stMain]").scrollTo(0, 0)
+  if (screen !== data.screen) document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0)
   screen = data.screen
   const row = document.querySelector(".st-key-frame") // none where a place has one page
   const mark = () => {
+    if (!row) return
     row.setAttribute("role", "navigation")
     row.setAttribute("aria-label", data.place)
     for (const link of row.querySelectorAll("a")) {
@@ -39,18 +40,17 @@ export default function ({ data, setTriggerValue }) {
     }
   }
   const late = new MutationObserver(mark) // the links may come after this script
-  if (row) {
-    mark()
-    late.observe(row, { childList: true, subtree: true })
-  }
-  /** @type {ReturnType<typeof setTimeout>} */
-  let soon = null
+  mark()
+  if (row) late.observe(row, { childList: true, subtree: true })
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let soon
   const later = () => {
     clearTimeout(soon)
     soon = setTimeout(reachTables, 300)
   }
   const tables = new MutationObserver(later)
-  tables.observe(document.querySelector(".stMain"), { childList: true, subtree: true })
+  const main = document.querySelector(".stMain")
+  if (main) tables.observe(main, { childList: true, subtree: true })
   addEventListener("resize", later)
   const follow = (/** @type {MouseEvent} */ event) => {
     const term = termOf(event)

@@ -19,11 +19,12 @@ const GUESSES = ".st-key-stage-question [role=radio]"
  *
  * @typedef {{link: string, drawing: string, warning: string, open: boolean}} Code the lesson's link; `drawing`: an SVG,
  *   made by the page; `open`: whether it is the first beat
- * @type {{data: {on: boolean, left?: number, place?: string, asks?: boolean, code?: Code} | null,
- *   tell: Component["setTriggerValue"] | null, blank: HTMLElement | null, clock: HTMLElement | null,
- *   code: HTMLDialogElement | null, since: number, clicked: boolean, ticking?: ReturnType<typeof setInterval>}}
+ * @typedef {{on: true, left: number, place: string, asks: boolean, code: Code}} Lesson
+ * @type {{data: Lesson | {on: false, place?: string}, tell: Component["setTriggerValue"], blank: HTMLElement | null,
+ *   clock: HTMLElement | null, code: HTMLDialogElement | null, since: number, clicked: boolean,
+ *   ticking?: ReturnType<typeof setInterval>}}
  */
-const shown = { data: null, tell: null, blank: null, clock: null, code: null, since: 0, clicked: false }
+const shown = { data: { on: false }, tell: () => {}, blank: null, clock: null, code: null, since: 0, clicked: false }
 
 /**
  * Whether a key belongs to what has the focus: text is written there, or arrows move a choice that was reached by keys.
@@ -64,7 +65,7 @@ const click = () => {
 }
 
 function wake() {
-  shown.blank.remove()
+  shown.blank?.remove()
   shown.blank = null
 }
 
@@ -80,12 +81,11 @@ function showCode({ link, drawing, warning }) {
   node.setAttribute("aria-label", "The link of this lesson as a QR code")
   node.innerHTML =
     '<div class="drawing" role="img" aria-label="QR code"></div><p class="link"></p><p></p><button>Close</button>'
-  const [picture, text, note] = node.children
-  const close = node.querySelector("button")
+  const [picture, text, note, close] = node.children
   picture.innerHTML = drawing
   text.textContent = link
   note.textContent = warning
-  close.onclick = closeCode
+  close.addEventListener("click", closeCode)
   node.oncancel = (event) => event.preventDefault() // Escape is heard as a key, as all others
   document.body.append(node)
   node.showModal()
@@ -94,7 +94,7 @@ function showCode({ link, drawing, warning }) {
 
 /** Close the QR code. Where it is the first beat, the lesson goes on with the next one. */
 function closeCode() {
-  if (shown.data.code.open) shown.tell("pressed", "next")
+  if (shown.data.on && shown.data.code.open) shown.tell("pressed", "next")
   hideCode()
 }
 
@@ -126,19 +126,20 @@ function press(event) {
   if (event.key === "Tab") shown.clicked = false
   if (taken(event)) return
   if (event.key.toLowerCase() === "p" && !event.shiftKey) return void shown.tell("pressed", "present")
-  if (!shown.data.on) return
+  const { data } = shown
+  if (!data.on) return
   if (event.key.toLowerCase() === "b" || event.key === ".") {
     event.preventDefault()
     if (shown.blank) wake()
     else shown.blank = added("lesson-blank")
     return
   }
-  if (event.key.toLowerCase() === "q") return shown.code ? closeCode() : showCode(shown.data.code)
+  if (event.key.toLowerCase() === "q") return shown.code ? closeCode() : showCode(data.code)
   if (["1", "2", "3"].includes(event.key)) {
     if (shown.code) return
     const asked = document.querySelector(GUESSES)
-    if (!asked && shown.data.asks) shown.tell("pressed", "next")
-    return guess(event.key, asked || shown.data.asks ? 50 : 0)
+    if (!asked && data.asks) shown.tell("pressed", "next")
+    return guess(event.key, asked || data.asks ? 50 : 0)
   }
   const step = KEYS[event.key]
   if (!step) return
@@ -146,7 +147,7 @@ function press(event) {
   event.stopPropagation()
   if (shown.blank) wake() // on a remote, whatever was pressed: first the screen comes back
   else if (shown.code && step !== "back") closeCode()
-  else if (shown.code) shown.data.code.open || hideCode()
+  else if (shown.code) data.code.open || hideCode()
   else shown.tell("pressed", step)
 }
 
@@ -156,12 +157,12 @@ function press(event) {
  * @param {Component} component
  */
 export default function ({ data, setTriggerValue }) {
-  if (!shown.data) {
+  if (!shown.ticking) {
     document.addEventListener("keydown", press, true) // before what has the focus, which may keep a key to itself
     document.addEventListener("pointerdown", click, true)
     shown.ticking = setInterval(draw, 5000)
   }
-  const place = shown.data?.place
+  const { place } = shown.data
   Object.assign(shown, { data, tell: setTriggerValue, since: performance.now() })
   draw()
   if (data.on && data.place !== place) document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0)
@@ -170,8 +171,7 @@ export default function ({ data, setTriggerValue }) {
     document.removeEventListener("keydown", press, true)
     document.removeEventListener("pointerdown", click, true)
     clearInterval(shown.ticking)
-    shown.data = { on: false }
+    Object.assign(shown, { data: { on: false }, ticking: undefined })
     draw()
-    shown.data = null
   }
 }

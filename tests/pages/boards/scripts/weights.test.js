@@ -12,10 +12,10 @@ test("the weights of a layer are the mean of the heads that are there, or those 
   const eye = [[1, 0], [0, 1]]
   const swap = [[0, 1], [1, 0]]
   const snapshot = { patterns: { self: gridOf([[eye, swap]]) } }
-  assert.deepEqual(weightsOf(snapshot, "self", [0]).layers, [new Float32Array([0.5, 0.5, 0.5, 0.5])])
+  assert.deepEqual(weightsOf(snapshot, "self", [0])?.layers, [new Float32Array([0.5, 0.5, 0.5, 0.5])])
   const only = { only: { layer: 0, head: 1 } }
-  assert.deepEqual(weightsOf(snapshot, "self", [0], only).layers, [new Float32Array([0, 1, 1, 0])])
+  assert.deepEqual(weightsOf(snapshot, "self", [0], only)?.layers, [new Float32Array([0, 1, 1, 0])])
   const off = { off: (/** @type {number} */ _, /** @type {number} */ head) => head === 1 }
-  assert.deepEqual(weightsOf(snapshot, "self", [0, null], off).layers, [new Float32Array([1, 0, 0, 1]), null])
+  assert.deepEqual(weightsOf(snapshot, "self", [0, null], off)?.layers, [new Float32Array([1, 0, 0, 1]), null])
   assert.equal(weightsOf(snapshot, "cross", [0]), null)
 })

@@ -48,8 +48,9 @@ function sourceOf(board) {
     holdOnly(
       root,
       board.data.sections.map((section) => {
-        if (!sections.has(section.id)) sections.set(section.id, newSection(section, level))
-        const { root, show } = sections.get(section.id)
+        const made = sections.get(section.id) ?? newSection(section, level)
+        sections.set(section.id, made)
+        const { root, show } = made
         show(section, section.panels.map((told) => panelOf(told, section.title ? level + 1 : level)))
         return root
       }),
@@ -66,11 +67,12 @@ function sourceOf(board) {
     board.result = result
   }
   const panelOf = (/** @type {ToldPanel} */ told, /** @type {number} */ level) => {
-    if (!board.panels.has(told.id)) {
-      board.panels.set(told.id, newCard(board, told, level))
-      board.painter.add(board.panels.get(told.id))
+    let panel = board.panels.get(told.id)
+    if (!panel) {
+      panel = newCard(board, told, level)
+      board.panels.set(told.id, panel)
+      board.painter.add(panel)
     }
-    const panel = board.panels.get(told.id)
     panel.hear(told)
     return panel
   }

@@ -49,10 +49,10 @@ export function listen(board, panel) {
     z: point.z,
     text: point.text,
   })
-  panel.plot.on("plotly_hover", (event) => point(board, panel, place(event)))
-  panel.plot.on("plotly_unhover", () => point(board, panel, null))
-  panel.plot.on("plotly_click", (event) => pick(board, panel, place(event)))
-  panel.plot.on("plotly_relayout", (change) => {
+  panel.plot.on?.("plotly_hover", (event) => point(board, panel, place(event)))
+  panel.plot.on?.("plotly_unhover", () => point(board, panel, null))
+  panel.plot.on?.("plotly_click", (event) => pick(board, panel, place(event)))
+  panel.plot.on?.("plotly_relayout", (change) => {
     const mark = Object.keys(change).find((name) => /^shapes\[\d+\]\.xanchor$/.test(name)) // a mark that was dragged
     if (mark) pick(board, panel, { x: change[mark], y: "mark" })
   })
@@ -70,7 +70,7 @@ export function placeBands(panel, at) {
   const [row, column] = panel.bands
   row.hidden = !axes || !heat || at?.y == null
   column.hidden = !axes || !(heat || panel.link[0]) || at?.x == null
-  if (row.hidden && column.hidden) return
+  if (!at || (row.hidden && column.hidden)) return
   const { xaxis, yaxis, _size: whole } = axes // Several strips of bars are one figure.
   const [above, high] = heat ? [yaxis._offset, yaxis._length] : [whole.t, whole.h]
   /**
@@ -110,7 +110,7 @@ const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowD
  */
 export function stepThrough(board, panel, event) {
   const trace = panel.drawn?.traces[0]
-  if (!trace) return
+  if (!trace || !panel.plot._fullData) return
   if (event.key === "Enter" && panel.at) return pick(board, panel, panel.at)
   if (event.key === "Escape") {
     board.plotly.Fx.unhover(panel.plot)
@@ -151,7 +151,7 @@ const within = (/** @type {number} */ value, /** @type {number} */ count) => Mat
 function placeInWords({ figure, title }, at) {
   const name = (/** @type {string} */ axis, /** @type {string} */ fallback) =>
     figure.layout[axis]?.title?.text?.replaceAll("<br>", " ") ?? fallback
-  const said = (/** @type {number | string} */ value) => (typeof value === "number" ? number(value) : value)
+  const said = (/** @type {number | string | undefined} */ value) => (typeof value === "number" ? number(value) : value)
   const place = `${at.text ?? `${name("xaxis", "x")} ${said(at.x)}`}, ${name("yaxis", "y")} ${said(at.y)}`
-  return `${title}: ${place}${Number.isFinite(at.z) ? `: ${number(at.z)}` : ""}`
+  return `${title}: ${place}${at.z == null || !Number.isFinite(at.z) ? "" : `: ${number(at.z)}`}`
 }

@@ -68,6 +68,7 @@ export interface Card extends Panel {
   link: [string, string]
   /** Whether the page is told what was picked. */
   picks: boolean
+  figure: Figure
   /** The place that was reached by keys, and its row and column. */
   at?: Place
   index?: [number, number]

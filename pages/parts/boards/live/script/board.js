@@ -66,7 +66,7 @@ function sourceOf(board) {
   }
   board.tip = (text, event) => {
     tip.hidden = !text
-    if (!text) return
+    if (!text || !event) return
     tip.textContent = text
     const box = board.canvas.getBoundingClientRect()
     const left = Math.min(event.clientX - box.left + 14, box.width - tip.offsetWidth - 4)
@@ -105,7 +105,7 @@ function sourceOf(board) {
    * Put each panel into the grid, or into the band above the page's columns if it belongs there and the band is drawn.
    */
   const place = () => {
-    const band = bands.get(board.data.band)
+    const band = bands.get(board.data.band ?? "")
     const above = (/** @type {LivePanel} */ panel) => band && board.data.above?.includes(panel.id)
     const shown = [
       { where: band, panels: board.panels.filter(above) },

@@ -6,7 +6,7 @@ import { matrixOf, mosaicOf, valuesOf } from "./grids.js"
 import { appAddress, number } from "../../shell/script/dom.js"
 
 /** @import { Foreign } from "../../shell/script/types.d.ts" */
-/** @import { Column, Exact, Grid, LiveBoard, Numbers } from "./types.d.ts" */
+/** @import { Column, Exact, Grid, LiveBoard, Numbers, Snapshot } from "./types.d.ts" */
 
 const MAX_KEPT = 6 // arrays; older ones are fetched again when needed
 
@@ -23,30 +23,33 @@ export function exactNumbers(board) {
   /** @type {Map<string, Numbers>} */
   const asked = new Map()
   return (group, name) => {
-    if (!board.data.run) return drawnNumbers(gridOf(board, group, name)) // nothing is stored of an untrained model
-    const path = ["live", board.data.run, board.snapshot().step, group, name].map(encodeURIComponent).join("/")
-    if (!asked.has(path)) {
-      /** @type {Numbers} */
-      const numbers = { there: null, comes: fetchNumbers(path) }
-      numbers.comes = numbers.comes.then((found) => (numbers.there = found)).catch(() => {
-        asked.delete(path)
-        return /** @type {Exact | null} */ (null)
-      })
-      asked.set(path, numbers)
-      if (asked.size > MAX_KEPT) asked.delete(asked.keys().next().value)
-    }
-    return asked.get(path)
+    const snapshot = board.snapshot()
+    if (!snapshot) return { there: null, comes: Promise.resolve(null) } // a run that has just begun
+    if (!board.data.run) return drawnNumbers(gridOf(snapshot, group, name)) // nothing is stored of an untrained model
+    const path = ["live", board.data.run, snapshot.step, group, name].map(encodeURIComponent).join("/")
+    const before = asked.get(path)
+    if (before) return before
+    /** @type {Numbers} */
+    const numbers = { there: null, comes: fetchNumbers(path) }
+    numbers.comes = numbers.comes.then((found) => (numbers.there = found)).catch(() => {
+      asked.delete(path)
+      return /** @type {Exact | null} */ (null)
+    })
+    asked.set(path, numbers)
+    const [oldest] = asked.keys()
+    if (asked.size > MAX_KEPT) asked.delete(oldest)
+    return numbers
   }
 }
 
 /**
- * A grid of the shown snapshot.
+ * A grid of a snapshot.
  *
- * @param {LiveBoard} board
+ * @param {Snapshot} snapshot
  * @param {"patterns" | "encoding"} group
  * @param {string} name
  */
-const gridOf = (board, group, name) => /** @type {Record<string, Grid>} */ (board.snapshot()[group])[name]
+const gridOf = (snapshot, group, name) => /** @type {Record<string, Grid>} */ (snapshot[group])[name]
 
 /**
  * A grid as an array, as exact as it is drawn.
@@ -68,7 +71,7 @@ function drawnNumbers(grid) {
 async function fetchNumbers(path) {
   const answer = await fetch(new URL(path, appAddress()))
   if (answer.status !== 200) return null
-  const shape = JSON.parse(answer.headers.get("X-Shape"))
+  const shape = JSON.parse(answer.headers.get("X-Shape") ?? "")
   return { shape, decoded: new Float32Array(await answer.arrayBuffer()) }
 }
 

@@ -90,8 +90,8 @@ export function writtenPanel(board, title) {
           "p",
           {},
           el("span", { class: "step" }, `step ${step.toLocaleString("en")}`),
-          el("span", { class: "given" }, prompt),
-          written,
+          el("span", { class: "given" }, prompt ?? ""),
+          written ?? "",
         )
       ),
     )

@@ -7,7 +7,7 @@ import { el, number } from "../../shell/script/dom.js"
 import { downloads } from "../../shell/script/downloads.js"
 import { put } from "../../shell/script/panel.js"
 
-/** @import { Exact, Grid, Head, LiveBoard, LivePanel, Numbers, Which } from "./types.d.ts" */
+/** @import { Exact, Grid, Head, LiveBoard, LivePanel, Snapshot, Which } from "./types.d.ts" */
 
 /** @typedef {(row: number, column: number, array: Exact | null) => string} TellCell the words at a cell */
 /** @typedef {(row: number, column: number) => void} ClickCell what a click on a cell does */
@@ -57,8 +57,9 @@ export function attentionPanels(board, titles) {
   }
   const grid = () => board.snapshot()?.patterns[chosen.which]
 
-  const offer = () => {
-    const names = /** @type {Which[]} */ (Object.keys(board.snapshot().patterns))
+  /** Offer what a snapshot with attention has; returns the grid of the chosen kind, which it then has. */
+  const offer = (/** @type {Snapshot} */ { patterns }) => {
+    const names = /** @type {Which[]} */ (Object.keys(patterns))
     if (!names.includes(chosen.which)) chosen.which = names[0]
     if (kinds.dataset.names !== names.join()) {
       kinds.dataset.names = names.join()
@@ -66,19 +67,20 @@ export function attentionPanels(board, titles) {
         ...(names.length > 1 ? [choice("Pattern", named(names), chosen.which, (which) => pick({ which }))] : []),
       )
     }
-    const [layerCount, headCount] = grid().shape
+    const found = /** @type {Grid} */ (patterns[chosen.which])
+    const [layerCount, headCount] = found.shape
     chosen.layer = Math.min(chosen.layer, layerCount - 1)
     chosen.head = Math.min(chosen.head, headCount - 1)
     options(layers, layerCount, "Layer", chosen.layer)
     options(heads, headCount, "Head", chosen.head)
+    return found
   }
 
   /**
    * Show those that there are figures for; returns whether there is a single head, of which both would be the same
    * picture.
    */
-  const arrange = () => {
-    const [layerCount, headCount] = grid().shape
+  const arrange = (/** @type {Grid} */ { shape: [layerCount, headCount] }) => {
     const single = layerCount * headCount === 1
     all.root.hidden = single
     one.root.hidden = alone && !single
@@ -86,13 +88,14 @@ export function attentionPanels(board, titles) {
   }
 
   all.draw = () => {
-    if (!board.snapshot()) return
-    if (!Object.keys(board.snapshot().patterns).length) {
+    const snapshot = board.snapshot()
+    if (!snapshot) return
+    if (!Object.keys(snapshot.patterns).length) {
       all.root.hidden = false
       all.wait.textContent = one.wait.textContent = "This family has no attention."
       return
     }
-    offer()
+    const found = offer(snapshot)
     const figure = board.figures[`mosaic.${chosen.which}`]
     if (!figure) return
     const { tile, cells } = figure.data[0].meta
@@ -105,17 +108,17 @@ export function attentionPanels(board, titles) {
       y1: corner.y0 + cells[0],
       line: { width: 2 },
     }
-    const [layerCount, headCount] = grid().shape
-    const single = arrange()
+    const [layerCount, headCount] = found.shape
+    const single = arrange(found)
     // Tiles keep their proportions: many layers of few heads need height. Where a figure stands alone, the page has
     // said how high.
     const taller = alone ? 1 : Math.min(Math.max((layerCount * tile[0]) / (headCount * tile[1]) / 1.5, 1), 2)
     for (const { body } of [all, one]) body.style.height = `calc(var(--plot) * ${taller})`
-    put(board, all, [{ ...figure.data[0], z: mosaicOf(grid(), tile) }], {
+    put(board, all, [{ ...figure.data[0], z: mosaicOf(found, tile) }], {
       ...figure.layout,
       shapes: single ? [] : [frame],
     })
-    all.detail = `step ${board.snapshot().step}`
+    all.detail = `step ${snapshot.step}`
     listen(board, all, (row, column, array) => {
       const [layer, head] = [Math.floor(row / tile[0]), Math.floor(column / tile[1])]
       return `L${layer + 1} H${head + 1} · ${
@@ -125,7 +128,7 @@ export function attentionPanels(board, titles) {
     board.describe(
       all,
       () =>
-        `Attention of ${layerCount} layers with ${headCount} heads each, at step ${board.snapshot().step}. ` +
+        `Attention of ${layerCount} layers with ${headCount} heads each, at step ${snapshot.step}. ` +
         `The enlarged one is layer ${chosen.layer + 1}, head ${chosen.head + 1}.`,
     )
   }
@@ -141,38 +144,40 @@ export function attentionPanels(board, titles) {
    */
   const cellInWords = (row, column, layer, head, array) => {
     const { queries, keys } = board.figures[`pattern.${chosen.which}`].data[0].meta
-    const found = entryOf(grid(), array, layer * grid().shape[1] + head, row, column, (weight) => weight.toFixed(3))
+    const drawn = grid()
+    if (!drawn) return ""
+    const found = entryOf(drawn, array, layer * drawn.shape[1] + head, row, column, (weight) => weight.toFixed(3))
     if (!found) return ""
     return `query ${found.row} “${queries[row]}” → key ${found.column} “${keys[column]}”: ${found.value}`
   }
   const axes = () => ({ x: "key", y: "query", label: chosen.which })
-  all.numbers = one.numbers = () => board.exact("patterns", chosen.which)
+  const numbers = () => board.exact("patterns", chosen.which)
+  all.numbers = one.numbers = numbers
   // Both use the present choice: it may change before the numbers arrive.
   all.exact = () => {
     const named = axes()
-    return all.numbers().comes.then((array) => array && tracesOf(array, named))
+    return numbers().comes.then((array) => array && tracesOf(array, named))
   }
   one.exact = () => {
     const [named, { layer, head }] = [axes(), { ...chosen }]
-    return one.numbers().comes.then((array) =>
-      array && tracesOf(matrixAlone(array, layer * array.shape[1] + head), named)
-    )
+    return numbers().comes.then((array) => array && tracesOf(matrixAlone(array, layer * array.shape[1] + head), named))
   }
 
   one.draw = () => {
     const figure = board.figures[`pattern.${chosen.which}`]
-    if (!figure || !grid()) return
-    offer() // here too: what is hidden is not drawn
-    arrange()
-    const z = matrixOf(grid(), chosen.layer * grid().shape[1] + chosen.head)
-    one.detail = `layer ${chosen.layer + 1}, head ${chosen.head + 1}, step ${board.snapshot().step}`
+    const snapshot = board.snapshot()
+    if (!figure || !snapshot?.patterns[chosen.which]) return
+    const found = offer(snapshot) // here too: what is hidden is not drawn
+    arrange(found)
+    const z = matrixOf(found, chosen.layer * found.shape[1] + chosen.head)
+    one.detail = `layer ${chosen.layer + 1}, head ${chosen.head + 1}, step ${snapshot.step}`
     put(board, one, [{ ...figure.data[0], z }], figure.layout)
     listen(board, one, (row, column, array) => cellInWords(row, column, chosen.layer, chosen.head, array))
     board.describe(one, () => {
       const strongest = z.map((row, query) => `${query} to ${row.indexOf(Math.max(...row))}`).slice(0, 16)
       return `Layer ${chosen.layer + 1}, head ${
         chosen.head + 1
-      }, at step ${board.snapshot().step}. Strongest key of each query: ${strongest.join(", ")}.`
+      }, at step ${snapshot.step}. Strongest key of each query: ${strongest.join(", ")}.`
     })
   }
   return board.recorded() ? [one, all] : [all, one]
@@ -266,8 +271,9 @@ function encodingPanel(board, name, title, chosen) {
     const range = name === "matrix" || reach > 1 ? { zmin: -reach, zmax: reach } : {}
     panel.detail = where
     put(board, panel, [{ ...trace, z, ...range }], figure.layout)
-    panel.numbers = () => board.exact("encoding", kept)
-    panel.exact = () => panel.numbers().comes.then((array) => array && tracesOf(array, trace.meta))
+    const numbers = () => board.exact("encoding", kept)
+    panel.numbers = numbers
+    panel.exact = () => numbers().comes.then((array) => array && tracesOf(array, trace.meta))
     listen(board, panel, (row, column, array) => {
       const head = tiled ? Math.floor(column / trace.meta.tile[1]) : 0
       const found = entryOf(grid, array, head, row, tiled ? column % trace.meta.tile[1] : column)
@@ -303,18 +309,18 @@ function listen(board, panel, tell, click) {
   panel.listening = true
   /** @type {[number, number] | null} */
   let pointed = null
-  panel.plot.on("plotly_hover", ({ points: [{ pointNumber }], event }) => {
+  panel.plot.on?.("plotly_hover", ({ points: [{ pointNumber }], event }) => {
     /** @type {[number, number]} */
     const cell = pointNumber
-    const numbers = board.ended() ? panel.numbers() : null
-    const show = () => board.tip(panel.tell(...cell, numbers?.there), event)
+    const numbers = board.ended() ? panel.numbers?.() : null
+    const show = () => board.tip(panel.tell?.(...cell, numbers?.there ?? null) ?? "", event)
     pointed = cell
     show()
     if (numbers && !numbers.there) numbers.comes.then(() => pointed === cell && show())
   })
-  panel.plot.on("plotly_unhover", () => {
+  panel.plot.on?.("plotly_unhover", () => {
     pointed = null
     board.tip("")
   })
-  panel.plot.on("plotly_click", ({ points: [{ pointNumber: [row, column] }] }) => panel.click?.(row, column))
+  panel.plot.on?.("plotly_click", ({ points: [{ pointNumber: [row, column] }] }) => panel.click?.(row, column))
 }

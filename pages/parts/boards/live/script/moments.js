@@ -27,9 +27,9 @@ function momentsOf(board) {
     name: "not finite",
     step: board.status.state === "failed" && board.shownStep() >= board.status.step ? board.status.step : null,
   }
-  return [...crossed, pattern, failed].filter(({ step }) => step != null && step <= board.cut).sort((a, b) =>
-    a.step - b.step
-  )
+  return [...crossed, pattern, failed]
+    .flatMap(({ name, step }) => (step != null && step <= board.cut ? [{ name, step }] : []))
+    .sort((a, b) => a.step - b.step)
 }
 
 /**

@@ -28,15 +28,18 @@ export function replayBar(board, tell) {
   const label = el("span", { class: "at" }, "")
   const live = el("button", { type: "button", class: "live", onclick: () => follow() }, "Live")
   const root = el("div", { class: "replay" }, play, slider, label, live)
-  /** @type {ReturnType<typeof setInterval> | null} */
-  let timer = null
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  let timer
   let clock = 0
 
+  /** How long a recording plays, in seconds. */
+  const length = () => board.data.seconds ?? 0
   const latest = () => board.snapshots.length - 1
   const stepAt = () => board.replayedStep() ?? board.shownStep()
   const show = (/** @type {number | null} */ place) => {
     board.looking = place
-    if (board.recorded()) board.cut = board.snapshots[place].step // all that is drawn and said is of this one step
+    // All that is drawn and said of a recording is of this one step.
+    if (board.recorded() && place != null) board.cut = board.snapshots[place].step
     tell()
     board.painter.touchAll()
   }
@@ -61,7 +64,7 @@ export function replayBar(board, tell) {
   }
   const stop = () => {
     clearInterval(timer)
-    timer = null
+    timer = undefined
     draw()
   }
   const toggle = () => (timer ? stop() : start())
@@ -69,7 +72,7 @@ export function replayBar(board, tell) {
     clearInterval(timer)
     if (board.recorded()) {
       if (atEnd()) show(0)
-      clock = board.looking ? board.data.seconds * (board.shownStep() / board.status.step) : -REST
+      clock = board.looking ? length() * (board.shownStep() / board.status.step) : -REST
       timer = setInterval(goOn, FRAME * 1000)
     } else {
       let place = board.looking == null || board.looking >= latest() ? -1 : board.looking
@@ -85,7 +88,7 @@ export function replayBar(board, tell) {
   const goOn = () => {
     if (document.hidden || !board.panels.some(({ near }) => near)) return
     clock += FRAME
-    const step = Math.max(0, clock / board.data.seconds) * board.status.step
+    const step = Math.max(0, clock / length()) * board.status.step
     const later = board.snapshots.findIndex((snapshot) => snapshot.step > step)
     const place = later < 0 ? latest() : Math.max(0, later - 1)
     if (place !== board.looking) show(place)

@@ -19,8 +19,8 @@ const TIMEOUT = 8000
 export function followRun(board, { onNews, onSilence, onRefusal }) {
   /** @type {EventSource | null} */
   let source = null
-  /** @type {ReturnType<typeof setTimeout> | null} */
-  let patience = null
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let patience
 
   const open = () => {
     source = new EventSource(new URL(`live/${encodeURIComponent(board.data.run)}?after=${board.have}`, appAddress()))

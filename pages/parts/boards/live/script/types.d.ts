@@ -21,13 +21,13 @@ export interface Grid {
 /** The numbers of an array, row by row, last axis fastest. */
 export interface Exact {
   shape: number[]
-  decoded?: Float32Array
+  decoded: Float32Array
 }
 
 /** An array that is asked for: `there` once it is loaded; null where the run no longer keeps it. */
 export interface Numbers {
   there: Exact | null
-  comes?: Promise<Exact | null>
+  comes: Promise<Exact | null>
 }
 
 /** The steps of a line and its values. */
@@ -100,8 +100,7 @@ export interface Head {
 export interface PartAt {
   kind: string
   layer: number | null
-  which: Which | null
-  head: number | null
+  head: Head | null
 }
 
 /** A symbol of the sequence. */

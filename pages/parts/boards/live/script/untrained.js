@@ -16,8 +16,8 @@ export function untrainedModel({ onNews, onProblem }) {
   let shown = ""
   /** @type {AbortController | null} */
   let asking = null
-  /** @type {ReturnType<typeof setTimeout> | null} */
-  let again = null
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let again
 
   const ask = async (/** @type {string} */ query) => {
     asking?.abort()

@@ -20,13 +20,14 @@ export function downloads(board, panel) {
   const save = async (/** @type {string} */ format) => {
     menu.open = false
     missing.hidden = true
-    if (!panel.drawn && !panel.picture) return
     const heading = [panel.title, panel.detail, board.data.name].filter(Boolean).join(", ")
     const name = `${board.data.name || "figure"} ${panel.title} ${panel.detail ?? ""}`.trim().replace(
       /[^\p{L}\p{N}]+/gu,
       "-",
     ).toLowerCase()
     if (panel.picture) return savePicture(`${name}.${format}`, panel.picture(), format)
+    const { drawn } = panel
+    if (!drawn) return
     if (format === "csv") {
       const traces = panel.exact ? await panel.exact() : panel.plot._fullData
       if (traces) return saveText(`${name}.csv`, csvOf(traces))
@@ -35,13 +36,13 @@ export function downloads(board, panel) {
       return
     }
     const { theme } = board
-    const layout = dressed(panel.drawn.layout, theme, "")
+    const layout = dressed(drawn.layout, theme, "")
     const margin = { ...layout.margin, t: (layout.margin?.t ?? 30) + 40 }
     const title = { text: plainText(heading), font: { size: layout.font?.size }, x: 0.02, y: 0.97, yanchor: "top" }
     const [width, height] = [panel.plot.offsetWidth, panel.plot.offsetHeight + 40]
     const legend = { ...layout.legend, y: 1 - 34 / height }
     const figure = {
-      data: panel.drawn.traces,
+      data: drawn.traces,
       layout: { ...layout, margin, title, legend, paper_bgcolor: theme.surface },
     }
     saveAddress(
@@ -51,6 +52,7 @@ export function downloads(board, panel) {
   }
   const saveSlide = async (/** @type {string} */ format) => {
     menu.open = false
+    if (!panel.slide || !panel.figure) return
     const { layout, scale } = panel.slide
     const figure = { data: panel.figure.data, layout }
     saveAddress(
@@ -149,15 +151,10 @@ function csvOf(traces) {
  * @returns {Value[][]}
  */
 function cellsOf({ z, customdata, meta: { label, rows, columns } }) {
-  /** @type {[string, number[]][][]} */
-  const [high, wide] = [rows, columns].map((named) => Object.entries(named))
-  /** @type {[string, number[], number][]} */
-  const places = [
-    ...high.slice(0, -1).map(([name, numbers]) => /** @type {[string, number[], number]} */ ([name, numbers, 0])),
-    ...wide.slice(0, -1).map(([name, numbers]) => /** @type {[string, number[], number]} */ ([name, numbers, 1])),
-    [...high.at(-1), 0],
-    [...wide.at(-1), 1],
-  ]
+  /** @type {(named: Record<string, number[]>, axis: number) => [string, number[], number][]} */
+  const along = (named, axis) => Object.entries(named).map(([name, numbers]) => [name, numbers, axis])
+  const [high, wide] = [along(rows, 0), along(columns, 1)]
+  const places = [...high.slice(0, -1), ...wide.slice(0, -1), ...high.slice(-1), ...wide.slice(-1)]
   /** @type {Value[][]} */
   const lines = [["series", ...places.map(([name]) => name), "value"]]
   ;(customdata ?? z).forEach((/** @type {ArrayLike<number>} */ values, /** @type {number} */ row) => {
@@ -211,7 +208,8 @@ async function savePicture(name, { text, width, height }, format) {
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`
   await image.decode()
   const canvas = el("canvas", { width: 3 * width, height: 3 * height })
-  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height)
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"))
+  context.drawImage(image, 0, 0, canvas.width, canvas.height)
   saveAddress(name, canvas.toDataURL("image/png"))
 }
 

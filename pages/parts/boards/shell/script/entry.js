@@ -19,7 +19,8 @@ export default function (component) {
   import(new URL(component.data[0].script, appAddress()).href).then(
     ({ draw }) => parentElement.newest === component && (end = draw(component)),
     () => {
-      parentElement.querySelector(".board").textContent = "What stands here could not be loaded. Reload the page."
+      const board = parentElement.querySelector(".board")
+      if (board) board.textContent = "What stands here could not be loaded. Reload the page."
     },
   )
   return () => {

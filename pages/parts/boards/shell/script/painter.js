@@ -15,8 +15,8 @@ const STINT = 40 // milliseconds of drawing before the browser may paint
 export function newPainter(board, { beat, margin, begin }) {
   /** @type {Set<Panel>} */
   const panels = new Set()
-  /** @type {ReturnType<typeof setTimeout> | null} */
-  let pending = null
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let pending
   let changed = true
   let begunAt = -Infinity
 
@@ -25,7 +25,7 @@ export function newPainter(board, { beat, margin, begin }) {
   }
   const stop = () => {
     clearTimeout(pending)
-    pending = null
+    pending = undefined
   }
   /**
    * One round: the panel that was drawn longest ago first; what does not fit into the stint follows after the browser

@@ -65,7 +65,8 @@ const boards = new WeakMap()
 export const drawingWith = (sourceOf) => ({ data: [data], parentElement, setStateValue, setTriggerValue }) => {
   let board = boards.get(parentElement)
   if (!board) {
-    board = newBoard(sourceOf, parentElement.host ?? parentElement, parentElement.querySelector(".board"), data.plotly)
+    const canvas = /** @type {HTMLElement} */ (parentElement.querySelector(".board"))
+    board = newBoard(sourceOf, parentElement.host ?? parentElement, canvas, data.plotly)
     boards.set(parentElement, board)
   }
   board.hear(data, setStateValue, setTriggerValue)

@@ -45,14 +45,14 @@ export function chosenIn(sample, wanted) {
  * @returns {(state: number) => number}
  */
 export function rightAfter(seen, sample, wanted) {
-  const asks = (/** @type {(number | null)[]} */ row, /** @type {number} */ place) =>
-    row[place] != null && sample.marks[place] != null
   return (state) => {
     const row = seen.rights[state]
     if (!row || !sample) return NaN
-    if (wanted?.kind === "reads" && asks(row, wanted.place)) return row[wanted.place]
-    const asked = row.filter((_, place) => asks(row, place))
-    return asked.reduce((sum, right) => sum + right, 0) / asked.length
+    const asked = row.map((right, place) => sample.marks[place] == null ? null : right)
+    const alone = wanted?.kind === "reads" ? asked[wanted.place] : null
+    if (alone != null) return alone
+    const known = asked.filter((right) => right != null)
+    return known.reduce((sum, right) => sum + right, 0) / known.length
   }
 }
 
@@ -81,7 +81,7 @@ export function leadingTo(model, seen, chosen) {
  * The sentence on what the chosen position reads in the last layer, or in the one head that is drawn, and the symbol
  * that it reads most.
  *
- * @param {{model: Model, seen: Seen, sample?: Sample}} drawn
+ * @param {{model: Model, seen: Seen, sample: Sample}} drawn
  * @param {At} chosen
  * @returns {{sentence: string, read: At | null}}
  */
@@ -116,6 +116,7 @@ export function readingIn({ model, seen, sample }, chosen) {
  * @returns {string} empty where there is nothing
  */
 export function numbersAt({ model, seen, sample, arcs }, layout, x, y) {
+  if (!sample) return ""
   const named = (/** @type {At["kind"]} */ kind, /** @type {number} */ place) => {
     const all = symbolsOf(sample, kind)
     return `${placeInWords(place, all.length, "position")} “${all[place]}”`

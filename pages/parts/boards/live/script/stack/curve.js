@@ -27,8 +27,8 @@ export function lossCurve() {
         .join(" "),
     )
     value.textContent = last ? number(last[1]) : ""
-    root.setAttribute("aria-label", last ? `loss ${number(last[1])} at step ${last[0]}` : "loss: not known yet")
-    root.title = root.getAttribute("aria-label")
+    root.title = last ? `loss ${number(last[1])} at step ${last[0]}` : "loss: not known yet"
+    root.setAttribute("aria-label", root.title)
   }
   draw([], [], 1)
   return { root, draw }

@@ -94,7 +94,10 @@ export function arcLines(arcs, layout) {
  * @returns {{whole: Line[], cut: string, above: string}}
  */
 export function streamLines(layout, stacks) {
-  const most = Math.max(...stacks.flatMap(({ norms }) => norms.flatMap((row) => row ?? [])), 1e-9)
+  const most = Math.max(
+    ...stacks.flatMap(({ norms }) => norms.flatMap((row) => (row ?? []).map((norm) => norm ?? 0))),
+    1e-9,
+  )
   const thickest = Math.max(1.2, Math.min(6, 0.55 * layout.pitch))
   const texts = Array.from({ length: CLASSES }, () => /** @type {string[]} */ ([]))
   /** @type {string[][]} */
@@ -108,7 +111,8 @@ export function streamLines(layout, stacks) {
       /** @type {string[] | undefined} */ into = undefined,
     ) => {
       for (let place = 0; place < count; place++) {
-        const at = row?.[place] == null ? 1 : Math.min(CLASSES - 1, Math.floor((CLASSES * row[place]) / most))
+        const norm = row?.[place]
+        const at = norm == null ? 1 : Math.min(CLASSES - 1, Math.floor((CLASSES * norm) / most))
         ;(into ?? texts[at]).push(`M${round(xOf(layout, kind, place))} ${round(below)}V${round(above)}`)
       }
     }

@@ -57,6 +57,7 @@ export function flowTo({ layers, self, cross = null, encoder = null, skips }, { 
    */
   const follow = (which, weights, layer, mass, carried, reach) => {
     const matrix = weights.layers[layer]
+    if (!matrix) return
     const read = carried ? 0.5 : 1
     for (let query = 0; query < mass.length; query++) {
       if (!(mass[query] > 1e-4)) continue
@@ -77,7 +78,7 @@ export function flowTo({ layers, self, cross = null, encoder = null, skips }, { 
     for (let layer = layers - 1; layer >= 0; layer--) {
       const next = new Float64Array(mass.length)
       if (weights?.layers[layer]) {
-        if (stack === "self" && cross?.layers[layer]) follow("cross", cross, layer, mass, skips(stack, layer), memory)
+        if (stack === "self" && cross) follow("cross", cross, layer, mass, skips(stack, layer), memory)
         follow(stack, weights, layer, mass, skips(stack, layer), next)
       }
       mass.forEach((share, place) => {

@@ -13,7 +13,7 @@ const IN_LAYER = ["skip", "norm", "mlp"]
 
 /** @import { Layout } from "./layout.js" */
 /** @import { Seen } from "./seen.js" */
-/** @import { Column, LiveBoard, Model, PartAt, Which } from "../types.d.ts" */
+/** @import { Column, Head, LiveBoard, Model, PartAt, Which } from "../types.d.ts" */
 
 /**
  * A bar of a share or a gradient.
@@ -38,7 +38,7 @@ const IN_LAYER = ["skip", "norm", "mlp"]
  * The parts of a model, built anew by `build` and brought up to date by `draw`.
  *
  * @param {(at: PartAt, node: HTMLElement) => void} onPart a part was clicked
- * @param {(at: PartAt) => void} onLarge a head was clicked twice
+ * @param {(head: Head) => void} onLarge a head was clicked twice
  * @returns {{root: HTMLElement, build: (model: Model) => void,
  *   draw: (layout: Layout, model: Model, seen: SeenRight, board: LiveBoard) => void}}
  */
@@ -60,7 +60,7 @@ export function modelParts(onPart, onLarge) {
   }
   root.ondblclick = ({ target }) => {
     const node = /** @type {Element} */ (target).closest(".tile")
-    if (node instanceof HTMLElement) onLarge(partAt(node))
+    if (node instanceof HTMLElement) onLarge(headAt(node))
   }
 
   /**
@@ -74,7 +74,7 @@ export function modelParts(onPart, onLarge) {
     const told = model.parts[kind]
     if (!told) return []
     const [word, rest] = told.label.split("{layer}") // on a narrow screen the number alone
-    const label = rest == null ? [told.label] : [el("span", { class: "word" }, word), `${layer + 1}${rest}`]
+    const label = rest == null ? [told.label] : [el("span", { class: "word" }, word), `${(layer ?? 0) + 1}${rest}`]
     const node = el(
       "button",
       {
@@ -173,7 +173,7 @@ export function modelParts(onPart, onLarge) {
     const theme = board.theme.name
     for (const { tiles } of layers) {
       for (const tile of tiles) {
-        const { which, layer, head } = partAt(tile)
+        const { which, layer, head } = headAt(tile)
         const grid = seen.grid(which)
         const place = grid && seen.places(which)[layer]
         drawTile(tile, place == null ? null : grid, place == null ? 0 : place * model.heads + head, theme)
@@ -213,13 +213,22 @@ export function modelParts(onPart, onLarge) {
  * @returns {PartAt}
  */
 function partAt(node) {
-  const { part = "head", layer, kind, head } = node.dataset
+  const { part, layer } = node.dataset
   return {
-    kind: part,
+    kind: part ?? "head",
     layer: layer == null ? null : Number(layer),
-    which: /** @type {Which | undefined} */ (kind) ?? null,
-    head: head == null ? null : Number(head),
+    head: part ? null : headAt(node),
   }
+}
+
+/**
+ * The head that a tile stands for.
+ *
+ * @param {HTMLElement} tile
+ * @returns {Head}
+ */
+function headAt({ dataset: { kind, layer, head } }) {
+  return { which: /** @type {Which} */ (kind), layer: Number(layer), head: Number(head) }
 }
 
 /**

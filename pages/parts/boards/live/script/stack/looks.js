@@ -102,7 +102,7 @@ export function newLooks(board, changed) {
     if (askedFor !== query(wish)) ask(wish) // of other settings, or another run
     return answered
   }
-  const shown = () => seen()?.snapshot ?? board.snapshot()
+  const shown = () => seen()?.snapshot ?? board.snapshot() ?? null
   const away = (/** @type {string} */ name) => wish.without.includes(name)
   const whyNot = () => (subject() ? "" : "While it trains, nothing can be taken away: wait for the end, or stop it.")
   /** @type {Looks["turn"]} */

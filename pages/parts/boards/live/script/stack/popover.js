@@ -47,7 +47,7 @@ export function partBox(root) {
         { type: "button", disabled: Boolean(why), title: why || false, onclick: () => (hide(), act()) },
         label,
       )
-    const reasons = [...new Set(buttons.map(({ why }) => why).filter(Boolean))]
+    const reasons = [...new Set(buttons.map(({ why = "" }) => why).filter(Boolean))]
     box.replaceChildren(
       el("strong", {}, title),
       el("p", {}, says),

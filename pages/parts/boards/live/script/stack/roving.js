@@ -38,7 +38,7 @@ export function rovingFocus(root, selector, entered = () => {}) {
       node.offsetParent && !node.matches(":disabled")
     )
   const nearest = (
-    /** @type {EventTarget} */ target,
+    /** @type {EventTarget | null} */ target,
   ) => /** @type {HTMLElement | null} */ (/** @type {Element} */ (target).closest(selector))
   const hold = (/** @type {HTMLElement | null} */ node) => {
     if (present && present !== node) present.tabIndex = -1

@@ -38,25 +38,25 @@ export function partWords(at, { model, looks, only, grid, place, large, alone, a
   })
   /** @type {string[]} */
   const notes = []
-  if (at.kind === "head") {
-    const mine = only && only.which === at.which && only.layer === at.layer && only.head === at.head
+  const { head } = at
+  if (head) {
+    const mine = only && only.which === head.which && only.layer === head.layer && only.head === head.head
     if (model.heads > 1 || mine) {
       buttons.push(
-        mine
-          ? { label: "All heads", act: () => alone(null) }
-          : { label: "Its arcs alone", act: () => alone({ which: at.which, layer: at.layer, head: at.head }) },
+        mine ? { label: "All heads", act: () => alone(null) } : { label: "Its arcs alone", act: () => alone(head) },
       )
     }
     if (large) buttons.push({ label: "Show large", act: large })
     if (grid && place != null && grid.block.every((cells) => cells === 1)) {
-      notes.push(headInWords(grid, place * model.heads + at.head))
+      notes.push(headInWords(grid, place * model.heads + head.head))
     }
   }
   if (part.off) notes.push("This model was made without it.")
   if (part.fault) notes.push("In this model it is broken.")
-  if (part.trains) buttons.push({ label: part.trains.label, act: () => act({ set: part.trains.set }) })
+  const { trains } = part
+  if (trains) buttons.push({ label: trains.label, act: () => act({ set: trains.set }) })
   if (part.opens) buttons.push({ label: "Settings", act: () => act({ open: part.opens }) })
-  return { title: titleOf(part, at), says: part.says, notes, buttons }
+  return { title: titleOf(part, at.layer, head?.head), says: part.says, notes, buttons }
 }
 
 /**
@@ -65,9 +65,9 @@ export function partWords(at, { model, looks, only, grid, place, large, alone, a
  * @param {PartAt} at
  * @param {Model} model
  */
-function cutsOf({ kind, which, layer, head }, model) {
+function cutsOf({ kind, layer, head }, model) {
   if (!model.parts[kind].takes) return []
-  if (kind === "head") return [{ names: [`head.${LETTERS[which]}${layer}.${head}`], side: "" }]
+  if (head) return [{ names: [`head.${LETTERS[head.which]}${head.layer}.${head.head}`], side: "" }]
   if (layer == null) return [{ names: [kind], side: "" }]
   const several = model.stacks.length > 1
   return model.stacks.map(({ prefix }) => ({
@@ -80,10 +80,11 @@ function cutsOf({ kind, which, layer, head }, model) {
  * The title of a part at its place.
  *
  * @param {Part} part
- * @param {Pick<PartAt, "layer" | "head">} at
+ * @param {number | null} layer
+ * @param {number} [head]
  */
-function titleOf({ title }, { layer, head }) {
-  return title.replace("{layer}", `${(layer ?? 0) + 1}`).replace("{head}", `${(head ?? 0) + 1}`)
+function titleOf({ title }, layer, head = 0) {
+  return title.replace("{layer}", `${(layer ?? 0) + 1}`).replace("{head}", `${head + 1}`)
 }
 
 /**
@@ -96,7 +97,7 @@ function partNamed(name, model) {
   const [kind, place = "", head] = name.split(".")
   const shown = kind === "layer" && !model.parts.layer ? "cell" : kind
   const layer = place ? Number(place.replace(/\D/g, "")) : null
-  const words = titleOf(model.parts[shown], { layer, head: head == null ? null : Number(head) })
+  const words = titleOf(model.parts[shown], layer, Number(head ?? 0))
   const side = place.startsWith("e") ? " of the encoder" : place.startsWith("c") ? " (cross-attention)" : ""
   return { part: model.parts[shown], words: words.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()) + side }
 }

@@ -87,7 +87,7 @@ function* shapesOf(node, left, top) {
     })
   }
   for (const words of node.childNodes) {
-    if (words.nodeType === 3 && words.textContent.trim()) yield lettersOf(words, style, left, top)
+    if (words instanceof Text && words.data.trim()) yield lettersOf(words, style, left, top)
   }
   for (const child of node.children) yield* shapesOf(child, left, top)
 }
@@ -95,7 +95,7 @@ function* shapesOf(node, left, top) {
 /**
  * The letters of a node of text, where they stand.
  *
- * @param {Node} words
+ * @param {Text} words
  * @param {CSSStyleDeclaration} style
  * @param {number} left of the picture
  * @param {number} top of the picture
@@ -111,7 +111,7 @@ function lettersOf(words, style, left, top) {
     fill: style.color,
     opacity: style.opacity,
   }
-  return drawing("text", { ...place, ...look }, words.textContent)
+  return drawing("text", { ...place, ...look }, words.data)
 }
 
 /**
@@ -130,6 +130,5 @@ function linesOf(node, { x, y, width, height }) {
     }
   })
   for (const [name, value] of Object.entries({ x, y, width, height })) copy.setAttribute(name, `${value}`)
-  if (node.viewBox.baseVal?.width) copy.setAttribute("viewBox", node.getAttribute("viewBox"))
   return copy
 }

@@ -19,7 +19,7 @@ const LAYERED = { skip: "skip", norm: "norm", mlp: "mlp", layer: "layer", cell: 
  * @property {(which: StackKind, layer: number) => boolean} skips whether the stream is carried past a layer
  * @property {(which: Which) => (number | null)[]} places the place in the snapshot of each layer; null for one that is
  *   gone
- * @property {(which: Which | null) => Grid | null} grid
+ * @property {(which: Which) => Grid | null} grid
  * @property {(which: Which) => Weights | null} weights
  * @property {(which: StackKind) => ((number | null)[] | undefined)[]} norms of the streams after each layer
  * @property {((number | null)[] | undefined)[]} rights how likely each right answer is after each layer
@@ -43,13 +43,13 @@ export function seenIn(model, snapshot, { without, only }) {
   const places = (/** @type {Which} */ which) => placesOf(model.layers, gone(which))
   const there = (/** @type {Which} */ which) => places(which).filter((place) => place != null).length
   const fits = (/** @type {Which} */ which) => {
-    const grid = snapshot.patterns[which]
+    const grid = snapshot?.patterns[which]
     return grid ? grid.shape[0] === there(which) && grid.shape[1] === model.heads : there(which) === 0
   }
   const states = snapshot?.residual?.norm?.length
-  const known = Boolean(snapshot) && model.kinds.every(fits) && (states == null || states === there("self") + 1)
+  const known = model.kinds.every(fits) && (states == null || states === there("self") + 1) ? snapshot : undefined
   /** @type {Seen["grid"]} */
-  const grid = (which) => (known && which ? snapshot.patterns[which] : null)
+  const grid = (which) => known?.patterns[which] ?? null
 
   /** @type {Seen["cut"]} */
   const cut = (kind, layer, head) => {
@@ -63,20 +63,21 @@ export function seenIn(model, snapshot, { without, only }) {
     passes || gone(which)(layer) || (model.skips && !away.has(`skip.${stackOf(which)}${layer}`))
 
   const weights = (/** @type {Which} */ which) => {
-    if (!grid(which)) return null
+    if (!known || !grid(which)) return null
     const alone = only?.which === which ? only : null
     const off = (/** @type {number} */ layer, /** @type {number} */ head) => cut(`head.${which}`, layer, head)
-    const kept = (snapshot.flowing ??= new Map())
+    const kept = (known.flowing ??= new Map())
     const name = JSON.stringify([which, alone, without.filter((part) => /^(head|layer)/.test(part))])
-    if (!kept.has(name)) kept.set(name, weightsOf(snapshot, which, places(which), { only: alone, off }))
-    return kept.get(name)
+    const found = kept.get(name) ?? weightsOf(known, which, places(which), { only: alone, off })
+    if (found) kept.set(name, found)
+    return found
   }
   const residual = (
     /** @type {string} */ name,
     /** @type {Which} */ which,
-  ) => (known ? statesOf(snapshot.residual?.[name], places(which)) : [])
+  ) => (known ? statesOf(known.residual?.[name], places(which)) : [])
   return {
-    known,
+    known: Boolean(known),
     only,
     cut,
     skips,

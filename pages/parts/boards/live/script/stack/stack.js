@@ -52,12 +52,12 @@ export function stackPanel(board, title) {
   const paths = pathsDrawing()
   const parts = modelParts(
     (at, node) => open(at, node),
-    ({ which, layer, head }) => enlarge({ which, layer, head }),
+    (head) => enlarge(head),
   )
   const symbols = symbolRows({
     onPoint: (at) => follow("pointed", at),
     onChoose: (at) => follow("chosen", at),
-    onSwap: (one, other) => looks.swap(drawn.question, one, other),
+    onSwap: (one, other) => drawn?.question && looks.swap(drawn.question, one, other),
   })
   const clear = () => {
     own.clear()
@@ -82,22 +82,28 @@ export function stackPanel(board, title) {
   const follow = (/** @type {"chosen" | "pointed"} */ how, /** @type {At | null} */ at) => {
     if (at?.kind === view[how]?.kind && at?.place === view[how]?.place) return
     view[how] = at
-    if (drawn) attend()
+    if (drawn) attend(drawn)
   }
   const alone = (/** @type {Head | null} */ head) => {
     view.only = head
     touch()
   }
   /** Show a head large in the panels of attention, where the board has them; here its arcs alone are drawn. */
-  const enlarge = (/** @type {Head} */ { which, layer, head }) => {
-    board.enlarge?.({ which, layer, head })
-    alone({ which, layer, head })
+  const enlarge = (/** @type {Head} */ head) => {
+    board.enlarge?.(head)
+    alone(head)
   }
   const open = (/** @type {PartAt} */ at, /** @type {HTMLElement} */ node) => {
+    if (!drawn) return
     const { seen, model } = drawn
-    const shown = { grid: seen.grid(at.which), place: seen.places(at.which ?? "self")[at.layer], only: view.only }
-    const large = board.enlarge && (() => enlarge({ which: at.which, layer: at.layer, head: at.head }))
-    box.show(node, partWords(at, { model, looks, ...shown, large, alone, act: (does) => board.trigger("act", does) }))
+    const { head } = at
+    const shown = {
+      grid: head && seen.grid(head.which),
+      place: head && seen.places(head.which)[head.layer],
+      large: head && board.enlarge ? () => enlarge(head) : undefined,
+      only: view.only,
+    }
+    box.show(node, partWords(at, { model, looks, ...shown, alone, act: (does) => board.trigger("act", does) }))
   }
 
   panel.concerns = (news) => Boolean(news.snapshots?.length || Object.keys(news.columns ?? {}).length)
@@ -122,12 +128,12 @@ export function stackPanel(board, title) {
     panel.root.classList.toggle("slim", width < SLIM)
     panel.wait.hidden = Boolean(sample)
     symbols.root.hidden = !sample
-    if (sample) symbols.draw(sample, layout, drawn.question, !looks.whyNot())
+    if (sample && question) symbols.draw(sample, layout, question, !looks.whyNot())
     reset.hidden = !looks.any()
     own.form.hidden = board.recorded() && board.shownStep() < board.status.step
     own.say(looks.problem())
     place(layout)
-    attend()
+    attend(drawn)
     if (pointer) say()
     if (tall) setTimeout(() => Math.abs(tallNow() - tall) > 2 && touch(), 300) // what stands above it has moved it
   }
@@ -164,12 +170,12 @@ export function stackPanel(board, title) {
   }
 
   /** Draw what depends on the symbol that is followed: the arcs, the bars, the sentence. */
-  const attend = () => {
-    const { model, sample, seen, layout } = drawn
+  const attend = (/** @type {DrawnPicture} */ now) => {
+    const { model, sample, seen, layout } = now
     const wanted = view.pointed ?? view.chosen
     const chosen = chosenIn(sample, wanted)
     const flow = leadingTo(model, seen, chosen)
-    Object.assign(drawn, flow)
+    Object.assign(now, flow)
     const gone = (/** @type {number} */ layer) => seen.cut("layer", layer)
     const stacks = model.stacks.map(({ kind }) => ({
       kind: /** @type {At["kind"]} */ (kind === "encoder" ? "source" : "reads"),
@@ -180,18 +186,21 @@ export function stackPanel(board, title) {
     const recurrent = ["gru", "lstm"].includes(model.family)
     paths.draw(layout, { ...flow, stacks, chosen, recurrent, gone, positions: shownOf(sample?.tokens).length })
     parts.draw(layout, model, { ...seen, right: rightAfter(seen, sample, wanted) }, board)
-    const { sentence: reads, read } = sample ? readingIn(drawn, chosen) : { sentence: "", read: null }
-    if (sample) symbols.mark(chosen, read)
-    sentence.say(sample ? resultOf() : "", sample ? toldOf(reads) : { sentence: "", issue: null })
+    if (!sample || !chosen) return sentence.say("", { sentence: "", issue: null })
+    const { sentence: reads, read } = readingIn({ model, seen, sample }, chosen)
+    symbols.mark(chosen, read)
+    sentence.say(resultOf(now, sample), toldOf(now, sample, reads))
   }
-  const resultOf = () => {
-    const { sample, snapshot, look } = drawn
-    const when = snapshot.step ? `step ${snapshot.step.toLocaleString("en")}` : "untrained"
+  const resultOf = (/** @type {DrawnPicture} */ { snapshot, look }, /** @type {Sample} */ sample) => {
+    const when = snapshot?.step ? `step ${snapshot.step.toLocaleString("en")}` : "untrained"
     return `${look?.typed ? "yours: " : ""}${scoreOf(sample)}, ${when}.`
   }
   /** The sentence and the issue that it links: of what was changed, or else of what the followed position reads. */
-  const toldOf = (/** @type {string} */ reads) => {
-    const { model, sample, look } = drawn
+  const toldOf = (
+    /** @type {DrawnPicture} */ { model, look },
+    /** @type {Sample} */ sample,
+    /** @type {string} */ reads,
+  ) => {
     const change = look && changeWords(model, look, sample)
     if (change) return change
     const made = madeWithout(model)
@@ -209,9 +218,9 @@ export function stackPanel(board, title) {
   let pointer = null // where it is over the picture
   /** Say the numbers under the pointer; they change while it rests. */
   const say = () => {
-    const text = pointer && drawn?.sample ? numbersAt(drawn, drawn.layout, ...pointer) : ""
+    const text = pointer && drawn ? numbersAt(drawn, drawn.layout, ...pointer) : ""
     tip.hidden = !text
-    if (!text) return
+    if (!text || !pointer || !drawn) return
     tip.textContent = text
     const beside = Math.max(0, Math.min(pointer[0] + 14, drawn.layout.width - tip.offsetWidth - 4))
     tip.style.transform = `translate(${beside}px, ${picture.offsetTop + pointer[1] + 16}px)`

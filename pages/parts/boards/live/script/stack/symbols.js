@@ -42,7 +42,10 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
   /** @type {Question} */
   let question
   let movable = false
-  const focus = rovingFocus(root, "[data-reads], [data-source]", (node) => onChoose(placeOf(node)))
+  const focus = rovingFocus(root, "[data-reads], [data-source]", (node) => {
+    const at = placeOf(node)
+    if (at) onChoose(at)
+  })
 
   const cell = (
     /** @type {At} */ { kind, place },
@@ -178,7 +181,7 @@ function symbolRow(name, label) {
   /** @type {{node: HTMLElement, drawn: Partial<Cell>}[]} */
   const cells = []
   const fill = (/** @type {Cell[]} */ wanted) => {
-    while (cells.length > wanted.length) cells.pop().node.remove()
+    while (cells.length > wanted.length) cells.pop()?.node.remove()
     wanted.forEach((one, at) => {
       if (!cells[at]) {
         cells[at] = { node: el("span", { role: "gridcell" }), drawn: {} }
@@ -217,7 +220,7 @@ function saidOf(sample, at) {
 /**
  * The symbol that an element is, if it is one.
  *
- * @param {EventTarget} node
+ * @param {EventTarget | null} node
  * @returns {At | null}
  */
 function placeOf(node) {

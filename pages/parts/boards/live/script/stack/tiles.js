@@ -46,6 +46,21 @@ export function headTile(kind, layer, head) {
 }
 
 /**
+ * The canvas of a tile with so many cells.
+ *
+ * @param {HTMLElement} tile
+ * @param {number} columns
+ * @param {number} rows
+ * @returns {Pick<Drawn, "context" | "image">}
+ */
+function sizedAnew(tile, columns, rows) {
+  const canvas = /** @type {HTMLCanvasElement} */ (tile.querySelector("canvas"))
+  Object.assign(canvas, { width: columns, height: rows })
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"))
+  return { context, image: new ImageData(columns, rows) }
+}
+
+/**
  * Draw a head's matrix: the stronger a weight, the less transparent its cell, by its root, so that weak ones are seen
  * too.
  *
@@ -58,21 +73,16 @@ export function drawTile(tile, grid, place, theme) {
   const drawn = drawnOn.get(tile)
   if (drawn && drawn.grid === grid && drawn.place === place && drawn.theme === theme) return
   const [rows, columns] = grid ? grid.shape.slice(-2) : [1, 1]
-  let { context, image } = drawn ?? {}
-  if (image?.width !== columns || image.height !== rows) {
-    const canvas = tile.querySelector("canvas")
-    Object.assign(canvas, { width: columns, height: rows })
-    context = canvas.getContext("2d")
-    image = new ImageData(columns, rows)
-  }
+  const fits = drawn && drawn.image.width === columns && drawn.image.height === rows
+  const { context, image } = fits ? drawn : sizedAnew(tile, columns, rows)
   drawnOn.set(tile, { grid, place, theme, context, image })
   const cells = new Uint32Array(image.data.buffer)
   const [r, g, b] = toRgb(HEAD_COLORS[theme])
   const color = (b << 16) | (g << 8) | r // bytes of a pixel from the lowest on
-  const values = grid && valuesOf(grid)
+  const values = grid ? valuesOf(grid) : null
   const start = place * rows * columns
   for (let at = 0; at < cells.length; at++) {
-    cells[at] = grid ? (((255 * Math.sqrt(Math.min(1, values[start + at]))) << 24) | color) >>> 0 : 0
+    cells[at] = values ? (((255 * Math.sqrt(Math.min(1, values[start + at]))) << 24) | color) >>> 0 : 0
   }
   context.putImageData(image, 0, 0)
 }
