@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import (
+    PHONE,
     PROJECTOR,
     Open,
     button,
@@ -154,6 +155,29 @@ def test_a_stage_is_presented_from_the_keyboard(open_page: Open) -> None:
     page.get_by_text("What helps:").wait_for()
     page.keyboard.press("Escape")
     bar.wait_for()
+
+
+def test_a_class_opens_the_code_and_guesses_and_the_wall_counts_while_it_does(open_page: Open, app: str) -> None:
+    wall = open_page(STAGE, "The mask is missing", PROJECTOR, before=lambda page: page.add_init_script(LISTENS))
+    button(wall, "Run").wait_for()
+    wall.wait_for_function("() => window.listens")
+    wall.keyboard.press("p")
+    wall.get_by_test_id("stHeader").wait_for(state="hidden")
+    wall.keyboard.press("q")
+    link = wall.get_by_role("dialog").locator(".link").inner_text()
+    wall.keyboard.press("q")
+    wall.keyboard.press("PageDown")
+    wall.get_by_role("radiogroup", name="Your guess").wait_for()
+    phones = [open_page(link.removeprefix(app), "The mask is missing", PHONE) for _ in range(2)]
+    for answered, (phone, answer) in enumerate(zip(phones, ("It rises", "It falls"), strict=True), start=1):
+        phone.get_by_role("radio", name=answer).click()
+        wall.get_by_text(f"{answered} of 2 students have guessed.").wait_for()
+        nothing_is_cut_off(phone)
+    wall.keyboard.press("PageDown")
+    hands = wall.get_by_text("The class: It falls 1 · It stays 0 · It rises 1")
+    hands.wait_for()
+    in_view(hands)
+    wall.locator(".badge").get_by_text("Finished").wait_for()
 
 
 def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open) -> None:

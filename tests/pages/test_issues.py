@@ -5,6 +5,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import pytest
@@ -22,6 +23,7 @@ from pages.parts.issues.words import with_formulas_apart
 from pages.parts.stage.board import as_csv, as_json
 from pages.parts.stage.experiments import EXPERIMENTS
 from pages.parts.stage.issue_list import RAN, in_groups
+from pages.parts.stage.presenting import KEY as PRESENTING
 from pages.parts.stage.shown import of_run
 from tests.engine.workers.test_pool import until
 from tests.pages.looking import Open, labels, press, said
@@ -234,6 +236,34 @@ def test_a_guess_stays_with_its_run_when_the_page_is_loaded_again(open_page: Ope
     wrong = open_page("issues.py", **link | {"guess": "2"})
     assert "You said" not in said(wrong)
     assert "guess" in said(wrong)
+
+
+def test_a_class_guesses_each_on_its_own_screen_and_the_wall_counts(open_page: Open, scripted: Scripted) -> None:
+    link = {"issue": "scripted", "seeds": "6", "lesson": "scripted.5", "at": "1", "class": "0123abcd"}
+    wall = open_page("issues.py", **link, present="true")
+    now = wall.session_state[PRESENTING]
+
+    def at(beat: str) -> str:
+        wall.session_state[PRESENTING] = replace(now, beat=now.beats.index(beat))
+        return said(wall.run())
+
+    assert ":material/groups:" not in at("guess"), "nothing where nobody has joined"
+    for answer in (1, 1, -1):
+        student = open_page("issues.py", **link)
+        assert "your guesses are counted, without your name" in said(student)
+        student.button_group(key="guess.scripted").set_value(answer).run()
+    assert ":material/groups:" not in said(student), "only the wall counts"
+    open_page("issues.py", **link)
+    assert "**3 of 4** students have guessed." in at("guess")
+    assert "It rises" not in said(wall), "nobody is told what the others think"
+    assert "The class: It falls **1** · It stays **0** · It rises **2**" in at("run")
+    assert run_of(wall).wait(600)
+    assert "right" not in at("figure")
+    assert "**2 of 3** right." in at("sentence")
+
+    wrong = open_page("issues.py", **link | {"class": "../x"})
+    assert "class" in said(wrong)
+    assert "counted" not in said(wrong)
 
 
 def test_an_undecided_claim_offers_more_seeds_and_what_is_stored_is_used(open_page: Open, scripted: Scripted) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from engine.settings.errors import Problem
 
-CARRIED = ("lesson", "at", "present")
+CARRIED = ("lesson", "at", "present", "class")
 """Names that every page's address carries along while a lesson is held; they are no page's own."""
 NAMES = ("show", "hide", "lock")
 ALLOWED = "one or more names of controls on this page, separated by commas"

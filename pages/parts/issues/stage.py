@@ -17,6 +17,7 @@ from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.boards.panels import pick_told
 from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, take_dragged
+from pages.parts.issues.hands import count_guess, show_hands
 from pages.parts.issues.key_panel import key_sections, outcome_so_far
 from pages.parts.issues.state import asked, begin, extended, forget, offer_more_seeds, show_settings
 from pages.parts.issues.words import show_way
@@ -61,11 +62,15 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
             st.header(figure.question, anchor=False)
             if shows("guess"):
                 guess = ask_guess(issue.slug, figure, disabled=run is not None)
+                count_guess(issue.slug, guess.answer)
                 with st.container():  # always there: what comes into it must not replace Run, which may have the focus
                     if outcome is not None and guess.answer is not None and shows("sentence"):
                         st.markdown(answered(figure, guess, outcome))
                     elif outcome is None and guess.answer is not None and run is None:
                         ask_size(issue.slug, figure)
+                    show_hands(
+                        issue.slug, figure, outcome.answer if outcome is not None and shows("sentence") else None
+                    )
                 if outcome is None or not presented():
                     _run(issue, run)
             if shown is not None and outcome is not None and not presented():

@@ -13,6 +13,7 @@ from urllib.parse import urlencode, urlsplit
 import segno
 import streamlit as st
 
+from engine.experiments.classroom import FORM, new_code
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import Lesson, Step, from_code, to_code
 from engine.settings.errors import ConfigError, Problem
@@ -42,6 +43,8 @@ class Presenting:
     """Whether pages are shown for a room; else the lesson only leads from step to step."""
     began: float = 0.0
     """When the lesson began, in seconds since 1970."""
+    classroom: str = ""
+    """The code of the classroom in which guesses are counted; empty where the lesson is nobody's but one's own."""
 
     @property
     def step(self) -> Step:
@@ -60,7 +63,12 @@ class Presenting:
         return not self.on or beat not in self.beats or self.beat >= self.beats.index(beat)
 
     def carried(self) -> dict[str, str]:
-        return {"lesson": to_code(self.lesson), "at": str(self.at + 1), **({"present": "true"} if self.on else {})}
+        own = {"present": "true" if self.on else "", "class": self.classroom}
+        return {
+            "lesson": to_code(self.lesson),
+            "at": str(self.at + 1),
+            **{name: text for name, text in own.items() if text},
+        }
 
 
 def presenting() -> Presenting | None:
@@ -99,7 +107,7 @@ def put(now: Presenting | None) -> None:
 
 
 def start_lesson(lesson: Lesson, *, on: bool = True) -> None:
-    put(Presenting(lesson, on=on, began=time.time()))
+    put(Presenting(lesson, on=on, began=time.time(), classroom=new_code() if on else ""))
 
 
 def open_lesson() -> list[Problem]:
@@ -118,14 +126,18 @@ def open_lesson() -> list[Problem]:
     at, ignored = given.get("at", "1"), list[Problem]()
     if not (at.isascii() and at.isdigit() and 1 <= int(at) <= len(lesson.steps)):
         ignored, at = [Problem("at", at, f"a step of the lesson, 1 to {len(lesson.steps)}")], "1"
-    put(Presenting(lesson, int(at) - 1, on=given.get("present") == "true", began=time.time()))
+    classroom = given.get("class", "")
+    if classroom and not FORM.fullmatch(classroom):
+        ignored, classroom = [*ignored, Problem("class", classroom, "the code in a link that Present makes")], ""
+    put(Presenting(lesson, int(at) - 1, on=given.get("present") == "true", began=time.time(), classroom=classroom))
     return ignored
 
 
-def link_of(lesson: Lesson, base: str, *, present: bool) -> str:
-    """The full link to the first step of a lesson. ``base``: the address of the app, with a slash at its end."""
+def link_of(lesson: Lesson, base: str, *, present: bool, classroom: str = "") -> str:
+    """The full link to the first step of a lesson. ``base``: the address of the app, with a slash at its end. ``classroom``: the code
+    of the one in which the guesses of those who open it are counted."""
     first = lesson.steps[0]
-    query = {**first.query, **Presenting(lesson, on=present).carried()}
+    query = {**first.query, **Presenting(lesson, on=present, classroom=classroom).carried()}
     return f"{base}{file_of(first).removesuffix('.py')}?{urlencode(query)}"
 
 
@@ -158,7 +170,8 @@ def show_presenter(file: str) -> None:
     st.html(f"<style>{style}</style>")  # always there: what is only taken away goes last, and boards would still see it
     data: dict[str, object] = {"on": on}
     if now is not None:
-        link = link_of(now.lesson, base_address(file.removesuffix(".py").replace("_", "-")), present=False)
+        base = base_address(file.removesuffix(".py").replace("_", "-"))
+        link = link_of(now.lesson, base, present=False, classroom=now.classroom)
         data |= {
             "left": now.lesson.minutes * 60 - (time.time() - now.began),
             "place": f"{now.at + 1} of {len(now.lesson.steps)}",
@@ -179,6 +192,8 @@ def _row(now: Presenting) -> str:
     last = len(now.lesson.steps) - 1
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson-row"):
         words = f"{now.lesson.title} · step {now.at + 1} of {last + 1}"
+        if now.classroom:
+            words += " · your guesses are counted, without your name"
         st.markdown(f":gray[:material/route: {words}]", width="stretch")
         pressed = {
             "back": st.button("Step back", icon=":material/arrow_back:", type="tertiary", disabled=now.at == 0),
@@ -199,7 +214,7 @@ def _follow(pressed: str, now: Presenting | None, file: str) -> None:
         return
     match pressed:
         case "present":
-            put(replace(now, on=not now.on, beat=0))
+            put(replace(now, on=not now.on, beat=0, classroom=now.classroom or new_code()))
         case "leave":
             put(None)
         case "next" if now.on and not now.last_beat:
