@@ -15,8 +15,8 @@ st.markdown(
     "A lesson leads a class from question to question. **Present** shows nothing but the step itself, in large letters: the right arrow "
     "key (or a presenter's remote) goes on, the left one back, **1**, **2** and **3** choose the class's guess, **Q** shows the lesson's "
     "link as a QR code, **B** makes the screen black, **Escape** leaves. Who opens the code guesses on a phone; the screen shows how many "
-    "have guessed, and after it what. Runs train live, in a minute or two each; a run that was "
-    "made here before is shown at once."
+    "have guessed and, one step on, what they guessed. Runs train live, in a minute or two each; a run that was made here before is shown "
+    "at once."
 )
 base = base_address("lessons")
 for lesson in LESSONS.values():

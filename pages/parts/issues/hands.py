@@ -54,4 +54,4 @@ def in_the_end(figure: KeyFigure, raised: Hands, found: Answer | None) -> str:
     said = f":material/groups: The class: {counts}"
     if found is None:
         return said
-    return f"{said}. **{raised.guesses.get(found, 0)} of {sum(raised.guesses.values())}** right."
+    return f"{said}  \n**{raised.guesses.get(found, 0)} of {sum(raised.guesses.values())}** right."
