@@ -18,6 +18,7 @@ def arrives(page: Any, title: str) -> None:
 
 
 def short_answer_is_in_sight_and_leads_on(page: Any) -> None:
+    settled(page)  # a page that arrives goes to its top
     in_view(*(page.get_by_role("link", name=section.short, exact=True) for section in ANSWER))
     page.get_by_role("link", name=ANSWER[2].short, exact=True).click()
     heading = page.get_by_role("heading", name=ANSWER[2].heading, exact=True)

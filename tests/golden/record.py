@@ -30,11 +30,20 @@ CLOCK = {"seconds", "tokens_per_second", "steps_per_second"}
 """What a clock decides."""
 
 
+def processor() -> str:
+    """The numbers of the processor's kind, since several have one name; empty where the system does not tell."""
+    told = Path("/proc/cpuinfo")
+    lines = told.read_text().splitlines() if told.exists() else []
+    named = dict(line.replace("\t", "").split(": ", 1) for line in lines if ": " in line)
+    return " ".join(named.get(name, "") for name in ("cpu family", "model", "stepping")).strip()
+
+
 def machine() -> dict[str, str]:
     """What has to be the same for the same bits."""
     return {
         "torch": str(torch.__version__),
         "cpu": cpu_name(),
+        "processor": processor(),
         "kernels": torch.backends.cpu.get_cpu_capability(),
         "system": platform.machine(),
     }
