@@ -40,7 +40,7 @@ def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_cl
     settled(page)  # a forced click lands where the tile was
     page.get_by_text(LONGER.key_figure.question).click(force=True)  # the link in the title covers its tile
     page.get_by_role("heading", name=LONGER.title, exact=True).wait_for()
-    page.wait_for_url(re.compile(f"issue={LONGER.slug}"))  # it takes minutes: it still runs when the page is there again
+    page.wait_for_url(re.compile(f"issue={LONGER.slug}"))
     nothing_is_cut_off(page)
     button(page, "Run").click()
     page.wait_for_url(re.compile("experiment="))
