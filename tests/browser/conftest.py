@@ -26,8 +26,8 @@ WIDE = {"width": 1366, "height": 768}
 PROJECTOR = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 844}
 
-PATIENCE = 600_000
-"""Milliseconds that whatever is waited for may take: no limit, only an end."""
+PATIENCE = 120_000
+"""Milliseconds that whatever is waited for may take. It takes seconds; on a busy machine, some tens of them."""
 KEEPS_UP = {"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_NICENESS": "0"}
 """The environment of a server whose runs are waited for: one worker, which gets its time beside programs that keep every core busy."""
 

@@ -1,6 +1,7 @@
 """The first screen of an issue: the question, the guess and Run at the left, the key figure and its sentence at the right."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -10,13 +11,13 @@ from engine.experiments.evidence.shipped import shipped_reports
 from engine.experiments.evidence.store import has_evidence, latest
 from engine.experiments.finding import FEWEST_SEEDS
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import KeyFigure
+from engine.experiments.key_figure import ANSWERS, KeyFigure
 from engine.experiments.report import report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.boards.panels import pick_told
-from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, take_dragged
+from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, put_guess, take_dragged
 from pages.parts.issues.hands import count_guess, show_hands
 from pages.parts.issues.key_panel import key_sections, outcome_so_far
 from pages.parts.issues.state import asked, begin, extended, forget, offer_more_seeds, show_settings
@@ -25,7 +26,7 @@ from pages.parts.stage.board import Drawing, experiment_board
 from pages.parts.stage.claims import badge
 from pages.parts.stage.experiments import forecast, run_or_stop
 from pages.parts.stage.issue_list import shown_runs
-from pages.parts.stage.presenting import asks_to_run, presented, presenting, shows
+from pages.parts.stage.presenting import asks_to_run, presented, presenting, shows, take_guess
 from pages.parts.stage.shown import Shown, of_run
 
 STYLE = Path(__file__).parent / "stage.css"
@@ -61,6 +62,8 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
             st.caption(figure.sample)
             st.header(figure.question, anchor=False)
             if shows("guess"):
+                if (place := take_guess()) is not None and run is None:
+                    put_guess(issue.slug, replace(guess_of(issue.slug), answer=ANSWERS[place]))
                 guess = ask_guess(issue.slug, figure, disabled=run is not None)
                 count_guess(issue.slug, guess.answer)
                 with st.container():  # always there: what comes into it must not replace Run, which may have the focus

@@ -3,14 +3,13 @@
 
 /** @type {Record<string, string>} */
 const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "leave" }
+for (const guess of ["1", "2", "3"]) KEYS[guess] = guess
 const WRITING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable], [role=dialog]"
 const MOVING = "[role=radiogroup], [role=slider], [role=listbox], [role=img], input"
 
 /** Whether an event happened within what a selector finds. */
 const within = (/** @type {Event} */ event, /** @type {string} */ where) =>
   event.composedPath().some((node) => node instanceof Element && node.matches(where))
-
-const GUESSES = ".st-key-stage-question [role=radio]"
 
 /** @typedef {import("../boards/shell/script/types.d.ts").Component} Component */
 
@@ -19,12 +18,36 @@ const GUESSES = ".st-key-stage-question [role=radio]"
  *
  * @typedef {{link: string, drawing: string, warning: string, open: boolean}} Code the lesson's link; `drawing`: an SVG,
  *   made by the page; `open`: whether it is the first beat
- * @typedef {{on: true, left: number, place: string, asks: boolean, code: Code}} Lesson
- * @type {{data: Lesson | {on: false, place?: string}, tell: Component["setTriggerValue"], blank: HTMLElement | null,
- *   clock: HTMLElement | null, code: HTMLDialogElement | null, since: number, clicked: boolean,
- *   ticking?: ReturnType<typeof setInterval>}}
+ * @typedef {{on: true, received: number, left: number, place: string, code: Code}} Lesson `received`: the number of the
+ *   last press that the page has received
+ * @type {{data: Lesson | {on: false, received: number, place?: string}, setState: Component["setStateValue"],
+ *   presses: [number, string][], number: number, blank: HTMLElement | null, clock: HTMLElement | null,
+ *   code: HTMLDialogElement | null, since: number, clicked: boolean, ticking?: ReturnType<typeof setInterval>}}
+ *   `presses`: those that the page has not received yet, each with its number; `number`: that of the last press
  */
-const shown = { data: { on: false }, tell: () => {}, blank: null, clock: null, code: null, since: 0, clicked: false }
+const shown = {
+  data: { on: false, received: 0 },
+  setState: () => {},
+  presses: [],
+  number: 0,
+  blank: null,
+  clock: null,
+  code: null,
+  since: 0,
+  clicked: false,
+}
+
+/**
+ * Tell the page of a press. It is told again with each later one until the page has received it, so that none is lost
+ * while the page is drawn.
+ *
+ * @param {string} press
+ */
+function tell(press) {
+  shown.number += 1
+  shown.presses = [...shown.presses, [shown.number, press]]
+  shown.setState("pressed", shown.presses)
+}
 
 /**
  * Whether a key belongs to what has the focus: text is written there, or arrows move a choice that was reached by keys.
@@ -74,10 +97,11 @@ function wake() {
  *
  * @param {Code} code
  */
-function showCode({ link, drawing, warning }) {
+function showCode({ link, drawing, warning, open }) {
   if (shown.code) return
   const node = document.createElement("dialog")
   node.className = "lesson-code"
+  node.dataset.beat = String(open)
   node.setAttribute("aria-label", "The link of this lesson as a QR code")
   node.innerHTML =
     '<div class="drawing" role="img" aria-label="QR code"></div><p class="link"></p><p></p><button>Close</button>'
@@ -94,7 +118,7 @@ function showCode({ link, drawing, warning }) {
 
 /** Close the QR code. Where it is the first beat, the lesson goes on with the next one. */
 function closeCode() {
-  if (shown.data.on && shown.data.code.open) shown.tell("pressed", "next")
+  if (shown.code?.dataset.beat === "true") tell("next")
   hideCode()
 }
 
@@ -102,18 +126,6 @@ function hideCode() {
   shown.code?.close() // gives the focus back
   shown.code?.remove()
   shown.code = null
-}
-
-/**
- * Choose a guess. Before the guess is asked for, the lesson first goes on to it.
- *
- * @param {string} key 1 to 3
- * @param {number} [tries] how often it is looked for while the page is drawn
- */
-function guess(key, tries = 50) {
-  const radio = document.querySelectorAll(GUESSES)[Number(key) - 1]
-  if (radio instanceof HTMLElement) radio.click()
-  else if (tries) setTimeout(() => guess(key, tries - 1), 100)
 }
 
 /**
@@ -125,30 +137,24 @@ function guess(key, tries = 50) {
 function press(event) {
   if (event.key === "Tab") shown.clicked = false
   if (taken(event)) return
-  if (event.key.toLowerCase() === "p" && !event.shiftKey) return void shown.tell("pressed", "present")
-  const { data } = shown
-  if (!data.on) return
+  if (event.key.toLowerCase() === "p" && !event.shiftKey) return tell("present")
+  const { data, presses, code } = shown
+  if (!data.on && !presses.length) return // after a P on its way, the next keys are those of the lesson
   if (event.key.toLowerCase() === "b" || event.key === ".") {
     event.preventDefault()
     if (shown.blank) wake()
     else shown.blank = added("lesson-blank")
     return
   }
-  if (event.key.toLowerCase() === "q") return shown.code ? closeCode() : showCode(data.code)
-  if (["1", "2", "3"].includes(event.key)) {
-    if (shown.code) return
-    const asked = document.querySelector(GUESSES)
-    if (!asked && data.asks) shown.tell("pressed", "next")
-    return guess(event.key, asked || data.asks ? 50 : 0)
-  }
+  if (event.key.toLowerCase() === "q" && data.on) return code ? closeCode() : showCode(data.code)
   const step = KEYS[event.key]
   if (!step) return
   event.preventDefault()
   event.stopPropagation()
   if (shown.blank) wake() // on a remote, whatever was pressed: first the screen comes back
-  else if (shown.code && step !== "back") closeCode()
-  else if (shown.code) data.code.open || hideCode()
-  else shown.tell("pressed", step)
+  else if (!code) tell(step)
+  else if (["next", "leave"].includes(step)) closeCode()
+  else if (code.dataset.beat === "false") hideCode()
 }
 
 /**
@@ -156,22 +162,29 @@ function press(event) {
  *
  * @param {Component} component
  */
-export default function ({ data, setTriggerValue }) {
+export default function ({ data, parentElement, setStateValue }) {
   if (!shown.ticking) {
     document.addEventListener("keydown", press, true) // before what has the focus, which may keep a key to itself
     document.addEventListener("pointerdown", click, true)
     shown.ticking = setInterval(draw, 5000)
   }
   const { place } = shown.data
-  Object.assign(shown, { data, tell: setTriggerValue, since: performance.now() })
+  const presses = shown.presses.filter(([number]) => number > data.received)
+  const number = Math.max(shown.number, data.received)
+  Object.assign(shown, { data, setState: setStateValue, presses, number, since: performance.now() })
   draw()
   if (data.on && data.place !== place) document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0)
-  if (data.on && data.code.open) showCode(data.code)
-  return () => {
-    document.removeEventListener("keydown", press, true)
-    document.removeEventListener("pointerdown", click, true)
-    clearInterval(shown.ticking)
-    Object.assign(shown, { data: { on: false }, ticking: undefined })
-    draw()
-  }
+  const open = data.on && data.code.open && !presses.length // a press on its way has left this beat
+  if (open) showCode(data.code)
+  else if (shown.code?.dataset.beat === "true") hideCode()
+  // Streamlit also calls this when newer data replace these; what listens and what is shown then stays.
+  return () =>
+    setTimeout(() => {
+      if ((parentElement.host ?? parentElement).isConnected) return
+      document.removeEventListener("keydown", press, true)
+      document.removeEventListener("pointerdown", click, true)
+      clearInterval(shown.ticking)
+      Object.assign(shown, { data: { on: false, received: 0 }, ticking: undefined })
+      draw()
+    })
 }

@@ -5,6 +5,7 @@ does not: a link never starts a run.
 """
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +24,15 @@ from pages.parts.app.frame import listening_script, nothing
 HERE = Path(__file__).parent
 KEY = "presenting"
 """Session key of the lesson that is held."""
+SCRIPT = "presenter.script"
+"""The key of the component that listens to the keys; under ``pressed`` it holds the presses that no script run has confirmed yet, each
+as its number and its meaning."""
+WAITING, RECEIVED = f"{KEY}.waiting", f"{KEY}.received"
+"""Session keys: the presses that are still to be followed, and the number of the last one received."""
+GUESS = f"{KEY}.guess"
+"""Session key: the place of the guess that was chosen by a key, until the page of the issue takes it."""
+GUESSES = ("1", "2", "3")
+"""The keys of the three guesses, in the order of :data:`engine.experiments.key_figure.ANSWERS`."""
 BEATS = ("question", "guess", "run", "figure", "sentence", "remedy")
 """What a stage shows, one after another; each adds to those before: the run has the two rows that the question compares, the figure
 has all."""
@@ -88,16 +98,27 @@ def shows(beat: str) -> bool:
 
 
 def asks_to_run(slug: str) -> bool:
-    """Whether a presented step has come to its run; once each time. ``slug``: of the issue, empty for the lab."""
+    """Whether a presented step has come to its run or, by several presses at once, past it; once each time. ``slug``: of the issue,
+    empty for the lab."""
     now = presenting()
-    if now is None or not now.on or now.beat != now.beats.index("run") or now.step.issue != slug:
+    if now is None or not now.on or now.beat < now.beats.index("run") or now.step.issue != slug:
         return False
-    asked: set[tuple[int, float]] = st.session_state.setdefault(f"{KEY}.ran", set())
-    this = (now.at, now.began)
-    if this in asked:
-        return False
-    asked.add(this)
-    return True
+    return _note_run(now)
+
+
+def _note_run(now: Presenting) -> bool:
+    """Note that the present step needs no run any more; returns whether it needed one."""
+    noted: set[tuple[int, float]] = st.session_state.setdefault(f"{KEY}.ran", set())
+    step = (now.at, now.began)
+    needed = step not in noted
+    noted.add(step)
+    return needed
+
+
+def take_guess() -> int | None:
+    """The place of the guess that the presenter has chosen by a key since the last call; None without one."""
+    place: int | None = st.session_state.pop(GUESS, None)
+    return place
 
 
 def put(now: Presenting | None) -> None:
@@ -161,30 +182,49 @@ def qr_code(link: str) -> str:
 
 
 def show_presenter(file: str) -> None:
-    """Listen to the keys of a keyboard or a presenter's remote; follow them. ``file``: of the page that is shown.
+    """Follow the keys of a keyboard or a presenter's remote, and listen to the next ones. ``file``: of the page that is shown.
 
-    A lesson that is not presented has a row with its steps instead.
+    The keys are followed before anything is drawn: a script run never shows the beat that they have left. A lesson that is not presented
+    has a row with its steps instead.
     """
+    for pressed in _pressed():
+        now = presenting()
+        if pressed == "present" or (now is not None and now.on):
+            _follow(pressed, now, file)
     now, on = presenting(), presented()
     style = (HERE / "presenting.css").read_text("utf-8") if on else "/* not presented */"
     st.html(f"<style>{style}</style>")  # always there: what is only taken away goes last, and boards would still see it
-    data: dict[str, object] = {"on": on}
+    data: dict[str, object] = {"on": on, "received": st.session_state[RECEIVED]}
     if now is not None:
         base = base_address(file.removesuffix(".py").replace("_", "-"))
         link = link_of(now.lesson, base, present=False, classroom=now.classroom)
         data |= {
             "left": now.lesson.minutes * 60 - (time.time() - now.began),
             "place": f"{now.at + 1} of {len(now.lesson.steps)}",
-            "asks": bool(now.step.issue) and now.beat == 0,
             "code": {"open": now.beat == CODE, "link": link, "drawing": qr_code(link), "warning": only_here(link)},
         }
     with st.container(key="presenter"):
-        told = listening_script(HERE / "presenting.js")(key="presenter.script", data=data, on_pressed_change=nothing)
-    pressed = str(told.pressed or "")
-    if now is not None and not on:
-        pressed = _row(now) or pressed
-    if pressed:
+        listening_script(HERE / "presenting.js")(key=SCRIPT, data=data, on_pressed_change=nothing)
+    if now is not None and not on and (pressed := _row(now)):
         _follow(pressed, now, file)
+        st.rerun()
+
+
+def _pressed() -> Iterator[str]:
+    """The presses to follow, in their order; a step to another page leaves the rest to the script run of that page.
+
+    The browser keeps a press, and sends it again with each later one, until a script run has confirmed its number. So none is lost,
+    whatever the page draws meanwhile, and none counts twice.
+    """
+    sent = [(int(number), str(press)) for number, press in st.session_state.get(SCRIPT, {}).get("pressed") or ()]
+    last = max((number for number, _ in sent), default=0)
+    # What a page still sends that has lost its session was followed there.
+    received = st.session_state.setdefault(RECEIVED, last)
+    waiting: list[str] = st.session_state.setdefault(WAITING, [])
+    waiting += [press for number, press in sent if number > received]
+    st.session_state[RECEIVED] = max(received, last)
+    while waiting:
+        yield waiting.pop(0)
 
 
 def _row(now: Presenting) -> str:
@@ -210,7 +250,6 @@ def _follow(pressed: str, now: Presenting | None, file: str) -> None:
         slug = st.query_params.get("issue")
         if pressed == "present" and file == ISSUES_FILE and slug in ISSUES:
             start_lesson(Lesson(ISSUES[slug].title, (Step(10, slug),)))
-            st.rerun()
         return
     match pressed:
         case "present":
@@ -224,10 +263,12 @@ def _follow(pressed: str, now: Presenting | None, file: str) -> None:
         case "back" if now.on and now.beat > (0 if now.at else CODE):
             put(replace(now, beat=now.beat - 1))
         case "back" if now.at > 0:
-            go_to(now, now.at - 1, beat=len(replace(now, at=now.at - 1).beats) - 1)
-        case _:
-            return
-    st.rerun()
+            earlier = replace(now, at=now.at - 1)
+            _note_run(earlier)
+            go_to(earlier, earlier.at, beat=len(earlier.beats) - 1)
+        case key if key in GUESSES and now.step.issue and now.beat <= now.beats.index("guess"):
+            st.session_state[GUESS] = GUESSES.index(key)
+            put(replace(now, beat=now.beats.index("guess")))
 
 
 def file_of(step: Step) -> str:
