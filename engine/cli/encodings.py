@@ -141,7 +141,7 @@ def encoding_rows(config: RunConfig) -> list[dict[str, object]]:
     return [
         {
             "name": row.name, "label": row.label, "acts_on": row.acts_on, "parameters": added_parameters(config, row.name),
-            "added_flops": added_flops(config, row.name), "equation": row.equation, "source": row.source,
+            "added_flops": added_flops(config, row.name), "equation": row.equation, "source": row.source, "url": row.url,
         }
         for row in ENCODINGS.values()
     ]  # fmt: skip

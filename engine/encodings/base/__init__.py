@@ -101,6 +101,8 @@ class EncodingSpec:
     instance of ``settings``."""
     color: str
     """The one colour of the encoding in the whole app, readable on light and on dark."""
+    url: str = ""
+    """The address of the source; empty where it is not published."""
     per_layer: bool = False
     """Whether every attention layer has a module of its own (Shaw, CoPE) or all layers of a stack share one (T5, RoPE)."""
     relative: bool = False

@@ -1,6 +1,18 @@
 """The base class of all positional encodings: a torch module with one hook for each place where an encoding can act.
 
-Also the functions of positions that several encodings share.
+Also the functions of positions that several encodings share. Letters in the shapes and equations of all encodings:
+
+=============  ===================================================================
+batch          sequences side by side
+length, n      positions of a sequence, i of a query and j of a key
+d_model, d     the width of the stream that embeddings and layers add to
+head, H        attention heads
+d_head, d_h    the width of one head; a rotation has d_h / 2 pairs, numbered by t
+query, key     positions that read, and positions that are read
+q, k, v        queries, keys and values, [batch, head, length, d_head]
+scores         q . k / sqrt(d_h) before the softmax, [batch, head, query, key]
+pattern        the weights after it, of the same shape; each row sums to 1
+=============  ===================================================================
 """
 
 from collections.abc import Callable

@@ -164,7 +164,8 @@ def portrait_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
         interval = f"{timing['low']:.2f} to {timing['high']:.2f}"
         parts.append(f"a forward pass takes **{timing['ratio']:.2f} ×** as long as without ({interval})")
     st.markdown(" · ".join(parts), help=HELP)
-    sentences = (PLACES.get(row.acts_on, ""), row.shown_as, beyond(config, portrait, shown), f"Source: {row.source}.")
+    source = f"[{row.source}]({row.url})" if row.url else row.source
+    sentences = (PLACES.get(row.acts_on, ""), row.shown_as, beyond(config, portrait, shown), f"Source: {source}.")
     st.caption(" ".join(filter(None, sentences)))
 
 

@@ -1,5 +1,6 @@
 """All encodings of the registry: what their specifications say agrees with their modules and with whole models."""
 
+import re
 from pkgutil import resolve_name
 from typing import Any, get_type_hints
 
@@ -27,6 +28,11 @@ def test_spec_and_layer_agree_on_settings_and_on_what_is_needed_and_learned(name
     encoding, own = model.encoding, model.config.encoding_settings
     assert encoding.needs_pattern == own.needs_pattern
     assert [tuple(p.shape) for p in encoding.parameters()] == own.parameter_shapes(model.config, 12, True)
+
+
+@pytest.mark.parametrize("name", [name for name in ENCODINGS if name != "designed"])
+def test_a_published_encoding_names_its_source_by_address(name: str) -> None:
+    assert re.fullmatch(r"https://arxiv\.org/abs/\d{4}\.\d{5}", ENCODINGS[name].url)
 
 
 @pytest.mark.parametrize(
