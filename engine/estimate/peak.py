@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from engine.config.run_config import RunConfig
-from engine.estimate.layout import TESTED, generation_size, keeps_past, shapes, validation_size, writes_answer
+from engine.estimate.layout import TESTED, Shapes, generation_size, keeps_past, shapes, validation_size, writes_answer
 from engine.estimate.memory import parameter_shapes, saved_if_written_out
 from engine.estimate.pieces import (
     DRAWN_AT_ONCE,
@@ -48,12 +48,12 @@ NODES = 32 * 1024
 """Bytes of the records that autograd keeps for one position of a recurrent layer, besides the numbers."""
 
 
-def peak_bytes(config: RunConfig, memory: Memory) -> int:
-    """The highest memory of a run above that of the process before it. ``memory``: the prediction of a training step."""
+def peak_bytes(config: RunConfig, sizes: Shapes, memory: Memory) -> int:
+    """The highest memory of a run above that of the process before it. ``memory``: the prediction of a training step on these sizes."""
     always = always_bytes(config)
     scattered = scattered_by(config)
-    step = int(scattered * step_bytes(config, memory))
-    beside = int(scattered * max(*_passes(config), _drawing(config)))
+    step = int(scattered * step_bytes(config, sizes, memory))
+    beside = int(scattered * max(*_passes(config, sizes), _drawing(config)))
     return always + max(memory.state + max(step, beside, memory.parameters), _remedy(config, memory, step))
 
 
@@ -79,19 +79,19 @@ def _remedy(config: RunConfig, memory: Memory, step: int) -> int:
     return memory.parameters + times * (4 * memory.parameters + step)
 
 
-def step_bytes(config: RunConfig, memory: Memory) -> int:
+def step_bytes(config: RunConfig, sizes: Shapes, memory: Memory) -> int:
     """A forward and backward pass: what is saved, and beside it the tensors of one layer or of the loss; and the optimizer's
     step on the largest tensor."""
-    sizes, batch = shapes(config), config.batch_size
+    batch = config.batch_size
     largest = max(prod(shape) for _, shape in parameter_shapes(config, **sizes.of_model))
-    saved = memory.saved if memory.saved is not None else _saved_bound(config)
+    saved = memory.saved if memory.saved is not None else _saved_bound(config, sizes)
     layer = layer_bytes(config, batch, sizes.length, written_out=writes_out(config, gradient=True))
-    return saved + max(layer, _loss(config, batch, sizes.length)) + 4 * SINGLE * largest
+    return saved + max(layer, _loss(config, sizes.n_outputs, batch, sizes.length)) + 4 * SINGLE * largest
 
 
-def _saved_bound(config: RunConfig) -> int:
+def _saved_bound(config: RunConfig, sizes: Shapes) -> int:
     """An upper bound of the memory saved for backward where there is no formula."""
-    sizes, size = shapes(config), BYTES[config.dtype]
+    size = BYTES[config.dtype]
     tokens = config.batch_size * sizes.length
     if not config.architecture.attends:
         recurrent = config.architecture.sees(config) is None
@@ -110,7 +110,7 @@ def _saved_bound(config: RunConfig) -> int:
     return saved
 
 
-def _passes(config: RunConfig) -> list[int]:
+def _passes(config: RunConfig, sizes: Shapes) -> list[int]:
     """The work without gradient: last validation, test lengths, snapshot, answers written token by token."""
     n = config.seq_len
     found = []
@@ -118,31 +118,31 @@ def _passes(config: RunConfig) -> list[int]:
         at_once = rows_at_once(config, length, rows)
         # Inputs, answers and targets of the sequences, and the sequences of which they are the held-out ones.
         batch = 4 * TOKEN * rows * length
-        found.append(pass_bytes(config, at_once, length, written_out=writes_out(config)) + batch)
+        read = shapes(config, length)
+        found.append(pass_bytes(config, read, at_once, written_out=writes_out(config)) + batch)
     attends = config.architecture.attends
-    snapshot = pass_bytes(config, samples_with_patterns(config) if attends else PROBE_SIZE, n, written_out=attends)
+    snapshot = pass_bytes(config, sizes, samples_with_patterns(config) if attends else PROBE_SIZE, written_out=attends)
     if attends:
-        numbers = PROBE_SIZE * config.n_layers * config.n_heads * shapes(config).length ** 2
+        numbers = PROBE_SIZE * config.n_layers * config.n_heads * sizes.length**2
         snapshot += 3 * SINGLE * min(SNAPSHOT_NUMBERS, numbers + 2 * min(256, n) ** 2 * (config.n_heads + 1))
     found.append(snapshot)
     if writes_answer(config):
-        found.append(_written(config))
+        found.append(_written(config, sizes))
     return found
 
 
-def _written(config: RunConfig) -> int:
+def _written(config: RunConfig, sizes: Shapes) -> int:
     n, size = config.seq_len, BYTES[config.dtype]
     rows = rows_at_once(config, n, generation_size(n))
     if not keeps_past(config):
-        return pass_bytes(config, rows, n, written_out=writes_out(config))
-    kept = 4 * config.n_layers * rows * shapes(config).length * config.n_heads * config.head_width * size
+        return pass_bytes(config, sizes, rows, written_out=writes_out(config))
+    kept = 4 * config.n_layers * rows * sizes.length * config.n_heads * config.head_width * size
     question = layer_bytes(config, rows, n, written_out=config.architecture.attends)
-    return kept + question + _loss(config, rows, n)
+    return kept + question + _loss(config, sizes.n_outputs, rows, n)
 
 
-def _loss(config: RunConfig, rows: int, length: int) -> int:
+def _loss(config: RunConfig, outputs: int, rows: int, length: int) -> int:
     """Logits, log-probabilities and their gradients, and the answers."""
-    outputs = shapes(config).n_outputs
     return rows * length * (outputs * (3 * SINGLE + BYTES[config.dtype]) + 4 * TOKEN)
 
 
@@ -200,14 +200,15 @@ def measuring_bytes(config: RunConfig, memory: Memory, work: Work) -> int:
     rows = work.sequences or config.batch_size
     n = max(config.seq_len, work.length)
     own = config.model_copy(update={"batch_size": rows})
-    passing = pass_bytes(own, rows, n, written_out=work.written_out or writes_out(config))
+    sizes = shapes(config, n)
+    passing = pass_bytes(own, sizes, rows, written_out=work.written_out or writes_out(config))
     if work.gradient:
         known = None if work.written_out or memory.saved is None else ceil(memory.saved * rows / config.batch_size)
-        passing = max(passing, step_bytes(own, replace(memory, saved=known)))
+        passing = max(passing, step_bytes(own, shapes(own), replace(memory, saved=known)))
     held = int(scattered_by(config) * passing)
     if work.kept:
         held += _kept(config, rows)
-    held += DOUBLE * work.streams(config.n_layers) * rows * shapes(config, n).length * config.d_model
+    held += DOUBLE * work.streams(config.n_layers) * rows * sizes.length * config.d_model
     data = set_bytes(config) if work.data else 0
     return always_bytes(config) + data + (1 + work.models) * memory.state + held
 

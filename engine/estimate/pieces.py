@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from engine.config.run_config import RunConfig
 from engine.estimate.flops import flops_per_step
-from engine.estimate.layout import shapes
+from engine.estimate.layout import Shapes, shapes
 from engine.estimate.memory import count_parameters, has_formula, runs_fused
 from engine.settings.costs import BYTES, SINGLE, StackShape
 
@@ -35,9 +35,8 @@ DRAWN_AT_ONCE = 2**19
 """The tokens of a training set that are drawn at once."""
 
 
-def pass_bytes(config: RunConfig, rows: int, n: int, *, written_out: bool) -> int:
-    """A pass without gradient over ``rows`` sequences of ``n`` symbols: one layer, and after the last layer the loss."""
-    sizes = shapes(config, n)
+def pass_bytes(config: RunConfig, sizes: Shapes, rows: int, *, written_out: bool) -> int:
+    """A pass without gradient over ``rows`` sequences of these sizes: one layer, and after the last layer the loss."""
     lengths = [sizes.length, sizes.source_length or 0]
     layers = max(layer_bytes(config, rows, n, written_out=written_out) for n in lengths)
     # Logits and log-probabilities, and the logits in single precision where they are not.
@@ -82,29 +81,27 @@ def rows_at_once(config: RunConfig, n: int, rows: int) -> int:
     """The number of sequences of ``n`` symbols that a pass without gradient over ``rows`` of them reads at once."""
     sizes = shapes(config, n)
     tokens = rows * (sizes.length + (sizes.source_length or 0))
-    flops = forward_flops(config, n)
-    pairs = _pairs(config, n)
-    held = pass_bytes(config, rows, n, written_out=writes_out(config))
+    flops = forward_flops(config, sizes)
+    pairs = _pairs(config, sizes)
+    held = pass_bytes(config, sizes, rows, written_out=writes_out(config))
     few = tokens <= FEW_TOKENS and rows * flops <= FEW_TOKENS_FLOPS
     if (few or rows * flops <= WHOLE_FLOPS) and rows * pairs <= WHOLE_PAIRS and held <= WHOLE_BYTES:
         return rows
     return min(rows, max(1, int(min(PIECE_FLOPS / flops, PIECE_PAIRS / pairs, PIECE_BYTES * rows / held))))
 
 
-def forward_flops(config: RunConfig, n: int) -> float:
-    """FLOPs of a pass without gradient over one sequence of ``n`` symbols: a third of a training step's (Kaplan et al. 2020,
+def forward_flops(config: RunConfig, sizes: Shapes) -> float:
+    """FLOPs of a pass without gradient over one sequence of these sizes: a third of a training step's (Kaplan et al. 2020,
     section 2.1: the backward pass computes twice as much as the forward pass)."""
-    sizes = shapes(config, n)
-    counts = count_parameters(config, **shapes(config).of_model)
+    counts = count_parameters(config, **sizes.of_model)
     return flops_per_step(config, counts, sizes.length, sizes.source_length) / (3 * config.batch_size)
 
 
-def _pairs(config: RunConfig, n: int) -> int:
+def _pairs(config: RunConfig, sizes: Shapes) -> int:
     """The pairs of query and key in one sequence, over all heads of a layer, each with as many numbers as its score needs at once;
     1 where there is no attention."""
     if not config.architecture.attends:
         return 1
-    sizes = shapes(config, n)
     numbers = config.head_width if config.attention_score == "additive" else 1
     return numbers * config.n_heads * max(sizes.length, sizes.source_length or 0) ** 2
 

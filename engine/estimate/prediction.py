@@ -82,7 +82,7 @@ def predict(config: RunConfig) -> Prediction:
         steps_per_second=1 / speed.seconds_on(config, flops, config.batch_size, sizes.length) if speed else None,
         result_seconds=result_seconds(config, speed, parts) if speed else None,
         recording_steps=recording_cost(config), data_seconds=data_seconds(config),
-        peak=peak_bytes(config, memory), between=bytes_between_steps(config, memory),
+        peak=peak_bytes(config, sizes, memory), between=bytes_between_steps(config, memory),
     )  # fmt: skip
 
 

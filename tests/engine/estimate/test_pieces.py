@@ -7,7 +7,7 @@ import torch
 
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.estimate.layout import TESTED, generation_size, validation_size
+from engine.estimate.layout import TESTED, generation_size, shapes, validation_size
 from engine.estimate.peak import step_bytes
 from engine.estimate.pieces import PIECE_BYTES, PIECE_FLOPS, forward_flops, pass_bytes, pieces, rows_at_once, writes_out
 from engine.estimate.prediction import predict
@@ -33,8 +33,8 @@ def assert_bounded(config: RunConfig) -> None:
         "pass": peak_bytes(lambda: evaluate(state.model, held), torch.device("cpu")),
     }
     told = {
-        "step": step_bytes(config, predict(config).memory),
-        "pass": pass_bytes(config, ROWS, config.seq_len, written_out=writes_out(config)),
+        "step": step_bytes(config, shapes(config), predict(config).memory),
+        "pass": pass_bytes(config, shapes(config), ROWS, written_out=writes_out(config)),
     }
     for name, most in (("step", 6), ("pass", 2.5)):
         assert told[name] / most < real[name] <= told[name], (name, config.flat())
@@ -97,8 +97,8 @@ def test_a_long_pass_and_one_over_large_tensors_is_cut(flat: dict[str, Any]) -> 
 
     def share(n: int) -> float:
         """Of what a piece may be."""
-        bytes_ = pass_bytes(config, n, config.seq_len, written_out=written_out)
-        return max(n * forward_flops(config, config.seq_len) / PIECE_FLOPS, bytes_ / PIECE_BYTES)
+        bytes_ = pass_bytes(config, shapes(config), n, written_out=written_out)
+        return max(n * forward_flops(config, shapes(config)) / PIECE_FLOPS, bytes_ / PIECE_BYTES)
 
     assert 1 <= at_once < rows
     assert share(at_once) <= 1 < share(rows)
