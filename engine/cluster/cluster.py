@@ -176,7 +176,7 @@ class DaskCluster:
         self._tasks.pop(member.name, None)
 
     def _know(self) -> None:
-        """Note that it is known whether there are workers, and tell of a change."""
+        """The number of workers is known from now on: tell the listeners."""
         self.connecting = False
         self._changed()
 

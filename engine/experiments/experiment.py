@@ -44,8 +44,8 @@ class Arm:
     points: tuple[tuple[float, str], ...] = ()
     """The points of a line that one trial gives: (x, metric), such as the accuracy at each test length."""
     tuned: bool = True
-    """Whether the arm is trained at its best learning rate (:mod:`engine.experiments.rates`). Not so where its rate is the condition
-    of the arm, and where nothing is trained."""
+    """Whether the arm is trained at its best learning rate (:mod:`engine.experiments.rates`). False where the rate is the
+    condition of the arm, and where nothing is trained."""
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,7 @@ class Run:
             return comes
 
     def wait_again(self, setback: str = "") -> None:
-        """It is queued again: its worker ended. ``setback``: what that means for it, where it had gone on there."""
+        """Queue the run again after the end of its worker. ``setback``: a sentence on the steps that it repeats, if there are any."""
         with self._changed:
             if self.live:
                 self.state, self.setback = "queued", setback

@@ -22,8 +22,8 @@ class XposSettings(RotationSettings):
     )
 
     def flops(self, stack: StackShape) -> Flops:
-        """Queries and keys are rotated and scaled. Looking both ways, all scores are computed once more with the factors exchanged,
-        and those with the factors as they were are computed to be taken away."""
+        """Queries and keys are rotated and scaled. A stack that looks both ways computes all scores three times: as
+        usual, with the original factors (to subtract them) and with the exchanged factors (to add them)."""
         turned = rotation_flops(stack, operations=4)
         if stack.causal or stack.config.attention_score == "additive":
             return turned

@@ -26,7 +26,7 @@ def take_link(page: str, marks: Collection[str] = ()) -> dict[str, str] | None:
     """The query, where it is a link; None where the page wrote it itself or has met it in its last run.
 
     ``marks``: names of which every link within the app has one, and which the page itself never writes. After the first
-    query of a session only such a link counts, however late the addresses come that the page has written.
+    query of a session only a query with such a mark counts as a link: an address that the page wrote may arrive late.
     """
     query = {name: value for name, value in st.query_params.to_dict().items() if name not in CARRIED}
     met = st.session_state.get(f"{page}.met")

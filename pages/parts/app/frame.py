@@ -153,4 +153,5 @@ def listening_script(file: Path) -> Any:
 
 
 def nothing() -> None:
-    """A callback for what a component tells and is read where that is drawn: without one it would not be kept."""
+    """A callback that does nothing. Streamlit keeps a message of a component only where a callback is given; the page reads the message
+    itself, where it draws the component."""

@@ -20,8 +20,8 @@ LEAST, MOST = 0.05, 0.3
 LONGEST = 60.0
 """The most seconds that a script run waits for the visitor's other script runs, and again for the visitor's budget."""
 AT_ONCE = 1
-"""Script runs that compute at the same time. A Python process computes one thing at a time: thirty at once would all be late, and two
-would leave the thread that sends what they wrote only every third moment."""
+"""Script runs that compute at the same time. A Python process runs one thread at a time: of thirty at once all would be late, and beside
+two the thread that sends their messages would get a third of the time."""
 TABS = 2
 """Script runs of one visitor that are under way at the same time, those that wait for an answer among them. A reader has no more; where
 there are more, all of them wait behind those of others, and each takes more from the budget (:func:`price`)."""
@@ -36,7 +36,7 @@ class _UnderWay:
     visitor: str
     number: int = 0
     turns: Turns = field(default_factory=partial(Turns, 1))
-    """One of them at a time computes or waits until it may: it then knows what those before it have computed."""
+    """One of them at a time computes or waits for the turn of all visitors: its price then includes the time of those before it."""
 
 
 class _ScriptRun(local):

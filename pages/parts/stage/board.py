@@ -1,5 +1,5 @@
-"""The board of an experiment, which draws results as they come in; its evidence on a page with the choice of a curve, and what is taken
-away of it: a table of the claims, and downloads as JSON and CSV."""
+"""The board of an experiment, which draws results as they come in; the choice of a curve; a table of the claims; downloads of the evidence
+as JSON and CSV."""
 
 import json
 from collections.abc import Callable, Hashable

@@ -85,7 +85,7 @@ def live_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
         return CountedAnswer(answer, leave)
 
     async def _answer(request: Request) -> Response:
-        """The stream of the run that is asked for, from the event to begin with, or why there is none."""
+        """The event stream of the run in the address, from the requested event on; without such a run, the reason."""
         run = await to_thread.run_sync(find, request.path_params["run"])
         if run is None:
             return PlainTextResponse(NO_RUN, 404)
