@@ -156,9 +156,11 @@ def sign_flip_p(values: np.ndarray) -> float:
     many patterns are tried, drawn at random and always the same ones.
     """
     if len(values) <= EXACT_UP_TO:
-        patterns = np.arange(2 ** (len(values) - 1))[:, None] >> np.arange(len(values)) & 1
+        sums = values[-1:]
+        for value in values[:-1]:
+            sums = np.concatenate((sums + value, sums - value))
     else:
         patterns = np.random.default_rng(0).integers(0, 2, (2 ** (EXACT_UP_TO - 1), len(values)))
         patterns[0] = 0  # the observed signs are one of the patterns
-    sums = np.abs((1 - 2 * patterns) @ values)
-    return float(np.mean(sums >= abs(values.sum()) - ROUNDING * np.abs(values).sum()))
+        sums = (1 - 2 * patterns) @ values
+    return float(np.mean(np.abs(sums) >= abs(values.sum()) - ROUNDING * np.abs(values).sum()))

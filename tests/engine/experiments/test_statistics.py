@@ -1,6 +1,7 @@
 """The rules of evidence against known cases, and a key figure's outcome: computed from the seeds, and told in one sentence."""
 
 import math
+import tracemalloc
 from dataclasses import replace
 from statistics import NormalDist
 
@@ -73,6 +74,16 @@ def test_interval_and_p_are_those_of_scipy(seeds: int) -> None:
     flipped = stats.permutation_test((values,), np.mean, **how)
     assert sign_flip_p(values) == pytest.approx(flipped.pvalue, rel=1e-12)
     assert sign_flip_p(np.arange(1.0, seeds + 1)) == lowest_p(seeds)
+
+
+def test_p_of_sixteen_seeds_takes_the_memory_of_its_sums_and_not_of_all_signs() -> None:
+    tracemalloc.start()
+    try:
+        sign_flip_p(np.random.default_rng(1).normal(0.3, 1.0, 16))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 8 * 2**15 * 8, "eight numbers per pattern; the signs alone would be sixteen"
 
 
 def test_of_many_seeds_a_part_of_the_patterns_is_tried_and_gives_nearly_the_same_p() -> None:
