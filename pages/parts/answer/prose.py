@@ -2,7 +2,6 @@
 Statements end in a mark, a link that opens the issue in the reader's session."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 
 import streamlit as st
@@ -13,6 +12,7 @@ from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import ZERO, number
 from engine.foundation.formatting import counted
+from engine.foundation.once import once
 from pages.parts.app.frame import listening_script, nothing
 from pages.parts.app.glossary import with_terms
 from pages.parts.app.in_markdown import escaped
@@ -37,7 +37,7 @@ AS_FOUND: Mapping[Finding | None, str] = {
 """How a sentence is told by what was found about it."""
 
 
-@cache
+@once
 def found_of(slug: str) -> tuple[ShippedClaim, ...]:
     """What the shipped evidence says about the claims of an issue."""
     return tuple(shipped_claims(ISSUES[slug]))
@@ -125,7 +125,7 @@ def show_block(section: Section, paragraphs: str) -> None:
     st.expander(further, icon=":material/unfold_more:").markdown(paragraphs)
 
 
-@cache
+@once
 def figures_of(slug: str) -> list[Panel]:
     """The key figure of an issue from the shipped evidence; an empty list where there is none."""
     issue, figure = ISSUES[slug], ISSUES[slug].key_figure

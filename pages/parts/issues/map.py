@@ -1,6 +1,5 @@
 """The map of all issues: a tile for each with its question, its minutes and, once the reader has guessed or run it, its figure."""
 
-from functools import cache
 from pathlib import Path
 
 import streamlit as st
@@ -9,6 +8,7 @@ from engine.experiments.evidence.shipped import shipped_result
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
+from engine.foundation.once import once
 from engine.foundation.visitor import Visitor
 from pages.parts.charts.experiments.key_figure import thumbnail
 from pages.parts.issues.guess import guess_of
@@ -48,7 +48,7 @@ def _tile(column: str, issue: Issue, visitor: Visitor, revealed: bool) -> None:
         st.html(drawn)
 
 
-@cache
+@once
 def shipped_of(slug: str) -> tuple[str, str]:
     """The numbers before and after and the finding of the shipped evidence, in Markdown, and the thumbnail; nothing without evidence."""
     issue = ISSUES[slug]

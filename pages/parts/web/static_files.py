@@ -2,9 +2,7 @@
 for the first time."""
 
 import gzip
-from functools import cache
 from pathlib import Path
-from threading import Lock
 
 from anyio import to_thread
 from starlette.datastructures import Headers
@@ -12,13 +10,14 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.file_util import get_static_dir
 
+from engine.foundation.once import once
+
 FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 """The header of files that browsers may keep for ever, since a new one has a new address."""
 PACKED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
 MEDIA = {".js": "text/javascript", ".css": "text/css"}
 """The media type of each kind of file that is compressed."""
 FOLDER = (Path(get_static_dir()) / "static").resolve()
-_one_at_a_time = Lock()
 
 
 class PackedFiles:
@@ -32,17 +31,12 @@ class PackedFiles:
         if asked and "gzip" in Headers(scope=scope).get("accept-encoding", ""):
             file = (FOLDER / scope["path"].removeprefix(self.begins)).resolve()
             if file.suffix in MEDIA and file.is_relative_to(FOLDER) and file.is_file():
-                packed = await to_thread.run_sync(_packed_in_turn, file)
+                packed = await to_thread.run_sync(_packed, file)
                 answer = Response(packed, media_type=MEDIA[file.suffix], headers=FOR_EVER | PACKED)
                 return await answer(scope, receive, send)
         await self.app(scope, receive, send)
 
 
-def _packed_in_turn(file: Path) -> bytes:
-    with _one_at_a_time:  # a class that comes at once waits for one compression, not for thirty
-        return _packed(file)
-
-
-@cache
+@once
 def _packed(file: Path) -> bytes:
     return gzip.compress(file.read_bytes(), compresslevel=6)
