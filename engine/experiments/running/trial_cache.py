@@ -3,11 +3,10 @@ CPU a second one would give the same numbers; on a GPU nearly the same."""
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from engine.experiments.evidence.store import FORMAT, folder_of, read, trial_of, write
 from engine.experiments.experiment import Arm, Experiment
@@ -20,10 +19,12 @@ MAX_KEPT = 20_000
 """The number of trials that are kept, the newest; one takes about 4 KB."""
 
 
-def file_of(identity: list[Any], seed: int) -> Path:
-    """The file of a trial, by the identity of its arm (see :meth:`Experiment.identity`)."""
-    what = json.dumps([code_hash(), identity, seed], sort_keys=True)
-    return folder_of("trials") / f"{hashlib.sha256(what.encode()).hexdigest()[:32]}.json"
+def files_of(experiment: Experiment, arm: Arm, seeds: Iterable[int]) -> list[Path]:
+    """The files of an arm's trials at these seeds, there or not. Their names hold a hash of all that determines the numbers of the arm
+    (see :meth:`Experiment.identity`), which is computed once for all of them."""
+    what = json.dumps([code_hash(), experiment.identity(arm)], sort_keys=True)
+    key = hashlib.sha256(what.encode()).hexdigest()[:32]
+    return [folder_of("trials") / f"{key}-{seed}.json" for seed in seeds]
 
 
 def save(experiment: Experiment, trial: Trial) -> None:
@@ -34,7 +35,8 @@ def save(experiment: Experiment, trial: Trial) -> None:
     if trial.outcome or arm.alone:
         return
     try:
-        write(file_of(experiment.identity(arm), trial.seed), {"format": FORMAT, "trial": asdict(trial)})
+        (file,) = files_of(experiment, arm, [trial.seed])
+        write(file, {"format": FORMAT, "trial": asdict(trial)})
     except OSError as error:
         LOG.warning("A trial could not be kept: %s", error.strerror or type(error).__name__)
 
@@ -43,15 +45,18 @@ def find(experiment: Experiment, arm: Arm, seed: int) -> Trial | None:
     """The stored trial of an arm of the experiment at a seed; None where there is none, or the arm measures time."""
     if arm.alone:
         return None
+    (file,) = files_of(experiment, arm, [seed])
     with suppress(KeyError, TypeError, ValueError):
-        row = read(file_of(experiment.identity(arm), seed)) or {}
+        row = read(file) or {}
         return replace(trial_of(row["trial"]), arm=arm.name, seed=seed)
     return None
 
 
-def stored_trials(experiment: Experiment, extended: bool = False) -> list[Trial]:
-    """The stored trials of the experiment's arms at its seeds."""
-    return [trial for arm in experiment.arms_of(extended) for trial in stored_trials_of(experiment, arm)]
+def number_stored(experiment: Experiment, arm: Arm) -> int:
+    """The number of the experiment's seeds at which a trial of the arm is stored. No file is opened: a page counts at each rerun."""
+    if arm.alone:
+        return 0
+    return sum(file.exists() for file in files_of(experiment, arm, experiment.seed_range))
 
 
 def stored_trials_of(experiment: Experiment, arm: Arm) -> Iterator[Trial]:

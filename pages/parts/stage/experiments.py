@@ -30,19 +30,20 @@ SHARED = SharedTrials()
 def forecast(experiment: Experiment, extended: bool = False) -> str:
     """The trials of an experiment and a rough time, in two sentences. Those kept on this machine are not trained again."""
     arms, seeds = experiment.arms_of(extended), experiment.seeds
-    stored = trial_cache.stored_trials(experiment, extended)
-    trials = len(arms) * seeds
+    stored = {arm.name: trial_cache.number_stored(experiment, arm) for arm in arms}
+    kept, trials = sum(stored.values()), len(arms) * seeds
     words = f"{counted(len(arms), 'arm')} × {counted(seeds, 'seed')} = {counted(trials, 'trial')}"
-    if stored:
-        words += f", {len(stored) if len(stored) < trials else 'all'} of them kept on this machine"
-    to_train = {arm.name: seeds - sum(trial.arm == arm.name for trial in stored) for arm in arms}
+    if kept:
+        words += f", {kept if kept < trials else 'all'} of them kept on this machine"
+    if kept == trials:
+        return f"{words}."
     times = [
-        (predict(config).seconds_per_step, config.steps * to_train[arm.name])
+        (predict(config).seconds_per_step, config.steps * (seeds - stored[arm.name]))
         for arm in arms
         for config in [experiment.config(arm)]
         if config.steps > 1  # otherwise it is not trained, and all its time goes into measuring
     ]
-    if not times or len(stored) == trials or any(pace is None for pace, _ in times):
+    if not times or any(pace is None for pace, _ in times):
         return f"{words}."
     seconds = sum((pace or 0.0) * steps for pace, steps in times) / server.pool().machines.slots
     return f"{words}, roughly {in_time(seconds)} or more. The time left is known once the first trial has ended."

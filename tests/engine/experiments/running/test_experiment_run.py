@@ -230,35 +230,39 @@ def test_an_issue_uses_the_same_cache_and_its_extended_arms_and_claims_come_when
     assert numbers["longest", 2] < numbers["long", 2] < numbers["short", 2]
 
 
+def stored(experiment: Experiment) -> list[Trial]:
+    return [trial for arm in experiment.arms for trial in trial_cache.stored_trials_of(experiment, arm)]
+
+
 def test_a_trial_is_found_wherever_the_same_is_trained() -> None:
     experiment = comparison({}, ("rope",), ("permutation", "k_back"))
     ours, rival = (arm.name for arm in experiment.arms[:2])
     for arm in (ours, rival):
         trial_cache.save(experiment, trial_of(arm, 3))
-    assert trial_cache.stored_trials(experiment) == [trial_of(ours, 3), trial_of(rival, 3)]
+    assert stored(experiment) == [trial_of(ours, 3), trial_of(rival, 3)]
     other_design = comparison({"design_features": "table"}, ("alibi", "rope"), ("permutation",))
-    assert trial_cache.stored_trials(other_design) == [trial_of(rival, 3)], "the design is another, the rival is not"
-    assert trial_cache.stored_trials(replace(experiment, seeds=3)) == []
-    assert trial_cache.stored_trials(replace(experiment, evaluations=5)) == []
-    assert trial_cache.stored_trials(replace(experiment, base={**experiment.base, "learning_rate": 0.02})) == []
+    assert stored(other_design) == [trial_of(rival, 3)], "the design is another, the rival is not"
+    assert stored(replace(experiment, seeds=3)) == []
+    assert stored(replace(experiment, evaluations=5)) == []
+    assert stored(replace(experiment, base={**experiment.base, "learning_rate": 0.02})) == []
 
 
 def test_what_measured_time_or_did_not_finish_or_is_of_other_code_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
     issue = ISSUES["quadratic-cost"]
     timed = next(arm for arm in issue.arms_of() if arm.alone)
     trial_cache.save(issue, trial_of(timed.name, 0))
-    assert trial_cache.stored_trials(issue) == []
+    assert stored(issue) == []
     experiment = comparison({}, ("rope",), ("permutation",))
     arm = experiment.arms[0]
     trial_cache.save(experiment, replace(trial_of(arm.name, 0), outcome="The worker was ended."))
-    assert trial_cache.stored_trials(experiment) == []
+    assert stored(experiment) == []
     trial_cache.save(experiment, trial_of(arm.name, 0))
     with monkeypatch.context() as patch:
         patch.setattr(trial_cache, "code_hash", lambda: "other")
-        assert trial_cache.stored_trials(experiment) == []
-    assert len(trial_cache.stored_trials(experiment)) == 1
-    trial_cache.file_of(experiment.identity(arm), 0).write_text("{")
-    assert trial_cache.stored_trials(experiment) == []
+        assert stored(experiment) == []
+    assert len(stored(experiment)) == 1
+    trial_cache.files_of(experiment, arm, [0])[0].write_text("{")
+    assert stored(experiment) == []
 
 
 def test_only_the_newest_trials_stay(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,4 +271,18 @@ def test_only_the_newest_trials_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(5):
         trial_cache.save(experiment, trial_of(experiment.arms[0].name, seed))
     trial_cache.delete_oldest()
-    assert len(trial_cache.stored_trials(experiment)) == 3
+    assert len(stored(experiment)) == 3
+
+
+def test_stored_trials_are_counted_without_opening_one_and_with_the_key_of_their_arm_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    experiment = comparison({}, ("rope",), ("permutation",))
+    ours, rival = experiment.arms
+    for seed in (0, 1, 5, 99):
+        trial_cache.save(experiment, trial_of(ours.name, seed))
+    made, identity = list[Arm](), Experiment.identity
+    monkeypatch.setattr(Experiment, "identity", lambda self, arm: made.append(arm) or identity(self, arm))
+    monkeypatch.setattr(Path, "open", lambda *_, **__: pytest.fail("A file was opened."))
+    assert [trial_cache.number_stored(experiment, arm) for arm in (ours, rival)] == [3, 0]
+    assert made == [ours, rival]
