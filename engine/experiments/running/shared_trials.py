@@ -12,6 +12,7 @@ from threading import Lock
 
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.trial import Trial
+from engine.foundation.log import LOG
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
@@ -86,7 +87,10 @@ class SharedTrials:
         deadline = time.monotonic() + TIMEOUT
         for shared in left:
             shared.run.wait_for(sys.maxsize, max(0.0, deadline - time.monotonic()))
-            pool.runs.delete(shared.run.id)
+            try:
+                pool.runs.delete(shared.run.id)
+            except OSError as error:  # the experiment has its numbers; what is left is deleted as other old runs are
+                LOG.warning("The run of a trial could not be deleted: %s", error.strerror or type(error).__name__)
 
     def _is_last(self, shared: SharedRun) -> bool:
         with self._lock:

@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from dataclasses import replace
+from errno import EACCES
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -286,3 +287,18 @@ def test_stored_trials_are_counted_without_opening_one_and_with_the_key_of_their
     monkeypatch.setattr(Path, "open", lambda *_, **__: pytest.fail("A file was opened."))
     assert [trial_cache.number_stored(experiment, arm) for arm in (ours, rival)] == [3, 0]
     assert made == [ours, rival]
+
+
+def test_a_run_that_cannot_be_deleted_costs_the_experiment_nothing(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    tried = list[str]()
+
+    def delete(run_id: str) -> None:
+        tried.append(run_id)
+        raise OSError(EACCES, "Permission denied")
+
+    monkeypatch.setattr(pool.runs, "delete", delete)
+    run = ended(ExperimentRun(fake_issue(seeds=2), pool))
+    assert (run.state, run.problem, len(run.trials), len(set(tried))) == ("finished", "", 4, 4)
+    assert "The run of a trial could not be deleted: Permission denied" in caplog.text
