@@ -3,9 +3,11 @@
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import fmean
+from threading import Event as Signal
 from threading import RLock
 
 from engine.experiments.experiment import Arm, Experiment
@@ -19,8 +21,8 @@ from engine.runs.events import Event
 from engine.runs.run import Run
 from engine.workers.pool import Pool
 
-POLL_SECONDS = 0.02
-"""Seconds between two checks of the running trials."""
+RETRY_SECONDS = 0.5
+"""Seconds after which a waiting trial is tried again: there may be room for it now, or one more machine."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,8 @@ class ExperimentRun(BackgroundTask):
         self._took: tuple[tuple[str, float], ...] = ()
         """The arm and the seconds of each trial that was trained here."""
         self._lost_once: set[tuple[str, int]] = set()
+        self._called = Signal()
+        """Set where there is something to do: a trial has ended, or the experiment is to stop."""
         self._lock = RLock()
 
     @property
@@ -134,6 +138,10 @@ class ExperimentRun(BackgroundTask):
         taken = sum(self._steps[trial.arm] for trial in trials) + sum(trial.run.step for trial in running)
         return min(1.0, taken / (sum(self._steps.values()) * len(self.seeds)))
 
+    def stop(self) -> None:
+        super().stop()
+        self._called.set()
+
     def _work(self) -> None:
         try:
             self._run_trials()
@@ -152,7 +160,20 @@ class ExperimentRun(BackgroundTask):
             if waiting and len(self.running_trials) < self._pool.machines.slots:
                 self._start(*waiting.popleft(), waiting)
             elif not self._collect(waiting):
-                time.sleep(POLL_SECONDS)
+                self._wait(RETRY_SECONDS if waiting else None)
+
+    def _wait(self, timeout: float | None = None) -> None:
+        """Wait until a trial has ended or the experiment is to stop, at most ``timeout`` seconds."""
+        with ExitStack() as watching:
+            for trial in self.running_trials:
+                watching.enter_context(trial.run.watched(partial(self._call_at_the_end_of, trial.run)))
+            if all(trial.run.live for trial in self.running_trials):
+                self._called.wait(timeout)
+        self._called.clear()
+
+    def _call_at_the_end_of(self, run: Run) -> None:
+        if not run.live:
+            self._called.set()
 
     def _start(self, arm: Arm, seed: int, waiting: deque[tuple[Arm, int]]) -> None:
         """Start a trial as soon as there is room for it, or take it in where somebody else has trained it meanwhile."""
@@ -162,7 +183,7 @@ class ExperimentRun(BackgroundTask):
                 got = self._shared.follow(self._pool, self.experiment, arm, seed, self.visitor, find)
             except NoRoom:
                 self._collect(waiting)
-                time.sleep(10 * POLL_SECONDS)
+                self._wait(RETRY_SECONDS)
                 continue
             if isinstance(got, Trial):
                 self.reused = (*self.reused, got)

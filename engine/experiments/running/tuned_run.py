@@ -12,9 +12,6 @@ from engine.foundation.background import BackgroundTask
 from engine.foundation.errors import Explained
 from engine.foundation.visitor import PROGRAM, Visitor
 
-POLL_SECONDS = 0.1
-"""Seconds between two looks whether the task was stopped."""
-
 
 class Stopped(Exception):
     """The task was stopped."""
@@ -45,6 +42,11 @@ class TunedRun(BackgroundTask):
         """The share of the present part that is done, from 0 to 1."""
         return self.run.done if self.run is not None else 0.0
 
+    def stop(self) -> None:
+        super().stop()
+        if self.run is not None:
+            self.run.stop()
+
     def _work(self) -> None:
         with suppress(Stopped):
             self._measure()
@@ -59,10 +61,10 @@ class TunedRun(BackgroundTask):
 
     def _run(self, experiment: Experiment) -> ExperimentRun:
         """Run an experiment to its end. Raises Explained where it fails, and Stopped where the task was stopped."""
-        self.run = self._begin(experiment).start()
-        while not self.run.wait(POLL_SECONDS):
-            if self._stop.is_set():
-                self.run.stop()
+        self.run = self._begin(experiment)
+        if self._stop.is_set():
+            raise Stopped
+        self.run.start().wait()
         if self.run.state == "failed":
             raise Explained(self.run.problem)
         if self._stop.is_set():

@@ -8,8 +8,9 @@ from dataclasses import replace
 from errno import EACCES
 from functools import partial
 from pathlib import Path
+from threading import current_thread
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -22,12 +23,15 @@ from engine.experiments.running.shared_trials import SharedRun, SharedTrials
 from engine.experiments.trial import Trial
 from engine.foundation.errors import JobError
 from engine.foundation.visitor import Visitor
+from engine.runs.events import Started
 from engine.runs.request import RunRequest
+from engine.runs.run import Run
 from engine.settings.errors import ConfigError
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue
 from tests.engine.fake_training import RAISES
 from tests.engine.workers.test_pool import pool_of, until
+from tests.pages.scripted_experiment import MEMORY, ScriptedPool
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
 
@@ -302,3 +306,22 @@ def test_a_run_that_cannot_be_deleted_costs_the_experiment_nothing(
     run = ended(ExperimentRun(fake_issue(seeds=2), pool))
     assert (run.state, run.problem, len(run.trials), len(set(tried))) == ("finished", "", 4, 4)
     assert "The run of a trial could not be deleted: Permission denied" in caplog.text
+
+
+def test_an_experiment_is_told_of_the_end_of_a_trial_and_looks_at_none_while_it_trains(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its thread shares the interpreter with every page: thirty experiments that look again and again would delay all of them."""
+    looked, asked = list[str](), Run.live.fget
+    monkeypatch.setattr(Run, "live", property(lambda run: looked.append(current_thread().name) or asked(run)))
+    scripted = ScriptedPool(lambda config: 0.5, at_once=False)
+    run = ExperimentRun(fake_issue(seeds=1), cast(Pool, scripted)).start()
+    for trial in range(2):
+        until(lambda number=trial: len(scripted.submitted) > number)
+        scripted.submitted[trial].append([Started(10, MEMORY, 100.0, {"loss": 2.0}, 2.0, "cpu")])
+        if trial:
+            time.sleep(1.0)  # nothing happens, for as long as fifty looks took before
+            assert looked.count("experiment on “Fake”") < 25
+        scripted.finish(scripted.submitted[trial])
+    assert run.wait(600)
+    assert (run.state, len(run.trials)) == ("finished", 2)
