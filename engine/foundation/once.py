@@ -17,6 +17,6 @@ def once(function: Callable[P, T]) -> Callable[P, T]:
     @wraps(function)
     def ask(*given: P.args, **named: P.kwargs) -> T:
         with computing:
-            return kept(*given, **named)
+            return kept(*given, **named)  # type: ignore[arg-type]  # what can be a key of the cache
 
     return ask

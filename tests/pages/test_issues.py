@@ -9,6 +9,7 @@ from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import pytest
+from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from engine.config.link import from_query, to_query
@@ -19,6 +20,7 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.running.experiment_run import ExperimentRun
 from pages.parts.app import server
+from pages.parts.app.visitor import COOKIE
 from pages.parts.issues.words import with_formulas_apart
 from pages.parts.stage.board import as_csv, as_json
 from pages.parts.stage.experiments import EXPERIMENTS
@@ -99,6 +101,12 @@ def test_the_map_has_every_issue_and_no_answer_before_a_guess_unless_it_is_asked
     assert thumbnails(app) == {slug: slug != "missing-skips" for slug in ISSUES}
     assert said(app).count("Guessed") == 1
     assert not app.exception
+
+
+@pytest.fixture
+def one_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All sessions of a test are tabs of one browser, one after another or beside each other."""
+    monkeypatch.setattr(ContextProxy, "cookies", property(lambda self: {COOKIE: "x" * 43}))
 
 
 def open_tab(app: AppTest, tab: str, slug: str = MASK.slug) -> AppTest:
@@ -293,8 +301,10 @@ def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_its_trials(open_pa
     experiment = run_of(app)
     assert "Stop" in labels(app)
     app.query_params["issue"] = MASK.slug
-    press(app.run(), "Run")
-    assert "You have 1 experiment going" in said(app)
+    app.run()
+    assert "Run" not in labels(app)
+    assert "This host runs 1 experiment of yours at a time. Running now:" in said(app)
+    assert links(app)["Scripted, 4 arms"] == "issue=scripted"
     assert MASK.slug not in app.session_state[RAN]
     app.query_params["issue"] = "scripted"
     app.run()
@@ -305,6 +315,42 @@ def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_its_trials(open_pa
     assert experiment.wait(600)
     assert (experiment.state, len(experiment.trials)) == ("stopped", 1)
     assert "Stop" not in labels(app.run())
+
+
+def test_another_experiment_that_is_in_the_way_can_be_stopped_for_this_one(open_page: Open, scripted: Scripted) -> None:
+    _, pool = scripted
+    pool.at_once = False
+    app = open_page("issues.py", issue="scripted", seeds="2")
+    press(app, "Run")
+    before = run_of(app)
+    app.query_params["issue"] = MASK.slug
+    press(app.run(), "Stop it and run this one")
+    assert before.wait(600)
+    assert (before.state, run_of(app, MASK.slug).state) == ("stopped", "running")
+    press(app, "Stop")
+    assert run_of(app, MASK.slug).wait(600)
+    assert "Run" in labels(app.run())
+
+
+@pytest.mark.usefixtures("one_browser")
+def test_the_plain_link_shows_the_run_that_goes_and_a_second_press_begins_no_other(
+    open_page: Open, scripted: Scripted
+) -> None:
+    _, pool = scripted
+    pool.at_once = False
+    first, other = (open_page("issues.py", issue="scripted", seeds="2") for _ in range(2))
+    press(first, "Run")
+    press(other, "Run")  # its page does not know yet
+    assert first.session_state[RAN] == other.session_state[RAN]
+    assert "going" not in said(other)
+
+    again = open_page("issues.py", issue="scripted")
+    assert "Stop" in labels(again)
+    assert again.query_params["experiment"] == again.session_state[RAN]["scripted"]
+    press(again, "Stop")
+    assert run_of(first).wait(600)
+    assert again.run().session_state[RAN] == first.session_state[RAN], "what has ended stays in sight"
+    assert "scripted" not in open_page("issues.py", issue="scripted").session_state[RAN]
 
 
 def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open) -> None:

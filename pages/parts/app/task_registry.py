@@ -57,15 +57,18 @@ class TaskRegistry(Generic[T]):
         return name
 
     def leave(self, name: str, visitor: Visitor) -> None:
-        """The visitor no longer asks for this task; the last one who leaves stops it. Raises Refused for anybody else."""
+        """The visitor no longer asks for this task; the last one who leaves stops it. Nothing where it is over, or was left by all: a
+        button that is pressed twice. Raises Refused for anybody else."""
         with self._lock:
-            task, owners = self._by_name[name], self._owners.get(name, {})
+            owners = self._owners.get(name)
+            if not owners:
+                return
             if not self.owned(name, visitor):
                 raise Refused(NOT_YOURS)
             if (release := owners.pop(visitor.id, None)) is not None:
                 release()
             if not owners or not visitor.id:
-                task.stop()
+                self._by_name[name].stop()
 
     def owned(self, name: str, visitor: Visitor) -> bool:
         """Whether the visitor asked for this task, or is the program itself."""
@@ -76,10 +79,10 @@ class TaskRegistry(Generic[T]):
         with self._lock:
             return self._by_name.get(name)
 
-    def running_of(self, visitor: Visitor) -> str | None:
-        """The name of a running task of the visitor."""
+    def running_of(self, visitor: Visitor) -> list[str]:
+        """The names of the visitor's running tasks, the oldest first."""
         with self._lock:
-            return next((name for name, owners in self._owners.items() if visitor.id in owners), None)
+            return [name for name, owners in self._owners.items() if visitor.id in owners]
 
     def _end(self, task: BackgroundTask, name: str, keep: Callable[[str], object]) -> None:
         try:

@@ -27,7 +27,7 @@ from pages.parts.charts.spectra import distance_figure, offsets_figure
 from pages.parts.design.state import EXPERIMENT, PARTS, SETTINGS, asked_comparison, design, parts
 from pages.parts.stage.arms import show_arms
 from pages.parts.stage.board import show_evidence, take_away
-from pages.parts.stage.experiments import EXPERIMENTS, WIDTH, forecast, run_or_stop, start
+from pages.parts.stage.experiments import EXPERIMENTS, WIDTH, Asked, forecast, run_or_stop
 from pages.parts.stage.shown import Shown
 
 GUIDE = Path(__file__).parent / "guide.md"
@@ -185,7 +185,7 @@ def _settings(run: ExperimentRun | None) -> None:
             )  # fmt: skip
         with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
             SETTINGS.widget("seeds", disabled=running, width=WIDTH)
-            run_or_stop(SETTINGS.values()[EXPERIMENT] or "", run, _begin, ready=experiment is not None)
+            run_or_stop(SETTINGS.values()[EXPERIMENT] or "", run, _run_asked, ready=experiment is not None)
         if experiment is None:
             st.caption(f":material/block: {problem}")
         else:
@@ -200,8 +200,6 @@ def _heading(experiment: Experiment) -> None:
     st.markdown(f"**In this run:** {parts.in_words}{changed}")
 
 
-def _begin() -> None:
-    """Start the comparison and show it; where the same one is running already, show that."""
-    name = start(asked_comparison().experiment, comparison=asked_comparison())
-    if name is not None:
-        SETTINGS.put({EXPERIMENT: name})
+def _run_asked() -> Asked:
+    comparison = asked_comparison()
+    return Asked(comparison.experiment, lambda name: SETTINGS.put({EXPERIMENT: name}), comparison=comparison)

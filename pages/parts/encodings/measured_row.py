@@ -10,23 +10,18 @@ from engine.encodings import ENCODINGS
 from engine.experiments.choice.qualities import COMPARED, SETS, row_of
 from engine.experiments.comparison import DESIGN
 from engine.experiments.evidence import store
-from engine.experiments.experiment import Experiment
 from engine.experiments.running import trial_cache
-from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.running.tuned_run import TunedRun
-from pages.parts.app import server
-from pages.parts.app.in_markdown import in_markdown, refused_in_words
-from pages.parts.app.task_registry import TaskRegistry
+from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refusal
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.component import as_fragment
 from pages.parts.encodings.state import design_parts
-from pages.parts.stage.experiments import SHARED
+from pages.parts.stage.experiments import ROWS, begin_button, run_of
 
 MEASURED = "encodings.measured"
 """In the session, the name of the measurement that this page follows."""
 POLL = 1.0
 """Seconds between two looks at how far it is."""
-ROWS: TaskRegistry[TunedRun] = TaskRegistry("experiment")
 
 
 def show_measurement() -> None:
@@ -41,7 +36,8 @@ def show_measurement() -> None:
         name = st.selectbox(
             "Row", names, format_func=lambda name: ENCODINGS[name].label, key="encodings.row", width=240
         )
-        st.button("Measure this row", icon=":material/play_arrow:", on_click=_measure_row, args=(name, design))
+        begin_button("Measure this row", partial(_measure_row, name, design))
+    show_refusal()
     if not design:
         st.caption("For a row of your own design, choose it as encoding A or B under “Side by side”.")
     if task is not None and task.state == "failed":
@@ -60,18 +56,14 @@ def _follow(task: TunedRun) -> None:
 
 
 def _measure_row(encoding: str, design: Mapping[str, Any]) -> None:
-    experiment = row_of(encoding, design if encoding == DESIGN else {})
-
-    def begin(part: Experiment) -> ExperimentRun:
-        find, save = partial(trial_cache.find, part), partial(trial_cache.save, part)
-        return ExperimentRun(part, server.pool(), visitor=visitor_now, find=find, save=save, shared=SHARED)
+    """Measure a row, or show the visitor's one that goes already."""
+    experiment, me = row_of(encoding, design if encoding == DESIGN else {}), visitor()
 
     def keep(_: str) -> None:
         for run in task.results:
             store.save(run)
         trial_cache.delete_oldest()
 
-    visitor_now = visitor()
     with refused_in_words():
-        task = TunedRun(experiment, SETS, begin, visitor_now)
-        st.session_state[MEASURED] = ROWS.begin(task, keep=keep)
+        task = TunedRun(experiment, SETS, partial(run_of, visitor=me), me)
+        st.session_state[MEASURED] = ROWS.begin(task, name=next(iter(ROWS.running_of(me)), ""), keep=keep)

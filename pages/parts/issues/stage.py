@@ -20,11 +20,11 @@ from pages.parts.boards.panels import pick_told
 from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, put_guess, take_dragged
 from pages.parts.issues.hands import count_guess, show_hands
 from pages.parts.issues.key_panel import key_sections, outcome_so_far
-from pages.parts.issues.state import asked, begin, extended, forget, offer_more_seeds, show_settings
+from pages.parts.issues.state import asked, extended, forget, offer_more_seeds, run_asked, show_settings
 from pages.parts.issues.words import show_way
 from pages.parts.stage.board import Drawing, experiment_board
 from pages.parts.stage.claims import badge
-from pages.parts.stage.experiments import forecast, run_or_stop
+from pages.parts.stage.experiments import begin, forecast, run_or_stop
 from pages.parts.stage.issue_list import shown_runs
 from pages.parts.stage.presenting import asks_to_run, presented, presenting, shows, take_guess
 from pages.parts.stage.shown import Shown, of_run
@@ -43,7 +43,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
     if not shows("run"):
         name, run = "", None  # an earlier result is no answer to a class that has not guessed
     elif run is None and asks_to_run(issue.slug):
-        begin(issue)
+        begin(run_asked(issue))
         st.rerun()
     with st.container(key="stage"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="stage-head"):
@@ -130,7 +130,7 @@ def _run(issue: Issue, run: ExperimentRun | None) -> None:
     """Run or Stop, and beside it how many seeds there are and how many are needed."""
     running = run is not None and run.state == "running"
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        run_or_stop(shown_runs().get(issue.slug, ""), run, partial(begin, issue))
+        run_or_stop(shown_runs().get(issue.slug, ""), run, partial(run_asked, issue))
         show_settings(issue, running)
         if run is not None and not running:
             st.button("Guess again", icon=":material/replay:", on_click=forget, args=(issue,), type="tertiary")

@@ -20,7 +20,7 @@ from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import setting, to_text
 from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, one_of
 from pages.parts.issues.guess import Guess, Prediction, guess_of, prediction_of, put_guess
-from pages.parts.stage.experiments import EXPERIMENTS, seeds_setting, start
+from pages.parts.stage.experiments import EXPERIMENTS, Asked, begin, seeds_setting
 from pages.parts.stage.issue_list import shown_run, shown_runs
 
 ISSUE, EXPERIMENT, GUESS, SIZE = "issue", "experiment", "guess", "size"
@@ -112,12 +112,14 @@ def show_settings(issue: Issue, disabled: bool) -> None:
         SETTINGS.widget("extended", disabled=disabled or not slow, help=told)
 
 
-def begin(issue: Issue, stored: Sequence[Trial] = ()) -> None:
-    """Start the experiment with what is set, and keep the predictions that were made before."""
-    name = start(asked(issue), extended=extended(), stored=stored)
-    if name is not None:
+def run_asked(issue: Issue, stored: Sequence[Trial] = ()) -> Asked:
+    """The run with what is set. The predictions that were made before it are kept with it."""
+
+    def show(name: str) -> None:
         shown_runs()[issue.slug] = name
-        st.session_state.setdefault(PREDICTED, {})[name] = prediction_of(issue)
+        st.session_state.setdefault(PREDICTED, {}).setdefault(name, prediction_of(issue))
+
+    return Asked(asked(issue), show, extended=extended(), stored=stored)
 
 
 def predicted(name: str) -> Prediction:
@@ -139,7 +141,7 @@ def offer_more_seeds(issue: Issue, run: ExperimentRun) -> None:
 
 def _go_on(issue: Issue, run: ExperimentRun, seeds: int) -> None:
     SETTINGS.put({"seeds": seeds})
-    begin(issue, run.trials)
+    begin(run_asked(issue, run.trials))
 
 
 def forget(issue: Issue) -> None:

@@ -1,6 +1,7 @@
 """The experiments of this server process: what each will take, Run and Stop; begun over stored trials, their evidence stored at the end."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -10,11 +11,14 @@ from engine.estimate.prediction import predict
 from engine.experiments.comparison import Comparison
 from engine.experiments.evidence import store
 from engine.experiments.experiment import MOST_SEEDS, Arm, Experiment
+from engine.experiments.issues import ISSUES
 from engine.experiments.running import trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.running.shared_trials import SharedTrials
+from engine.experiments.running.tuned_run import TunedRun
 from engine.experiments.trial import Trial
 from engine.foundation.formatting import counted, in_time
+from engine.foundation.visitor import Visitor
 from engine.settings.fields import setting
 from pages.parts.app import server
 from pages.parts.app.in_markdown import refused_in_words
@@ -23,6 +27,8 @@ from pages.parts.app.visitor import visitor
 
 WIDTH = 120
 EXPERIMENTS: TaskRegistry[ExperimentRun] = TaskRegistry("experiment")
+ROWS: TaskRegistry[TunedRun] = TaskRegistry("experiment")
+"""The measurements of rows of the table “Which one should I use?”."""
 SHARED = SharedTrials()
 """The trials under way: who presses Run beside others follows theirs."""
 
@@ -55,45 +61,106 @@ def seeds_setting() -> Any:
     return setting(8, label="Seeds", help=help, ge=1, le=MOST_SEEDS)
 
 
-def run_or_stop(name: str, run: ExperimentRun | None, start: Callable[[], None], *, ready: bool = True) -> None:
-    """The button for the experiment of that name: Run, or while it runs Stop. ``start`` is called for Run. Stop is its owners';
-    what several asked for goes on until the last of them stops it."""
-    if run is None or run.state != "running":
-        icon = ":material/play_arrow:"
-        st.button("Run", type="primary", icon=icon, disabled=not ready, on_click=start, width=WIDTH)
-    else:
-        own = EXPERIMENTS.owned(name, visitor())
-        leave, args = EXPERIMENTS.leave, (name, visitor())
-        st.button("Stop", icon=":material/stop:", disabled=not own, on_click=leave, args=args, width=WIDTH)
+@dataclass(frozen=True)
+class Asked:
+    """An experiment that a page asks for."""
+
+    experiment: Experiment
+    show: Callable[[str], object]
+    """Called with the name of its run, for the page to show it."""
+    extended: bool = False
+    stored: Sequence[Trial] = ()
+    """Trials that are not trained again, beside those in the cache."""
+    comparison: Comparison | None = None
+    """Where a design is compared. Its name is then that of the run and of the stored evidence, which is written after a stop, too."""
 
 
-def start(
-    experiment: Experiment,
-    *,
-    extended: bool = False,
-    stored: Sequence[Trial] = (),
-    comparison: Comparison | None = None,
-) -> str | None:
-    """Start an experiment and return the name of its run; None where it is refused, for a reason that is shown: the visitor has another
-    one going, or its settings do not fit. Trials in ``stored`` or in the cache are not trained again.
-
-    A ``comparison`` goes by its own name, by which it is also stored, and that after a stop too; if it is running already, no
-    second one is started.
-    """
+def run_of(
+    experiment: Experiment, visitor: Visitor, *, extended: bool = False, stored: Sequence[Trial] = ()
+) -> ExperimentRun:
+    """The visitor's run of an experiment, not yet started. Trials in ``stored`` or in the cache are not trained again; one that is under
+    way for others is followed."""
     known = {(trial.arm, trial.seed): trial for trial in stored if not trial.outcome}
 
     def find(arm: Arm, seed: int) -> Trial | None:
         return known.get((arm.name, seed)) or trial_cache.find(experiment, arm, seed)
 
+    save = partial(trial_cache.save, experiment)
+    return ExperimentRun(
+        experiment, server.pool(), extended=extended, visitor=visitor, find=find, save=save, shared=SHARED
+    )
+
+
+def begin(asked: Asked) -> None:
+    """Begin an experiment, unless it is refused (:func:`refused_in_words`). Where the visitor has the same one going, that one is shown:
+    two presses begin one experiment."""
+
     def save(_: str) -> None:
-        if comparison is not None or run.state == "finished":
-            store.save(run, comparison)
+        if asked.comparison is not None or run.state == "finished":
+            store.save(run, asked.comparison)
         trial_cache.delete_oldest()
 
     with refused_in_words():
-        run = ExperimentRun(
-            experiment, server.pool(), extended=extended, visitor=visitor(),
-            find=find, save=partial(trial_cache.save, experiment), shared=SHARED,
-        )  # fmt: skip
-        return EXPERIMENTS.begin(run, name=comparison.name if comparison else "", keep=save)
-    return None
+        run = run_of(asked.experiment, visitor(), extended=asked.extended, stored=asked.stored)
+        name = asked.comparison.name if asked.comparison else own_running(asked.experiment)
+        asked.show(EXPERIMENTS.begin(run, name=name, keep=save))
+
+
+def own_running(experiment: Experiment) -> str:
+    """The name of the visitor's own run of an experiment that goes now; empty where there is none."""
+    for name in EXPERIMENTS.running_of(visitor()):
+        run = EXPERIMENTS.find(name)
+        if run is not None and run.experiment.slug == experiment.slug:
+            return name
+    return ""
+
+
+def run_or_stop(name: str, run: ExperimentRun | None, ask: Callable[[], Asked], *, ready: bool = True) -> None:
+    """The button for the run of that name: Stop while it goes, else Run. ``ask`` says what to run, when Run is pressed. Stop is its
+    owners'; what several asked for goes on until the last of them stops it."""
+    if run is not None and run.state == "running":
+        own = EXPERIMENTS.owned(name, visitor())
+        leave, args = EXPERIMENTS.leave, (name, visitor())
+        st.button("Stop", icon=":material/stop:", disabled=not own, on_click=leave, args=args, width=WIDTH)
+    else:
+        begin_button("Run", lambda: begin(ask()), type="primary", disabled=not ready, width=WIDTH)
+
+
+def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
+    """A button that begins an experiment. Where another one of the visitor's has to end first, that one is named with a link to it, and the
+    button stops it and begins this one."""
+    other = _in_the_way()
+    if other is None:
+        st.button(label, icon=":material/play_arrow:", on_click=begin, **common)
+        return
+    registry, name = other
+    task, most = registry.find(name), server.pool().allowances.limits.experiments_per_visitor
+
+    def instead() -> None:
+        registry.leave(name, visitor())
+        begin()
+
+    with st.container(gap="xxsmall", width="content"):
+        st.caption(f"This host runs {counted(most, 'experiment')} of yours at a time. Running now:")
+        if task is not None:
+            file, query = _page_of(name, task.experiment)
+            st.page_link(file, label=task.experiment.title, icon=":material/hourglass_top:", query_params=query)
+        st.button(
+            "Stop it and run this one", icon=":material/swap_horiz:", on_click=instead, **common | {"width": "content"}
+        )
+
+
+def _in_the_way() -> tuple[TaskRegistry[ExperimentRun] | TaskRegistry[TunedRun], str] | None:
+    """The visitor's experiment that has to end before another one begins, with its registry; None while there is room."""
+    me, allowances = visitor(), server.pool().allowances
+    if allowances.count("experiment", me) < allowances.limits.experiments_per_visitor:
+        return None
+    going = [(registry, name) for registry in (EXPERIMENTS, ROWS) for name in registry.running_of(me)]
+    return going[0] if going else None
+
+
+def _page_of(name: str, experiment: Experiment) -> tuple[str, dict[str, str]]:
+    """The file and the query of the page that shows a run."""
+    if experiment.slug in ISSUES:
+        return "issues.py", {"issue": experiment.slug}
+    return ("design.py", {"experiment": name}) if EXPERIMENTS.find(name) else ("encodings.py", {"view": "choose"})

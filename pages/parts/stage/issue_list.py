@@ -8,7 +8,7 @@ from engine.experiments.issues.issue import GROUPS, Group, Issue
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.visitor import Visitor
 from pages.parts.stage.claims import LOOKS, Color
-from pages.parts.stage.experiments import EXPERIMENTS
+from pages.parts.stage.experiments import EXPERIMENTS, own_running
 
 PAGE = "issues.py"
 RAN = "issues.ran"
@@ -17,9 +17,7 @@ RAN = "issues.ran"
 
 def state_of(issue: Issue, visitor: Visitor) -> tuple[str, str, Color] | None:
     """The words, icon and colour of the reader's own run: running, or what it found about the first claim; None where there is none."""
-    running = EXPERIMENTS.running_of(visitor)
-    run = EXPERIMENTS.find(running) if running else None
-    if run is not None and run.experiment.slug == issue.slug:
+    if own_running(issue):
         return "Running", ":material/hourglass_top:", "blue"
     _, own = shown_run(issue)
     if own is None or not own.trials:
@@ -54,6 +52,9 @@ def shown_runs() -> dict[str, str]:
 
 
 def shown_run(issue: Issue) -> tuple[str, ExperimentRun | None]:
-    """The name of the run that is looked at and the run, if this server still holds it."""
-    name = shown_runs().get(issue.slug, "")
+    """The name of the run that is looked at and the run, if this server still holds it: where none was chosen, the reader's own that
+    goes now, which then stays in sight."""
+    name = shown_runs().get(issue.slug) or own_running(issue)
+    if name:
+        shown_runs()[issue.slug] = name
     return name, EXPERIMENTS.find(name)

@@ -1,6 +1,7 @@
 """The works of a server process: one of a session at a time, the same one once for all, the old ones forgotten."""
 
 from errno import ENOSPC
+from threading import Event
 
 import pytest
 
@@ -23,20 +24,20 @@ def tasks() -> TaskRegistry[Scripted]:
 def test_one_of_a_visitor_at_a_time(tasks: TaskRegistry[Scripted]) -> None:
     first, other = Scripted(Scripted.until_stopped, ME), Scripted(visitor=YOU)
     name = tasks.begin(first)
-    assert (tasks.running_of(ME), tasks.running_of(YOU)) == (name, None)
+    assert (tasks.running_of(ME), tasks.running_of(YOU)) == ([name], [])
     with pytest.raises(Refused, match=r"You have 1 experiment going, and this host allows 1 at once. Stop it"):
         tasks.begin(Scripted(visitor=ME))
     tasks.begin(other)
     first.stop()
     assert first.wait(240)
-    assert tasks.running_of(ME) is None
+    assert tasks.running_of(ME) == []
 
 
 def test_the_same_one_is_not_started_twice_and_anew_once_it_is_over(tasks: TaskRegistry[Scripted]) -> None:
     first, second, third = (Scripted(Scripted.until_stopped, Visitor(name)) for name in "abc")
     assert tasks.begin(first, name="same") == tasks.begin(second, name="same") == "same"
     assert tasks.find("same") is first
-    assert tasks.running_of(Visitor("b")) == "same"
+    assert tasks.running_of(Visitor("b")) == ["same"]
     with pytest.raises(Refused, match="started by somebody else"):
         tasks.leave("same", Visitor("c"))
     tasks.leave("same", Visitor("a"))
@@ -48,6 +49,18 @@ def test_the_same_one_is_not_started_twice_and_anew_once_it_is_over(tasks: TaskR
     assert tasks.find("same") is third
     third.stop()
     assert third.wait(240)
+
+
+def test_stop_may_be_pressed_twice_and_after_the_end(tasks: TaskRegistry[Scripted]) -> None:
+    goes_on = Event()
+    slow = Scripted(lambda _: goes_on.wait(240), ME)
+    name = tasks.begin(slow)
+    tasks.leave(name, ME)
+    tasks.leave(name, ME)  # it stops, and has not ended yet
+    goes_on.set()
+    assert slow.wait(240)
+    tasks.leave(name, ME)
+    assert (slow.state, tasks.running_of(ME)) == ("stopped", [])
 
 
 def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(
