@@ -6,7 +6,6 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from pages.parts.app.in_markdown import say_ignored
 from pages.parts.app.own_runs import in_step_with
-from pages.parts.app.visitor import visitor
 from pages.parts.issues.map import show_map
 from pages.parts.issues.stage import show_stage
 from pages.parts.issues.state import ISSUE, SETTINGS
@@ -20,7 +19,7 @@ def show_all() -> None:
     st.markdown(
         "Each question is an experiment that runs here. Guess, press Run, and see: the answer is computed from the runs."
     )
-    show_map(visitor())
+    show_map()
 
 
 def show_issue(issue: Issue) -> None:

@@ -7,7 +7,6 @@ import streamlit as st
 from engine.config.presets import PRESETS
 from engine.experiments.lessons import LESSONS
 from pages.parts.app.server import pool
-from pages.parts.app.visitor import visitor
 from pages.parts.boards.live.board import recorded_board
 from pages.parts.boards.recorded import recorded_example, recorded_feed, recorded_head, recorded_run
 from pages.parts.stage.issue_list import show_small_map
@@ -57,6 +56,6 @@ st.page_link("lessons.py", label="Lessons for a class", icon=":material/school:"
 st.caption(f"Prepared, to be shown to a class or sent as a link: {'; '.join(titles)}. Or put your own together.")
 
 st.header("What goes wrong, as experiments", anchor=False)
-show_small_map(visitor())
+show_small_map()
 
 st.caption(f":material/memory: {recording_in_words(run)} {workers_in_words(pool().health())}")

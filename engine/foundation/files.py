@@ -97,6 +97,12 @@ def keep_newest_of(file: Path, visitor: str, count: int) -> None:
             mark.unlink(missing_ok=True)
 
 
+def given_by(visitor: str, folder: Path) -> list[Path]:
+    """The files that a visitor gave to a folder (see :func:`keep_newest_of`) and that are there."""
+    names = (mark.name.partition("@")[2] for mark in (folder / OWNERS).glob(f"{visitor}@*"))
+    return [folder / name for name in names if (folder / name).exists()]
+
+
 def is_abandoned(path: Path) -> bool:
     """Whether nothing has changed for :data:`ABANDONED` seconds in a file or folder that was still being written."""
     return time.time() - _changed(path) > ABANDONED

@@ -76,7 +76,7 @@ def ran(app: AppTest) -> AppTest:
     return app.run()
 
 
-def test_the_map_has_every_issue_and_no_answer_before_a_guess_unless_it_is_asked_for(open_page: Open) -> None:
+def test_the_map_has_every_issue_and_a_guess_shows_no_answer_unless_it_is_asked_for(open_page: Open) -> None:
     unmeasured = {slug: not shipped_reports(issue) for slug, issue in ISSUES.items()}
     app = open_page("issues.py")
     assert [row.value for row in app.header] == ["Start here", *GROUPS.values()]
@@ -97,8 +97,8 @@ def test_the_map_has_every_issue_and_no_answer_before_a_guess_unless_it_is_asked
     app.run().button_group(key="guess.missing-skips").set_value(1).run()
     app.query_params.clear()
     app.run()
-    assert said(app).count("→ 0.13**") == 1
-    assert thumbnails(app) == {slug: slug != "missing-skips" for slug in ISSUES}
+    assert "→ 0.13**" not in said(app)
+    assert thumbnails(app) == dict.fromkeys(ISSUES, True), "a guess is no look at the answer"
     assert said(app).count("Guessed") == 1
     assert not app.exception
 
@@ -107,6 +107,36 @@ def test_the_map_has_every_issue_and_no_answer_before_a_guess_unless_it_is_asked
 def one_browser(monkeypatch: pytest.MonkeyPatch) -> None:
     """All sessions of a test are tabs of one browser, one after another or beside each other."""
     monkeypatch.setattr(ContextProxy, "cookies", property(lambda self: {COOKIE: "x" * 43}))
+
+
+def finish(pool: ScriptedPool, experiment: ExperimentRun) -> None:
+    """Let every trial of an experiment end."""
+    for place in range(experiment.total):
+        until(lambda number=place: len(pool.submitted) > number)
+        pool.finish(pool.submitted[place])
+    assert experiment.wait(600)
+
+
+@pytest.mark.usefixtures("one_browser", "own_data_folder")
+def test_the_figure_on_the_map_waits_for_the_end_of_ones_own_run_and_stays(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = ScriptedPool(lambda config: 0.5, at_once=False)
+    monkeypatch.setattr(server, "pool", lambda: pool)
+    app = open_page("issues.py", issue=MASK.slug, seeds="1")
+    press(app, "Run")
+    experiment = run_of(app, MASK.slug)
+    app.query_params.clear()
+    app.run()
+    assert said(app).count("Running") == 1
+    assert thumbnails(app) == dict.fromkeys(ISSUES, True), "not before the end"
+    finish(pool, experiment)
+    assert experiment.state == "finished"
+    for tab in (app.run(), open_page("issues.py")):  # the same session, and after a reload
+        assert said(tab).count("Yours: ") == 1
+        assert thumbnails(tab) == {slug: slug != MASK.slug for slug in ISSUES}
+    monkeypatch.setattr(ContextProxy, "cookies", property(lambda self: {}))
+    assert thumbnails(open_page("issues.py")) == dict.fromkeys(ISSUES, True), "another browser"
 
 
 def open_tab(app: AppTest, tab: str, slug: str = MASK.slug) -> AppTest:

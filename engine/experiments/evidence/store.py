@@ -21,7 +21,7 @@ from engine.experiments.report import Report, report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
-from engine.foundation.files import data_folder, keep_newest, keep_newest_of, write_whole
+from engine.foundation.files import data_folder, given_by, keep_newest, keep_newest_of, write_whole
 
 FORMAT = 1
 MAX_KEPT = 200
@@ -75,10 +75,19 @@ def write(file: Path, row: dict[str, Any]) -> None:
 
 def latest(experiment: Experiment) -> Report | None:
     """The newest evidence on an experiment, by today's claims; None without evidence."""
-    for row in _rows(experiment.slug):
-        with suppress(KeyError, TypeError, ValueError):
-            return report_of(experiment, row)
+    return next((found for file in _files(experiment.slug) if (found := report_in(file, experiment))), None)
+
+
+def report_in(file: Path, experiment: Experiment) -> Report | None:
+    """The report on the trials in a file, by today's claims; None where it holds none."""
+    with suppress(KeyError, TypeError, ValueError):
+        return report_of(experiment, read(file) or {})
     return None
+
+
+def latest_of(visitor: str, slug: str) -> Path | None:
+    """The file of the newest evidence on an issue that a visitor's own run left; None where there is none."""
+    return max(given_by(visitor, folder_of(slug)), default=None)
 
 
 def report_of(experiment: Experiment, row: dict[str, Any]) -> Report:

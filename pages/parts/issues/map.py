@@ -1,4 +1,4 @@
-"""The map of all issues: a tile for each with its question, its minutes and, once the reader has guessed or run it, its figure."""
+"""The map of all issues: a tile for each with its question, its minutes and, once the reader has run it, its figure."""
 
 from pathlib import Path
 
@@ -9,23 +9,22 @@ from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.foundation.once import once
-from engine.foundation.visitor import Visitor
 from pages.parts.charts.experiments.key_figure import thumbnail
 from pages.parts.issues.guess import guess_of
 from pages.parts.stage.claims import LOOKS, badge
 from pages.parts.stage.ended import key_numbers
-from pages.parts.stage.issue_list import issue_link, state_of
+from pages.parts.stage.issue_list import found_mark, issue_link, running_mark
 
 STYLE = Path(__file__).parent / "map.css"
 TILES = Path(__file__).parents[1] / "stage" / "tiles.css"
 START = ("missing-mask", "missing-skips", "no-encoding")
 """The issues to begin with: each is short, and its result can be seen at once."""
-VEILED = '<div class="thumbnail veiled" role="img" aria-label="The figure shows after your guess.">?</div>'
+VEILED = '<div class="thumbnail veiled" role="img" aria-label="The figure shows after your run.">?</div>'
 
 
-def show_map(visitor: Visitor) -> None:
+def show_map() -> None:
     """The tiles to begin with, then a column of tiles for each group."""
-    revealed = st.toggle("Show what was found", key="issues.revealed", help="Or see each answer after your own guess.")
+    revealed = st.toggle("Show what was found", key="issues.revealed", help="Or see each answer after your own run.")
     st.html(TILES)
     st.html(STYLE)
     with st.container(key="issues-map"):
@@ -34,14 +33,16 @@ def show_map(visitor: Visitor) -> None:
                 st.header(words, anchor=False)
             for issue in ISSUES.values():
                 if column == ("start" if issue.slug in START else issue.group):
-                    _tile(column, issue, visitor, revealed)
+                    _tile(column, issue, revealed)
 
 
-def _tile(column: str, issue: Issue, visitor: Visitor, revealed: bool) -> None:
-    state, guessed = state_of(issue, visitor), guess_of(issue.slug).answer is not None
-    found, drawn = shipped_of(issue.slug) if revealed or guessed or state else ("", VEILED)
-    words, icon, color = state or ("Guessed", *LOOKS[Finding.HOLDS])
-    done = f":{color}-badge[{icon} {words}]" if guessed or state else ""
+def _tile(column: str, issue: Issue, revealed: bool) -> None:
+    """The figure is the answer: it stands only behind the switch or after the end of the reader's own run."""
+    guessed = ("Guessed", *LOOKS[Finding.HOLDS]) if guess_of(issue.slug).answer is not None else None
+    ended = found_mark(issue)
+    found, drawn = shipped_of(issue.slug) if revealed or ended else ("", VEILED)
+    mark = running_mark(issue) or ended or guessed
+    done = f":{mark[2]}-badge[{mark[1]} {mark[0]}]" if mark else ""
     with st.container(border=True, key=f"map-{column}-tile-{issue.slug}", gap=None):
         issue_link(issue)
         st.markdown(f"{issue.key_figure.question}\n\n{' · '.join(filter(None, (f'{issue.minutes} min', done, found)))}")

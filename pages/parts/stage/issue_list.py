@@ -1,12 +1,16 @@
 """The list of all issues, by group, each with a mark where this reader has run it; and which run of each this reader looks at."""
 
+from functools import lru_cache
+from pathlib import Path
+
 import streamlit as st
 
+from engine.experiments.evidence import store
 from engine.experiments.experiment import Experiment
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Group, Issue
 from engine.experiments.running.experiment_run import ExperimentRun
-from engine.foundation.visitor import Visitor
+from pages.parts.app.visitor import visitor
 from pages.parts.stage.claims import LOOKS, Color
 from pages.parts.stage.experiments import EXPERIMENTS, own_running
 
@@ -15,15 +19,30 @@ RAN = "issues.ran"
 """Session key: the name of the shown run by issue."""
 
 
-def state_of(issue: Issue, visitor: Visitor) -> tuple[str, str, Color] | None:
-    """The words, icon and colour of the reader's own run: running, or what it found about the first claim; None where there is none."""
-    if own_running(issue):
-        return "Running", ":material/hourglass_top:", "blue"
-    _, own = shown_run(issue)
-    if own is None or not own.trials:
+Look = tuple[str, str, Color]
+"""Words, icon and colour of a mark."""
+
+
+def running_mark(issue: Issue) -> Look | None:
+    """The mark of the reader's own run that goes now; None where none does."""
+    return ("Running", ":material/hourglass_top:", "blue") if own_running(issue) else None
+
+
+def found_mark(issue: Issue) -> Look | None:
+    """The mark of the reader's own latest run that came to its end: what it found about the first claim. None where there is none. It
+    outlives the session: whose run it was is known by the browser's cookie."""
+    file = store.latest_of(visitor().id, issue.slug)
+    return _mark_in(file, issue.slug) if file is not None else None
+
+
+@lru_cache(1000)
+def _mark_in(file: Path, slug: str) -> Look | None:
+    """The mark of stored evidence. Each file is read once, since it never changes."""
+    found = store.report_in(file, ISSUES[slug])
+    if found is None:
         return None
-    found = own.report.claims[0].weighed
-    return f"Yours: {found.words}", *LOOKS[found.finding]
+    weighed = found.claims[0].weighed
+    return f"Yours: {weighed.words}", *LOOKS[weighed.finding]
 
 
 def in_groups() -> dict[Group, list[Issue]]:
@@ -35,15 +54,15 @@ def issue_link(issue: Experiment, label: str = "", icon: str | None = None) -> N
     st.page_link(PAGE, label=label or issue.title, icon=icon, query_params={"issue": issue.slug})
 
 
-def show_small_map(visitor: Visitor) -> None:
+def show_small_map() -> None:
     """Only titles, for the start page; with a mark where this reader has run one."""
     with st.container(key="issues-small-map", gap="small"):
         for column, (group, issues) in zip(st.columns(len(GROUPS), gap="large"), in_groups().items(), strict=True):
             with column, st.container(gap="xsmall"):
                 st.markdown(f"**{GROUPS[group]}**")
                 for issue in issues:
-                    state = state_of(issue, visitor)
-                    issue_link(issue, icon=state[1] if state else ":material/help_center:")
+                    mark = running_mark(issue) or found_mark(issue)
+                    issue_link(issue, icon=mark[1] if mark else ":material/help_center:")
 
 
 def shown_runs() -> dict[str, str]:
