@@ -58,8 +58,6 @@ class KeyFigure:
     """The unit behind the numbers of the sentence, such as "nats"; empty for shares."""
     claim: str
     """The id of the claim that decides the answer."""
-    also: tuple[str, ...] = ()
-    """The ids of the other claims that stand on the first screen, at most two."""
 
     @property
     def before(self) -> Row:

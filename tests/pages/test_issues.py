@@ -383,6 +383,13 @@ def test_the_plain_link_shows_the_run_that_goes_and_a_second_press_begins_no_oth
     assert "scripted" not in open_page("issues.py", issue="scripted").session_state[RAN]
 
 
+def test_beside_the_figure_of_an_issue_stands_only_what_it_shows(open_page: Open) -> None:
+    app = open_page("issues.py", issue="missing-skips")
+    app.button_group(key="issues.kept.missing-skips").set_value("Seeds 0-7").run()
+    assert "What helps:" in said(app)
+    assert not [claim.id for claim in ISSUES["missing-skips"].claims if claim.sentence in unlinked(app)]
+
+
 def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open) -> None:
     app = open_page("issues.py", issue="missing-mask", seeds="4", extended="true", hide="first_seed", lock="seeds")
     assert [box.label for box in app.number_input] == ["Seeds"]

@@ -23,8 +23,7 @@ from pages.parts.issues.key_panel import key_sections, outcome_so_far
 from pages.parts.issues.state import asked, extended, forget, offer_more_seeds, run_asked, show_settings
 from pages.parts.issues.words import show_way
 from pages.parts.stage.board import Drawing, experiment_board
-from pages.parts.stage.claims import badge
-from pages.parts.stage.experiments import begin, forecast, run_or_stop
+from pages.parts.stage.experiments import EXPERIMENTS, begin, forecast, run_or_stop
 from pages.parts.stage.issue_list import shown_runs
 from pages.parts.stage.presenting import asks_to_run, presented, presenting, shows, take_guess
 from pages.parts.stage.shown import Shown, of_run
@@ -76,8 +75,6 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                     )
                 if outcome is None or not presented():
                     _run(issue, run)
-            if shown is not None and outcome is not None and not presented():
-                _also(issue, shown)
         with result:
             drawing = _drawing(issue, figure)
             if run is not None:
@@ -93,16 +90,10 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
     return shown
 
 
-def _also(issue: Issue, shown: Shown) -> None:
-    """What was found about the other claims that matter most."""
-    with st.container(key="stage-also", gap="xsmall"):
-        for row in (shown.claim(name) for name in issue.key_figure.also):
-            condition = f" :gray[Condition: {row.claim.condition}]" if row.claim.condition else ""
-            st.markdown(f"{badge(row.finding, row.weighed.words)} {row.claim.sentence}{condition}")
-
-
-def _choose_stored(issue: Issue) -> Shown | None:
-    """The earlier result that the reader chooses to see; by default none, so that a guess comes first."""
+def _stored(issue: Issue) -> Shown | None:
+    """The earlier result that the reader or the presenter chooses to see; by default none, so that a guess comes first."""
+    if presented():
+        return Shown.of(shipped_reports(issue)[0], "shipped") if _shows_measured(issue) else None
     there: dict[str, Callable[[], Shown | None]] = {}
     if has_evidence(issue.slug):
         there["Last run here"] = lambda: Shown.of(found, "kept") if (found := latest(issue)) else None
