@@ -304,6 +304,32 @@ def test_a_class_guesses_each_on_its_own_screen_and_the_wall_counts(open_page: O
     assert "counted" not in said(wrong)
 
 
+@pytest.mark.usefixtures("own_data_folder")
+def test_a_presenter_shows_what_was_measured_instead_of_waiting_for_the_run(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = ScriptedPool(lambda config: 0.5, at_once=False)
+    monkeypatch.setattr(server, "pool", lambda: pool)
+    wall = open_page("issues.py", issue=MASK.slug, lesson=f"{MASK.slug}.5", at="1", present="true")
+    now = wall.session_state[PRESENTING]
+
+    def at(beat: str) -> AppTest:
+        wall.session_state[PRESENTING] = replace(now, beat=now.beats.index(beat))
+        return wall.run()
+
+    assert "Show what was measured" not in labels(at("guess")), "nothing before the guess"
+    at("run")
+    experiment = run_of(wall, MASK.slug)
+    assert "Stop" in labels(wall)
+    press(wall, "Show what was measured")
+    assert experiment.wait(600)
+    assert (experiment.state, labels(wall)) == ("stopped", ["Glossary"])
+    assert "What helps:" in said(at("remedy"))
+    begun = len(pool.submitted)
+    at("guess"), at("run")
+    assert len(pool.submitted) == begun, "it stays shown, and nothing runs"
+
+
 def test_an_undecided_claim_offers_more_seeds_and_what_is_stored_is_used(open_page: Open, scripted: Scripted) -> None:
     _, pool = scripted
     app = open_page("issues.py", issue="scripted", seeds="2")

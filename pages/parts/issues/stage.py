@@ -16,6 +16,7 @@ from engine.experiments.report import report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
+from pages.parts.app.visitor import visitor
 from pages.parts.boards.panels import pick_told
 from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, put_guess, take_dragged
 from pages.parts.issues.hands import count_guess, show_hands
@@ -33,6 +34,8 @@ KEY = "key"
 """The name of the key figure's board."""
 STORED = "issues.kept"
 """Widget key of the choice, followed by the issue's slug: what is shown of one issue shows nothing of the next."""
+MEASURED = "issues.measured"
+"""Session key: the slugs and lessons, each by the time when it began, in which a presenter has chosen to show what was measured."""
 
 
 def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | None:
@@ -41,6 +44,8 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
     st.html(STYLE)
     if not shows("run"):
         name, run = "", None  # an earlier result is no answer to a class that has not guessed
+    elif _shows_measured(issue):
+        name, run = "", None
     elif run is None and asks_to_run(issue.slug):
         begin(run_asked(issue))
         st.rerun()
@@ -52,7 +57,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
         question, result = st.columns([1, 1.9], gap="large")
         below = st.container(horizontal=True, vertical_alignment="center", gap="medium", key="stage-below")
         with below:
-            stored = _choose_stored(issue) if run is None and not presented() else None
+            stored = _stored(issue) if run is None else None
             if run is None:
                 st.caption(forecast(asked(issue), extended()))
         shown = of_run(run) if run is not None else stored
@@ -105,6 +110,21 @@ def _stored(issue: Issue) -> Shown | None:
     return there[chosen]() if chosen in there else None
 
 
+def _shows_measured(issue: Issue) -> bool:
+    now = presenting()
+    return now is not None and now.shows("run") and (issue.slug, now.began) in st.session_state.get(MEASURED, ())
+
+
+def _show_measured(issue: Issue) -> None:
+    """Show a class the shipped result instead of a run that takes minutes. Its trials so far are kept, and the next step may run."""
+    now, name = presenting(), shown_runs().get(issue.slug, "")
+    if now is not None:
+        st.session_state.setdefault(MEASURED, set()).add((issue.slug, now.began))
+    if EXPERIMENTS.owned(name, visitor()):
+        EXPERIMENTS.leave(name, visitor())
+    forget(issue)
+
+
 def _drawing(issue: Issue, figure: KeyFigure) -> Drawing:
     guess = guess_of(issue.slug)
 
@@ -123,6 +143,8 @@ def _run(issue: Issue, run: ExperimentRun | None) -> None:
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         run_or_stop(shown_runs().get(issue.slug, ""), run, partial(run_asked, issue))
         show_settings(issue, running)
+        if presented() and shows("run") and shipped_reports(issue):
+            st.button("Show what was measured", icon=":material/inventory_2:", on_click=_show_measured, args=(issue,))
         if run is not None and not running:
             st.button("Guess again", icon=":material/replay:", on_click=forget, args=(issue,), type="tertiary")
     if (seeds := asked(issue).seeds) < FEWEST_SEEDS:
