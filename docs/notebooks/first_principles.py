@@ -14,6 +14,7 @@
 # Shapes are written in brackets: `[batch, head, query, key]` is a tensor with four axes.
 
 # %%
+import fnmatch
 import math
 import os
 import re
@@ -21,6 +22,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from zipfile import ZipFile
 
 import plotly.graph_objects as go
 import torch
@@ -751,20 +753,22 @@ figure.update_layout(
 
 # %%
 VOCABULARY, HELD_OUT = 2000, ("macbeth", "as-you-like-it")
-files = sorted(Path(os.environ.get("SHAKESPEARE", "shakespeare")).glob("*/*.md"))
-if not files:
+archive = Path(os.environ.get("SHAKESPEARE", "shakespeare.zip"))
+if not archive.exists():
     raise FileNotFoundError(
-        "The plays are missing: put the app's folder named shakespeare beside this notebook."
+        "The plays are missing: put the app's file shakespeare.zip beside this notebook."
     )
 
 
-def tokens_of(file: Path) -> list[str]:
+def tokens_of(play: bytes) -> list[str]:
     """A play without its Markdown, split at the borders of words."""
-    text = re.sub(r"^#+ |[*_]| +$", "", file.read_text("utf-8"), flags=re.MULTILINE)
+    text = re.sub(r"^#+ |[*_]| +$", "", play.decode("utf-8"), flags=re.MULTILINE)
     return [piece for piece in re.split(r"\b", text) if piece]
 
 
-plays = {file.stem: tokens_of(file) for file in files}
+with ZipFile(archive) as file:
+    names = fnmatch.filter(sorted(file.namelist()), "*/*.md")
+    plays = {Path(name).stem: tokens_of(file.read(name)) for name in names}
 train_text = [
     piece for name, pieces in plays.items() if name not in HELD_OUT for piece in pieces
 ]

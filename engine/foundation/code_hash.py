@@ -36,7 +36,7 @@ def program_hash() -> str:
 
 def _hash(folder: Path, left_out: Collection[str], versions: Iterable[str]) -> str:
     digest = hashlib.sha256(" ".join(versions).encode())
-    for file in sorted([*folder.rglob("*.py"), *folder.glob("text/*/*/*.md")]):
+    for file in sorted([*folder.rglob("*.py"), *folder.glob("text/*.zip")]):
         path = file.relative_to(folder)
         if path.parts[0] not in left_out:
             digest.update(f"\n{path.as_posix()} {file.stat().st_size}\n".encode())

@@ -1,31 +1,27 @@
 """Export of a notebook as a Jupyter notebook (format 4.5), which runs by itself: the plays that it reads are packed into a cell."""
 
-import bz2
 import json
 from base64 import b64encode
 from functools import cache
+from io import BytesIO
 from textwrap import fill
 from typing import Any
+from zipfile import ZIP_BZIP2, ZipFile, ZipInfo
 
 from engine.notebooks import Notebook
 from engine.notebooks.cells import Cell
-from engine.text.plays import FOLDER
+from engine.text.plays import ARCHIVE
 
 NEEDS = """# What this notebook needs. Where something is missing, take the sign before the percent away and run this cell.
 # %pip install torch plotly nbformat"""
-UNPACK = '''# Plays by Shakespeare, packed. This cell writes them into a folder named shakespeare beside the notebook.
+UNPACK = '''# Plays by Shakespeare, packed. This cell writes them into the file shakespeare.zip beside the notebook.
 import base64
-import bz2
-import json
 from pathlib import Path
 
 PACKED = """
 {packed}
 """
-for name, text in json.loads(bz2.decompress(base64.b64decode(PACKED))).items():
-    file = Path("shakespeare", name)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")'''
+Path("shakespeare.zip").write_bytes(base64.b64decode(PACKED))'''
 HIDDEN = {"jupyter": {"source_hidden": True}}
 """Jupyter shows such a cell folded: it has thousands of lines."""
 
@@ -45,10 +41,13 @@ def to_ipynb(notebook: Notebook) -> str:
 
 
 def _packed(groups: tuple[str, ...]) -> str:
-    """All plays of these groups by their path, as lines of base64."""
-    files = [FOLDER / "README.md", *(file for group in groups for file in sorted((FOLDER / group).glob("*.md")))]
-    texts = {file.relative_to(FOLDER).as_posix(): file.read_text("utf-8") for file in files}
-    return fill(b64encode(bz2.compress(json.dumps(texts).encode())).decode(), 160)
+    """An archive of all plays of these groups, with their source and licence, as lines of base64."""
+    packed = BytesIO()
+    with ZipFile(ARCHIVE) as plays, ZipFile(packed, "w") as archive:
+        for member in plays.namelist():
+            if member.partition("/")[0] in ("README.md", *groups):
+                archive.writestr(ZipInfo(member), plays.read(member), ZIP_BZIP2)
+    return fill(b64encode(packed.getvalue()).decode(), 160)
 
 
 def _of(cell: Cell) -> dict[str, Any]:

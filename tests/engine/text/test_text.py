@@ -42,12 +42,12 @@ def test_the_commonest_are_numbered_the_same_every_time_with_visible_names() -> 
 def test_no_play_is_on_both_sides_and_they_are_those_of_all_stored_results() -> None:
     trained = plays.trained_plays(99)
     assert len(set(trained)) == 34
-    assert set(trained) | set(plays.HELD_OUT) == set(plays.files())
+    assert set(trained) | set(plays.HELD_OUT) == set(plays.members())
     assert set(trained).isdisjoint(plays.HELD_OUT)
     assert plays.trained_plays(2) == trained[:2]
 
     digest = hashlib.sha256()
-    for name in plays.files():
+    for name in plays.members():
         digest.update(name.encode() + plays.read(name).encode())
     assert digest.hexdigest() == "ddad2c7821ae39269d478a14039253cdc9f3d6b8541be948f0b64b3418792b67"
 
