@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar
 from engine.experiments.evidence import FOLDER
 from engine.experiments.experiment import PILOT_SEEDS, Arm, Experiment
 from engine.experiments.trial import Trial
+from engine.foundation.json_lines import json_lines
 
 FILE = "rates.json"
 FIRST, FARTHEST = 2, 4
@@ -165,10 +166,9 @@ def write_grids(slug: str, grids: Sequence[RateGrid], folder: Path) -> None:
     """Write an issue's grids to the folder, in the place of its earlier ones."""
     rows = dict(_rows(folder))
     rows[slug] = [as_row(grid) for grid in grids]
-    issues = [
-        f"{json.dumps(name)}: [\n" + ",\n".join(map(json.dumps, arms)) + "\n]" for name, arms in sorted(rows.items())
-    ]
-    (folder / FILE).write_text("{\n" + ",\n".join(issues) + "\n}\n", encoding="utf-8")  # a line for each arm
+    (folder / FILE).write_text(
+        json_lines(dict(sorted(rows.items())), 2) + "\n", encoding="utf-8"
+    )  # a line for each arm
     _rows.cache_clear()
 
 

@@ -17,6 +17,7 @@ from engine.config.link import from_query
 from engine.config.run_config import parse
 from engine.experiments.issues import ISSUES
 from engine.experiments.trial import read_trial
+from engine.foundation.json_lines import json_lines
 from engine.runs.events import ARRAYS, Event, Finished, Measuring, Progress, Snapshot, to_json
 from engine.runs.record_options import RecordOptions
 from engine.sweeps.measure import cpu_name
@@ -112,4 +113,4 @@ def record() -> dict[str, Any]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    FILE.write_text(json.dumps(record(), indent=1) + "\n")
+    FILE.write_text(json_lines(record(), 2) + "\n")  # a line for each run, trial and link

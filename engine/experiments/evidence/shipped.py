@@ -21,6 +21,7 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
 from engine.experiments.report import BySeed, ClaimReport, Report, known, report, sides_of
 from engine.experiments.trial import Trial
+from engine.foundation.json_lines import json_lines
 
 
 @cache
@@ -90,7 +91,7 @@ def write_set(reports: Sequence[Report], folder: Path) -> None:
         "machine": f"{os.cpu_count()} CPU cores, {platform.machine()}",
         "issues": {slug: issues[slug] for slug in dict.fromkeys([*ISSUES, *issues]) if slug in issues},
     }
-    file.write_text(json.dumps(row, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    file.write_text(json_lines(row, 4) + "\n", encoding="utf-8")  # a line for each arm
     sets_of_seeds.cache_clear()
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.experiments.choice.qualities import CHOICE
 from engine.experiments.evidence.shipped import FOLDER, sets_of_seeds, shipped_report, shipped_reports, write_set
 from engine.experiments.evidence.table import markdown, write_evidence, write_readme
 from engine.experiments.issues import ISSUES
@@ -44,6 +45,19 @@ def test_what_is_written_gives_the_same_report_again(tmp_path: Path) -> None:
     write_set([before], tmp_path)
     (measured,) = sets_of_seeds(tmp_path)
     assert shipped_report(ISSUES["fixed-encoding"], measured) == replace(before, seconds=round(before.seconds, 2))
+
+
+@pytest.mark.parametrize("first", [0, 100])
+def test_the_shipped_files_are_as_they_are_written(tmp_path: Path, first: int) -> None:
+    """Also to the last bit of each number, with no field that is not written today."""
+    (measured,) = (one for one in sets_of_seeds() if one["seeds"][0] == first)
+    found = (shipped_report(issue, measured) for issue in [*ISSUES.values(), CHOICE])
+    write_set([report for report in found if report is not None], tmp_path)
+    shipped, written = ((folder / f"seeds-{first}.json").read_text("utf-8") for folder in (FOLDER, tmp_path))
+    assert shipped.count("\n") < 500, "a line for each arm"
+    assert [line for line in shipped.splitlines() if not line.startswith('"machine": ')] == [
+        line for line in written.splitlines() if not line.startswith('"machine": ')
+    ]
 
 
 @pytest.fixture(autouse=True)
