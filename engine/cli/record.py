@@ -13,11 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 from time import time
 
+import numpy as np
+
 import engine
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, parse
 from engine.config.text_recipe import text_config
-from engine.runs.events import Event, Measuring, Progress, Snapshot
+from engine.runs.events import ARRAYS, Event, Measuring, Progress, Snapshot
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import SNAPSHOT_NOW
 
@@ -37,6 +39,7 @@ EVERY = 10
 def record(config: RunConfig, every: int, folder: Path) -> None:
     """Train a config and leave its run in a folder that does not exist yet."""
     import torch  # these are slow to import, and the command line knows this module
+    from safetensors.torch import save_file
 
     from engine.analysis.attention.asked import ModelAsked, SampleAsked
     from engine.analysis.attention.changes import each_head_off
@@ -47,13 +50,28 @@ def record(config: RunConfig, every: int, folder: Path) -> None:
 
     torch.set_num_threads(1)  # as in a worker: the same numbers
     run, model = RunFolder(folder), prepare(config)
+    weights: dict[str, torch.Tensor] = {}
     run.write_config(folder.name, config, owner="", created=time())
     for event in at_even_steps(train(config, model), every):
         run.write_events([event])
         if isinstance(event, Snapshot):
-            save_weights(model, run.weights if event.step == config.steps else run.weights_at(event.step))
+            weights |= {f"{event.step}/{name}": tensor.clone() for name, tensor in model.state_dict().items()}
+    save_weights(model, run.weights)
+    save_file(weights, run.weights_at_snapshots)
+    gather_snapshots(run)
     asked = ModelAsked(config, str(run.weights))
     save(working_head(each_head_off(asked), heads(asked, SampleAsked())), folder)
+
+
+def gather_snapshots(run: RunFolder) -> None:
+    """Put the arrays of all snapshots of a run that has ended into one file."""
+    arrays = {
+        f"{event.step}/{group}/{name}": array
+        for event in run.read_events() if isinstance(event, Snapshot)
+        for group in ARRAYS for name, array in getattr(event, group).items()
+    }  # fmt: skip
+    np.savez_compressed(run.snapshots, allow_pickle=False, **arrays)
+    shutil.rmtree(run.path / "snapshots")
 
 
 def record_words(config: RunConfig, folder: Path) -> None:
@@ -74,6 +92,7 @@ def record_words(config: RunConfig, folder: Path) -> None:
             run.write_events([replace(event, grad_norms=None)])
         elif not isinstance(event, Snapshot | Progress | Measuring):
             run.write_events([event])
+    gather_snapshots(run)
     (folder / COUNTED).write_text(json.dumps(counting_models(config)), "utf-8")
 
 

@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_model, save_model
 from torch import nn
 
@@ -80,6 +80,16 @@ def save_weights(model: nn.Module, path: Path) -> None:
             save_model(model, str(half_written))
         except SafetensorError as error:
             raise OSError(str(error)) from error
+
+
+def load_weights(model: nn.Module, file: str, step: int | None) -> None:
+    """Load what :func:`save_weights` left into a model; of a file with the weights at several steps, those at ``step``."""
+    with safe_open(file, "pt") as stored:
+        names = [name for name in stored.keys() if name.startswith(f"{step}/")]  # noqa: SIM118 - it is no dictionary
+        if names:
+            model.load_state_dict({name.partition("/")[2]: stored.get_tensor(name) for name in names})
+            return
+    load_model(model, file)
 
 
 def trained_model(config: RunConfig, weights: Path) -> Transformer | Baseline:

@@ -1,4 +1,7 @@
-"""A run on disk: ``config.json``, ``events.jsonl``, ``snapshots/<step>.npz`` and the worker's ``weights.safetensors``."""
+"""A run on disk: ``config.json``, ``events.jsonl``, ``snapshots/<step>.npz`` and the worker's ``weights.safetensors``.
+
+A run that comes with the app has the arrays of all its snapshots in one file, and may have the weights at them in another.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,8 @@ READING = Lock()
 
 
 class StoredArrays(Mapping[str, np.ndarray]):
-    """A snapshot's arrays, read from its file on access, so that a page does not hold the arrays of every run in memory.
+    """A snapshot's arrays whose names in a file begin with ``group``, read on access, so that a page does not hold the arrays of every
+    run in memory.
 
     Empty where the file was deleted to save space.
     """
@@ -39,6 +43,11 @@ class StoredArrays(Mapping[str, np.ndarray]):
         """Whether the arrays are in memory."""
         return self._held is not None
 
+    @property
+    def kept(self) -> bool:
+        """Whether the file is still there."""
+        return self._file.exists()
+
     def release(self) -> None:
         """Drop the arrays from memory; later accesses read the file."""
         self._held = None
@@ -49,8 +58,8 @@ class StoredArrays(Mapping[str, np.ndarray]):
             return held
         try:
             with READING, np.load(self._file, allow_pickle=False) as stored:
-                names = [name.partition("/") for name in stored.files]
-                return {name: stored[f"{group}/{name}"] for group, _, name in names if group == self._group}
+                begin = f"{self._group}/"
+                return {name.removeprefix(begin): stored[name] for name in stored.files if name.startswith(begin)}
         except (OSError, ValueError, BadZipFile):
             return {}
 
@@ -84,9 +93,15 @@ class RunFolder:
     def weights(self) -> Path:
         return self.path / "weights.safetensors"
 
-    def weights_at(self, step: int) -> Path:
-        """The weights at a snapshot, where they were recorded: a run keeps those of its end alone."""
-        return self.path / "snapshots" / f"{step}.safetensors"
+    @property
+    def snapshots(self) -> Path:
+        """The arrays of all snapshots by ``<step>/<group>/<name>``, of a run that comes with the app."""
+        return self.path / "snapshots.npz"
+
+    @property
+    def weights_at_snapshots(self) -> Path:
+        """The weights at all snapshots by ``<step>/<name>``, where they were recorded: a run keeps those of its end alone."""
+        return self.path / "snapshots.safetensors"
 
     @property
     def state(self) -> Path:
@@ -197,6 +212,12 @@ class RunFolder:
         """The snapshot that was packed; its arrays are read from its file."""
         return self._stored(cast(Snapshot, from_json(json.loads(zlib.decompress(packed)))))
 
+    def arrays_of(self, step: int, group: str, held: Mapping[str, np.ndarray] | None = None) -> StoredArrays:
+        """The arrays of a group (one of ``ARRAYS``) of a snapshot; ``held``: those that are in memory, too."""
+        if self.snapshots.exists():
+            return StoredArrays(self.snapshots, f"{step}/{group}", held)
+        return StoredArrays(self._snapshot_file(step), group, held)
+
     def size(self) -> int:
         """The size of the folder in bytes."""
         return sum(entry.stat().st_size for entry in self.path.rglob("*") if entry.is_file())
@@ -205,11 +226,8 @@ class RunFolder:
         return self.path / "snapshots" / f"{step}.npz"
 
     def _stored(self, event: Snapshot, held: bool = False) -> Snapshot:
-        file = self._snapshot_file(event.step)
-        groups = {
-            group: cast(Any, StoredArrays(file, group, getattr(event, group) if held else None)) for group in ARRAYS
-        }
-        return replace(event, **groups)
+        groups = {group: self.arrays_of(event.step, group, getattr(event, group) if held else None) for group in ARRAYS}
+        return replace(event, **cast(Any, groups))
 
     def _write_snapshot(self, event: Snapshot) -> Snapshot:
         file = self._snapshot_file(event.step)

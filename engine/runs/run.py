@@ -91,9 +91,11 @@ class Run:
         return self._disk.weights if self._disk.weights.exists() else None
 
     def weights_at(self, step: int) -> Path | None:
-        """The file of the weights after a step, or None where they were not kept."""
-        file = self._disk.weights if step == self.step else self._disk.weights_at(step)
-        return file if file.exists() else None
+        """The file with the weights after a step, or None where they were not kept."""
+        if step == self.step:
+            return self.weights
+        file = self._disk.weights_at_snapshots
+        return file if file.exists() and any(event.step == step for event in self.events.of(Snapshot)) else None
 
     def events_since(self, number: int) -> list[Event]:
         """The events from that number on."""

@@ -31,7 +31,7 @@ class ModelAsked:
 
     config: RunConfig
     weights: str = ""
-    """The absolute path of the weights at that step; empty where none are stored and the model is trained again."""
+    """The absolute path of the file with the weights at that step; empty where none are stored and the model is trained again."""
     step: int | None = None
     """The step whose model is analysed; None is the last step."""
     changes: tuple[tuple[str, object], ...] = ()

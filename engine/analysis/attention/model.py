@@ -25,7 +25,7 @@ from engine.model.activations import ActivationCache
 from engine.model.attention import Attention
 from engine.model.baselines import Baseline
 from engine.model.block import NOWHERE
-from engine.model.build import build_model
+from engine.model.build import build_model, load_weights
 from engine.model.transformer import Stack, Transformer
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot
 from engine.runs.record_options import LEAST_RECORD
@@ -51,7 +51,7 @@ def model_of(asked: ModelAsked) -> Transformer:
         return rebuilt(model_of(replace(asked, changes=())), asked.config.replace(**dict(asked.changes)))
     model = untrained(asked.config)
     if asked.weights:
-        load_model(model, asked.weights)
+        load_weights(model, asked.weights, asked.step)
     elif asked.step != 0:
         file = file_of(asked)
         if not file.exists():
@@ -274,5 +274,5 @@ def baseline_of(asked: ModelAsked) -> Transformer | Baseline:
     """The model without attention in evaluation mode, on the CPU in single precision: untrained, or with stored weights."""
     model = build_model(asked.config, **shapes(asked.config).of_model)
     if asked.weights:
-        load_model(model, asked.weights)
+        load_weights(model, asked.weights, asked.step)
     return model.float().eval().requires_grad_(False)

@@ -19,7 +19,7 @@ from engine.estimate.layout import shapes
 from engine.model.build import build_model
 from engine.model.layers import positional_encoding
 from engine.runs.events import of_layer
-from engine.runs.folder import RunFolder, StoredArrays
+from engine.runs.folder import RunFolder
 
 PROBED = 16
 """The number of positions at which the dependence on the tokens is tested."""
@@ -102,7 +102,7 @@ def final_scales(folder: str, layer: int = 0) -> dict[str, float]:
 
 def _stored(folder: str, step: int, layer: int) -> dict[str, Array]:
     """The matrices of a layer's encoding in a run's snapshot. Raises ValueError where the snapshot has none."""
-    arrays = dict(StoredArrays(Path(folder) / "snapshots" / f"{step}.npz", "encoding"))
+    arrays = dict(RunFolder(Path(folder)).arrays_of(step, "encoding"))
     names = {name: of_layer(name, layer) for name in ("matrix", "similarity")}
     if not set(names.values()) <= arrays.keys():
         raise ValueError(f"step is {step}; no picture of the encoding of layer {layer + 1} was kept there.")

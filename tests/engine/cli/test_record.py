@@ -61,6 +61,7 @@ def test_what_is_shipped_is_what_the_command_makes_and_small() -> None:
     assert shipped.config == CONFIG
     assert [event.step for event in shipped.events.of(Snapshot)] == list(range(0, CONFIG.steps + 1, EVERY))
     assert RunFolder(FOLDER).size() < 800_000
+    assert len(list(FOLDER.iterdir())) == 6, "the arrays of all snapshots are one file, and their weights another"
 
     words, counted = Run.from_disk(RunFolder(WORDS)), json.loads((WORDS / COUNTED).read_text("utf-8"))
     assert (words.config, words.state, words.step) == (text_config(), "finished", text_config().steps)
