@@ -8,7 +8,7 @@ the same answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
 import torch
@@ -75,7 +75,9 @@ class Data:
         self.task = task_data(config.task)
         self.corpus = None if self.task.corpus is None else self.task.corpus(config.task_settings, config)
         self.generator = torch.Generator().manual_seed(config.seed)
-        self._lengths = length_law(config)
+        fixed = config.dataset_size is not None and self.corpus is None
+        self._counts = counts_by_length(length_law(config), config.dataset_size or 0) if fixed else {}
+        self._lengths = {n: share for n, share in length_law(config).items() if n in self._counts or not fixed}
         self._sets: dict[int, tuple[Tensor, Tensor]] = {}
         self._undrawn = self._drawn_sets()
 
@@ -85,10 +87,7 @@ class Data:
         return self._undrawn
 
     def _drawn_sets(self) -> Iterator[None]:
-        if self.config.dataset_size is None or self.corpus is not None:  # fresh data
-            return
-        count = max(1, self.config.dataset_size // len(self._lengths))  # spread evenly over the lengths
-        for n in self._lengths:
+        for n, count in self._counts.items():
             if count * n <= DRAWN_AT_ONCE:
                 self._sets[n] = self._pairs(count, n)
                 continue
@@ -213,6 +212,14 @@ class Data:
         real = None if own.pad_token is None else source != own.pad_token
         real = None if real is None or real.all() else real
         return Batch(source, answer, whole, token_mask=real, text=self.corpus is not None)
+
+
+def counts_by_length(lengths: Collection[int], size: int) -> dict[int, int]:
+    """The number of sequences of each length in a training set of ``size``: equally many, and of the longest one more where they do not
+    come out even. A length of which there is none is left out."""
+    each, left = divmod(size, len(lengths))
+    longest = sorted(lengths)[len(lengths) - left :]
+    return {n: count for n in lengths if (count := each + (n in longest))}
 
 
 def is_held_out(source: Tensor) -> Tensor:

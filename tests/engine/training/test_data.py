@@ -2,6 +2,8 @@
 
 import itertools
 import math
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -85,6 +87,21 @@ def test_no_training_sequence_is_held_out(dataset_size: int | None) -> None:
     rows = {tuple(row) for row in data.validation_batch().inputs[:, :3].tolist()}
     for _ in range(30):
         assert rows.isdisjoint(map(tuple, data.training_batch().inputs[:, :3].tolist()))
+
+
+@pytest.mark.parametrize(("size", "lengths"), [(1, [16]), (10, range(7, 17)), (28, range(3, 17)), (100, range(3, 17))])
+def test_a_fixed_set_has_as_many_sequences_as_its_size_equally_many_of_each_length(
+    size: int, lengths: Sequence[int]
+) -> None:
+    config = parse({
+        "task": "copy", "vocab_size": 1000, "seq_len": 16, "min_seq_len": 3, "dataset_size": size, "family": "encoder",
+    })  # fmt: skip
+    data = Data(config)
+    seen = {tuple(row) for _ in range(400) for row in data.training_batch().inputs.tolist()}
+    counts = Counter(map(len, seen))
+    assert counts.total() == size
+    assert sorted(counts) == list(lengths)
+    assert max(counts.values()) - min(counts.values()) == (size % 14 > 0 and size > 14)
 
 
 def test_a_fifth_of_all_sequences_is_held_out_in_every_part_of_the_space() -> None:

@@ -15,12 +15,13 @@ BASE: dict[str, Any] = {
 DEPTHS = {"gru": 1, "lstm": 1, "cnn": 4}
 """The layers of each baseline; the CNN needs four to read 16 positions."""
 LABELS = {"decoder": "transformer", "gru": "GRU", "lstm": "LSTM", "cnn": "dilated CNN"}
-BITS = 16
-"""The longest sequences of parity. There are 65,536 of that length, so that those of the test are new."""
+FEWEST_BITS, BITS = 2, 16
+"""The shortest and the longest sequences of parity. There are 65,536 of the longest, so that those of the test are new."""
+LENGTHS = BITS - FEWEST_BITS + 1
 TASKS: dict[str, dict[str, Any]] = {
     "brackets": {"task": "dyck", "steps": 120},
     "recall": {"task": "recall", "vocab_size": 8},
-    "parity": {"task": "parity", "seq_len": BITS, "min_seq_len": 2, "test_lengths": (BITS,), "steps": 480},
+    "parity": {"task": "parity", "seq_len": BITS, "min_seq_len": FEWEST_BITS, "test_lengths": (BITS,), "steps": 480},
 }
 SISTER_STEPS = 450
 ALL_BITS = f"accuracy@{BITS}"
@@ -40,7 +41,8 @@ def _name(task: str, family: str, size: int) -> str:
 
 
 def _arm(task: str, family: str, size: int, role: Role, *, extended: bool = False, **settings: Any) -> Arm:
-    chosen = {**TASKS[task], **_model(task, family), "dataset_size": size, **settings}
+    even = size - size % LENGTHS if task == "parity" else size  # as many of each length
+    chosen = {**TASKS[task], **_model(task, family), "dataset_size": even, **settings}
     line = f"{task}, {LABELS[family]}"
     metric = ALL_BITS if task == "parity" else "accuracy"
     return Arm(_name(task, family, size), role, chosen, metric, extended=extended, line=line, x=float(size))
