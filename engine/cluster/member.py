@@ -52,6 +52,8 @@ class Member:
         self._session = secrets.token_hex(8)
         self._processes: dict[str, RemoteProcess] = {}
         self._started = 0
+        self._joining = Lock()
+        """Held while a process is added, and while all are taken: none is added after that."""
         self._loop = asyncio.get_running_loop()
         self._outbox: asyncio.Queue[Item] = asyncio.Queue()
 
@@ -63,13 +65,14 @@ class Member:
         on_end: Callable[[], None],
     ) -> RemoteProcess:
         """Start a worker process there. Raises OSError where the worker has just left."""
-        if not self.ready:
-            raise OSError(f"{self.name} has left the cluster.")
-        self._started += 1
-        known_as = f"{name}-{self._started}"
-        process = RemoteProcess(known_as, arguments, self._push, on_message, on_end)
-        self._processes[known_as] = process
-        return process
+        with self._joining:
+            if not self.ready:
+                raise OSError(f"{self.name} has left the cluster.")
+            self._started += 1
+            known_as = f"{name}-{self._started}"
+            process = RemoteProcess(known_as, arguments, self._push, on_message, on_end)
+            self._processes[known_as] = process
+            return process
 
     async def live(self, call: Call, joined: Callable[[], None]) -> None:
         """Pass messages on until the worker is gone or this task is cancelled; then all its processes have ended. ``joined`` is
@@ -87,8 +90,9 @@ class Member:
         except* (OSError, TimeoutError, Unreadable) as group:
             raise group.exceptions[0] from None
         finally:
-            self.ready = False
-            for process in list(self._processes.values()):
+            with self._joining:
+                self.ready, processes = False, list(self._processes.values())
+            for process in processes:
                 process.end(f"the connection to {self.name} was lost")
 
     async def _ask(self, do: str, items: Sequence[Item] = ()) -> Any:

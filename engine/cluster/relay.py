@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +107,7 @@ class Relay(WorkerPlugin):
 
     def _handle(self, what: str, name: str, *more: Any) -> None:
         if what == "start":
-            self._children[name] = Child(name, more[0], self._data, self._push_from_thread)
+            self._children[name] = Child(name, more[0], self._data, partial(self._push_from_thread, self._session))
         elif child := self._children.get(name):
             match what:
                 case "send":
@@ -118,10 +119,13 @@ class Relay(WorkerPlugin):
                 case "kill":
                     child.process.kill()
 
-    def _push_from_thread(self, items: Sequence[Item]) -> None:
-        self._loop.call_soon_threadsafe(self._push, items)
+    def _push_from_thread(self, session: str, items: Sequence[Item]) -> None:
+        self._loop.call_soon_threadsafe(self._push, session, items)
 
-    def _push(self, items: Sequence[Item]) -> None:
+    def _push(self, session: str, items: Sequence[Item]) -> None:
+        """Keep messages for the app. Names of processes come again in another session, so that those of an earlier one say nothing."""
+        if session != self._session:
+            return
         for item in items:
             if item[1] in self._children:
                 self._outbox.append(item)

@@ -1,12 +1,18 @@
 """A run's process on another machine: the messages that it gets, and the files that are taken from it."""
 
+import asyncio
 from pathlib import Path
 from threading import Event as Signal
+from threading import Thread
 from typing import Any
 
-from engine.cluster.member import RemoteProcess
+import pytest
+
+from engine.cluster import member
+from engine.cluster.member import Member, RemoteProcess
 from engine.config.run_config import parse
 from engine.estimate.prediction import predict
+from engine.foundation.code_hash import program_hash
 from engine.foundation.messages import read_value
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
@@ -57,3 +63,36 @@ def test_a_process_that_sends_more_than_its_run_keeps_is_given_up(tmp_path: Path
     assert ended.wait(240)
     assert ["kill", "one"] in told
     assert not (tmp_path / "weights.safetensors").exists()
+
+
+def test_a_process_that_is_launched_while_its_worker_leaves_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    leaving, ready, ended = Signal(), Signal(), Signal()
+    members: list[Member] = []
+
+    async def call(do: str, **_: Any) -> Any:
+        if do == "begin":
+            return {"code": program_hash()}
+        while not leaving.is_set():
+            await asyncio.sleep(0.001)
+        raise ConnectionResetError
+
+    async def live() -> None:
+        members.append(Member("one", slots=1, memory=2**30))
+        with pytest.raises(ConnectionResetError):
+            await members[0].live(call, ready.set)
+
+    there = Thread(target=asyncio.run, args=[live()])
+
+    def remote(*given: Any) -> RemoteProcess:
+        leaving.set()
+        there.join(0.5)  # the worker leaves between the look at it and the process's entry, if it can
+        return RemoteProcess(*given)
+
+    monkeypatch.setattr(member, "RemoteProcess", remote)
+    there.start()
+    assert ready.wait(240)
+    process = members[0].launch("worker", [], lambda report: None, ended.set)
+    there.join()
+    process.begin()
+    assert process.wait(20)
+    assert ended.is_set()

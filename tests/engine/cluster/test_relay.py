@@ -51,3 +51,41 @@ def test_many_messages_are_passed_on_in_few_answers(monkeypatch: pytest.MonkeyPa
     numbers, answers, seconds = asyncio.run(heard())
     assert numbers == list(range(Talker.NUMBERS))
     assert answers <= seconds * ANSWERS + ANSWERS + 2
+
+
+class Told:
+    """A stand-in for a worker process that says what it is told to, and whether it was killed."""
+
+    def __init__(self, name: str, arguments: Any, data: Any, say: Any) -> None:
+        self.process = SimpleNamespace(pid=7, memory=lambda: 0, kill=self.kill)
+        self.name, self.say, self.killed = name, say, False
+        arguments.append(self)
+
+    def kill(self) -> None:
+        self.killed = True
+
+
+def test_an_end_from_an_earlier_session_is_not_taken_for_that_of_a_process_of_the_same_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(relay, "Child", Told)
+
+    async def heard() -> tuple[list[Any], list[Told]]:
+        worker: Any = SimpleNamespace(handlers={})
+        one, children = Relay("app"), list[Told]()
+        one.setup(worker)
+        call = worker.handlers[one.name]
+        for session in ("first", "second"):
+            await call(session, "begin")
+            await call(session, "push", [["start", "worker-1", children]])
+        old, new = children
+        old.say([["end", "worker-1", "signal -9"]])
+        new.say([["report", "worker-1", b"here"]])
+        told = await call("second", "pull")
+        assert not new.killed
+        one.teardown(worker)
+        return told, children
+
+    told, children = asyncio.run(heard())
+    assert told == [["report", "worker-1", b"here"]]
+    assert [child.killed for child in children] == [True, True]
