@@ -1,19 +1,27 @@
 """The folder of this program's data; writing files atomically, and keeping only the newest files of a folder."""
 
+import hashlib
 import os
 import secrets
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 
 from platformdirs import user_data_path
 
+from engine.foundation.visitor import Visitor
+
 DATA_VARIABLE = "ATTENTION_LAB_DATA"
 ABANDONED = 3600.0
 """Seconds without a change after which a half-written file counts as abandoned: the process that wrote it was killed."""
+STILL = 60.0
+"""Seconds between the two looks at such a file that must find it unchanged."""
+HALF_WRITTEN = ".part"
 OWNERS = "owners"
-"""The folder beside files that visitors gave. It holds an empty file "<visitor>@<name>" for each visitor and file."""
+"""The folder beside files that visitors gave. It holds a mark for each visitor and file: an empty file "<visitor>.<address>@<name>", in
+which the network address is a digest, empty where it is not known."""
 
 
 def data_folder() -> Path:
@@ -33,18 +41,19 @@ def keep_private(folder: Path) -> None:
 
 
 @contextmanager
-def replacing(file: Path) -> Iterator[Path]:
+def replacing(file: Path, later_than: int = 0) -> Iterator[Path]:
     """A path in the same folder to write to. At the end it replaces ``file`` in one step, so that a reader sees the old content
     or the new, also after a loss of power; after an error the old content stays and nothing else remains. Makes the folder.
+
+    ``later_than``: a time in nanoseconds since 1970; the file counts as changed after it, whatever the clock says.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    half_written = file.with_name(f"{file.name}.{secrets.token_hex(4)}.part")
+    half_written = _half_written(file)
     try:
         yield half_written
         with half_written.open("rb+") as stream:
             os.fsync(stream.fileno())
-        now = time.time_ns()  # a file system's own clock may tick too coarsely to tell which of two files is newer
-        os.utime(half_written, ns=(now, now))
+        _set_changed(half_written, later_than + 1)
         half_written.replace(file)
     except BaseException:
         with suppress(OSError):
@@ -55,7 +64,7 @@ def replacing(file: Path) -> Iterator[Path]:
 def write_whole(file: Path, content: bytes | str) -> None:
     """Write a file in one step; text in UTF-8. Raises OSError where the disk does not take it; ``file`` is then unchanged."""
     with replacing(file) as half_written:
-        half_written.write_bytes(content.encode() if isinstance(content, str) else content)
+        _write(half_written, content)
 
 
 def append_whole(file: Path, content: str) -> None:
@@ -71,46 +80,159 @@ def append_whole(file: Path, content: str) -> None:
             raise
 
 
-def keep_newest(folder: Path, pattern: str, count: int) -> None:
-    """Delete all but the ``count`` files written or touched last, and abandoned half-written files."""
-    newest_first = sorted(folder.glob(pattern), key=_changed, reverse=True)
-    for file in [*newest_first[count:], *filter(is_abandoned, folder.glob("*.part"))]:
-        with suppress(OSError):
-            file.unlink()
+@contextmanager
+def adding(file: Path, count: int) -> Iterator[Path]:
+    """Like :func:`replacing`, in a folder that keeps its newest ``count`` files of this ending: the file counts as the newest of them,
+    also after the clock was set back, and the oldest ones above ``count`` are deleted.
+    """
+    with _as_newest(file) as half_written:
+        yield half_written
+    keep_newest(file.parent, f"*{file.suffix}", count, spared=file)
 
 
-def keep_newest_of(file: Path, visitor: str, count: int) -> None:
-    """Note that a visitor gave a file, and delete all but the newest ``count`` files that it gave to this folder.
+def keep_newest(folder: Path, pattern: str, count: int, *, spared: Path | None = None) -> None:
+    """Delete all but the ``count`` files written or used last, and abandoned half-written files. ``spared``: one of the files that are
+    kept, however old.
+    """
+    changed = _ages(folder.glob(pattern), spared)
+    for file in _newest_first(changed)[count - (spared is not None) :]:
+        _delete(file, changed[file])
+    delete_abandoned(folder.glob(f"*{HALF_WRITTEN}"))
 
-    A file that several gave stays while one of them keeps it. The program itself (an empty ``visitor``) keeps all of its own.
+
+def give(file: Path, content: bytes | str, visitor: Visitor, most_of_visitor: int, most: int) -> None:
+    """Write a file that a visitor gives. The folder keeps the newest ``most`` files of this ending, of a visitor no more than
+    ``most_of_visitor``, and of a network address half of ``most``: who gives many loses those and nobody else's. Raises OSError where the
+    disk does not take it; no file of that name is then there, or the one from before.
+
+    A file that several gave stays while one of them keeps it. The program itself and visitors of unknown address have no such limits.
     """
     owners = file.parent / OWNERS
-    write_whole(owners / f"{visitor}@{file.name}", "")
-    for mark in sorted(owners.glob(f"{visitor}@*"), key=_changed, reverse=True)[count:] if visitor else ():
-        name = mark.name.partition("@")[2]
-        with suppress(OSError):
-            mark.unlink()
-            if not any(owners.glob(f"*@{name}")):
-                (file.parent / name).unlink()
-    for mark in owners.glob("*@*"):  # of files that were deleted for another reason
-        if not (file.parent / mark.name.partition("@")[2]).exists():
-            mark.unlink(missing_ok=True)
+    owners.mkdir(parents=True, exist_ok=True)
+    address = hashlib.sha256(visitor.address.encode()).hexdigest()[:16] if visitor.address else ""
+    mark = owners / f"{visitor.id}.{address}@{file.name}"
+    _mark(mark)  # it stands before its file, so that nobody takes the file for one without an owner
+    with _as_newest(file) as half_written:
+        _write(half_written, content)
+    with suppress(OSError):
+        _mark(mark)  # once more: the same visitor may have given up the former file of this name meanwhile
+    if visitor.id:
+        _keep_newest_of(owners, f"{visitor.id}.*", most_of_visitor, file)
+    if address:
+        _keep_newest_of(owners, f"*.{address}", most // 2, file)
+    keep_newest(file.parent, f"*{file.suffix}", most, spared=file)
+    delete_abandoned(other for other in owners.glob("*@*") if not _given(other).exists())
 
 
 def given_by(visitor: str, folder: Path) -> list[Path]:
-    """The files that a visitor gave to a folder (see :func:`keep_newest_of`) and that are there."""
-    names = (mark.name.partition("@")[2] for mark in (folder / OWNERS).glob(f"{visitor}@*"))
-    return [folder / name for name in names if (folder / name).exists()]
+    """The files that a visitor gave to a folder (see :func:`give`) and that are there."""
+    given = map(_given, (folder / OWNERS).glob(f"{visitor}.*@*"))
+    return [file for file in given if file.exists()]
 
 
-def is_abandoned(path: Path) -> bool:
-    """Whether nothing has changed for :data:`ABANDONED` seconds in a file or folder that was still being written."""
-    return time.time() - _changed(path) > ABANDONED
+def note_use(file: Path) -> None:
+    """Let a file count as changed now; where the clock was set back, as changed when it was before. Raises OSError."""
+    _set_changed(file, file.stat().st_mtime_ns)
 
 
-def _changed(path: Path) -> float:
-    """Seconds since 1970; 0 for a file that another process has deleted, so that it counts among the oldest."""
+def delete_abandoned(paths: Iterable[Path]) -> None:
+    """Delete those of the files in which nothing has changed for so long that nobody writes them any more."""
+    for path in paths:
+        changed = _changed(path)
+        if is_abandoned(path, changed):
+            _delete(path, changed)
+
+
+def is_abandoned(path: Path, changed: int | None = None) -> bool:
+    """Whether nothing has changed for :data:`ABANDONED` seconds in a file or folder that was still being written: by its time, and, since
+    the clock may have been set forward, also between two looks of this process that are :data:`STILL` seconds apart. ``changed``: the
+    time of its last change, where it was read already.
+    """
+    changed = _changed(path) if changed is None else changed
+    if time.time_ns() - changed <= ABANDONED * 1e9:
+        return False
+    first = _seen_first(path, changed)
+    return time.monotonic() - first >= STILL
+
+
+@lru_cache(4096)
+def _seen_first(path: Path, changed: int) -> float:
+    """When this process first saw a path as it was changed last, in seconds by a clock that nobody sets."""
+    return time.monotonic()
+
+
+def _keep_newest_of(owners: Path, whose: str, count: int, spared: Path) -> None:
+    """Take away the marks of an owner from all but its ``count`` newest files, and delete those that nobody else keeps. ``whose``: the
+    pattern of the owner in names of marks. The times of the marks are read before those of the files: a visitor who gives a file again
+    writes them in the other order.
+    """
+    marks = _ages(owners.glob(f"{whose}@*"))
+    changed = _ages({_given(mark) for mark in marks}, spared)
+    for file in _newest_first(changed)[count - 1 :]:
+        for mark in marks:
+            if _given(mark) == file:
+                _delete(mark, marks[mark])
+        if not any(owners.glob(f"*@{file.name}")):
+            _delete(file, changed[file])
+
+
+def _given(mark: Path) -> Path:
+    """The file of which a mark says who gave it."""
+    return mark.parent.parent / mark.name.partition("@")[2]
+
+
+def _mark(mark: Path) -> None:
+    mark.touch()
+    _set_changed(mark, 0)
+
+
+def _as_newest(file: Path) -> AbstractContextManager[Path]:
+    """Like :func:`replacing`; the file counts as changed later than all others of its ending in the folder."""
+    return replacing(file, max(_ages(file.parent.glob(f"*{file.suffix}")).values(), default=0))
+
+
+def _half_written(file: Path) -> Path:
+    return file.with_name(f"{file.name}.{secrets.token_hex(4)}{HALF_WRITTEN}")
+
+
+def _set_changed(path: Path, least: int) -> None:
+    """Set the time of the last change to now, or to ``least`` where that is later, in nanoseconds since 1970. The file system's own clock
+    may tick too coarsely to tell which of two files is newer.
+    """
+    now = max(time.time_ns(), least)
+    os.utime(path, ns=(now, now))
+
+
+def _delete(path: Path, changed: int) -> None:
+    """Delete a file that is unchanged since its age, ``changed``, was read. It is set aside first, and put back where somebody has written
+    or used it meanwhile.
+    """
+    aside = _half_written(path)
+    with suppress(OSError):
+        path.replace(aside)
+        if _changed(aside) == changed or path.exists():
+            aside.unlink()
+        else:
+            aside.replace(path)
+
+
+def _write(file: Path, content: bytes | str) -> None:
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def _newest_first(changed: Mapping[Path, int]) -> list[Path]:
+    return sorted(changed, key=changed.__getitem__, reverse=True)
+
+
+def _ages(paths: Iterable[Path], spared: Path | None = None) -> dict[Path, int]:
+    """The times at which files changed, without those that are gone, those half written, and the one that is spared."""
+    whole = (path for path in paths if path.suffix != HALF_WRITTEN and path != spared)
+    return {path: changed for path in whole if (changed := _changed(path))}
+
+
+def _changed(path: Path) -> int:
+    """Nanoseconds since 1970; 0 for a file that another process has deleted."""
     try:
-        return path.stat().st_mtime
+        return path.stat().st_mtime_ns
     except OSError:
-        return 0.0
+        return 0

@@ -7,7 +7,8 @@ import hashlib
 import re
 from pathlib import Path
 
-from engine.foundation.files import data_folder, keep_newest, keep_newest_of, write_whole
+from engine.foundation.files import data_folder, give, note_use
+from engine.foundation.visitor import PROGRAM, Visitor
 
 LARGEST = 1_000_000
 """The most bytes of a text."""
@@ -18,7 +19,7 @@ MOST = 200
 NAME = re.compile(r"[0-9a-f]{32}")
 
 
-def keep(content: bytes, visitor: str = "", most: int = MOST) -> str:
+def keep(content: bytes, visitor: Visitor = PROGRAM, most: int = MOST) -> str:
     """Keep a text and give its name. Raises ValueError with one sentence where it is no text to train on, OSError where the disk
     does not take it.
 
@@ -36,10 +37,7 @@ def keep(content: bytes, visitor: str = "", most: int = MOST) -> str:
         raise ValueError(f"The text has {len(text):,} characters; allowed is at least {SMALLEST:,}.")
     kept = text.replace("\r\n", "\n").encode()
     name = _name_of(kept)
-    file = _file(name)
-    write_whole(file, kept)
-    keep_newest_of(file, visitor, most)
-    keep_newest(file.parent, "*.txt", MOST)
+    give(_file(name), kept, visitor, most, MOST)
     return name
 
 
@@ -61,7 +59,7 @@ def read(name: str) -> str:
     file = _file(name)
     try:
         content = file.read_bytes()
-        file.touch()
+        note_use(file)
     except OSError:
         raise ValueError(f"text is {name}; no text of that name is kept here.") from None
     if _name_of(content) != name:

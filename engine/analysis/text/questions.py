@@ -19,7 +19,7 @@ from engine.analysis.text.jobs import LONGEST, Beside, Counted, SentenceAttentio
 from engine.config.run_config import RunConfig
 from engine.estimate.pieces import pieces, rows_at_once
 from engine.foundation.code_hash import code_hash
-from engine.foundation.files import data_folder, keep_newest, replacing
+from engine.foundation.files import adding, data_folder
 from engine.model.activations import ActivationCache
 from engine.model.build import trained_model
 from engine.tasks.text import TextSettings
@@ -194,6 +194,5 @@ def _file(config: RunConfig) -> Path:
 
 
 def _keep(file: Path, nats: Nats) -> None:
-    with replacing(file) as half_written, half_written.open("wb") as stream:
+    with adding(file, MAX_KEPT) as half_written, half_written.open("wb") as stream:
         np.savez_compressed(stream, allow_pickle=False, **nats)
-    keep_newest(file.parent, "*.npz", MAX_KEPT)

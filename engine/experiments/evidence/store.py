@@ -21,7 +21,7 @@ from engine.experiments.report import Report, report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
-from engine.foundation.files import data_folder, given_by, keep_newest, keep_newest_of, write_whole
+from engine.foundation.files import data_folder, give, given_by, write_whole
 
 FORMAT = 1
 MAX_KEPT = 200
@@ -44,13 +44,10 @@ def save(run: ExperimentRun, comparison: Comparison | None = None) -> Path:
     Raises OSError where the disk does not take it.
     """
     if comparison is None:
-        file = folder_of(run.experiment.slug) / f"{time.time_ns()}-{secrets.token_hex(2)}.json"
-        write(file, row_of(run))
+        file, row = folder_of(run.experiment.slug) / f"{time.time_ns()}-{secrets.token_hex(2)}.json", row_of(run)
     else:
-        file = _comparison_file(comparison.name)
-        write(file, {**row_of(run), "asked": asdict(comparison)})
-    keep_newest_of(file, run.visitor.id, MAX_KEPT_OF_VISITOR)
-    keep_newest(file.parent, "*.json", MAX_KEPT)
+        file, row = _comparison_file(comparison.name), {**row_of(run), "asked": asdict(comparison)}
+    give(file, _in_json(row), run.visitor, MAX_KEPT_OF_VISITOR, MAX_KEPT)
     return file
 
 
@@ -70,7 +67,11 @@ def row_of(run: ExperimentRun) -> dict[str, Any]:
 
 def write(file: Path, row: dict[str, Any]) -> None:
     """Write a row in one step. Raises OSError where the disk does not take it."""
-    write_whole(file, json.dumps(row, allow_nan=False))
+    write_whole(file, _in_json(row))
+
+
+def _in_json(row: dict[str, Any]) -> str:
+    return json.dumps(row, allow_nan=False)
 
 
 def latest(experiment: Experiment) -> Report | None:

@@ -67,7 +67,7 @@ def _keep() -> None:
     content = file.getvalue() if file is not None else str(st.session_state.get(PASTED) or "").encode()
     with refused_in_words("text", ValueError):
         server.pool().allowances.give_text(visitor())
-        st.session_state[LAST] = own.keep(content, visitor().id, server.pool().limits.texts_per_visitor)
+        st.session_state[LAST] = own.keep(content, visitor(), server.pool().limits.texts_per_visitor)
         SETTINGS.put({"text": st.session_state[LAST]})
 
 

@@ -5,15 +5,26 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
-from threading import Thread
+from threading import Barrier, Thread
 
 import pytest
 
-from engine.foundation.files import ABANDONED, keep_newest, keep_newest_of, keep_private, replacing, write_whole
+from engine.foundation import files
+from engine.foundation.files import ABANDONED, adding, give, keep_newest, keep_private, note_use, replacing, write_whole
+from engine.foundation.visitor import PROGRAM, Visitor
 
 LONG = 200_000
+
+
+def names(folder: Path) -> set[str]:
+    """The names of the files in a folder, without folders."""
+    return {file.name for file in folder.iterdir() if file.is_file()}
+
+
 WRITER = f"""
 import sys
 from pathlib import Path
@@ -67,48 +78,165 @@ def test_what_the_disk_takes_half_of_is_not_appended(tmp_path: Path) -> None:
     assert file.read_text() == "a" * 70
 
 
-def test_the_newest_are_kept_and_only_abandoned_half_written_files_are_deleted(tmp_path: Path) -> None:
+def test_the_newest_are_kept_and_only_abandoned_half_written_files_are_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(6):
         write_whole(tmp_path / f"{number}.txt", "")
     write_whole(tmp_path / "other.json", "")
-    time.sleep(0.02)  # a tick of the file system's own clock
-    (tmp_path / "1.txt").touch()
+    note_use(tmp_path / "1.txt")
     keep_newest(tmp_path, "*.txt", 3)
-    assert {file.name for file in tmp_path.iterdir()} == {"1.txt", "4.txt", "5.txt", "other.json"}
+    assert names(tmp_path) == {"1.txt", "4.txt", "5.txt", "other.json"}
     keep_newest(tmp_path / "nowhere", "*.txt", 3)
 
     for name, age in (("of-a-former-version.part", ABANDONED + 60), ("being-written.json.1234.part", 1)):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (time.time() - age,) * 2)
     keep_newest(tmp_path, "*.json", 3)
+    assert len(list(tmp_path.glob("*.part"))) == 2, "it has not been looked at twice"
+    monkeypatch.setattr(files, "STILL", 0.0)
+    keep_newest(tmp_path, "*.json", 3)
     assert [file.name for file in tmp_path.glob("*.part")] == ["being-written.json.1234.part"]
 
 
 def test_many_may_tidy_the_same_folder(tmp_path: Path) -> None:
     for number in range(300):
-        (tmp_path / f"{number}.txt").touch()
-    with ThreadPoolExecutor(4) as threads:
-        list(threads.map(lambda _: keep_newest(tmp_path, "*.txt", 10), range(4)))
-    assert len(list(tmp_path.iterdir())) >= 10
+        write_whole(tmp_path / f"{number}.txt", "")
+    with ThreadPoolExecutor(30) as threads:
+        list(threads.map(lambda _: keep_newest(tmp_path, "*.txt", 10), range(30)))
+    assert names(tmp_path) == {f"{number}.txt" for number in range(290, 300)}
 
 
-def test_a_visitor_s_many_files_push_out_its_own_only(tmp_path: Path) -> None:
-    def give(name: str, visitor: str) -> None:
-        write_whole(tmp_path / name, name)
-        keep_newest_of(tmp_path / name, visitor, 2)
+@pytest.mark.parametrize("whose", ["each its own", "one visitor's", "the same by all"])
+def test_thirty_give_to_the_same_folder_at_once_and_none_is_refused_or_lost(whose: str, tmp_path: Path) -> None:
+    together = Barrier(30)
 
-    for name, visitor in (("old", "teacher"), ("shared", "me"), ("shared", "teacher"), ("programs", "")):
-        give(name, visitor)
+    def give_ten(number: int) -> None:
+        visitor = Visitor("one" if whose == "one visitor's" else f"visitor {number}")
+        for n in range(10):
+            together.wait(60)
+            give(
+                tmp_path / (f"{n}.txt" if whose == "the same by all" else f"{number}-{n}.txt"), "all", visitor, 300, 300
+            )
+
+    with ThreadPoolExecutor(30) as threads:
+        list(threads.map(give_ten, range(30)))
+    assert len(names(tmp_path)) == (10 if whose == "the same by all" else 300)
+    assert {file.read_text() for file in tmp_path.glob("*.txt")} == {"all"}
+    assert len(names(tmp_path / "owners")) == 300, "each file has all of its owners"
+
+
+def test_who_gives_many_loses_them_and_nobody_else_s(tmp_path: Path) -> None:
+    me, teacher = Visitor("me", "10.0.0.1"), Visitor("teacher", "10.0.0.2")
+
+    def give_it(name: str, visitor: Visitor) -> None:
+        give(tmp_path / f"{name}.txt", name, visitor, 2, 100)
+
+    for name, visitor in (("old", teacher), ("shared", me), ("shared", teacher), ("programs", PROGRAM)):
+        give_it(name, visitor)
     for name in "abc":
-        give(name, "me")
-    assert {file.name for file in tmp_path.iterdir() if file.is_file()} == {"old", "shared", "programs", "b", "c"}
-    give("b", "me")
-    give("d", "me")
-    assert {file.name for file in tmp_path.iterdir() if file.is_file()} == {"old", "shared", "programs", "b", "d"}
+        give_it(name, me)
+    assert names(tmp_path) == {"old.txt", "shared.txt", "programs.txt", "b.txt", "c.txt"}
+    give_it("b", me)
+    give_it("d", replace(me, address="10.0.0.3"))
+    assert names(tmp_path) == {"old.txt", "shared.txt", "programs.txt", "b.txt", "d.txt"}, (
+        "a visitor is one at all addresses"
+    )
 
-    (tmp_path / "d").unlink()
-    give("e", "me")
-    assert not (tmp_path / "owners" / "me@d").exists(), "the mark of a file that is gone goes, too"
+    for number in range(60):
+        give_it(f"cookie {number}", Visitor(f"{number}", "10.0.0.4"))
+    assert names(tmp_path) >= {"old.txt", "shared.txt", "programs.txt", "b.txt", "d.txt"}
+    assert len(list(tmp_path.glob("cookie *"))) == 50, "an address has half of what all have"
+
+
+def test_the_mark_of_a_file_that_is_gone_goes_too_and_takes_no_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    me = Visitor("me")
+    for name in ("a.txt", "b.txt"):
+        give(tmp_path / name, name, me, 2, 100)
+    (tmp_path / "b.txt").unlink()
+    give(tmp_path / "c.txt", "c", me, 2, 100)
+    assert names(tmp_path) == {"a.txt", "c.txt"}
+    monkeypatch.setattr(files, "STILL", 0.0)
+    monkeypatch.setattr(files, "ABANDONED", 0.0)
+    give(tmp_path / "d.txt", "d", me, 3, 100)
+    assert names(tmp_path / "owners") == {"me.@a.txt", "me.@c.txt", "me.@d.txt"}
+
+
+@pytest.mark.parametrize("moment", ["before the file is written", "before the old file is deleted"])
+def test_a_file_stays_that_somebody_gives_while_another_visitor_gives_it_up(
+    moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared, write, move = tmp_path / "shared.txt", Path.write_bytes, Path.replace
+    give(shared, "shared", Visitor("anna"), 1, 100)
+
+    def meanwhile(act: Callable[[], None]) -> None:
+        monkeypatch.undo()
+        act()
+
+    def written(path: Path, content: bytes) -> int:
+        meanwhile(lambda: give(tmp_path / "another.txt", "another", Visitor("anna"), 1, 100))
+        return write(path, content)
+
+    def moved(path: Path, target: Path) -> Path:
+        if path == shared:
+            meanwhile(lambda: give(shared, "shared", Visitor("ben"), 1, 100))
+        return move(path, target)
+
+    if moment == "before the file is written":
+        monkeypatch.setattr(Path, "write_bytes", written)
+        give(shared, "shared", Visitor("ben"), 1, 100)
+    else:
+        monkeypatch.setattr(Path, "replace", moved)
+        give(tmp_path / "another.txt", "another", Visitor("anna"), 1, 100)
+    assert names(tmp_path) == {"shared.txt", "another.txt"}
+    assert names(tmp_path / "owners") == {"ben.@shared.txt", "anna.@another.txt"}
+
+
+def test_where_the_disk_takes_no_file_the_former_one_stays_and_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give(tmp_path / "a.txt", "old", Visitor("anna"), 2, 100)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    for name in ("a.txt", "b.txt"):
+        with pytest.raises(OSError, match="No space"):
+            give(tmp_path / name, "new", Visitor("anna"), 2, 100)
+    monkeypatch.undo()
+    for name in ("c.txt", "d.txt"):
+        give(tmp_path / name, "new", Visitor("anna"), 2, 100)
+    assert names(tmp_path) == {"c.txt", "d.txt"}
+
+
+@pytest.mark.parametrize("hours", [-2, 2])
+def test_what_was_just_written_stays_and_is_the_newest_whatever_the_clock_says(
+    hours: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, texts, others = time.time_ns, tmp_path / "texts", tmp_path / "others"
+
+    def write(name: str) -> None:
+        give(texts / name, name, Visitor("anna"), 3, 100)
+        with adding(others / name, 3) as half_written:
+            half_written.write_text(name)
+
+    for name in ("1.txt", "2.txt", "3.txt"):
+        write(name)
+    with replacing(texts / "slow.txt") as slow:
+        slow.write_text("half")
+        monkeypatch.setattr(time, "time_ns", lambda: real() + hours * 3600 * 10**9)
+        for name in ("4.txt", "5.txt"):
+            write(name)
+            assert (texts / name).exists()
+            assert (others / name).exists()
+    assert names(texts) == {"3.txt", "4.txt", "5.txt", "slow.txt"}
+    assert names(others) == {"3.txt", "4.txt", "5.txt"}
+    note_use(texts / "3.txt")
+    write("6.txt")
+    assert (texts / "6.txt").exists()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")

@@ -2,13 +2,16 @@
 
 import hashlib
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from pathlib import Path
+from threading import Barrier
 
 import numpy as np
 import pytest
 
 from engine.config.run_config import parse
+from engine.foundation.visitor import Visitor
 from engine.settings.errors import ConfigError
 from engine.text import own, plays
 from engine.text.kneser_ney import FALLBACK, Discounts, estimated, kneser_ney
@@ -118,8 +121,8 @@ def test_unknown_names_missing_files_and_a_text_that_changed_are_said(own_data_f
 
 
 def test_a_visitor_keeps_so_many_texts_and_all_so_many(own_data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bens = own.keep(OWN.encode(), "ben", most=2)
-    annas = [own.keep(f"{number} {OWN}".encode(), "anna", most=2) for number in range(4)]
+    bens = own.keep(OWN.encode(), Visitor("ben"), most=2)
+    annas = [own.keep(f"{number} {OWN}".encode(), Visitor("anna"), most=2) for number in range(4)]
     assert len(list((own_data_folder / "texts").glob("*.txt"))) == 3
     for name in (bens, *annas[2:]):
         assert OWN in own.read(name)
@@ -130,6 +133,23 @@ def test_a_visitor_keeps_so_many_texts_and_all_so_many(own_data_folder: Path, mo
     last = own.keep(f"last {OWN}".encode())
     assert len(list((own_data_folder / "texts").glob("*.txt"))) == 2
     assert own.read(last).startswith("last ")
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_thirty_give_a_text_at_once_and_each_may_train_on_it(same: bool, own_data_folder: Path) -> None:
+    together = Barrier(30)
+
+    def give(number: int) -> str:
+        text = OWN if same else f"{number} {OWN}"
+        together.wait(60)
+        name = own.keep(text.encode(), Visitor(f"visitor {number}", "10.0.0.1"), most=3)
+        assert own.read(name) == text
+        return name
+
+    with ThreadPoolExecutor(30) as threads:
+        given = set(threads.map(give, range(30)))
+    assert len(given) == (1 if same else 30)
+    assert {file.stem for file in (own_data_folder / "texts").glob("*.txt")} == given
 
 
 SIZE = 12

@@ -1,7 +1,10 @@
 """Evidence on this machine: it is found again, weighed by today's claims, and old files open."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
+from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -10,6 +13,7 @@ from engine.experiments.evidence import store
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
+from engine.foundation.visitor import Visitor
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue
 
@@ -67,3 +71,22 @@ def test_the_name_of_a_comparison_and_the_format_of_its_file_are_those_of_earlie
     (folder / f"{TABLE.name}.json").write_text(json.dumps(row))
     found = store.find_comparison(TABLE.name)
     assert (found[0], found[1].reused, found[1].seeds) == (TABLE, 1, [0, 1])
+
+
+@pytest.mark.parametrize("compared", [False, True])
+def test_thirty_experiments_that_end_at_once_are_all_kept_each_with_its_owner(compared: bool) -> None:
+    by_name, together = {(trial.arm, trial.seed): trial for trial in TRIALS}, Barrier(30)
+
+    def save(number: int) -> Path:
+        visitor = Visitor(f"visitor {number}", "10.0.0.1")
+        find = lambda arm, seed: by_name.get((arm.name, seed))  # noqa: E731
+        run = ExperimentRun(TABLE.experiment, Pool, visitor=visitor, find=find)  # type: ignore[arg-type]  # never started
+        together.wait(60)
+        return store.save(run, TABLE if compared else None)
+
+    with ThreadPoolExecutor(30) as threads:
+        files = set(threads.map(save, range(30)))
+    assert len(files) == (1 if compared else 30)
+    assert all(store.read(file) is not None for file in files)
+    (folder,) = {file.parent for file in files}
+    assert len(list((folder / "owners").iterdir())) == 30

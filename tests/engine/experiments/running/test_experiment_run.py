@@ -4,11 +4,12 @@ import json
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from errno import EACCES
 from functools import partial
 from pathlib import Path
-from threading import current_thread
+from threading import Barrier, current_thread
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -325,3 +326,17 @@ def test_an_experiment_is_told_of_the_end_of_a_trial_and_looks_at_none_while_it_
         scripted.finish(scripted.submitted[trial])
     assert run.wait(600)
     assert (run.state, len(run.trials)) == ("finished", 2)
+
+
+def test_thirty_trials_that_end_at_once_are_all_kept_while_the_oldest_are_deleted() -> None:
+    experiment, together = replace(comparison({}, ("rope",), ("permutation",)), seeds=15), Barrier(30)
+    there = [trial_of(arm.name, seed) for arm in experiment.arms[:2] for seed in range(15)]
+
+    def save(trial: Trial) -> None:
+        together.wait(60)
+        trial_cache.save(experiment, trial)
+        trial_cache.delete_oldest()
+
+    with ThreadPoolExecutor(30) as threads:
+        list(threads.map(save, there))
+    assert stored(experiment) == there
