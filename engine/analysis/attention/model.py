@@ -3,6 +3,7 @@
 import math
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +21,7 @@ from engine.analysis.measurements.depth import untrained
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.estimate.layout import shapes
-from engine.foundation.files import keep_newest, replacing
+from engine.foundation.files import adding, note_use
 from engine.model.activations import ActivationCache
 from engine.model.attention import Attention
 from engine.model.baselines import Baseline
@@ -53,10 +54,7 @@ def model_of(asked: ModelAsked) -> Transformer:
     if asked.weights:
         load_weights(model, asked.weights, asked.step)
     elif asked.step != 0:
-        file = file_of(asked)
-        if not file.exists():
-            train_again(asked)
-        load_model(model, str(file))
+        _load_trained_again(model, asked)
     return model.float().eval().requires_grad_(False)
 
 
@@ -106,14 +104,27 @@ def train_again(asked: ModelAsked, seconds: float = math.inf) -> StepsDone:
     return StepsDone(step=training.step, steps=steps)
 
 
+def _load_trained_again(model: Transformer, asked: ModelAsked) -> None:
+    """Load the weights of a model that was trained again, or train it first: also where another process has just deleted its file as one
+    of the oldest."""
+    file = file_of(asked)
+    while True:
+        try:
+            load_model(model, str(file))
+            with suppress(OSError):
+                note_use(file)
+            return
+        except FileNotFoundError:
+            train_again(asked)
+
+
 def last_step(asked: ModelAsked) -> int:
     return asked.config.steps if asked.step is None else asked.step
 
 
 def _keep(model: Transformer, file: Path) -> None:
-    with replacing(file) as half_written:
+    with adding(file, KEPT_FILES) as half_written:
         save_model(model.cpu(), str(half_written))
-    keep_newest(file.parent, "*.safetensors", KEPT_FILES)
 
 
 @lru_cache(maxsize=4)

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from engine.analysis.attention import model as models
-from engine.analysis.attention.asked import ModelAsked, SampleAsked
+from engine.analysis.attention.asked import ModelAsked, SampleAsked, file_of
 from engine.analysis.attention.heads import heads, patterns
 from engine.analysis.attention.model import before_training, data_of, own_sequence_read, sample_of, train_again
 from engine.config.run_config import parse
 from engine.model.build import save_weights
+from engine.model.transformer import Transformer
 from engine.runs.events import Progress, Snapshot, Started
 from engine.text import plays
 from engine.text.tokens import joined, pieces, vocabulary_of
@@ -33,6 +34,23 @@ def test_training_again_in_slices_gives_the_patterns_the_run_had(own_data_folder
     end = heads(ModelAsked(config), SampleAsked())["patterns"]["self"]
     assert end == pytest.approx(there[12].patterns["self"], abs=1e-6)
     assert len(list((own_data_folder / "trained_again").iterdir())) == 2
+
+
+def test_weights_that_another_process_deletes_as_the_oldest_are_trained_again(
+    own_data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, load, deleted = ModelAsked(tiny_config(seq_len=4, steps=3), step=2), models.load_model, list[Path]()
+    train_again(asked)
+
+    def deleted_just_before(model: Transformer, name: str) -> object:
+        if not deleted:
+            deleted.append(file_of(asked))
+            deleted[0].unlink()
+        return load(model, name)
+
+    monkeypatch.setattr(models, "load_model", deleted_just_before)
+    assert models.model_of(asked).state_dict()
+    assert deleted[0].exists()
 
 
 def test_own_tokens_are_framed_and_checked() -> None:
