@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from engine.foundation.files import data_folder, keep_newest, write_whole
+from engine.foundation.files import data_folder, give
+from engine.foundation.visitor import PROGRAM, Visitor
 from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
 from engine.sweeps.jobs import Machine, Visit
@@ -15,8 +16,8 @@ from engine.sweeps.plan import read_plan
 from engine.sweeps.result import Result, Skip
 
 FORMAT = 1
-MAX_KEPT = 200
-"""The number of files that are kept, the newest."""
+MAX_KEPT, MAX_KEPT_OF_VISITOR = 200, 20
+"""The number of sweeps that are kept, the newest: of everybody, and of one visitor."""
 NAME = re.compile(r"[A-Za-z0-9_-]{8,40}")
 
 
@@ -24,11 +25,10 @@ def folder() -> Path:
     return data_folder() / "costs"
 
 
-def keep(name: str, result: Result) -> Path:
-    """Write a sweep. Raises OSError where the disk does not take it."""
+def keep(name: str, result: Result, visitor: Visitor = PROGRAM) -> Path:
+    """Write a sweep that a visitor measured. Raises OSError where the disk does not take it."""
     file = folder() / f"{name}.json"
-    write_whole(file, json.dumps(to_json(result), allow_nan=False))
-    keep_newest(folder(), "*.json", MAX_KEPT)
+    give(file, json.dumps(to_json(result), allow_nan=False), visitor, MAX_KEPT_OF_VISITOR, MAX_KEPT)
     return file
 
 

@@ -54,7 +54,12 @@ class CostView(Parameters):
 
 def begin_sweep(sweep: Sweep) -> str:
     """Start a sweep, whose result is stored also after a stop; returns its name. Raises Refused where the visitor has one running."""
-    return SWEEPS.begin(sweep, keep=lambda name: store.keep(name, sweep.result) if sweep.result.visits else None)
+
+    def keep(name: str) -> None:
+        if sweep.result.visits:
+            store.keep(name, sweep.result, sweep.visitor)
+
+    return SWEEPS.begin(sweep, keep=keep)
 
 
 def sweep_result(name: str) -> Result | None:

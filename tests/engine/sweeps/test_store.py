@@ -2,10 +2,13 @@
 
 import csv
 import io
+from concurrent.futures import ThreadPoolExecutor
 from statistics import median
+from threading import Barrier
 
 import pytest
 
+from engine.foundation.visitor import Visitor
 from engine.settings.costs import Memory
 from engine.sweeps import store
 from engine.sweeps.frames import fits_frame, summaries_frame, visits_frame
@@ -32,6 +35,26 @@ def test_it_comes_back_as_it_was_and_the_oldest_are_removed(result: Result, monk
     for number in range(4):
         store.keep(f"sweep-number-{number}", result)
     assert len(list(store.folder().glob("*.json"))) == 2
+
+
+def test_a_visitor_s_many_sweeps_push_out_its_own_only(result: Result) -> None:
+    store.keep(NAME, result, Visitor("anna", "10.0.0.1"))
+    for number in range(store.MAX_KEPT_OF_VISITOR + 5):
+        store.keep(f"sweep-number-{number}", result, Visitor("ben", "10.0.0.1"))
+    assert store.find(NAME) == result
+    assert len(list(store.folder().glob("*.json"))) == store.MAX_KEPT_OF_VISITOR + 1
+
+
+def test_thirty_sweeps_that_end_at_once_are_all_kept(result: Result) -> None:
+    together = Barrier(30)
+
+    def keep(number: int) -> None:
+        together.wait(60)
+        store.keep(f"sweep-number-{number}", result, Visitor(f"visitor {number}", "10.0.0.1"))
+
+    with ThreadPoolExecutor(30) as threads:
+        list(threads.map(keep, range(30)))
+    assert all(store.find(f"sweep-number-{number}") == result for number in range(30))
 
 
 def test_a_name_of_no_sweep_finds_none_and_a_file_that_is_none_is_passed_over() -> None:
