@@ -6,11 +6,12 @@ import shutil
 import time
 from collections import OrderedDict
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from threading import Lock, RLock
 
 from engine.config.run_config import RunConfig
-from engine.foundation.files import data_folder, is_abandoned, write_whole
+from engine.foundation.files import data_folder, delete_abandoned, is_abandoned, write_whole
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended
 from engine.runs.folder import RunFolder
@@ -143,9 +144,7 @@ class Runs:
         for entry in self.folder.glob("*/"):
             if not (entry / "config.json").exists() and is_abandoned(entry):
                 shutil.rmtree(entry, ignore_errors=True)
-        for file in self.folder.glob("*/*.part"):
-            if is_abandoned(file):
-                file.unlink(missing_ok=True)
+        delete_abandoned(chain(self.folder.glob("*/*.part"), self.folder.glob("*/snapshots/*.part")))
         self.lease.tidy()
 
     def _own(self, run_id: str, by: Visitor) -> Run | None:

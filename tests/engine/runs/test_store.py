@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from engine.config.run_config import RunConfig
+from engine.foundation import files
 from engine.runs import folder as run_folder
 from engine.runs.events import ARRAYS, Ended, Event, Failed, Progress, Sample, Snapshot, to_json
 from engine.runs.retention import Retention
@@ -206,7 +207,10 @@ def test_recent_runs_newest_first_and_by_session(runs: Runs) -> None:
     assert again.recent("nobody") == []
 
 
-def test_the_oldest_go_the_live_stay_and_so_do_folders_in_which_a_run_may_yet_be_written(runs: Runs) -> None:
+def test_the_oldest_go_the_live_stay_and_so_do_folders_in_which_a_run_may_yet_be_written(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "STILL", 0.0)  # seconds between two looks
     live = runs.create(config())
     ended = [finish(runs.create(config(steps=1))) for _ in range(5)]
     refused, beginning = runs.folder / "refused", runs.folder / "beginning"
@@ -219,6 +223,23 @@ def test_the_oldest_go_the_live_stay_and_so_do_folders_in_which_a_run_may_yet_be
     assert [runs.get(run.id) is not None for run in [live, *ended]] == [True, False, False, False, True, True]
     runs.prune(Retention(runs=100, bytes=0))
     assert {path.name for path in runs.folder.iterdir()} == {live.id, "beginning"}
+
+
+def test_half_written_files_of_a_run_go_once_they_are_abandoned(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = finish(runs.create(config(steps=1)))
+    snapshots = run.folder / "snapshots"
+    snapshots.mkdir(exist_ok=True)
+    left, written = {run.folder / "state.pt.1.part", snapshots / "1.npz.1.part"}, snapshots / "2.npz.2.part"
+    for file in (*left, written):
+        file.touch()
+    for file in left:
+        os.utime(file, (0, 0))
+    allowed = Retention(runs=10, bytes=2**30)
+    runs.prune(allowed)
+    assert all(file.exists() for file in left), "the clock alone does not tell: it may have been set"
+    monkeypatch.setattr(files, "STILL", 0.0)
+    runs.prune(allowed)
+    assert set(run.folder.rglob("*.part")) == {written}
 
 
 def test_ended_runs_are_not_all_held_in_memory(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
