@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.config.run_config import RunConfig, changes_between
 from engine.settings.errors import ConfigError
-from pages.parts.boards.live.stack import Plain, stack_of
+from pages.parts.boards.live.stack import PartKind, Plain, part_kinds, stack_of
 from pages.parts.lab.controls import submit
 from pages.parts.lab.form import open_settings
 from pages.parts.lab.state import SETTINGS, form_config
@@ -15,11 +15,6 @@ TRAINING = ("Training", "Data")
 """The groups of settings that change no model."""
 KEY = "board"
 """The key of the lab's board."""
-OPENS = {
-    "skip": "Block", "norm": "Block", "mlp": "Block", "layer": "Shape", "cell": "Shape", "head": "Attention", "heads": "Attention",
-    "mask": "Faults", "encoding": "Encoding", "embedding": "Task", "loss": "Training",
-}  # fmt: skip
-"""The group of settings to which a part belongs."""
 
 
 def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
@@ -28,8 +23,9 @@ def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
     model = stack_of(shown or config)
     changed = shown is not None and any(row.group not in TRAINING for row, _, _ in changes_between(shown, config))
     parts = {
-        name: part | {"opens": OPENS[name] if _any_free(OPENS[name]) else "", "trains": _trains(config, name)}
+        name: part | {"opens": kind.opens if _any_free(kind.opens) else "", "trains": _trains(config, kind)}
         for name, part in model["parts"].items()
+        for kind in [part_kinds()[name]]
     }
     return model | {"parts": parts, "changed": changed, "controls": True}
 
@@ -47,35 +43,19 @@ def act() -> None:
             submit(form_config())
 
 
-def _trains(config: RunConfig, name: str) -> Plain | None:
+def _trains(config: RunConfig, kind: PartKind) -> Plain | None:
     """The settings with which a model without the part is trained, or again one with it; None where there are none to change."""
-    found = _changes(config).get(name)
-    if found is None:
+    if kind.without:
+        lacks = kind.is_off(config) or kind.is_broken(config)
+        label = f"Train {'with' if lacks else 'without'} {kind.noun}"
+        sets: Plain = dict(kind.restored if lacks else kind.without)
+    elif kind.fewer and getattr(config, kind.fewer) > 1:
+        label, sets = f"Train with one {kind.noun} fewer", {kind.fewer: getattr(config, kind.fewer) - 1}
+        if kind.fewer == "n_heads":  # the others keep their width
+            sets["d_head"] = config.head_width
+    else:
         return None
-    label, sets = found
     return {"label": label, "set": sets} if all(map(_free, sets)) else None
-
-
-def _changes(config: RunConfig) -> dict[str, tuple[str, Plain]]:
-    """By part, the words of the button and the settings that it changes."""
-    mask, fewer = config.mask_fault == "none", ("Train with one layer fewer", {"n_layers": config.n_layers - 1})
-    changes = {
-        "skip": _switch(config.skips, "skips", "skips", False, True),
-        "norm": _switch(config.norm != "none", "norms", "norm", "none", "pre"),
-        "mlp": _switch(config.mlp, "MLPs", "mlp", False, True),
-        "mask": _switch(mask, "the mask", "mask_fault", "missing", "none"),
-        "encoding": _switch(config.pos_encoding != "nope", "an encoding", "pos_encoding", "nope", "learned"),
-    }
-    if config.n_layers > 1:
-        changes |= {"layer": fewer, "cell": fewer}
-    if config.n_heads > 1:
-        sets = {"n_heads": config.n_heads - 1, "d_head": config.head_width}
-        changes["head"] = ("Train with one head fewer", sets)
-    return changes
-
-
-def _switch(there: bool, noun: str, name: str, without: object, with_it: object) -> tuple[str, Plain]:
-    return (f"Train without {noun}", {name: without}) if there else (f"Train with {noun}", {name: with_it})
 
 
 def _any_free(group: str) -> bool:

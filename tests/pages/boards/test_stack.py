@@ -1,13 +1,14 @@
 """The model as its picture is told it: every part has its words, whatever the family, and what it lacks is not offered."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from engine.analysis.attention.parts import Kind
 from engine.architectures import ARCHITECTURES
-from engine.config.run_config import parse
+from engine.config.run_config import RunConfig, parse, settings_for
 from engine.experiments.issues import ISSUES
-from pages.parts.boards.live.stack import stack_of, words
+from pages.parts.boards.live.stack import part_kinds, stack_of
 
 ATTENDS = {"skip", "norm", "mlp", "layer", "head", "encoding", "embedding", "heads", "loss"}
 
@@ -50,8 +51,27 @@ def test_what_a_model_was_made_without_is_off_and_cannot_be_taken_away() -> None
     }
 
 
-def test_each_issue_that_a_part_names_is_one() -> None:
-    assert {one.issue for one in words().values() if one.issue} <= set(ISSUES)
+def test_a_kind_of_part_names_families_issues_settings_and_what_can_be_taken_away() -> None:
+    rows = {row.name: row for row in settings_for()}
+    for kind in part_kinds().values():
+        assert set(kind.families) <= set(ARCHITECTURES)
+        assert kind.issue in {"", *ISSUES}
+        assert kind.opens in {row.group for row in rows.values()}
+        assert {*kind.without, *kind.restored, *([kind.fewer] if kind.fewer else [])} <= set(rows)
+        for settings in (kind.without, kind.restored):
+            RunConfig().replace(**settings)
+        assert bool(kind.noun) == bool(kind.without or kind.fewer)
+    assert {kind.takes for kind in part_kinds().values()} == {"", *get_args(Kind)}
+
+
+@pytest.mark.parametrize("name", [name for name, kind in part_kinds().items() if kind.without])
+def test_a_model_made_without_a_part_is_offered_it_again(name: str) -> None:
+    kind = part_kinds()[name]
+    without = RunConfig().replace(**kind.without)
+    assert kind.is_off(without) or kind.is_broken(without)
+    again = without.replace(**kind.restored)
+    assert not kind.is_off(again)
+    assert not kind.is_broken(again)
 
 
 @pytest.mark.parametrize(

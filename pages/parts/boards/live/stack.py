@@ -1,9 +1,10 @@
 """The model of a config as its picture draws it: how many layers and heads, what joins them, and the words of each part."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from engine.analysis.attention.parts import parts_of
 from engine.architectures import KERNEL
@@ -16,25 +17,49 @@ from engine.tasks import TASKS
 from pages.parts.charts.experiments.stack import OPTIMIZERS, short_label
 
 Plain = dict[str, Any]
+Place = Literal["row", "layer", "head", "output", "heads", "input"]
 
 
 @dataclass(frozen=True)
-class Words:
-    """The words of the box at a part."""
+class PartKind:
+    """A kind of part, as ``stack.toml`` says what each field means."""
 
     slug: str
-    title: str
+    place: Place
+    families: tuple[str, ...]
     label: str
-    """The name on its button."""
+    title: str
     says: Text
-    noun: str = ""
     expects: Text = ""
+    spare: Text = ""
     issue: str = ""
+    takes: str = ""
+    noun: str = ""
+    without: Mapping[str, bool | str] = field(default_factory=dict)
+    restored: Mapping[str, bool | str] = field(default_factory=dict)
+    fewer: str = ""
+    opens: str = ""
+
+    def is_off(self, config: RunConfig) -> bool:
+        """Whether the models of a config are made without it."""
+        return bool(self.without) and not self._is_a_fault and _holds(config, self.without)
+
+    def is_broken(self, config: RunConfig) -> bool:
+        """Whether a fault of the config breaks it."""
+        return self._is_a_fault and not _holds(config, self.restored)
+
+    @property
+    def _is_a_fault(self) -> bool:
+        return self.opens == "Faults"
+
+
+def _holds(config: RunConfig, values: Mapping[str, bool | str]) -> bool:
+    return all(getattr(config, name) == value for name, value in values.items())
 
 
 @cache
-def words() -> dict[str, Words]:
-    return read_tables(Path(__file__).with_suffix(".toml"), Words)
+def part_kinds() -> dict[str, PartKind]:
+    return read_tables(Path(__file__).with_suffix(".toml"), PartKind)
 
 
 def stack_of(config: RunConfig) -> Plain:
@@ -47,8 +72,8 @@ def stack_of(config: RunConfig) -> Plain:
     stacks = [{"kind": "self", "prefix": ""}, *([{"kind": "encoder", "prefix": "e"}] if two else [])]
     kinds = (["encoder"] if two else []) + ["self"] + (["cross"] if two else [])
     shared = config.share_layers and attends
-    there = {part.kind for part in parts_of(config).values()} | {"cell"}
-    parts = {name: _plain(config, name, one, takes=name in there) for name, one in _drawn(config).items()}
+    there = {part.kind for part in parts_of(config).values()}
+    parts = {name: _plain(config, kind, takes=kind.takes in there) for name, kind in _drawn(config).items()}
     return {
         "family": config.family, "label": config.architecture.label, "layers": config.n_layers,
         "heads": config.n_heads if attends else 0, "kinds": kinds if attends else [], "stacks": stacks,
@@ -68,20 +93,14 @@ def _question(config: RunConfig) -> str:
     return "half" if continues(config) else "all"
 
 
-def _drawn(config: RunConfig) -> dict[str, Words]:
-    """The words of the parts that the picture has."""
-    attends, recurrent = config.architecture.attends, config.family in ("gru", "lstm")
-    left_out = set() if attends else {"mlp", "layer", "head", "heads", "mask", "encoding"}
-    left_out |= {"skip", "norm"} if recurrent else set()
-    left_out |= {"cell"} if attends else set()
-    if not config.causal:
-        left_out.add("mask")
-    found = {name: one for name, one in words().items() if name not in left_out}
+def _drawn(config: RunConfig) -> dict[str, PartKind]:
+    """The kinds of parts that the picture has, with the words that depend on the config."""
+    found = {name: kind for name, kind in part_kinds().items() if config.family in kind.families}
     found["embedding"] = replace(
         found["embedding"], says=found["embedding"].says.replace("{width}", str(config.d_model))
     )
     found["loss"] = replace(found["loss"], label=f"output, {OPTIMIZERS[config.optimizer]}")
-    if attends:
+    if "encoding" in found:
         label = short_label(ENCODINGS[config.pos_encoding].label)
         found["encoding"] = replace(
             found["encoding"], label=label, title=f"{found['encoding'].title}: {ENCODINGS[config.pos_encoding].label}"
@@ -89,14 +108,9 @@ def _drawn(config: RunConfig) -> dict[str, Words]:
     return found
 
 
-def _plain(config: RunConfig, name: str, one: Words, *, takes: bool) -> Plain:
-    """A part. ``takes``: whether it can be taken away; ``off``: whether the model was made without it; ``fault``: whether it is broken."""
-    issue = {"slug": one.issue, "title": ISSUES[one.issue].title} if one.issue in ISSUES else None
-    off = {
-        "skip": not config.skips, "norm": config.norm == "none", "mlp": not config.mlp,
-        "encoding": config.pos_encoding == "nope",
-    }.get(name, False)  # fmt: skip
-    return {
-        "title": one.title, "label": one.label, "noun": one.noun, "says": one.says, "expects": one.expects, "issue": issue, "takes": takes,
-        "off": off, "fault": name == "mask" and config.mask_fault != "none", "trains": None, "opens": "",
-    }  # fmt: skip
+def _plain(config: RunConfig, kind: PartKind, *, takes: bool) -> Plain:
+    """A part. ``takes``: whether it can be taken away. ``trains`` and ``opens`` are for the page to fill in, if it has settings."""
+    issue = {"slug": kind.issue, "title": ISSUES[kind.issue].title} if kind.issue in ISSUES else None
+    words = {name: getattr(kind, name) for name in ("place", "label", "title", "says", "expects", "spare", "noun")}
+    state = {"takes": kind.takes if takes else "", "off": kind.is_off(config), "fault": kind.is_broken(config)}
+    return words | state | {"issue": issue, "trains": None, "opens": ""}

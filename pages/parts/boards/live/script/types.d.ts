@@ -109,15 +109,17 @@ export interface At {
   place: number
 }
 
-/** A part of the model as its picture says it: pages/parts/boards/live/stack.py says what each is. */
+/** A kind of part of the model: pages/parts/boards/live/stack.toml says what each is. */
 export interface Part {
+  place: "row" | "layer" | "head" | "output" | "heads" | "input"
   title: string
   label: string
   noun: string
   says: string
   expects: string
+  spare: string
   issue: { slug: string; title: string } | null
-  takes: boolean
+  takes: string
   off: boolean
   fault: boolean
   trains: { label: string; set: Foreign } | null

@@ -86,7 +86,9 @@ export function leadingTo(model, seen, chosen) {
  * @returns {{sentence: string, read: At | null}}
  */
 export function readingIn({ model, seen, sample }, chosen) {
-  if (!model.heads) return { sentence: model.parts.cell?.says ?? "", read: null }
+  if (!model.heads) {
+    return { sentence: Object.values(model.parts).find(({ place }) => place === "row")?.says ?? "", read: null }
+  }
   if (!seen.known) return { sentence: "", read: null }
   const { only } = seen
   const answers = model.kinds.includes("cross") ? "cross" : "self"

@@ -9,11 +9,10 @@ import { percent } from "./words.js"
 import { el, number } from "../../../shell/script/dom.js"
 
 const DECADES = 4 // of gradient norms that a bar spans
-const IN_LAYER = ["skip", "norm", "mlp"]
 
 /** @import { Layout } from "./layout.js" */
 /** @import { Seen } from "./seen.js" */
-/** @import { Column, Head, LiveBoard, Model, PartAt, Which } from "../types.d.ts" */
+/** @import { Column, Head, LiveBoard, Model, Part, PartAt, Which } from "../types.d.ts" */
 
 /**
  * A bar of a share or a gradient.
@@ -64,7 +63,7 @@ export function modelParts(onPart, onLarge) {
   }
 
   /**
-   * The button of a part, if the model has it.
+   * The button of a part.
    *
    * @param {Model} model
    * @param {string} kind
@@ -72,14 +71,13 @@ export function modelParts(onPart, onLarge) {
    */
   const part = (model, kind, layer = null) => {
     const told = model.parts[kind]
-    if (!told) return []
     const [word, rest] = told.label.split("{layer}") // on a narrow screen the number alone
     const label = rest == null ? [told.label] : [el("span", { class: "word" }, word), `${(layer ?? 0) + 1}${rest}`]
     const node = el(
       "button",
       {
         type: "button",
-        class: `part ${kind}`,
+        class: `part ${kind} at-${told.place}`,
         tabindex: -1,
         "data-part": kind,
         "data-layer": layer,
@@ -90,7 +88,7 @@ export function modelParts(onPart, onLarge) {
       ...label,
     )
     ;(named[kind] ??= []).push(node)
-    return [node]
+    return node
   }
   /**
    * A bar, and the room for its number.
@@ -102,6 +100,13 @@ export function modelParts(onPart, onLarge) {
     const [full, number] = [el("span", { class: "full" }), el("span", { class: "number" })]
     return { root: el("div", { class: `meter ${name}`, role: "img" }, full, number), full, number }
   }
+  /** The buttons of the parts that stand at a place, in the order of their table. */
+  const partsAt = (
+    /** @type {Model} */ model,
+    /** @type {Part["place"]} */ place,
+    /** @type {number | null} */ layer = null,
+  ) =>
+    Object.keys(model.parts).filter((kind) => model.parts[kind].place === place).map((kind) => part(model, kind, layer))
   const heading = (/** @type {string} */ text, /** @type {string} */ name) =>
     el("span", { class: `heading ${name}` }, text)
 
@@ -109,12 +114,7 @@ export function modelParts(onPart, onLarge) {
   const build = (/** @type {Model} */ model) => {
     const { controls } = model
     named = {}
-    const inLayer = (
-      /** @type {string} */ kind,
-      /** @type {number} */ layer,
-    ) => (controls ? part(model, kind, layer) : [])
     layers = Array.from({ length: model.layers }, (_, layer) => {
-      const name = part(model, model.parts.layer ? "layer" : "cell", layer)
       const tiles = model.kinds.flatMap((kind) =>
         Array.from({ length: model.heads }, (_, head) => headTile(kind, layer, head))
       )
@@ -122,7 +122,12 @@ export function modelParts(onPart, onLarge) {
       const line = el(
         "div",
         { class: "line layer-row", "data-layer": layer },
-        el("div", { class: "own" }, ...name, ...IN_LAYER.flatMap((kind) => inLayer(kind, layer))),
+        el(
+          "div",
+          { class: "own" },
+          ...partsAt(model, "row", layer),
+          ...(controls ? partsAt(model, "layer", layer) : []),
+        ),
         el("div", { class: "between" }),
         el("div", { class: "tiles" }, ...tiles),
         right.root,
@@ -135,15 +140,15 @@ export function modelParts(onPart, onLarge) {
     const above = el(
       "div",
       { class: "line above" },
-      el("div", { class: "own" }, ...(controls ? [...part(model, "loss"), curve.root] : [])),
+      el("div", { class: "own" }, ...(controls ? [...partsAt(model, "output"), curve.root] : [])),
       el("div", { class: "between" }),
-      el("div", { class: "tiles" }, ...(controls ? [...part(model, "heads"), ...part(model, "mask")] : [])),
+      el("div", { class: "tiles" }, ...(controls ? partsAt(model, "heads") : [])),
       ...(controls ? [heading("answer", "right"), heading("gradient", "gradient")] : []),
     )
     const below = el(
       "div",
       { class: "line below" },
-      el("div", { class: "own" }, ...(controls ? [...part(model, "embedding"), ...part(model, "encoding")] : [])),
+      el("div", { class: "own" }, ...(controls ? partsAt(model, "input") : [])),
       el("div", { class: "between" }),
       el("div", { class: "tiles" }),
       ...(controls ? [begin.root] : []),
@@ -177,17 +182,17 @@ export function modelParts(onPart, onLarge) {
         const grid = seen.grid(which)
         const place = grid && seen.places(which)[layer]
         drawTile(tile, place == null ? null : grid, place == null ? 0 : place * model.heads + head, theme)
-        tile.classList.toggle("cut", seen.cut(which === "self" ? "head" : `head.${which}`, layer, head))
+        tile.classList.toggle("cut", seen.headCut({ which, layer, head }))
         const alone = seen.only?.which === which && seen.only.layer === layer && seen.only.head === head
         tile.setAttribute("aria-pressed", `${alone}`)
       }
     }
     for (const [kind, nodes] of Object.entries(named)) {
+      const { takes, off, fault } = model.parts[kind]
       for (const node of nodes) {
-        const { layer } = partAt(node)
-        node.classList.toggle("cut", seen.cut(kind, layer))
-        node.classList.toggle("off", model.parts[kind].off)
-        node.classList.toggle("fault", model.parts[kind].fault)
+        node.classList.toggle("cut", seen.cut(takes, partAt(node).layer))
+        node.classList.toggle("off", off)
+        node.classList.toggle("fault", fault)
       }
     }
     layers.forEach(({ line, right }, layer) => {

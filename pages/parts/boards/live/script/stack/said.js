@@ -66,12 +66,13 @@ export function partWords(at, { model, looks, only, grid, place, large, alone, a
  * @param {Model} model
  */
 function cutsOf({ kind, layer, head }, model) {
-  if (!model.parts[kind].takes) return []
+  const { takes } = model.parts[kind]
+  if (!takes) return []
   if (head) return [{ names: [`head.${LETTERS[head.which]}${head.layer}.${head.head}`], side: "" }]
-  if (layer == null) return [{ names: [kind], side: "" }]
+  if (layer == null) return [{ names: [takes], side: "" }]
   const several = model.stacks.length > 1
   return model.stacks.map(({ prefix }) => ({
-    names: [`${kind === "cell" ? "layer" : kind}.${prefix}${layer}`],
+    names: [`${takes}.${prefix}${layer}`],
     side: several ? SIDES[prefix] : "",
   }))
 }
@@ -94,12 +95,12 @@ function titleOf({ title }, layer, head = 0) {
  * @param {Model} model
  */
 function partNamed(name, model) {
-  const [kind, place = "", head] = name.split(".")
-  const shown = kind === "layer" && !model.parts.layer ? "cell" : kind
+  const [takes, place = "", head] = name.split(".")
+  const part = /** @type {Part} */ (Object.values(model.parts).find((one) => one.takes === takes))
   const layer = place ? Number(place.replace(/\D/g, "")) : null
-  const words = titleOf(model.parts[shown], layer, Number(head ?? 0))
+  const words = titleOf(part, layer, Number(head ?? 0))
   const side = place.startsWith("e") ? " of the encoder" : place.startsWith("c") ? " (cross-attention)" : ""
-  return { part: model.parts[shown], words: words.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()) + side }
+  return { part, words: words.replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase()) + side }
 }
 
 /**
@@ -139,12 +140,10 @@ export function changeWords(model, look, sample) {
  * @returns {Sentence | null}
  */
 export function madeWithout(model) {
-  const part = ["skip", "norm", "mask", "encoding"]
-    .map((kind) => model.parts[kind])
-    .find((one) => one?.off || one?.fault)
+  const part = Object.values(model.parts).find(({ off, fault }) => off || fault)
   if (!part) return null
   return {
-    sentence: part.fault ? `In this model the ${part.noun} is broken.` : `This model has no ${part.noun}.`,
+    sentence: part.fault ? `In this model ${part.noun} is broken.` : `This model has no ${part.noun}.`,
     issue: issueOf(part),
   }
 }

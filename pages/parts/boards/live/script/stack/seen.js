@@ -8,14 +8,14 @@ import { placesOf, statesOf, weightsOf } from "./weights.js"
 
 /** What stands before a layer's number in the names of parts. */
 export const LETTERS = { self: "", encoder: "e", cross: "c" }
-/** The parts that every layer has, with the beginnings of their names. @type {Record<string, string>} */
-const LAYERED = { skip: "skip", norm: "norm", mlp: "mlp", layer: "layer", cell: "layer" }
 
 /**
  * @typedef {Object} Seen a snapshot as the picture needs it
  * @property {boolean} known whether the snapshot is one of this model
  * @property {Head | null} only the one head whose arcs are drawn
- * @property {(kind: string, layer?: number | null, head?: number | null) => boolean} cut whether a part is taken away
+ * @property {(name: string, layer?: number | null) => boolean} cut whether a part is taken away, by the name under which
+ *   it can be; of a layer's parts in any stack
+ * @property {(head: Head) => boolean} headCut whether a head is taken away
  * @property {(which: StackKind, layer: number) => boolean} skips whether the stream is carried past a layer
  * @property {(which: Which) => (number | null)[]} places the place in the snapshot of each layer; null for one that is
  *   gone
@@ -52,12 +52,10 @@ export function seenIn(model, snapshot, { without, only }) {
   const grid = (which) => known?.patterns[which] ?? null
 
   /** @type {Seen["cut"]} */
-  const cut = (kind, layer, head) => {
-    const [part, which = "self"] = kind.split(".")
-    if (part === "head") return away.has(`head.${LETTERS[/** @type {Which} */ (which)]}${layer}.${head}`)
-    if (LAYERED[part]) return model.stacks.some(({ prefix }) => away.has(`${LAYERED[part]}.${prefix}${layer}`))
-    return away.has(part)
-  }
+  const cut = (name, layer = null) =>
+    layer == null ? away.has(name) : model.stacks.some(({ prefix }) => away.has(`${name}.${prefix}${layer}`))
+  /** @type {Seen["headCut"]} */
+  const headCut = ({ which, layer, head }) => away.has(`head.${LETTERS[which]}${layer}.${head}`)
   /** @type {Seen["skips"]} */
   const skips = (which, layer) =>
     passes || gone(which)(layer) || (model.skips && !away.has(`skip.${stackOf(which)}${layer}`))
@@ -65,7 +63,7 @@ export function seenIn(model, snapshot, { without, only }) {
   const weights = (/** @type {Which} */ which) => {
     if (!known || !grid(which)) return null
     const alone = only?.which === which ? only : null
-    const off = (/** @type {number} */ layer, /** @type {number} */ head) => cut(`head.${which}`, layer, head)
+    const off = (/** @type {number} */ layer, /** @type {number} */ head) => headCut({ which, layer, head })
     const kept = (known.flowing ??= new Map())
     const name = JSON.stringify([which, alone, without.filter((part) => /^(head|layer)/.test(part))])
     const found = kept.get(name) ?? weightsOf(known, which, places(which), { only: alone, off })
@@ -80,6 +78,7 @@ export function seenIn(model, snapshot, { without, only }) {
     known: Boolean(known),
     only,
     cut,
+    headCut,
     skips,
     places,
     grid,
