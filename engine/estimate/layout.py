@@ -124,10 +124,15 @@ def keeps_past(config: RunConfig) -> bool:
     return config.causal and config.mask_fault == "none" and config.softmax_axis == "key"
 
 
+def trained_lengths(config: RunConfig) -> range:
+    """The lengths of the sequences in training, in tokens of the task's input."""
+    return range(config.min_seq_len or config.seq_len, config.seq_len + 1)
+
+
 def length_law(config: RunConfig) -> dict[int, float]:
     """The probability of each length in training: P(n + 1) = length_decay P(n) from the shortest to the longest."""
-    shortest = config.min_seq_len or config.seq_len
-    weights = {n: config.length_decay ** (n - shortest) for n in range(shortest, config.seq_len + 1)}
+    lengths = trained_lengths(config)
+    weights = {n: config.length_decay ** (n - lengths.start) for n in lengths}
     total = sum(weights.values())
     return {n: weight / total for n, weight in weights.items()}
 

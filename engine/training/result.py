@@ -8,7 +8,7 @@ from torch import nn, optim
 
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionOutOfRange
-from engine.estimate.layout import TESTED, continues, generation_size, writes_answer
+from engine.estimate.layout import TESTED, continues, generation_size, trained_lengths, writes_answer
 from engine.estimate.pieces import pieces, rows_at_once
 from engine.estimate.prediction import Prediction
 from engine.runs.events import Finished, Measuring
@@ -86,7 +86,7 @@ def by_length(trained: Trained) -> Generator[Measuring, None, list[dict[str, obj
     """Held-out metrics at each test length; a note where the encoding has no row for a position."""
     config, rows = trained.config, list[dict[str, object]]()
     for n in sorted({config.seq_len, *config.test_lengths}) if config.test_lengths else ():
-        row: dict[str, object] = {"length": n, "trained": (config.min_seq_len or config.seq_len) <= n <= config.seq_len}
+        row: dict[str, object] = {"length": n, "trained": n in trained_lengths(config)}
         try:
             batch = trained.data.validation_batch(n, TESTED).to(trained.device)
             row |= yield from evaluate_in_pieces(trained.model, batch, rows_at_once(config, n, TESTED), config.steps)

@@ -13,6 +13,7 @@ from tests.browser.conftest import (
     button,
     eventually,
     expect,
+    figure,
     fits_the_width,
     saved,
 )
@@ -52,6 +53,21 @@ def lines(page: Any, name: str) -> str:
         .locator(f".{name}, .{name} path")
         .evaluate_all("(all) => all.map((one) => one.getAttribute('d') ?? '')")
     )
+
+
+def told(page: Any) -> str:
+    """The line above the picture."""
+    return stack(page).locator(".attends:not([hidden])").inner_text()
+
+
+def outlined(page: Any) -> list[int]:
+    """The positions whose answers are marked as changed."""
+    return [int(cell.get_attribute("data-writes")) for cell in stack(page).locator("[data-writes].changed").all()]
+
+
+def typed(page: Any, sequence: str) -> None:
+    stack(page).get_by_label("Your own sequence").fill(sequence)
+    stack(page).get_by_role("button", name="Try").click()
 
 
 def taken_away(page: Any, part: str, choice: str = "Take it away") -> None:
@@ -96,7 +112,7 @@ def test_a_click_takes_a_skip_connection_away_and_puts_it_back(open_page: Open) 
     assert not lines(page, "cut-stream")
     taken_away(page, '.part.skip[data-layer="1"]')
     panel.locator('.part.skip.cut[data-layer="1"]').wait_for()
-    panel.get_by_text("Taken away: skip connection of layer 2 (").wait_for()
+    panel.get_by_text("Taken away: skip connection of layer 2.").wait_for()
     issue = panel.get_by_role("link", name="Do deep models need skip connections?")
     assert issue.get_attribute("href").endswith("issues?issue=missing-skips")
     assert lines(page, "cut-stream").count("M") == 11, "the stretch past the second layer, at each position"
@@ -106,8 +122,8 @@ def test_a_click_takes_a_skip_connection_away_and_puts_it_back(open_page: Open) 
     panel.locator('.tile.cut[data-layer="0"][data-head="1"]').wait_for()
     taken_away(page, '.part.layer[data-layer="0"]')
     panel.locator(".layer-row.gone").wait_for()
-    panel.get_by_text("head 2 of layer 1, layer 1 (").wait_for()
-    panel.get_by_role("button", name="Reset").click()
+    panel.get_by_text("head 2 of layer 1, layer 1.").wait_for()
+    panel.get_by_role("button", name="Put all back").click()
     expect(panel.locator(".cut")).to_have_count(0)
     assert not lines(page, "cut-stream")
     assert texts(page, "writes") == answers
@@ -125,6 +141,7 @@ def test_swapping_two_symbols_changes_other_answers_with_positions_only(open_pag
         trained(page)
         panel = stack(page)
         before, symbols = texts(page, "writes"), texts(page, "reads")
+        panel.locator('[data-reads="4"]').click()
         one = next(at for at in range(3) if symbols[at] != symbols[5])
         places = [panel.locator(f'[data-reads="{at}"]').bounding_box() for at in (one, 5)]
         (x0, y0), (x1, y1) = [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in places]
@@ -140,13 +157,16 @@ def test_swapping_two_symbols_changes_other_answers_with_positions_only(open_pag
         assert texts(page, "reads") == swapped
         after = texts(page, "writes")
         others = [at for at in range(6) if at not in (one, 5)]
+        expect(panel.locator("[aria-selected=true]")).to_have_attribute("data-reads", "4")
+        expect(panel.locator(".pointed")).to_have_attribute("data-reads", "4")
+        assert outlined(page) == [at for at in others if after[at] != before[at]]
         if encoding == "nope":
             assert [after[at] for at in others] == [before[at] for at in others]
             assert (after[one], after[5]) == (before[5], before[one]), "each symbol keeps its answer"
-            said.get_by_text("no answer at the other places changed").wait_for()
+            said.get_by_text("no answer changes at the other places").wait_for()
         else:
             assert after != before
-        panel.get_by_role("button", name="Reset").click()
+        panel.get_by_role("button", name="Put all back").click()
         expect(said).to_have_count(0)
         assert texts(page, "writes") == before
 
@@ -154,6 +174,66 @@ def test_swapping_two_symbols_changes_other_answers_with_positions_only(open_pag
         page.keyboard.press("Shift+ArrowRight")
         panel.get_by_text("Symbols 2 and 3 have changed places").wait_for()
         assert texts(page, "reads")[1:3] == symbols[2:0:-1]
+
+
+def test_a_part_taken_away_is_judged_on_the_sequence_that_is_read(open_page: Open) -> None:
+    page = arrived(open_page, f"{SMALL}&steps=250")
+    trained(page)
+    panel, head = stack(page), '.tile[data-layer="1"][data-head="0"]'
+    typed(page, "1 2 3")
+    panel.get_by_text("yours: ").wait_for()
+    whole = texts(page, "writes")
+    taken_away(page, head)
+    panel.locator(f"{head}.cut").wait_for()
+    panel.get_by_text("Taken away: head 1 of layer 2.").wait_for()
+    changed = [at for at, answer in enumerate(texts(page, "writes")) if answer != whole[at]]
+    assert outlined(page) == changed
+    verdict = f"{len(changed)} of 3 answers change here (outlined)" if changed else "No answer changes here."
+    panel.get_by_text(verdict).wait_for()
+    panel.get_by_text("The model is trained on 6 tokens; shorter sequences are new to it.").wait_for()
+    after = told(page)
+
+    panel.get_by_role("button", name="Put all back").click()
+    expect(panel.locator(".cut")).to_have_count(0)
+    taken_away(page, head)
+    panel.locator(f"{head}.cut").wait_for()
+    typed(page, "1 2 3")
+    panel.get_by_text("yours: ").wait_for()
+    assert told(page) == after, "the order of the two changes does not count"
+    whose = figure(page, "pattern").get_by_text("Of the run’s own sequence, nothing taken away.")
+    whose.wait_for()
+    below = figure(page, "pattern").bounding_box()["y"]
+    typed(page, "1 2 3 4 5 6 7 8")
+    panel.get_by_text("Your tokens are 8; allowed are 2 to 6.").wait_for()
+    assert figure(page, "pattern").bounding_box()["y"] <= below, "the reason moves nothing down"
+    panel.get_by_role("button", name="Put all back").click()
+    expect(whose).to_have_count(1)
+    expect(whose).to_be_hidden()
+
+
+def test_an_open_box_follows_the_run(open_page: Open) -> None:
+    page = arrived(open_page, f"{SMALL}&steps=2000")
+    button(page, "Train").click()
+    page.locator(".board .badge").get_by_text("Training").wait_for()
+    stack(page).locator('.part.skip[data-layer="1"]').click()
+    box = stack(page).get_by_role("dialog")
+    take = box.get_by_role("button", name="Take it away")
+    expect(take).to_be_disabled()
+    box.get_by_text("While it trains, nothing can be taken away").wait_for()
+    expect(take).to_be_enabled()
+    expect(box.get_by_text("While it trains")).to_have_count(0)
+    take.click()
+    stack(page).locator('.part.skip.cut[data-layer="1"]').wait_for()
+
+
+def test_its_help_explains_the_picture(open_page: Open) -> None:
+    page = arrived(open_page, SMALL)
+    stack(page).get_by_role("link", name="What this means: The model").click()
+    help_of = page.get_by_role("dialog").get_by_text("A grey bar is one position's vector")
+    help_of.wait_for()
+    expect(stack(page).locator(".meter.right").first).to_have_attribute("aria-label", re.compile("the right answer"))
+    expect(stack(page).locator(".heading.right")).to_have_attribute("title", re.compile("How likely the right answer"))
+    expect(stack(page).get_by_role("img", name=re.compile("Grey bars"))).to_have_count(1)
 
 
 def test_a_head_is_shown_large_and_told_in_words(open_page: Open) -> None:
@@ -223,7 +303,7 @@ def test_other_families_have_arcs_where_they_read_and_none_where_they_do_not(ope
         panel.locator('[data-source="0"]').hover()
         panel.locator('[data-source="0"].pointed').wait_for()
         taken_away(page, '.part.skip[data-layer="0"]', "Take it away in the encoder")
-        panel.get_by_text("Taken away: skip connection of layer 1 of the encoder (").wait_for()
+        panel.get_by_text("Taken away: skip connection of layer 1 of the encoder.").wait_for()
     else:
         taken_away(page, '.part.cell[data-layer="0"]')
         panel.locator(".layer-row.gone").wait_for()

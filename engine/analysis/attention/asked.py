@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Literal
 
 from engine.config.run_config import RunConfig
-from engine.estimate.layout import shapes
+from engine.estimate.layout import shapes, trained_lengths
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import data_folder
 from engine.foundation.tables import read_tables
 from engine.settings.fields import Value
+from engine.tasks import TASKS
 
 Which = Literal["self", "encoder", "cross"]
 """The kind of attention: self-attention of the stack that answers; of an encoder-decoder also the encoder's self-attention and
@@ -72,6 +73,20 @@ def weights_of_one_sequence(config: RunConfig) -> int:
     sizes = shapes(config)
     own, source = sizes.length, sizes.source_length or 0
     return config.n_layers * config.n_heads * (own * own + own * source + source * source)
+
+
+def shortest_known(config: RunConfig) -> int:
+    """The number of tokens below which a reader's sequence is new to the model; 0 for a text, whose beginnings are all answered in
+    training."""
+    return 0 if TASKS[config.task].corpus else trained_lengths(config).start
+
+
+def lengths_in_words(config: RunConfig) -> str:
+    """The lengths that the model is trained on, in one sentence."""
+    lengths = trained_lengths(config)
+    trained = f"{lengths.start} to {lengths[-1]}" if len(lengths) > 1 else f"{lengths.start}"
+    shorter = shortest_known(config) > TASKS[config.task].shortest
+    return f"The model is trained on {trained} tokens{'; shorter sequences are new to it' if shorter else ''}."
 
 
 def file_of(asked: ModelAsked) -> Path:

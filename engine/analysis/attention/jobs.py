@@ -24,6 +24,8 @@ class SequenceRead(TypedDict):
     """The number of numbered sequences."""
     unknown: list[str]
     """Parts of the reader's own text that are not in the vocabulary."""
+    new_length: str
+    """One sentence on the lengths in training where the reader's own sequence is shorter; else empty."""
 
 
 class ReadSequence(Job[SequenceRead], function=".model:sequence", noun="Reading the sequence"):

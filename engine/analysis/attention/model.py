@@ -13,7 +13,16 @@ import torch
 from safetensors.torch import load_model, save_model
 from torch import Tensor
 
-from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, file_of, places_in, tap_name
+from engine.analysis.attention.asked import (
+    ModelAsked,
+    Place,
+    SampleAsked,
+    file_of,
+    lengths_in_words,
+    places_in,
+    shortest_known,
+    tap_name,
+)
 from engine.analysis.attention.jobs import SequenceRead, StepsDone
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.without import without_parts
@@ -168,7 +177,13 @@ def sequence(config: RunConfig, asked: SampleAsked) -> SequenceRead:
         "keys": {which: keys for which, (_, keys) in named.items()},
         "samples": len(held_out(config).inputs),
         "unknown": read_text(own.encoded(), given).unknown if given and isinstance(own, TextSettings) else [],
+        "new_length": lengths_in_words(config) if given and is_shorter(config, given) else "",
     }
+
+
+def is_shorter(config: RunConfig, text: str) -> bool:
+    """Whether the reader's own sequence is shorter than all in training."""
+    return not TASKS[config.task].corpus and len(numbers_of(config, text)) < shortest_known(config)
 
 
 def own_sequence(config: RunConfig, text: str) -> Batch:
@@ -178,7 +193,7 @@ def own_sequence(config: RunConfig, text: str) -> Batch:
     shortest, longest = spec.shortest + bool(spec.corpus), config.seq_len + bool(spec.corpus)
     if not shortest <= len(symbols) <= longest:
         raise ValueError(
-            f"Your tokens are {len(symbols)}; allowed are {shortest} to {longest}, as many as were trained."
+            f"Your tokens are {len(symbols)}; allowed are {shortest} to {longest}. {lengths_in_words(config)}"
         )
     line = torch.tensor([symbols])
     if spec.corpus:  # the answer to a text is the text itself, shifted by one token

@@ -36,7 +36,7 @@ Panel = Literal[
 ]
 ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples")
 TITLED = {
-    "stack": ("The model", "roll-out"),
+    "stack": ("The model", "model-picture"),
     "loss": ("Loss", "loss"),
     "accuracy": ("Accuracy", "accuracy"),
     "attention": ("Attention, every head", "head"),

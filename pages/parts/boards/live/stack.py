@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from engine.analysis.attention.asked import lengths_in_words, shortest_known
 from engine.analysis.attention.parts import parts_of
 from engine.architectures import KERNEL
 from engine.config.run_config import RunConfig
@@ -66,7 +67,8 @@ def stack_of(config: RunConfig) -> Plain:
     """The model as plain data for the picture.
 
     ``stacks``: the kinds of attention of its stacks, the one that answers first, each with the beginning of its layers' names in gradient
-    norms and in parts that can be taken away. ``question``: where in a sample the symbols of its question stand.
+    norms and in parts that can be taken away. ``question``: where in a sample the symbols of its question stand; ``shortest``: the fewest
+    of them that are not new to the model, with ``lengths``, the sentence on those that it is trained on.
     """
     two, attends = config.family == "encoder_decoder", config.architecture.attends
     stacks = [{"kind": "self", "prefix": ""}, *([{"kind": "encoder", "prefix": "e"}] if two else [])]
@@ -80,6 +82,7 @@ def stack_of(config: RunConfig) -> Plain:
         "gradients": [0 if shared else layer for layer in range(config.n_layers)], "kernel": KERNEL,
         "skips": config.skips and config.family not in ("gru", "lstm"), "question": _question(config),
         "lead": config.task_settings.lead_tokens, "parts": parts, "controls": False,
+        "shortest": shortest_known(config), "lengths": lengths_in_words(config),
     }  # fmt: skip
 
 

@@ -9,7 +9,14 @@ import pytest
 from engine.analysis.attention import model as models
 from engine.analysis.attention.asked import ModelAsked, SampleAsked, file_of
 from engine.analysis.attention.heads import heads, patterns
-from engine.analysis.attention.model import before_training, data_of, own_sequence_read, sample_of, train_again
+from engine.analysis.attention.model import (
+    before_training,
+    data_of,
+    own_sequence_read,
+    sample_of,
+    sequence,
+    train_again,
+)
 from engine.config.run_config import parse
 from engine.model.build import save_weights
 from engine.model.transformer import Transformer
@@ -59,8 +66,22 @@ def test_own_tokens_are_framed_and_checked() -> None:
     assert sample_of(config, SampleAsked(text="3 1")).inputs.tolist() == [[3, 1, 1]]
     with pytest.raises(ValueError, match=r"Your token “11” is not known; allowed are 0, 1, .*, 9\."):
         sample_of(config, SampleAsked(text="3 11"))
-    with pytest.raises(ValueError, match="Your tokens are 5; allowed are 2 to 4"):
+    fixed = (
+        r"Your tokens are 5; allowed are 2 to 4\. The model is trained on 4 tokens; shorter sequences are new to it\."
+    )
+    with pytest.raises(ValueError, match=fixed):
         sample_of(config, SampleAsked(text="1 2 3 4 5"))
+    ranged = r"allowed are 2 to 4\. The model is trained on 3 to 4 tokens; shorter sequences are new to it\."
+    with pytest.raises(ValueError, match=ranged):
+        sample_of(tiny_config(seq_len=4, min_seq_len=3), SampleAsked(text="1 2 3 4 5"))
+    with pytest.raises(ValueError, match=r"allowed are 2 to 4\. The model is trained on 2 to 4 tokens\."):
+        sample_of(tiny_config(seq_len=4, min_seq_len=2), SampleAsked(text="1 2 3 4 5"))
+    said = {text: sequence(config, SampleAsked(text=text))["new_length"] for text in ("", "3 1 4", "3 1 4 1")}
+    assert said == {
+        "": "",
+        "3 1 4": "The model is trained on 4 tokens; shorter sequences are new to it.",
+        "3 1 4 1": "",
+    }
     with pytest.raises(ValueError, match="sample is 999; allowed is a whole number from 0 to 255"):
         sample_of(config, SampleAsked(999))
     assert sample_of(config, SampleAsked(2)).inputs.tolist() == models.held_out(config).inputs[2:3].tolist()

@@ -18,6 +18,8 @@ const MODEL = {
   skips: true,
   question: "all",
   lead: 0,
+  shortest: 3,
+  lengths: "The model is trained on 3 tokens; shorter sequences are new to it.",
   parts: {},
   controls: false,
 }

@@ -24,7 +24,7 @@ test("positions are told in words or from one", () => {
 /** @type {[(query: number) => number, string][]} */
 const HABITS = [
   [(query) => Math.max(0, query - 1), "the one one place before it"],
-  [(query) => 5 - query, "mirror image: the two numbers add up to 7"],
+  [(query) => 5 - query, "mirror image (the last position reads the first position)."],
   [() => 0, "the first position"],
 ]
 
@@ -40,8 +40,8 @@ test("answers are compared at the places that are asked", () => {
   const marks = [null, true, false, true]
   const before = { predictions: ["1", "2", "3", "4"], marks }
   const after = { predictions: ["9", "3", "2", "4"], marks }
-  assert.equal(changedAnswers(before, after), "2 of 3 answers changed")
-  assert.equal(changedAnswers(before, after, [1, 2]), "no answer at the other places changed")
+  assert.deepEqual(changedAnswers(before, after), { places: [1, 2], of: 3 })
+  assert.deepEqual(changedAnswers(before, after, [1, 2]), { places: [], of: 1 })
   assert.equal(scoreOf(after), "2 of 3 right")
 })
 

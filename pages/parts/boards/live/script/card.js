@@ -6,18 +6,32 @@ import { newPanel } from "../../shell/script/panel.js"
 /** @import { LiveBoard, LivePanel, News } from "./types.d.ts" */
 
 /**
- * A panel with its glossary term. `concerns` tells whether a message of the run changes what it shows.
+ * A panel with its glossary term. `concerns` tells whether a message of the run changes what it shows; `ofModel`: whether it
+ * shows the model at one step, as the picture of the model does; `sayWhose` says then whose it is, where that is
+ * something else.
  *
  * @param {LiveBoard} board
  * @param {string} name
  * @param {string} title
- * @param {{plotted?: boolean, waiting?: string}} [how]
+ * @param {{plotted?: boolean, waiting?: string, ofModel?: boolean}} [how]
  * @returns {LivePanel}
  */
-export function runPanel(board, name, title, { plotted = true, waiting = "waiting for the first step" } = {}) {
+export function runPanel(
+  board,
+  name,
+  title,
+  { plotted = true, waiting = "waiting for the first step", ofModel = false } = {},
+) {
   const panel = newPanel({ id: name, kind: name, title, tag: "h3", level: board.data.level, waiting, plotted })
   panel.heading.replaceChildren(`${title} `, termLink(board.data.terms[name], title))
-  return Object.assign(panel, { waiting, concerns: (/** @type {News} */ news) => Boolean(news.snapshots?.length) })
+  const whose = el("p", { class: "whose", hidden: true })
+  panel.body.before(whose)
+  const sayWhose = (/** @type {string} */ words) => {
+    whose.hidden = !words || !ofModel
+    if (whose.textContent !== words) whose.textContent = words
+  }
+  const concerns = (/** @type {News} */ news) => Boolean(news.snapshots?.length)
+  return Object.assign(panel, { waiting, concerns, sayWhose })
 }
 
 /**

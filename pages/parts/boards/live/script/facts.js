@@ -46,6 +46,7 @@ export function memoryPanel(board, title) {
 export function samplesPanel(board, title) {
   const panel = runPanel(board, "samples", title, {
     plotted: false,
+    ofModel: true,
     waiting: "waiting for the first look at the model",
   })
   const score = el("span", { class: "score" })

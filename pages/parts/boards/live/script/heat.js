@@ -26,8 +26,14 @@ export function attentionPanels(board, titles) {
   /** @type {Head} */
   const chosen = { which: "self", layer: 0, head: 0 }
   const alone = board.data.panels.includes("heads")
-  const all = runPanel(board, "attention", titles.attention, { waiting: "waiting for the first look at the model" })
-  const one = runPanel(board, "pattern", titles.pattern, { waiting: "waiting for the first look at the model" })
+  const all = runPanel(board, "attention", titles.attention, {
+    waiting: "waiting for the first look at the model",
+    ofModel: true,
+  })
+  const one = runPanel(board, "pattern", titles.pattern, {
+    waiting: "waiting for the first look at the model",
+    ofModel: true,
+  })
   const kinds = el("div", { class: "kinds" })
   const select = (/** @type {"layer" | "head"} */ what, /** @type {string} */ label) => {
     const list = el("select", { "aria-label": label, onchange: () => pick({ [what]: Number(list.value) }) })
@@ -246,7 +252,7 @@ export function encodingPanels(board, titles) {
  * @param {{layer: number}} chosen
  */
 function encodingPanel(board, name, title, chosen) {
-  const panel = runPanel(board, name, title, { waiting: "waiting for the first look at the model" })
+  const panel = runPanel(board, name, title, { waiting: "waiting for the first look at the model", ofModel: true })
   panel.tools.append(downloads(board, panel))
   panel.draw = () => {
     const snapshot = board.snapshot()

@@ -139,6 +139,8 @@ export interface Model {
   skips: boolean
   question: "" | "source" | "half" | "all"
   lead: number
+  shortest: number
+  lengths: string
   parts: Record<string, Part>
   controls: boolean
   changed?: boolean
@@ -191,6 +193,8 @@ export interface LivePanel extends Panel {
   waiting: string
   /** Whether a message of the run changes what it shows. */
   concerns(news: News): boolean
+  /** Says whose the figure is, where the picture of the model shows something else; empty where it does not. */
+  sayWhose(words: string): void
   look?(look: Look): void
   chooseHead?(head: Head): void
   /** When it was last described in words. */

@@ -9,6 +9,10 @@ import { percent } from "./words.js"
 import { el, number } from "../../../shell/script/dom.js"
 
 const DECADES = 4 // of gradient norms that a bar spans
+const HEADINGS = {
+  answer: "How likely the right answer is if the model ends after this layer.",
+  gradient: "How large this layer's gradient is, beside the largest, on a logarithmic scale.",
+}
 
 /** @import { Layout } from "./layout.js" */
 /** @import { Seen } from "./seen.js" */
@@ -107,8 +111,8 @@ export function modelParts(onPart, onLarge) {
     /** @type {number | null} */ layer = null,
   ) =>
     Object.keys(model.parts).filter((kind) => model.parts[kind].place === place).map((kind) => part(model, kind, layer))
-  const heading = (/** @type {string} */ text, /** @type {string} */ name) =>
-    el("span", { class: `heading ${name}` }, text)
+  const heading = (/** @type {"answer" | "gradient"} */ text, /** @type {string} */ name) =>
+    el("span", { class: `heading ${name}`, title: HEADINGS[text] }, text)
 
   /** The rows of parts for a model, from the output down to the embedding. */
   const build = (/** @type {Model} */ model) => {

@@ -5,6 +5,8 @@ import { appAddress } from "../../../shell/script/dom.js"
 
 /** @import { At, LiveBoard, Model, Sample, Snapshot } from "../types.d.ts" */
 
+const MOST_KEPT = 8 // snapshots, beside the one that is shown
+
 /** @typedef {{kind: At["kind"], first: number, symbols: string[]}} Question its symbols and where they begin */
 
 /**
@@ -22,38 +24,53 @@ export function questionOf({ question, lead }, sample) {
 }
 
 /**
- * What is looked at: the names of the parts that are taken away; the question's symbols after some changed places, or
- * null; the two places of the last that did, or null; the reader's own sequence; and the snapshot before the symbols
- * changed places, or before the first part was taken away.
+ * What to look at: the names of the parts that are taken away; the reader's own sequence, empty for the run's; the
+ * places within the question of the symbols that changed places, pair by pair; whether the last change was such a pair.
  *
- * @typedef {{without: string[], symbols: string[] | null, swapped: [number, number] | null, typed: string,
- *   before: Snapshot | null}} Wish
+ * @typedef {{without: string[], typed: string, swaps: [number, number][], moved: boolean}} Wish
  */
 
 /** @type {Wish} */
-const NO_WISH = { without: [], symbols: null, swapped: null, typed: "", before: null }
+const NO_WISH = { without: [], typed: "", swaps: [], moved: false }
+
+/**
+ * What a wish is compared with: the same sequence before the last two symbols changed places, or read by the whole
+ * model.
+ *
+ * @param {Wish} wish
+ * @returns {Wish}
+ */
+export const comparedWith = (wish) =>
+  wish.moved ? { ...wish, swaps: wish.swaps.slice(0, -1) } : { ...wish, without: [] }
+
+const isNothing = (/** @type {Wish} */ { without, typed, swaps }) => !without.length && !swaps.length && !typed
+
+/**
+ * A wish that was answered: its snapshot, and that of what it is compared with where that is something else.
+ *
+ * @typedef {{wish: Wish, snapshot: Snapshot, before: Snapshot | null}} Answered
+ */
 
 /**
  * @typedef {Object} Looks `turn`, `swap`, `type` and `reset` change the wish
  * @property {() => string} problem why the wish has no answer, in one sentence
- * @property {() => Answered | null} seen the wish that was answered with its snapshot; null where there is none, or
- *   while another step is looked at
+ * @property {() => Answered | null} seen the wish that was answered last; null where there is none, or while another
+ *   step is looked at
  * @property {() => boolean} any whether there is a wish
  * @property {(name: string) => boolean} away whether a part is taken away
  * @property {() => string} whyNot why nothing can be looked at now, in one sentence; empty where it can
- * @property {(names: string[]) => Promise<void>} turn takes parts away, or puts back those that are away
- * @property {(question: Question, one: number, other: number) => Promise<void>} swap lets two symbols of the question
- *   change places
- * @property {(typed: string) => Promise<void>} type
+ * @property {(names: string[]) => void} turn takes parts away, or puts back those that are away
+ * @property {(one: number, other: number) => void} swap lets two symbols of the question change places
+ * @property {(typed: string) => void} type
  * @property {() => void} forget puts all parts and symbols back, since the model is another one; what the reader typed
  *   stays
- * @property {() => Promise<void>} reset
+ * @property {() => void} reset
  */
-
-/** @typedef {Wish & {snapshot: Snapshot}} Answered */
 
 /**
  * The looks of a board. `changed` is called when there is something new to draw.
+ *
+ * One wish is asked for at a time. What the reader changes meanwhile adds up, and is asked for next.
  *
  * @param {LiveBoard} board
  * @param {() => void} changed
@@ -61,73 +78,127 @@ const NO_WISH = { without: [], symbols: null, swapped: null, typed: "", before: 
  */
 export function newLooks(board, changed) {
   let wish = NO_WISH
+  let otherwise = NO_WISH // the wish to go back to where the present one has no answer
   /** @type {Answered | null} */
   let answered = null
-  let [askedFor, problem] = ["", ""]
+  let [about, settled, problem] = ["", "", ""]
+  let busy = false
+  /** @type {Map<string, Snapshot>} */
+  const kept = new Map()
 
   /** A recording has ended once its last step is shown. */
   const atEnd = () => board.ended() && board.shownStep() === board.status.step
+  /** Whose looks there are: those of a run that has ended, or of the untrained model of some settings. */
   const subject = () => {
-    if (!board.data.run) return board.data.untrained
+    if (!board.data.run) return board.data.untrained ?? ""
     return atEnd() ? `run=${encodeURIComponent(board.data.run)}` : ""
   }
-  const any = () => wish.without.length > 0 || wish.symbols != null || wish.typed !== ""
-  const query = (/** @type {Wish} */ { without, symbols, typed }) => {
+  const any = () => !isNothing(wish)
+  const due = () => any() && subject() ? JSON.stringify([subject(), wish]) : ""
+
+  /** Raises an Error with the reason in one sentence. */
+  const ask = async (/** @type {string} */ text, /** @type {string[]} */ without) => {
     const parts = without.map((name) => `&without=${encodeURIComponent(name)}`).join("")
-    return `${subject()}&text=${encodeURIComponent(symbols?.join(" ") ?? typed)}${parts}`
-  }
-  /** Ask for a wish; one that has no answer is given up for the one before. */
-  const ask = async (/** @type {Wish} */ wanted) => {
-    const last = wish
-    wish = wanted
-    problem = ""
-    if (last === wanted || !any() || !subject()) answered = null
-    if (any() && !subject()) problem = "This is answered once the run has ended."
-    const mine = (askedFor = any() && subject() ? query(wanted) : "")
-    if (!mine) return changed()
-    const answer = await fetch(new URL(`own?${mine}`, appAddress())).catch(() => /** @type {Response | null} */ (null))
-    if (mine !== askedFor) return
+    const query = `${about}&text=${encodeURIComponent(text)}${parts}`
+    const before = kept.get(query)
+    if (before) return before
+    const answer = await fetch(new URL(`own?${query}`, appAddress())).catch(() => /** @type {Response | null} */ (null))
     const told = answer?.ok ? await answer.json() : { problem: "The server cannot be reached." }
-    if (told.snapshot) answered = { ...wanted, snapshot: told.snapshot }
-    else {
-      problem = told.problem
-      wish = last
-      askedFor = query(last)
+    if (!told.snapshot) throw new Error(told.problem)
+    kept.set(query, told.snapshot)
+    const [oldest] = kept.keys()
+    if (kept.size > MOST_KEPT) kept.delete(oldest)
+    return /** @type {Snapshot} */ (told.snapshot)
+  }
+  /** @type {(wanted: Wish) => Promise<Snapshot>} */
+  const lookAt = async ({ without, typed, swaps }) => {
+    const latest = board.snapshots[board.snapshots.length - 1]
+    const known = latest?.step === board.status.step // else the run was stopped between two snapshots
+    if (known && isNothing({ without, typed, swaps, moved: false })) return latest
+    if (!swaps.length) return ask(typed, without)
+    const [sample] = (await lookAt({ ...NO_WISH, typed })).samples
+    const { symbols } = questionOf(/** @type {Model} */ (board.data.model), sample)
+    return ask(swapped(symbols, swaps).join(" "), without)
+  }
+  const both = async (/** @type {Wish} */ wanted) => {
+    const before = await lookAt(comparedWith(wanted))
+    const snapshot = await lookAt(wanted)
+    return { wish: wanted, snapshot, before: before === snapshot ? null : before }
+  }
+  const settle = async () => {
+    if (busy) return
+    busy = true
+    for (let mine = due(); mine && mine !== settled; mine = due()) {
+      const wanted = wish
+      const found = await both(wanted).catch((error) => /** @type {Error} */ (error))
+      if (mine !== due()) continue // the wish has changed since
+      settled = mine
+      if (found instanceof Error) {
+        problem = found.message
+        wish = otherwise
+        otherwise = answered?.wish ?? NO_WISH
+      } else {
+        answered = found
+      }
+      changed()
     }
+    busy = false
+  }
+  const change = (/** @type {Wish} */ wanted) => {
+    otherwise = wish
+    wish = wanted
+    if (!any()) answered = null
+    problem = ""
+    refresh()
     changed()
+  }
+  /** Ask for the wish where it has no answer yet; of other settings or another run anew. */
+  const refresh = () => {
+    if (about !== subject()) {
+      answered = null
+      otherwise = wish
+      problem = ""
+      about = subject()
+    }
+    settle()
   }
   /** @type {Looks["seen"]} */
   const seen = () => {
     if (!any() || !subject() || (board.looking != null && board.looking < board.snapshots.length - 1)) return null
-    if (askedFor !== query(wish)) ask(wish) // of other settings, or another run
+    refresh()
     return answered
   }
-  const shown = () => seen()?.snapshot ?? board.snapshot() ?? null
   const away = (/** @type {string} */ name) => wish.without.includes(name)
   const whyNot = () => (subject() ? "" : "While it trains, nothing can be taken away: wait for the end, or stop it.")
   /** @type {Looks["turn"]} */
   const turn = (names) => {
     const others = wish.without.filter((name) => !names.includes(name))
-    const without = names.every(away) ? others : [...others, ...names]
-    return ask({ ...wish, without, swapped: null, before: wish.without.length ? wish.before : shown() })
+    change({ ...wish, without: names.every(away) ? others : [...others, ...names], moved: false })
   }
   /** @type {Looks["swap"]} */
-  const swap = (question, one, other) => {
-    const symbols = [...question.symbols]
-    ;[symbols[one], symbols[other]] = [symbols[other], symbols[one]]
-    const [first, second] = [Math.min(one, other), Math.max(one, other)]
-    return ask({
-      ...wish,
-      symbols,
-      swapped: [question.first + first, question.first + second],
-      before: shown(),
-    })
-  }
-  const type = (/** @type {string} */ typed) => ask({ ...wish, symbols: null, swapped: null, typed })
+  const swap = (one, other) => change({ ...wish, swaps: [...wish.swaps, [one, other]], moved: true })
+  const type = (/** @type {string} */ typed) => change({ ...wish, typed, swaps: [], moved: false })
   const forget = () => {
     wish = { ...NO_WISH, typed: wish.typed }
     answered = null
+    settled = ""
   }
-  const reset = () => ask(NO_WISH)
-  return { problem: () => problem, seen, any, away, whyNot, turn, swap, type, forget, reset }
+  const reset = () => change(NO_WISH)
+  const why = () => (any() && !subject() ? "This is answered once the run has ended." : problem)
+  return { problem: why, seen, any, away, whyNot, turn, swap, type, forget, reset }
+}
+
+/**
+ * Symbols after some pairs have changed places, each pair as it then stands; a pair that is not there changes nothing.
+ *
+ * @param {string[]} symbols
+ * @param {[number, number][]} swaps
+ * @returns {string[]}
+ */
+function swapped(symbols, swaps) {
+  const after = [...symbols]
+  for (const [one, other] of swaps) {
+    if (Math.max(one, other) < after.length) [after[one], after[other]] = [after[other], after[one]]
+  }
+  return after
 }

@@ -17,7 +17,7 @@ export function ownSequence(looks) {
     size: 16,
     maxlength: 2000,
   })
-  const problem = el("p", { class: "problem", role: "alert", hidden: true })
+  const problem = el("p", { class: "attends problem", role: "alert", hidden: true })
   const onsubmit = (/** @type {Event} */ event) => {
     event.preventDefault()
     looks.type(input.value.trim())

@@ -18,6 +18,9 @@ import { drawing } from "../../../shell/script/dom.js"
  *   gone: (layer: number) => boolean, positions: number}} Lines
  */
 
+const LINES =
+  "Grey bars: each position's vector, thicker where it is longer. Blue arcs: what the chosen position reads."
+
 /**
  * The drawing of the lines.
  *
@@ -32,7 +35,7 @@ export function pathsDrawing() {
   const point = drawing("circle", { class: "chosen-point", r: 3.5 })
   const root = drawing(
     "svg",
-    { class: "paths", "aria-hidden": "true" },
+    { class: "paths", role: "img", "aria-label": LINES },
     groups.streams,
     above,
     cut,

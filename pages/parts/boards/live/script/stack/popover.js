@@ -8,68 +8,98 @@ const APART = 5 // pixels between the box and its part
 /** @typedef {{title: string, says: string, notes?: string[], buttons: Choice[]}} BoxWords what a box says and offers */
 
 /**
- * The box; it stays within `root`, of which it is a child.
+ * The box; it stays within `root`, of which it is a child. `show` shows what can be done with a part beside its
+ * element, and for the element that has the box closes it; `refresh` brings the open box up to date.
  *
  * @param {HTMLElement} root
- * @returns {{show: (at: HTMLElement, told: BoxWords) => void, hide: () => void}}
+ * @returns {{show: (at: HTMLElement, words: () => BoxWords) => void, refresh: () => void, hide: () => void}}
  */
 export function partBox(root) {
-  const box = el("div", { class: "part-box", role: "dialog", tabindex: -1, hidden: true })
+  const [title, about, choices] = [el("strong"), el("div"), el("div", { class: "choices" })]
+  const close = el("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => hide() }, "×")
+  const box = el(
+    "div",
+    { class: "part-box", role: "dialog", tabindex: -1, hidden: true },
+    title,
+    about,
+    choices,
+    close,
+  )
   /** @type {HTMLElement | null} */
   let anchor = null
+  let words = () => /** @type {BoxWords} */ ({ title: "", says: "", buttons: [] })
+  let drawn = ""
   root.append(box)
   const holds = (/** @type {EventTarget | null} */ node) => box.contains(/** @type {Node | null} */ (node))
+  const focused = () => /** @type {Document | ShadowRoot} */ (box.getRootNode()).activeElement
   box.addEventListener("focusout", ({ relatedTarget }) => {
     if (document.hasFocus() && relatedTarget !== anchor && !holds(relatedTarget)) hide()
   })
 
   const hide = () => {
     if (box.hidden) return
-    const inside = box.contains(/** @type {Document | ShadowRoot} */ (box.getRootNode()).activeElement)
+    const inside = holds(focused())
     box.hidden = true
     anchor?.setAttribute("aria-expanded", "false")
     if (inside) anchor?.focus()
     anchor = null
   }
-  /**
-   * Show what can be done with a part beside its element; a second call for the same element closes the box.
-   *
-   * @param {HTMLElement} at
-   * @param {BoxWords} told
-   */
-  const show = (at, { title, says, notes = [], buttons }) => {
-    if (anchor === at) return hide()
+  const press = (/** @type {string} */ label) => {
+    const pressed = words().buttons.find((one) => one.label === label)
     hide()
-    anchor = at
-    const button = (/** @type {Choice} */ { label, act, why = "" }) =>
-      el(
-        "button",
-        { type: "button", disabled: Boolean(why), title: why || false, onclick: () => (hide(), act()) },
-        label,
+    pressed?.act()
+  }
+  /** Write the words and the buttons. A button stays as long as its label, so that a press on it is not lost. */
+  const fill = () => {
+    const told = words()
+    const now = JSON.stringify(told)
+    if (now === drawn) return
+    drawn = now
+    const reasons = new Set(told.buttons.map(({ why = "" }) => why))
+    const notes = [...told.notes ?? [], ...reasons].filter(Boolean)
+    title.textContent = told.title
+    box.setAttribute("aria-label", told.title)
+    about.replaceChildren(el("p", {}, told.says), ...notes.map((note) => el("p", { class: "note" }, note)))
+    const labels = told.buttons.map(({ label }) => label)
+    const nodes = () => /** @type {HTMLButtonElement[]} */ ([...choices.children])
+    if (nodes().map(({ textContent }) => textContent).join("\n") !== labels.join("\n")) {
+      if (holds(focused())) box.focus({ preventScroll: true })
+      choices.replaceChildren(
+        ...labels.map((label) => el("button", { type: "button", onclick: () => press(label) }, label)),
       )
-    const reasons = [...new Set(buttons.map(({ why = "" }) => why).filter(Boolean))]
-    box.replaceChildren(
-      el("strong", {}, title),
-      el("p", {}, says),
-      ...[...notes, ...reasons].filter(Boolean).map((note) => el("p", { class: "note" }, note)),
-      el(
-        "div",
-        { class: "choices" },
-        ...buttons.map(button),
-        el("button", { type: "button", class: "close", "aria-label": "Close", onclick: hide }, "×"),
-      ),
-    )
-    box.setAttribute("aria-label", title)
-    box.hidden = false
-    at.setAttribute("aria-expanded", "true")
+    }
+    nodes().forEach((node, at) => {
+      const { why = "" } = told.buttons[at]
+      node.disabled = Boolean(why)
+      node.title = why
+    })
+  }
+  const place = () => {
     const outer = root.getBoundingClientRect()
-    const part = at.getBoundingClientRect()
+    const part = /** @type {HTMLElement} */ (anchor).getBoundingClientRect()
     const [left, top] = besidePart(
       { left: part.left - outer.left, top: part.top - outer.top, width: part.width, height: part.height },
       { width: box.offsetWidth, height: box.offsetHeight },
       outer,
     )
     Object.assign(box.style, { left: `${left}px`, top: `${top}px` })
+  }
+  const refresh = () => {
+    if (box.hidden) return
+    const before = drawn
+    fill()
+    if (drawn !== before) place()
+  }
+  /** @type {ReturnType<typeof partBox>["show"]} */
+  const show = (at, told) => {
+    if (anchor === at) return hide()
+    hide()
+    anchor = at
+    words = told
+    fill()
+    box.hidden = false
+    at.setAttribute("aria-expanded", "true")
+    place()
     /** @type {HTMLButtonElement | null} */
     const first = box.querySelector("button:not(:disabled)")
     first?.focus({ preventScroll: true })
@@ -78,7 +108,7 @@ export function partBox(root) {
   root.addEventListener("pointerdown", ({ target }) => {
     if (!holds(target) && !anchor?.contains(/** @type {Node} */ (target))) hide()
   })
-  return { show, hide }
+  return { show, refresh, hide }
 }
 
 /**

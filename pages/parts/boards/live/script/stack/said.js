@@ -1,10 +1,11 @@
 // What the picture and the boxes at its parts say.
 
+import { questionOf } from "./looks.js"
 import { LETTERS } from "./seen.js"
-import { changedAnswers, headInWords, scoreOf } from "./words.js"
+import { capital, changedAnswers, headInWords, scoreOf } from "./words.js"
 import { appAddress } from "../../../shell/script/dom.js"
 
-/** @import { Looks, Wish } from "./looks.js" */
+/** @import { Answered, Looks, Wish } from "./looks.js" */
 /** @import { BoxWords, Choice } from "./popover.js" */
 /** @import { Act, Grid, Head, Model, Part, PartAt, Sample, Sentence } from "../types.d.ts" */
 
@@ -104,33 +105,94 @@ function partNamed(name, model) {
 }
 
 /**
+ * The answers that differ from those before the last change; of two symbols that carry their answers with them, those
+ * at the other places. Null where nothing was changed.
+ *
+ * @param {Model} model
+ * @param {Pick<Answered, "wish" | "before">} look
+ * @param {Sample} sample
+ * @returns {{places: number[], of: number, others: boolean} | null}
+ */
+export function changesOf(model, { wish, before }, sample) {
+  const earlier = before?.samples[0]
+  if (!earlier) return null
+  const others = wish.moved && model.question === "all" && earlier.predictions.length === sample.predictions.length
+  return { ...changedAnswers(earlier, sample, others ? movedPlaces(model, wish, sample) : []), others }
+}
+
+/**
+ * The positions of the two symbols that changed places last.
+ *
+ * @param {Model} model
+ * @param {Wish} wish
+ * @param {Sample} sample
+ * @returns {number[]}
+ */
+function movedPlaces(model, { swaps }, sample) {
+  const { first } = questionOf(model, sample)
+  return swaps[swaps.length - 1].map((place) => first + place).sort((one, other) => one - other)
+}
+
+/**
  * The sentence on what was changed and what became of the answers, and the issue that asks it; null where nothing was
  * changed.
  *
  * @param {Model} model
- * @param {Wish} look
+ * @param {Pick<Answered, "wish" | "before">} look
  * @param {Sample} sample
  * @returns {Sentence | null}
  */
 export function changeWords(model, look, sample) {
-  const before = look.before?.samples[0]
-  const away = look.without.map((name) => partNamed(name, model))
-  const gone = away.length ? `Taken away: ${away.map(({ words }) => words).join(", ")}` : ""
-  if (look.swapped) {
-    const [one, other] = look.swapped
-    const same = model.question === "all" && before?.predictions.length === sample.predictions.length
-    const found = before ? changedAnswers(before, sample, same ? look.swapped : []) : ""
-    const blind = model.parts.encoding && (model.parts.encoding.off || look.without.includes("encoding"))
-    const why = blind && found.startsWith("no ") ? " Without positions the order of the symbols does not count." : ""
-    return {
-      sentence: `Symbols ${one + 1} and ${other + 1} have changed places: ${found}.${why}${gone && ` ${gone}.`}`,
-      issue: blind ? issueOf(model.parts.encoding) : null,
-    }
+  const { wish, before } = look
+  const away = wish.without.map((name) => partNamed(name, model))
+  const gone = away.length ? `Taken away: ${away.map(({ words }) => words).join(", ")}.` : ""
+  const found = changesOf(model, look, sample)
+  const some = found?.places.length
+  const where = found?.others ? " at the other places" : " here"
+  const verdict = found &&
+    (some ? `${some} of ${found.of} answers change${where} (outlined)` : `no answer changes${where}`)
+  if (wish.moved) {
+    const [one, other] = movedPlaces(model, wish, sample)
+    const blind = model.parts.encoding && (model.parts.encoding.off || wish.without.includes("encoding"))
+    const parts = [
+      newLength(model, sample),
+      `Symbols ${one + 1} and ${other + 1} have changed places${verdict ? `: ${verdict}` : ""}.`,
+      blind && !some && "Without positions the order of the symbols does not count.",
+      gone,
+    ]
+    return { sentence: inOne(parts), issue: blind ? issueOf(model.parts.encoding) : null }
   }
   const latest = away[away.length - 1]
   if (!latest) return null
-  const compared = before ? ` (${scoreOf(before)} with it)` : ""
-  return { sentence: `${gone}${compared}. ${latest.part.expects}`, issue: issueOf(latest.part) }
+  const { part } = latest
+  const score = before && some ? `; ${scoreOf(before.samples[0])} with ${away.length > 1 ? "them" : "it"}` : ""
+  const shorter = newLength(model, sample)
+  const why = !shorter && (some ? part.expects : part.spare || part.expects)
+  const parts = [shorter, gone, verdict && `${capital(verdict)}${score}.`, why]
+  return { sentence: inOne(parts), issue: issueOf(part) }
+}
+
+const inOne = (/** @type {(string | false | null | undefined)[]} */ sentences) => sentences.filter(Boolean).join(" ")
+
+/**
+ * The sentence on the lengths in training where a sequence is shorter than all of them.
+ *
+ * @param {Model} model
+ * @param {Sample} sample
+ */
+export const newLength = (model, sample) =>
+  questionOf(model, sample).symbols.length < model.shortest ? model.lengths : ""
+
+/**
+ * Whose the other figures are, where the picture shows something else.
+ *
+ * @param {Wish | undefined} wish
+ */
+export function whoseFigures(wish) {
+  if (!wish) return ""
+  const [own, whole] = [wish.typed || wish.swaps.length, wish.without.length]
+  if (own) return `Of the run’s own sequence${whole ? ", nothing taken away" : ""}.`
+  return whole ? "Of the whole model, nothing taken away." : ""
 }
 
 /**

@@ -8,7 +8,7 @@ import { newLooks, questionOf } from "./looks.js"
 import { ownSequence } from "./own.js"
 import { pathsDrawing } from "./paths.js"
 import { partBox } from "./popover.js"
-import { changeWords, madeWithout, partWords } from "./said.js"
+import { changesOf, changeWords, madeWithout, newLength, partWords, whoseFigures } from "./said.js"
 import { pictureAsSvg } from "./save.js"
 import { seenIn } from "./seen.js"
 import { symbolRows } from "./symbols.js"
@@ -57,19 +57,19 @@ export function stackPanel(board, title) {
   const symbols = symbolRows({
     onPoint: (at) => follow("pointed", at),
     onChoose: (at) => follow("chosen", at),
-    onSwap: (one, other) => drawn?.question && looks.swap(drawn.question, one, other),
+    onSwap: looks.swap,
   })
   const clear = () => {
     own.clear()
     looks.reset()
   }
-  const reset = el("button", { type: "button", class: "reset", hidden: true, onclick: clear }, "Reset")
+  const reset = el("button", { type: "button", class: "reset", hidden: true, onclick: clear }, "Put all back")
   const picture = el("div", { class: "picture" }, paths.root, parts.root)
   const tip = el("div", { class: "tip", hidden: true })
   panel.picture = () => pictureAsSvg(panel.body, [picture, symbols.root], board.theme, `${title}: ${sentence.text()}`)
   panel.tools.append(reset, own.form, downloads(board, panel))
-  panel.tools.before(sentence.root)
-  panel.body.prepend(own.problem, picture, symbols.root, tip)
+  panel.tools.before(sentence.root, own.problem)
+  panel.body.prepend(picture, symbols.root, tip)
   const box = partBox(panel.body)
 
   /** The symbol that is followed, that under the pointer, and the one head whose arcs are drawn. */
@@ -94,16 +94,18 @@ export function stackPanel(board, title) {
     alone(head)
   }
   const open = (/** @type {PartAt} */ at, /** @type {HTMLElement} */ node) => {
-    if (!drawn) return
-    const { seen, model } = drawn
     const { head } = at
-    const shown = {
-      grid: head && seen.grid(head.which),
-      place: head && seen.places(head.which)[head.layer],
-      large: head && board.enlarge ? () => enlarge(head) : undefined,
-      only: view.only,
+    const words = () => {
+      const { seen, model } = /** @type {DrawnPicture} */ (drawn)
+      const shown = {
+        grid: head && seen.grid(head.which),
+        place: head && seen.places(head.which)[head.layer],
+        large: head && board.enlarge ? () => enlarge(head) : undefined,
+        only: view.only,
+      }
+      return partWords(at, { model, looks, ...shown, alone, act: (does) => board.trigger("act", does) })
     }
-    box.show(node, partWords(at, { model, looks, ...shown, alone, act: (does) => board.trigger("act", does) }))
+    if (drawn) box.show(node, words)
   }
 
   panel.concerns = (news) => Boolean(news.snapshots?.length || Object.keys(news.columns ?? {}).length)
@@ -120,7 +122,7 @@ export function stackPanel(board, title) {
     const look = looks.seen()
     const snapshot = look?.snapshot ?? board.snapshot()
     const sample = snapshot?.samples[0]
-    const seen = seenIn(model, snapshot, { without: look?.without ?? [], only: view.only })
+    const seen = seenIn(model, snapshot, { without: look?.wish.without ?? [], only: view.only })
     const tall = tallNow()
     const layout = layoutFor(model, sample, width, tall)
     const question = sample ? questionOf(model, sample) : null
@@ -128,10 +130,16 @@ export function stackPanel(board, title) {
     panel.root.classList.toggle("slim", width < SLIM)
     panel.wait.hidden = Boolean(sample)
     symbols.root.hidden = !sample
-    if (sample && question) symbols.draw(sample, layout, question, !looks.whyNot())
+    if (sample && question) {
+      const { places } = (look && changesOf(model, look, sample)) ?? { places: [] }
+      symbols.draw(sample, layout, question, !looks.whyNot(), { before: look?.before?.samples[0], places })
+    }
+    for (const other of board.panels) other.sayWhose(whoseFigures(look?.wish))
+    box.refresh()
     reset.hidden = !looks.any()
     own.form.hidden = board.recorded() && board.shownStep() < board.status.step
     own.say(looks.problem())
+    sentence.root.hidden = Boolean(looks.problem())
     place(layout)
     attend(drawn)
     if (pointer) say()
@@ -193,7 +201,7 @@ export function stackPanel(board, title) {
   }
   const resultOf = (/** @type {DrawnPicture} */ { snapshot, look }, /** @type {Sample} */ sample) => {
     const when = snapshot?.step ? `step ${snapshot.step.toLocaleString("en")}` : "untrained"
-    return `${look?.typed ? "yours: " : ""}${scoreOf(sample)}, ${when}.`
+    return `${look?.wish.typed ? "yours: " : ""}${scoreOf(sample)}, ${when}.`
   }
   /** The sentence and the issue that it links: of what was changed, or else of what the followed position reads. */
   const toldOf = (
@@ -206,6 +214,7 @@ export function stackPanel(board, title) {
     const made = madeWithout(model)
     const count = sample.tokens.length
     const more = [
+      newLength(model, sample),
       made?.sentence,
       reads,
       model.changed && "The settings have changed since: Train shows their model.",

@@ -10,6 +10,7 @@ import { el } from "../../../shell/script/dom.js"
 /** @import { At, Sample } from "../types.d.ts" */
 
 /** @typedef {{kind: string, place: number, text: string, class: string, label?: string}} Cell of a row of symbols */
+/** @typedef {{before: Sample | undefined, places: number[]}} Changed the sample before the change, and where its answers differ */
 
 const LEAST_DRAG = 4 // pixels from which on a press is a move
 const LABELS = { reads: "reads", must: "must write", writes: "writes" }
@@ -23,8 +24,9 @@ const judged = (/** @type {boolean | null | undefined} */ mark) => mark == null 
  * @param {(at: At) => void} told.onChoose
  * @param {(one: number, other: number) => void} told.onSwap places within the question
  * @returns {{root: HTMLElement, mark: (chosen: At | null, read: At | null) => void,
- *   draw: (sample: Sample, layout: Layout, question: Question, free: boolean) => void}} `draw`: whose question can be
- *   moved if it is free; `mark` outlines the chosen symbol and the one that it reads most
+ *   draw: (sample: Sample, layout: Layout, question: Question, free: boolean, changed: Changed) => void}} `draw`: whose
+ *   question can be moved if it is free, and whose answers have changed; `mark` outlines the chosen symbol and the one
+ *   that it reads most
  */
 export function symbolRows({ onPoint, onChoose, onSwap }) {
   const rows = {
@@ -53,8 +55,18 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
   const inQuestion = (/** @type {At} */ { kind, place }) =>
     movable && kind === question.kind && place >= question.first && place < question.first + question.symbols.length
 
-  root.onpointerover = ({ target }) => onPoint(placeOf(target))
-  root.onpointerleave = () => onPoint(null)
+  /** @type {EventTarget | null} */
+  let rested = null // the symbol on which another was dropped, as long as the pointer rests there
+  root.onpointerover = ({ target }) => {
+    if (target === rested) return
+    rested = null
+    onPoint(placeOf(target))
+  }
+  root.onpointerleave = () => {
+    rested = null
+    onPoint(null)
+  }
+  root.onmousedown = (event) => placeOf(event.target) && event.preventDefault() // the focus is set below
   root.onkeydown = (event) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[/** @type {"ArrowLeft" | "ArrowRight"} */ (event.key)]
     const at = placeOf(event.target)
@@ -68,8 +80,7 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
   root.onpointerdown = (event) => {
     const [node, at] = [event.target, placeOf(event.target)]
     if (!at || event.button || !(node instanceof HTMLElement)) return
-    node.focus()
-    if (!inQuestion(at)) return
+    if (!inQuestion(at)) return node.focus()
     const left = root.getBoundingClientRect().left
     let moved = false
     /** @type {HTMLElement | null} */
@@ -82,6 +93,7 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     const move = (/** @type {PointerEvent} */ now) => {
       const by = now.clientX - event.clientX
       if (!moved && Math.abs(by) < LEAST_DRAG) return
+      if (!moved) onPoint(null) // while a symbol moves, the chosen one is followed
       moved = true
       node.classList.add("dragged")
       node.style.transform = `translateX(${by}px)`
@@ -92,6 +104,8 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
       node.classList.remove("dragged")
       node.style.transform = ""
       const to = now.type === "pointerup" && target ? placeOf(target) : null
+      if (moved) rested = target ?? node
+      else if (now.type === "pointerup") node.focus()
       aim(null)
       if (to) onSwap(at.place - question.first, to.place - question.first)
     }
@@ -104,6 +118,7 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     /** @type {Layout} */ place,
     /** @type {Question} */ asked,
     /** @type {boolean} */ free,
+    /** @type {Changed} */ { before, places },
   ) => {
     layout = place
     question = asked
@@ -133,16 +148,23 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
         place: at,
         text: token,
         class: inQuestion({ kind: "reads", place: at }) ? "movable" : "",
-        label: saidOf(sample, at),
+        label: saidOf(sample, at) + (places.includes(at) ? `; before it wrote ${before?.predictions[at]}` : ""),
       })),
     ])
-    rows.must.fill(positions.map((_, at) => ({ kind: "must", place: at, text: sample.targets[at], class: "" })))
+    rows.must.fill(
+      positions.map((_, at) => ({
+        kind: "must",
+        place: at,
+        text: sample.targets[at],
+        class: asks(at) && before && before.targets[at] !== sample.targets[at] ? "changed" : "",
+      })),
+    )
     rows.writes.fill(
       positions.map((_, at) => ({
         kind: "writes",
         place: at,
         text: asks(at) ? sample.predictions[at] : "",
-        class: judged(sample.marks[at]),
+        class: `${judged(sample.marks[at])}${places.includes(at) ? " changed" : ""}`,
       })),
     )
     focus.refresh()
@@ -195,8 +217,8 @@ function symbolRow(name, label) {
       }
       if (drawn.text !== one.text) node.textContent = one.text
       if (drawn.class !== one.class) {
-        if (drawn.class) node.classList.remove(drawn.class)
-        if (one.class) node.classList.add(one.class)
+        if (drawn.class) node.classList.remove(...drawn.class.split(" "))
+        if (one.class) node.classList.add(...one.class.split(" "))
       }
       if (one.label && drawn.label !== one.label) node.setAttribute("aria-label", one.label)
       cells[at].drawn = one

@@ -28,7 +28,8 @@ export function placeInWords(place, count, noun) {
   return place === count - 1 ? `the last ${noun}` : `${noun} ${place + 1}`
 }
 
-const capital = (/** @type {string} */ text) => text.charAt(0).toUpperCase() + text.slice(1)
+/** A text with a capital letter first. */
+export const capital = (/** @type {string} */ text) => text.charAt(0).toUpperCase() + text.slice(1)
 
 /**
  * The sentence on what a position reads most, and the place that it reads.
@@ -70,6 +71,10 @@ export function headInWords(grid, place) {
     keys.filter((key, query) => test(key, query)).length / keys.length
   const back = mostFrequent(keys.map((key, query) => query - key))
   const sum = mostFrequent(keys.map((key, query) => query + key))
+  const last = grid.shape[2] - 1
+  const mirrored = sum - last >= 0 && sum - last < grid.shape[3]
+    ? ` (the last position reads ${placeInWords(sum - last, grid.shape[3], "position")})`
+    : ""
   /** @type {[number, string][]} */
   const shares = [
     [
@@ -84,7 +89,7 @@ export function headInWords(grid, place) {
       share((key) => key === mostFrequent(keys)),
       `reads ${placeInWords(mostFrequent(keys), grid.shape[3], "position")}`,
     ],
-    [share((key, query) => query + key === sum), `reads its mirror image: the two numbers add up to ${sum + 2}`],
+    [share((key, query) => query + key === sum), `reads its mirror image${mirrored}`],
   ]
   const [most, habit] = shares.sort((a, b) => b[0] - a[0])[0]
   return most < 0.4
@@ -118,18 +123,17 @@ export function scoreOf(sample) {
 }
 
 /**
- * How many answers are written otherwise than before, in words.
+ * The places of the answers that are written otherwise than before, and how many answers were compared.
  *
  * @param {Pick<Sample, "predictions" | "marks">} before
  * @param {Pick<Sample, "predictions" | "marks">} after
  * @param {number[]} but places that do not count
- * @returns {string}
+ * @returns {{places: number[], of: number}}
  */
 export function changedAnswers(before, after, but = []) {
   const asked = after.marks
     .map((mark, place) => (mark == null || but.includes(place) ? null : place))
     .filter((place) => place != null)
-  const changed = asked.filter((place) => before.predictions[place] !== after.predictions[place]).length
-  const where = but.length ? " at the other places" : ""
-  return changed ? `${changed} of ${asked.length} answers${where} changed` : `no answer${where} changed`
+  const places = asked.filter((place) => before.predictions[place] !== after.predictions[place])
+  return { places, of: asked.length }
 }
