@@ -37,7 +37,8 @@ def test_what_runs_keep_adds_up_and_two_of_them_are_in_a_step(runs: list[tuple[i
 
 
 def test_thirty_small_runs_fit_into_the_one_worker_of_a_small_host() -> None:
-    assert has_room([predict(parse({}))] * 30, host.for_workers(690 * MIB))
+    small = 1024 if host.brings_cuda() else 690
+    assert has_room([predict(parse({}))] * 30, host.for_workers(small * MIB))
 
 
 @pytest.mark.parametrize(
