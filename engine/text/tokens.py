@@ -2,10 +2,12 @@
 
 import re
 import sys
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, repeat
+from functools import cache
+from itertools import chain, pairwise, repeat
 from typing import Literal
 
 import numpy as np
@@ -16,12 +18,26 @@ Unit = Literal["characters", "words"]
 UNKNOWN = 0
 """The token of everything that is not in the vocabulary."""
 UNKNOWN_NAME = "�"
-PIECE = re.compile(r"\w+|\A\W+|\W+\Z|\W{2,}|[^\w ]")
-"""A word, or what stands between two: anything but a single space, and that too where the text begins or ends."""
 WORD = re.compile(r"\w")
+EXTENDING = ("Mn", "Mc", "Me", "Cf")
+"""The categories of what belongs to the character before it: marks, such as vowel signs, and joiners and other format characters."""
+BREAK = "\u200b"
+"""The one format character that parts words: a space of no width, as in Khmer."""
 VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥"})
 """The signs that stand for characters which cannot be seen."""
 SPACE = " "
+
+
+@cache
+def _piece() -> re.Pattern[str]:
+    """A word, or what stands between two: anything but a single space, and that too where the text begins or ends.
+
+    A word is letters and digits, each with what extends it. Source: Unicode Standard Annex 29, Unicode Text Segmentation, rule WB4.
+    """
+    planes = chain(range(0x80, 0x20000), range(0xE0000, 0xE1000))  # in the others is nothing of these categories
+    marks = "".join(c for c in map(chr, planes) if unicodedata.category(c) in EXTENDING and c != BREAK)
+    # Most words end before an ASCII character: that is asked first, since it is soon answered.
+    return re.compile(rf"\w+(?:(?![\0-\x7f])[{marks}]+\w*)*|\A\W+|\W+\Z|\W{{2,}}|[^\w ]")
 
 
 def pieces(text: str, unit: Unit) -> Sequence[str]:
@@ -29,7 +45,7 @@ def pieces(text: str, unit: Unit) -> Sequence[str]:
     one string: the plays have a million of them."""
     if unit == "characters":
         return text
-    return list(map(sys.intern, PIECE.findall(text)))
+    return list(map(sys.intern, _piece().findall(text)))
 
 
 def joined(parts: Sequence[str], unit: Unit) -> str:
@@ -46,8 +62,10 @@ def is_word(piece: str) -> bool:
 
 
 def name_of(piece: str) -> str:
-    """A piece on a picture: line ends visible, and spaces where there is nothing else."""
-    return (piece.strip(SPACE) or piece).translate(VISIBLE)
+    """A piece on a picture: line ends visible, and spaces where there is nothing else; by its numbers in Unicode where nothing could
+    be seen."""
+    name = (piece.strip(SPACE) or piece).translate(VISIBLE)
+    return name if any(map(str.isprintable, name)) else " ".join(f"U+{ord(c):04X}" for c in name)
 
 
 def unknown_in_words(unknown: list[str]) -> str:

@@ -9,13 +9,15 @@ from threading import Barrier
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from engine.config.run_config import parse
 from engine.foundation.visitor import Visitor
 from engine.settings.errors import ConfigError
 from engine.text import own, plays
 from engine.text.kneser_ney import FALLBACK, Discounts, estimated, kneser_ney
-from engine.text.tokens import UNKNOWN_NAME, Unit, is_word, joined, pieces, vocabulary_of
+from engine.text.tokens import UNKNOWN_NAME, Unit, is_word, joined, name_of, pieces, vocabulary_of
 from engine.training.data import Data
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
@@ -31,6 +33,62 @@ def test_pieces_joined_are_the_text(text: str, unit: Unit) -> None:
 def test_words_are_split_at_their_boundaries_and_told_from_what_stands_between() -> None:
     assert pieces("To be, or  not", "words") == ["To", "be", ", ", "or", "  ", "not"]
     assert [piece for piece in pieces(TEXT, "words") if not is_word(piece)] == [", ", ":\n", "."]
+
+
+@settings(deadline=None, max_examples=500)
+@given(
+    st.text(
+        st.characters(exclude_categories=()) | st.sampled_from(" \n'a\u0301\u093f\u200d\u200c\u200b\xad\u200f\ufe0f👩")
+    )
+)
+@example("\u0301 \u200d a \u0301b\u200d c\ud800 ")
+def test_pieces_joined_are_any_text_of_all_of_unicode(text: str) -> None:
+    parts = pieces(text, "words")
+    assert joined(parts, "words") == text
+    assert all(part and name_of(part) for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("नदी के किनारे, वहाँ", ["नदी", "के", "किनारे", "वहाँ"]),
+        ("สวัสดี ครับ ผมชื่อ", ["สวัสดี", "ครับ", "ผมชื่อ"]),
+        ("الْحَمْدُ لِلَّهِ", ["الْحَمْدُ", "لِلَّهِ"]),
+        ("בְּרֵאשִׁית בָּרָא", ["בְּרֵאשִׁית", "בָּרָא"]),
+        ("தமிழ் மொழி", ["தமிழ்", "மொழி"]),
+        ("می\u200cخواهم بروم", ["می\u200cخواهم", "بروم"]),  # Persian parts a prefix without a blank
+        ("ක්\u200dරී ලංකා", ["ක්\u200dරී", "ලංකා"]),  # Sinhala joins letters
+        ("ខ្ញុំ\u200bអ្នក", ["ខ្ញុំ", "អ្នក"]),  # Khmer parts words by a space without width
+        ("Donau\xaddampf, cafe\u0301s", ["Donau\xaddampf", "cafe\u0301s"]),
+        ("שלום\u200f, עולם", ["שלום\u200f", "עולם"]),
+        ("१२३ ٤٥ 1\ufe0f\u20e3", ["१२३", "٤٥", "1\ufe0f\u20e3"]),
+        ("don't o'er", ["don", "t", "o", "er"]),
+    ],
+)
+def test_a_word_keeps_its_marks_and_joiners(text: str, words: list[str]) -> None:
+    assert [piece for piece in pieces(text, "words") if is_word(piece)] == words
+
+
+def test_a_picture_of_joined_signs_is_one_piece_and_what_cannot_be_seen_is_named_by_its_number() -> None:
+    family = "👨\u200d👩\u200d👧"
+    assert pieces(f"we {family} all", "words") == ["we", f" {family} ", "all"]
+    assert list(map(name_of, ("\xa0", "\u200b", "\x1b", "\n", "می\u200cخ"))) == [
+        "U+00A0",
+        "U+200B",
+        "U+001B",
+        "↵",
+        "می\u200cخ",
+    ]
+
+
+def test_the_words_of_the_plays_are_those_of_all_stored_results() -> None:
+    digest, count = hashlib.sha256(), 0
+    for name in plays.files():
+        parts = pieces(plays.read(name), "words")
+        digest.update("\0".join(parts).encode())
+        count += len(parts)
+    assert count == 1_199_466
+    assert digest.hexdigest() == "048c4288536fba9a644922902dd7169d33449992fc17db683008acbe94d57ad6"
 
 
 def test_the_commonest_are_numbered_the_same_every_time_with_visible_names() -> None:
