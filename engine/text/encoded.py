@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from engine.text import own, plays
-from engine.text.tokens import Unit, Vocabulary, is_word, joined, name_of, pieces, vocabulary_of
+from engine.text.tokens import Unit, Vocabulary, is_word, joined, name_of, normalised, pieces, vocabulary_of
 
 OWN_SHARE = 10
 """The last tenth of a person's own text is held out."""
@@ -68,7 +68,7 @@ def read_text(trained: Encoded, given: str) -> Read:
     Raises ValueError with one sentence where nothing is left.
     """
     vocabulary = trained.vocabulary
-    parts = _going_on(list(pieces(given.strip(), trained.unit)), vocabulary)
+    parts = _going_on(list(pieces(normalised(given).strip(), trained.unit)), vocabulary)
     if not parts:
         raise ValueError("The prompt is empty; give it at least one word.")
     names = [name_of(part) if part in vocabulary.numbers else f"({name_of(part)})" for part in parts]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from engine.foundation.files import data_folder, give, note_use
 from engine.foundation.visitor import PROGRAM, Visitor
+from engine.text.tokens import normalised
 
 LARGEST = 1_000_000
 """The most bytes of a text."""
@@ -35,7 +36,9 @@ def keep(content: bytes, visitor: Visitor = PROGRAM, most: int = MOST) -> str:
         raise ValueError("The text contains a null character, so it is no plain text.")
     if len(text) < SMALLEST:
         raise ValueError(f"The text has {len(text):,} characters; allowed is at least {SMALLEST:,}.")
-    kept = text.replace("\r\n", "\n").encode()
+    kept = normalised(text).encode()
+    if len(kept) > LARGEST:
+        raise ValueError(f"The text has {len(kept):,} bytes in Unicode's form C; allowed is at most {LARGEST:,} bytes.")
     name = _name_of(kept)
     give(_file(name), kept, visitor, most, MOST)
     return name

@@ -19,6 +19,8 @@ UNKNOWN = 0
 """The token of everything that is not in the vocabulary."""
 UNKNOWN_NAME = "�"
 WORD = re.compile(r"\w")
+LINE_END = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
+"""What ends a line in the files of other systems: carriage return, tab and feed of printers, and Unicode's own signs."""
 EXTENDING = ("Mn", "Mc", "Me", "Cf")
 """The categories of what belongs to the character before it: marks, such as vowel signs, and joiners and other format characters."""
 BREAK = "\u200b"
@@ -26,6 +28,12 @@ BREAK = "\u200b"
 VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥"})
 """The signs that stand for characters which cannot be seen."""
 SPACE = " "
+
+
+def normalised(text: str) -> str:
+    """The text with one kind of line end, and each letter with its accents in one form (Unicode's form C): files of different systems
+    then give the same tokens."""
+    return unicodedata.normalize("NFC", LINE_END.sub("\n", text))
 
 
 @cache

@@ -1,6 +1,7 @@
 """Text: characters and words, the plays, texts of one's own; Kneser-Ney against its definition and what probabilities must be."""
 
 import hashlib
+import unicodedata
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
@@ -16,6 +17,7 @@ from engine.config.run_config import parse
 from engine.foundation.visitor import Visitor
 from engine.settings.errors import ConfigError
 from engine.text import own, plays
+from engine.text.encoded import encoded, read_text
 from engine.text.kneser_ney import FALLBACK, Discounts, estimated, kneser_ney
 from engine.text.tokens import UNKNOWN_NAME, Unit, is_word, joined, name_of, pieces, vocabulary_of
 from engine.training.data import Data
@@ -141,6 +143,21 @@ def test_a_text_comes_back_by_its_name() -> None:
     assert parse({"task": "shakespeare_chars", "text": name}).value("text") == name
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\r", "\v", "\f", "\x85", "\u2028", "\u2029"])
+def test_every_systems_line_end_is_one(end: str) -> None:
+    assert own.read(own.keep(OWN.replace("\n", end).encode())) == OWN
+    assert own.read(own.keep(f"{end}{end}{OWN}".encode())) == f"\n\n{OWN}"
+
+
+def test_one_letter_in_two_forms_is_one_token_in_text_and_prompt() -> None:
+    apart = unicodedata.normalize("NFD", OWN)
+    assert apart != OWN
+    name = own.keep(apart.encode())
+    assert own.read(name) == OWN
+    read = read_text(encoded(name, 1, "words", 50), f"{apart.split()[0]}\rand")
+    assert (read.text, read.unknown) == ("Wörter,\nand", [",\n"])
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -148,6 +165,7 @@ def test_a_text_comes_back_by_its_name() -> None:
         (b"\xff\xfe" + b"x" * 2000, "not UTF-8"),
         (b"x" * 1500 + b"\0", "null character"),
         (b"too short", "at least 1,000"),
+        ("\u0958".encode() * 333_000, "1,998,000 bytes in Unicode's form C; allowed is at most 1,000,000"),
     ],
 )
 def test_what_is_no_text_is_refused_in_one_sentence(content: bytes, said: str, own_data_folder: Path) -> None:
