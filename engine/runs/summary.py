@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, inf
 from typing import Literal
 
@@ -12,6 +12,7 @@ from engine.estimate.recording import interim_size
 from engine.estimate.warnings import mask_shows_answers
 from engine.foundation.formatting import counted, in_time
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
+from engine.tasks.text import TextSettings
 
 LEARNED = 0.99
 """The accuracy from which a task counts as learned."""
@@ -20,6 +21,8 @@ WORSE = 0.05
 COPIES = "the mask lets each position see the symbol that it must predict, so the model copies it."
 GAP = 0.2
 """The difference of validation and training loss, in nats, from which it is mentioned."""
+MANY_UNKNOWN = 0.15
+"""The share of unknown tokens in a held-out text above which a loss over it says little."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,38 @@ def run_summary(config: RunConfig, events: Iterable[Event]) -> list[Remark]:
     leak = _leak(config, started, measured, finished)
     # Only a finished run shows whether its task is learned.
     learned = _learning(config, started, measured) if finished else _until_now(config, started, measured, rows)
-    return [*(leak or learned), *_gap(measured)]
+    return [*(leak or _of_text(config, measured, learned)), *_gap(measured)]
+
+
+def unknown_tokens(config: RunConfig, scores: Mapping[str, float]) -> str:
+    """The share of unknown tokens in a held-out text, and what it means for the ``scores`` of a model there; empty where there are none.
+
+    ``scores``: what was measured on the text; over its known tokens ``known_accuracy`` and ``known_perplexity``, where they were.
+    """
+    own, share = config.task_settings, scores.get("unknown_share")
+    if not isinstance(own, TextSettings) or not share or not math.isfinite(share):
+        return ""
+    known = {name: scores.get(f"known_{name}", math.nan) for name in ("accuracy", "perplexity")}
+    over = [f"{name} is {value:.3g}" for name, value in known.items() if math.isfinite(value)]
+    said = f"{share:.1%} of the held-out tokens are unknown, that is, not in the vocabulary"
+    said += f"; over the others {' and '.join(over)}." if over else "."
+    if share <= MANY_UNKNOWN:
+        return said
+    better = {
+        "words": "characters are the better unit (task shakespeare_chars)",
+        "characters": "take a larger vocab_size",
+    }
+    return f"{said} So many unknown tokens are easy to guess, and the loss over all says little: {better[own.unit]}."
+
+
+def _of_text(config: RunConfig, measured: list[Progress], learned: list[Remark]) -> list[Remark]:
+    """The remarks on a run, of a text with that on its unknown tokens; where these are many, nothing counts as learned."""
+    scores = measured[-1].validation or {}
+    if not (sentence := unknown_tokens(config, scores)):
+        return learned
+    if scores["unknown_share"] > MANY_UNKNOWN:
+        return [Remark("note", sentence), *(replace(remark, kind="note") for remark in learned)]
+    return [*learned, Remark("note", sentence)]
 
 
 def clearly_above(value: float, chance: float, sequences: int = VALIDATION_SIZE) -> bool:

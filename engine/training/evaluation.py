@@ -3,6 +3,7 @@
 import math
 from collections.abc import Generator
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -13,6 +14,7 @@ from engine.estimate.pieces import pieces
 from engine.model.activations import ActivationCache, in_mode
 from engine.runs.events import Measuring
 from engine.tasks.base.data import IGNORE
+from engine.text.tokens import UNKNOWN
 from engine.training.data import Batch, Data
 
 LARGEST_EXPONENT = 700.0
@@ -67,11 +69,12 @@ def predictions(model: nn.Module, batch: Batch) -> Tensor:
 
 @torch.no_grad()
 def evaluate(model: nn.Module, batch: Batch) -> dict[str, float]:
-    """``loss`` and the accuracies of a model on a batch, without dropout."""
+    """``loss`` and the accuracies of a model on a batch, without dropout; of a text also what :func:`_of_text` gives."""
     with in_mode(model, training=False):
         logits = forward(model, batch)
-    loss = loss_of(logits.float(), batch.targets).item()
-    return {"loss": loss, **accuracies(logits.argmax(-1), batch), **_perplexity(loss, batch)}
+    loss, predictions = loss_of(logits.float(), batch.targets).item(), logits.argmax(-1)
+    known = _over_known(logits, predictions, batch, loss) if batch.text else NONE_KNOWN
+    return {"loss": loss, **accuracies(predictions, batch), **_of_text(loss, batch, known)}
 
 
 def evaluate_in_pieces(
@@ -81,24 +84,57 @@ def evaluate_in_pieces(
     that a caller can do other work; a batch of one piece gives the very numbers of ``evaluate``."""
     if len(batch.inputs) <= at_once:
         return evaluate(model, batch)
-    loss, asked, counts = 0.0, 0, torch.zeros(2 * len(batch.regions), dtype=torch.long)
+    loss, asked, counts, known = 0.0, 0, torch.zeros(2 * len(batch.regions), dtype=torch.long), NONE_KNOWN
     for rows in pieces(len(batch.inputs), at_once):
         piece = batch.rows(rows)
         with torch.no_grad(), in_mode(model, training=False):
             logits = forward(model, piece)
+            predictions, mean = logits.argmax(-1), math.nan
             here = int((piece.targets != IGNORE).sum())
             if here:
-                loss += loss_of(logits.float(), piece.targets).item() * here
-            counts += _counts(logits.argmax(-1), piece).cpu()
+                mean = loss_of(logits.float(), piece.targets).item()
+                loss += mean * here
+            counts += _counts(predictions, piece).cpu()
+            if batch.text:
+                known = known + _over_known(logits, predictions, piece, mean)
         asked += here
         del logits
         yield Measuring(step)
     mean = loss / asked if asked else math.nan  # as the mean of torch over no answers
-    return {"loss": mean, **_shares(counts.tolist(), batch), **_perplexity(mean, batch)}
+    return {"loss": mean, **_shares(counts.tolist(), batch), **_of_text(mean, batch, known)}
 
 
-def _perplexity(loss: float, batch: Batch) -> dict[str, float]:
-    return {"perplexity": math.exp(min(loss, LARGEST_EXPONENT))} if batch.text else {}
+NONE_KNOWN = np.zeros(3)
+
+
+def _over_known(logits: Tensor, predictions: Tensor, batch: Batch, loss: float) -> np.ndarray:
+    """Of the answers that the vocabulary has: the sum of their nats, how many are right, and how many there are. ``loss``: the mean nats
+    of all answers."""
+    targets = batch.targets.masked_fill(batch.targets == UNKNOWN, IGNORE)
+    count = int((targets != IGNORE).sum())
+    if not count:
+        return NONE_KNOWN
+    mean = loss if targets.equal(batch.targets) else loss_of(logits.float(), targets).item()
+    return np.array([mean * count, int((predictions == targets).sum()), count])
+
+
+def _of_text(loss: float, batch: Batch, known: np.ndarray) -> dict[str, float]:
+    """Of a text: ``perplexity``; ``unknown_share``, the share of the answers that are the unknown token, which is easy to guess where it
+    is common; ``known_accuracy`` and ``known_perplexity`` over the other answers. Of anything else nothing."""
+    if not batch.text:
+        return {}
+    nats, right, count = known.tolist()
+    asked = int((batch.targets != IGNORE).sum())
+    return {
+        "perplexity": _perplexity(loss),
+        "unknown_share": 1 - count / asked if asked else math.nan,
+        "known_accuracy": right / count if count else math.nan,
+        "known_perplexity": _perplexity(nats / count) if count else math.nan,
+    }
+
+
+def _perplexity(loss: float) -> float:
+    return math.exp(min(loss, LARGEST_EXPONENT))
 
 
 def chance_of(config: RunConfig, data: Data) -> dict[str, float]:

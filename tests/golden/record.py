@@ -29,6 +29,8 @@ SNAPSHOTS_AT = {0, 1, 2, 3, 4, 6, 8, 11, 12}
 """The steps of the snapshots in the record; a run may take more."""
 CLOCK = {"seconds", "tokens_per_second", "steps_per_second"}
 """What a clock decides."""
+LATER = {"unknown_share", "known_accuracy", "known_perplexity"}
+"""Numbers of a text that are measured since the record was made."""
 
 
 def processor() -> str:
@@ -56,13 +58,17 @@ def fingerprint(events: Iterable[Event]) -> str:
     for event in events:
         if isinstance(event, Measuring):
             continue
-        row = {name: value for name, value in to_json(event).items() if name not in CLOCK}
+        row = {name: without_later(value) for name, value in to_json(event).items() if name not in CLOCK}
         digest.update(json.dumps(row, sort_keys=True).encode())
         for field in ARRAYS if isinstance(event, Snapshot) else ():
             for name, array in sorted(getattr(event, field).items()):
                 digest.update(f"{field} {name} {array.dtype} {array.shape}".encode())
                 digest.update(array.tobytes())
     return digest.hexdigest()
+
+
+def without_later(value: Any) -> Any:
+    return {name: row for name, row in value.items() if name not in LATER} if isinstance(value, dict) else value
 
 
 def run_of(flat: dict[str, Any]) -> dict[str, Any]:
@@ -76,7 +82,7 @@ def run_of(flat: dict[str, Any]) -> dict[str, Any]:
         "kinds": [type(event).__name__ for event in events if not isinstance(event, Measuring)],
         "parameters": started.parameters,
         "losses": losses,
-        "metrics": last.metrics if isinstance(last, Finished) else {},
+        "metrics": without_later(last.metrics) if isinstance(last, Finished) else {},
         "saved": last.memory.saved if isinstance(last, Finished) else None,
     }
 

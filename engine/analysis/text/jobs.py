@@ -27,6 +27,8 @@ class TextFacts(TypedDict):
 class Counted(TypedDict):
     levels: dict[str, float]
     """Mean nats of each counting model on the windows of the run's validation; empty where they cannot be compared fairly."""
+    known: dict[str, float]
+    """The same over the tokens of the vocabulary alone; empty where there is none."""
     facts: TextFacts
 
 
@@ -36,7 +38,7 @@ class CountWords(Job[Counted], function=".questions:counting_models", noun="Coun
 
 class Beside(TypedDict):
     tokens: dict[str, int]
-    """The number of tokens by part: ``all``, ``words``, ``layout``."""
+    """The number of tokens by part: ``all``, ``known``, ``words``, ``layout``."""
     nats: dict[str, dict[str, float]]
     """The mean nats by name ("model", "unigram", ...) and part."""
     by_read: dict[str, np.ndarray]

@@ -20,6 +20,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.pieces import pieces, rows_at_once
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import adding, data_folder
+from engine.foundation.log import LOG
 from engine.model.activations import ActivationCache
 from engine.model.build import trained_model
 from engine.tasks.text import TextSettings
@@ -43,17 +44,21 @@ Nats = dict[str, np.ndarray]
 def counting_models(config: RunConfig) -> Counted:
     """The score of each counting model on a run's validation text."""
     levels: dict[str, float] = {}
+    levels_of_known: dict[str, float] = {}
+    text = text_settings_of(config).encoded()
     if has_baselines(config):
         positions = validation_positions(config)
-        levels = {name: float(nats[positions].mean()) for name, nats in baseline_nats(config).items()}
-    text = text_settings_of(config).encoded()
+        scored = {name: nats[positions] for name, nats in baseline_nats(config).items()}
+        known = np.concatenate(text.held_out)[positions] != UNKNOWN
+        levels = {name: float(nats.mean()) for name, nats in scored.items()}
+        levels_of_known = {name: float(nats[known].mean()) for name, nats in scored.items() if known.any()}
     facts = TextFacts(
         trained=sum(map(len, text.trained)),
         held_out=sum(map(len, text.held_out)),
         unknown=sum(int((document == UNKNOWN).sum()) for document in text.held_out),
         known=len(text.vocabulary.numbers),
     )
-    return {"levels": levels, "facts": facts}
+    return {"levels": levels, "known": levels_of_known, "facts": facts}
 
 
 def beside_counting_models(config: RunConfig, weights: str) -> Beside:
@@ -62,13 +67,12 @@ def beside_counting_models(config: RunConfig, weights: str) -> Beside:
     own = text_settings_of(config)
     inputs, answers, positions = text_corpus(own, config).every(config.seq_len, held_out=True)
     asked = positions[:, 1:].numpy()  # [window, length]
-    is_asked_word = own.encoded().held_out_words[asked]
+    of_parts = parts_of(answers.numpy() != UNKNOWN, own.encoded().held_out_words[asked])
     nats = {"model": _nats_of(config, model, Data(config).frame(inputs, answers))}
     nats |= {name: values[asked] for name, values in counted.items()}
-    sizes = {"all": asked.size, "words": int(is_asked_word.sum()), "layout": int((~is_asked_word).sum())}
     return {
-        "tokens": sizes,
-        "nats": {name: mean_nats(values, is_asked_word) for name, values in nats.items()},
+        "tokens": {name: int(part.sum()) for name, part in of_parts.items()},
+        "nats": {name: mean_nats(values, of_parts) for name, values in nats.items()},
         "by_read": {name: values.mean(axis=0) for name, values in nats.items()},
     }
 
@@ -158,7 +162,10 @@ def baseline_nats(config: RunConfig) -> Nats:
             return {name: stored[name] for name in ORDERS}
     except (OSError, ValueError, KeyError, BadZipFile):
         nats = _scored(config)
-    _keep(file, nats)
+    try:
+        _keep(file, nats)
+    except OSError as error:
+        LOG.warning("The scores of counting models could not be kept: %s", error.strerror or type(error).__name__)
     return nats
 
 
@@ -168,10 +175,14 @@ def validation_positions(config: RunConfig) -> np.ndarray:
     return positions
 
 
-def mean_nats(nats: np.ndarray, words: np.ndarray) -> dict[str, float]:
-    """The mean over all tokens, over words, and over the layout between them; both arguments [token]."""
-    parts = {"all": nats, "words": nats[words], "layout": nats[~words]}
-    return {name: float(part.mean()) for name, part in parts.items() if len(part)}
+def parts_of(known: np.ndarray, words: np.ndarray) -> dict[str, np.ndarray]:
+    """The parts of a text, each True at its tokens: all, those of the vocabulary, words, and the layout between them; all [..., token]."""
+    return {"all": np.ones_like(known), "known": known, "words": words, "layout": ~words}
+
+
+def mean_nats(nats: np.ndarray, parts: dict[str, np.ndarray]) -> dict[str, float]:
+    """The mean over each part that has a token."""
+    return {name: float(nats[part].mean()) for name, part in parts.items() if part.any()}
 
 
 def _scored(config: RunConfig) -> Nats:

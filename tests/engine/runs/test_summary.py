@@ -8,7 +8,7 @@ import pytest
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.warnings import warnings_of
 from engine.runs.events import Ended, Event, Finished, Progress, Started
-from engine.runs.summary import clearly_above, passed, run_summary
+from engine.runs.summary import clearly_above, passed, run_summary, unknown_tokens
 from engine.settings.costs import Memory
 from tests.tables import tables_beside
 
@@ -30,6 +30,31 @@ def said(*events: Event, end: Event | None = None, steps: int = 300) -> list[tup
 
 def finished(**metrics: float) -> Finished:
     return Finished(300, metrics, [], Memory(1, 1, 1, 1, 1), 1.0)
+
+
+def said_of_text(share: float, **flat: Any) -> list[tuple[str, str]]:
+    scores = {"loss": 0.1, "accuracy": 1.0, "unknown_share": share, "known_accuracy": 0.125, "known_perplexity": 987.6}
+    started = replace(STARTED, chance={"accuracy": 0.1})
+    last = Progress(10, 0.1, 1.0, 0.01, 1.0, validation=scores)
+    return [(f.kind, f.sentence) for f in run_summary(parse(flat), [started, last, finished()])]
+
+
+def test_of_a_text_the_share_of_unknown_tokens_is_said_and_with_many_of_them_nothing_is_learned() -> None:
+    words = {"task": "shakespeare_words"}
+    assert [kind for kind, _ in said_of_text(0.0, **words)] == ["success"]
+    (learned, _), (kind, sentence) = said_of_text(0.149, **words)
+    assert (learned, kind) == ("success", "note")
+    assert sentence == (
+        "14.9% of the held-out tokens are unknown, that is, not in the vocabulary; over the others accuracy is 0.125 and perplexity "
+        "is 988."
+    )
+    for unit, better in (("words", "characters are the better unit"), ("chars", "take a larger vocab_size")):
+        (kind, sentence), (learned, _) = said_of_text(0.5, task=f"shakespeare_{unit}")
+        assert (kind, learned) == ("note", "note")
+        assert "the loss over all says little" in sentence
+        assert better in sentence
+    assert "over the others" not in unknown_tokens(parse(words), {"unknown_share": 0.2})
+    assert unknown_tokens(parse({}), {"unknown_share": 0.2}) == ""
 
 
 def test_learned_names_the_step_and_chance_is_not_learning() -> None:

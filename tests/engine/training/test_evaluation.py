@@ -1,6 +1,7 @@
 """Long work beside the steps is done in pieces: the numbers stay, and a caller has its turn in between. What is recorded changes none."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,8 +12,9 @@ from engine.estimate.layout import TESTED, continues
 from engine.estimate.pieces import rows_at_once
 from engine.runs.events import Event, Failed, Finished, Measuring, Progress, Snapshot, Started
 from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
+from engine.text.tokens import UNKNOWN
 from engine.training.data import Data
-from engine.training.evaluation import evaluate, evaluate_in_pieces
+from engine.training.evaluation import evaluate, evaluate_in_pieces, forward
 from engine.training.train import prepare, train
 from tests.engine.tiny import exhaust
 
@@ -21,7 +23,14 @@ LONG = {"seq_len": 300, "d_model": 32, "n_layers": 2, "batch_size": 2, "steps": 
 
 @pytest.mark.parametrize(
     "flat",
-    [{}, {"task": "key_token", "family": "encoder"}, {"task": "dyck", "pos_encoding": "rope"}, {"family": "gru"}],
+    [
+        {},
+        {"task": "key_token", "family": "encoder"},
+        {"task": "dyck", "pos_encoding": "rope"},
+        {"family": "gru"},
+        {"task": "shakespeare_words"},
+        {"task": "shakespeare_chars"},
+    ],
 )
 def test_metrics_in_pieces_are_those_of_the_whole(flat: dict[str, Any]) -> None:
     config = parse({"device": "cpu", **flat})
@@ -32,6 +41,29 @@ def test_metrics_in_pieces_are_those_of_the_whole(flat: dict[str, Any]) -> None:
     assert found.keys() == whole.keys()
     assert found == pytest.approx(whole, rel=1e-5)
     assert exhaust(evaluate_in_pieces(model, batch, 50, 1)) == (whole, 0), "in one piece the very same numbers"
+
+
+def test_over_the_known_tokens_of_a_text_it_is_as_if_the_unknown_ones_were_not_asked() -> None:
+    config = parse({"device": "cpu", "task": "shakespeare_words", "vocab_size": 200})
+    model, batch = prepare(config), Data(config).validation_batch(size=40)
+    scores = evaluate(model, batch)
+    known = batch.targets != UNKNOWN
+    assert scores["unknown_share"] == pytest.approx(1 - known.float().mean().item())
+    assert 0.2 < scores["unknown_share"] < 0.8
+    with torch.no_grad():
+        logits = forward(model.eval(), batch)
+    nats = torch.nn.functional.cross_entropy(logits[known], batch.targets[known])
+    assert scores["known_perplexity"] == pytest.approx(nats.exp().item(), rel=1e-5)
+    right = (logits.argmax(-1) == batch.targets)[known].float().mean().item()
+    assert scores["known_accuracy"] == pytest.approx(right)
+
+    whole = evaluate(model, replace(batch, targets=torch.where(known, batch.targets, 1)))
+    assert whole["unknown_share"] == 0
+    assert (whole["known_accuracy"], whole["known_perplexity"]) == (whole["accuracy"], whole["perplexity"])
+    none = evaluate(model, replace(batch, targets=torch.zeros_like(batch.targets)))
+    assert none["unknown_share"] == 1
+    assert math.isnan(none["known_accuracy"])
+    assert math.isnan(none["known_perplexity"])
 
 
 def test_a_large_training_set_is_drawn_in_pieces_before_the_first_step() -> None:

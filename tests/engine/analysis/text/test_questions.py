@@ -30,7 +30,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ran]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTENTION_LAB_DATA", str(folder))
         config = parse({
-            "task": "shakespeare_words", "text": own.keep(TEXT.encode()), "vocab_size": 20, "seq_len": 8, "d_model": 16,
+            "task": "shakespeare_words", "text": own.keep(TEXT.encode()), "vocab_size": 14, "seq_len": 8, "d_model": 16,
             "pos_encoding": "rope", "n_layers": 2, "n_heads": 2, "steps": 60, "tie_embeddings": True, "token_init_std": 0.1,
         })  # fmt: skip
         model = prepare(config)
@@ -44,20 +44,33 @@ def test_counting_models_see_the_models_text_and_are_left_out_where_that_would_n
     config = run[0]
     end = len(TEXT) - len(TEXT) // 10
     trained, held_out = pieces(TEXT[:end], "words"), pieces(TEXT[end:], "words")
-    vocabulary = vocabulary_of([trained], 20)
-    nats = kneser_ney([vocabulary.encode(trained)], 20, 3).nats(vocabulary.encode(held_out))
+    vocabulary = vocabulary_of([trained], 14)
+    nats = kneser_ney([vocabulary.encode(trained)], 14, 3).nats(vocabulary.encode(held_out))
     np.testing.assert_allclose(baseline_nats(config)["trigram"], nats, rtol=1e-6)
     told = questions.counting_models(config)
     assert told["levels"].keys() == {"unigram", "bigram", "trigram"}
     # A whole number of windows with repeats: each held-out token but the first few at the ends is asked about as often.
     assert told["levels"]["trigram"] == pytest.approx(nats[1:].mean(), abs=0.25)
     assert told["facts"]["trained"] == len(trained)
+    positions = questions.validation_positions(config)
+    asked, scored = vocabulary.encode(held_out)[positions], nats[positions]
+    assert 0 < (asked == 0).mean() < 1
+    assert told["known"]["trigram"] == pytest.approx(scored[asked != 0].mean(), rel=1e-5)
 
     for changes in ({"split": "none"}, {"dataset_size": 20}):
         other = run[0].replace(**changes)
         assert questions.counting_models(other)["levels"] == {}
         with pytest.raises(ValueError, match="counting models stand beside a run that holds other text out"):
             questions.beside_counting_models(other, run[1])
+
+
+def test_a_disk_that_does_not_take_the_scores_costs_a_line_in_the_log(
+    run: Ran, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    told = questions.counting_models(run[0])
+    monkeypatch.setenv("ATTENTION_LAB_DATA", "/dev/null/full")
+    assert baseline_nats(run[0]).keys() == told["levels"].keys()
+    assert "could not be kept" in caplog.text
 
 
 def test_scores_are_read_from_disk_the_second_time(run: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,6 +91,9 @@ def test_all_held_out_tokens_by_part_and_by_place_agree(run: Ran) -> None:
     for nats in found["nats"].values():
         parts = (nats["words"] * sizes["words"] + nats["layout"] * sizes["layout"]) / sizes["all"]
         assert nats["all"] == pytest.approx(parts, rel=1e-5)
+    assert 0 < sizes["known"] < sizes["all"]
+    known = finished.metrics["known_perplexity"]
+    assert np.exp(found["nats"]["model"]["known"]) == pytest.approx(known, rel=0.3)
     for name, by_read in found["by_read"].items():
         assert by_read.shape == (8,)
         assert by_read.mean() == pytest.approx(found["nats"][name]["all"], rel=1e-5)
