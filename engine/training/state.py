@@ -5,7 +5,9 @@ a GPU with nearly the same.
 """
 
 import pickle
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -89,6 +91,7 @@ class TrainingState:
                 optimizer.load_state_dict(saved)
             if self.dropout is not None:
                 self.dropout.states = content["dropout"]
+            _check_numbers(content, self.config.steps)
             self.started, self.step, self.snapshot_step = True, content["step"], content["snapshot_step"]
             self.busy, self.seen = content["busy"], content["seen"]
             for _ in self.data.draw_sets():  # before the generator is set: it draws them
@@ -97,5 +100,17 @@ class TrainingState:
                 self._generator.set_state(content["drawn_from"])
                 self._drawn_from = content["drawn_from"]
                 self.batch = (self.pretraining or self.data).training_batch().to(self.device)
-        except (OSError, EOFError, RuntimeError, KeyError, TypeError, ValueError, pickle.UnpicklingError) as error:
+        except (
+            OSError, EOFError, RuntimeError, LookupError, AttributeError, TypeError, ValueError, pickle.UnpicklingError,
+        ) as error:  # fmt: skip
             raise ValueError(UNREADABLE) from error
+
+
+def _check_numbers(content: Mapping[str, Any], steps: int) -> None:
+    """Raise ValueError where the counters of a saved state are not those of a run of so many steps."""
+    step, snapshot_step = content["step"], content["snapshot_step"]
+    counted = isinstance(step, int) and 0 <= step <= steps and isinstance(snapshot_step, int | None)
+    if not counted or not all(
+        isinstance(content[name], int | float) and content[name] >= 0 for name in ("busy", "seen")
+    ):
+        raise ValueError("counters that no run has")

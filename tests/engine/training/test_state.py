@@ -84,6 +84,18 @@ def test_what_is_no_state_or_one_of_another_config_is_refused_in_one_sentence(tm
     begin(config_of("default")).save(file)
     with pytest.raises(ValueError, match="cannot continue"):
         begin(config_of("muon and shared layers")).load(file)
+    content = torch.load(file, weights_only=True)
+    for name, damaged in (
+        ("step", "16"),
+        ("step", -1),
+        ("step", STEPS + 1),
+        ("snapshot_step", "0"),
+        ("busy", None),
+        ("seen", -5),
+    ):
+        torch.save({**content, name: damaged}, file)
+        with pytest.raises(ValueError, match="cannot continue"):
+            begin(config_of("default")).load(file)
 
 
 def test_a_disk_that_does_not_take_it_says_so_and_leaves_nothing(tmp_path: Path) -> None:
