@@ -6,6 +6,7 @@ A run that comes with the app has the arrays of all its snapshots in one file, a
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
 from contextlib import suppress
@@ -19,6 +20,7 @@ import numpy as np
 
 from engine.config.run_config import RunConfig, parse_leniently
 from engine.foundation.files import append_whole, replacing, write_whole
+from engine.foundation.stored_json import parse_json, read_json
 from engine.runs.events import ARRAYS, Event, Progress, Snapshot, from_json, to_json
 
 LARGEST_SNAPSHOTS = 256 * 2**20
@@ -88,6 +90,8 @@ class RunFolder:
     path: Path
     _snapshot_bytes: int | None = field(default=None, init=False, repr=False, compare=False)
     """The size of the snapshots, counted as they are written; None before the first that this object writes."""
+    _readable: int | None = field(default=None, init=False, repr=False, compare=False)
+    """The length of the events that were read from the disk, in bytes, before this object writes the first one; else None."""
 
     @property
     def weights(self) -> Path:
@@ -110,9 +114,13 @@ class RunFolder:
         return self.path / "state.pt"
 
     @property
+    def _events(self) -> Path:
+        return self.path / "events.jsonl"
+
+    @property
     def begun(self) -> bool:
         """Whether an event was ever written."""
-        return (self.path / "events.jsonl").exists()
+        return self._events.exists()
 
     @property
     def saved_request(self) -> Path:
@@ -122,7 +130,7 @@ class RunFolder:
     def read_saved_request(self) -> dict[str, Any]:
         """The content of that file; empty where it cannot be read."""
         with suppress(OSError, ValueError):
-            if isinstance(row := json.loads(self.saved_request.read_text("utf-8")), dict):
+            if isinstance(row := read_json(self.saved_request), dict):
                 return row
         return {}
 
@@ -152,13 +160,13 @@ class RunFolder:
     def server(self) -> str:
         """The name of the server process at which the run goes on or went on; empty where none is known."""
         with suppress(OSError, ValueError, AttributeError):
-            return str(json.loads((self.path / "config.json").read_text("utf-8")).get("server", ""))
+            return str(read_json(self.path / "config.json").get("server", ""))
         return ""
 
     def set_server(self, server: str) -> None:
         """Another server process goes on with the run. Raises OSError or ValueError where that cannot be written."""
         file = self.path / "config.json"
-        write_whole(file, json.dumps({**json.loads(file.read_text("utf-8")), "server": server}, indent=1))
+        write_whole(file, json.dumps({**read_json(file), "server": server}, indent=1))
 
     @property
     def pin(self) -> Path:
@@ -170,7 +178,7 @@ class RunFolder:
 
         Settings that this version does not know are left out.
         """
-        row = json.loads((self.path / "config.json").read_text("utf-8"))
+        row = read_json(self.path / "config.json")
         try:
             config, _ = parse_leniently(row["config"])
             return str(row["id"]), config, str(row["session"]), float(row["created"])
@@ -185,23 +193,31 @@ class RunFolder:
         if not events:
             return events
         kept = [self._write_snapshot(event) if isinstance(event, Snapshot) else event for event in events]
-        append_whole(self.path / "events.jsonl", "".join(_line(event) + "\n" for event in kept))
+        if self._readable is not None:  # what stands behind it would hide the events that are added now
+            os.truncate(self._events, self._readable)
+            self._readable = None
+        append_whole(self._events, "".join(_line(event) + "\n" for event in kept))
         if self._snapshot_bytes is not None and self._snapshot_bytes > LARGEST_SNAPSHOTS:
             self._thin_snapshots()
         return kept
 
     def read_events(self) -> Iterator[Event]:
-        """The events in order; a last line that was only partly written is left out."""
+        """The events in order, up to a line that cannot be read or was only partly written: the next events that are written
+        replace it."""
         try:
-            lines = (self.path / "events.jsonl").read_text("utf-8").splitlines()
+            lines = self._events.read_bytes().splitlines(keepends=True)
         except OSError:
             return
+        self._readable = 0
         for line in lines:
             try:
-                event = from_json(json.loads(line))
+                event = from_json(parse_json(line))
             except (ValueError, KeyError, TypeError):
                 return
+            if not line.endswith(b"\n"):
+                return
             yield self._stored(event) if isinstance(event, Snapshot) else event
+            self._readable += len(line)
 
     def pack(self, snapshot: Snapshot) -> bytes | None:
         """A snapshot without its arrays, small; None where these are in no file."""

@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 
 from engine.foundation.files import write_whole
+from engine.foundation.stored_json import read_json
 
 EVERY = 5.0
 """Seconds between two heartbeats."""
@@ -94,7 +95,7 @@ class ServerLease:
         """The other servers, and whether each is alive. Where its process can be looked at, no clock counts: it may be set anew."""
         for file in self._folder.glob("*.json"):
             with suppress(OSError, ValueError, TypeError):
-                holder = Holder(**json.loads(file.read_text("utf-8")))
+                holder = Holder(**read_json(file))
                 if holder.id == file.stem and holder.id != self.id:
                     running = holder.running
                     yield holder, abs(time.time() - file.stat().st_mtime) < SILENT if running is None else running

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 
 from engine.foundation.files import write_whole
+from engine.foundation.stored_json import read_json
 from engine.foundation.visitor import Visitor
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import RecordOptions
@@ -28,7 +29,7 @@ def read_request(run: Run, address: str = "") -> RunRequest:
     """The request with which a suspended run was submitted; the run waits until it is resumed. Where that cannot be read, the defaults."""
     owner = Visitor(run.owner, address)
     try:
-        row = json.loads(RunFolder(run.folder).saved_request.read_text("utf-8"))
+        row = read_json(RunFolder(run.folder).saved_request)
         record = RecordOptions(**{**row["record"], "measurements": tuple(row["record"]["measurements"])})
         pace = None if row["pace"] is None else float(row["pace"])
         return RunRequest(run.config, owner, pace=pace, paused=True, record=record)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.foundation.files import data_folder, give
+from engine.foundation.stored_json import read_json
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
@@ -37,7 +38,7 @@ def find(name: str) -> Result | None:
     if not NAME.fullmatch(name):
         return None
     try:
-        return from_json(json.loads((folder() / f"{name}.json").read_text("utf-8")))
+        return from_json(read_json(folder() / f"{name}.json"))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -16,6 +16,7 @@ from engine.config.run_config import RunConfig
 from engine.encodings import NO_ENCODING
 from engine.estimate.layout import shapes
 from engine.foundation.files import data_folder, write_whole
+from engine.foundation.stored_json import read_json
 from engine.model.build import build_model
 
 PAIRS, FEWEST = 15, 3
@@ -59,7 +60,7 @@ def measure_all(config: RunConfig, names: Sequence[str]) -> dict[str, Timing]:
 def known_times() -> dict[str, Timing]:
     """The times measured last on this machine; empty where there are none."""
     try:
-        rows = json.loads((data_folder() / FILE).read_text())
+        rows = read_json(data_folder() / FILE)
         return {name: Timing(**{key: float(row[key]) for key in Timing.__annotations__}) for name, row in rows.items()}  # type: ignore[typeddict-item]
     except (OSError, ValueError, TypeError, AttributeError, KeyError):
         return {}

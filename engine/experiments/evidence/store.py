@@ -22,6 +22,7 @@ from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import data_folder, give, given_by, write_whole
+from engine.foundation.stored_json import read_json
 
 FORMAT = 1
 MAX_KEPT = 200
@@ -148,7 +149,7 @@ def _rows(slug: str) -> Iterator[dict[str, Any]]:
 def read(file: Path) -> dict[str, Any] | None:
     """The row in a file; None where it cannot be read."""
     try:
-        row = json.loads(file.read_text("utf-8"))
+        row = read_json(file)
     except (OSError, ValueError):
         return None
     return row if isinstance(row, dict) and row.get("format") == FORMAT else None

@@ -154,7 +154,23 @@ def test_a_run_without_an_end_is_lost_with_what_it_wrote(runs: Runs) -> None:
     assert run.live
     with (run.folder / "events.jsonl").open("a") as file:
         file.write('{"event": "progress", "step": 9, "lo')
-    assert read_anew(runs, run).step == 8, "a half-written line is left out"
+    again = read_anew(runs, run)
+    assert again.step == 8, "a half-written line is left out"
+
+
+def test_what_is_written_after_a_line_that_cannot_be_read_replaces_it(runs: Runs) -> None:
+    run = runs.create(config(steps=100))
+    events = list(train(run.config))
+    run.append(events[:10])
+    for damage in ('{"event": "progress", "step": 9, "lo', '{"event": "telepathy"}\n{"event": "progress"}\n'):
+        with (run.folder / "events.jsonl").open("a") as file:
+            file.write(damage)
+        folder = run_folder.RunFolder(run.folder)
+        known = list(folder.read_events())
+        folder.write_events(events[len(known) : len(known) + 2])
+        folder.write_events(events[len(known) + 2 : len(known) + 3])
+    written = list(run_folder.RunFolder(run.folder).read_events())
+    assert [to_json(event) for event in written] == [to_json(event) for event in events[:16]]
 
 
 def test_ids_are_not_guessable_and_only_they_reach_the_disk(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
