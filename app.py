@@ -14,5 +14,6 @@ app = st.App(
         health=server.health,
         ask=server.ask_for,
         admit=server.admit_stream,
+        admit_tab=server.admit_tab,
     ),
 )

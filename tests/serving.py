@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
@@ -25,8 +25,11 @@ SPEED = {"overhead": 0.001, "rate": 5e10, "baselines": BASELINES}
 
 
 @contextmanager
-def running(app: str, folder: Path, **environment: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A server process and its address, at a free port where ``environment`` names none. It must stop when it is asked to."""
+def running(
+    app: str, folder: Path, *, under: Sequence[str] = (), **environment: str
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A server process and its address, at a free port where ``environment`` names none. It must stop when it is asked to. ``under``:
+    a program that replaces itself by the command that follows."""
     port, log = environment.get("STREAMLIT_SERVER_PORT") or str(free_port()), folder / "log.txt"
     own = {
         "STREAMLIT_SERVER_PORT": port, "STREAMLIT_SERVER_HEADLESS": "true", "ATTENTION_LAB_DATA": str(folder / "data"),
@@ -38,7 +41,7 @@ def running(app: str, folder: Path, **environment: str) -> Iterator[tuple[subpro
             (data / "speed.json").write_text(json.dumps(SPEED), "utf-8")
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", app],
+            [*under, sys.executable, "-m", "streamlit", "run", app],
             cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env=os.environ | own | environment,
         )  # fmt: skip
     prefix = environment.get("STREAMLIT_SERVER_BASE_URL_PATH", "")

@@ -2,9 +2,18 @@
 
 import logging
 import sys
+import time
 import traceback
+from collections.abc import Callable
 
 LOG = logging.getLogger("attention_lab")
+PER_MINUTE = {
+    "asyncio": ("socket.accept() out of system resource",),
+    "uvicorn.error": ("Exceeded concurrency limit.", "Invalid HTTP request received.", "Unsupported upgrade request."),
+    "pages.parts.web.middleware": ("A websocket was refused",),
+}
+"""The messages, by logger and first words, that a stranger can bring about as often as he likes: each fills the log at most once per
+minute."""
 FIRST = 4
 """The number of waiting runs from which the queue is worth a line."""
 
@@ -18,6 +27,31 @@ def log_to_stderr() -> None:
     LOG.addHandler(handler)
     LOG.setLevel(logging.INFO)
     LOG.propagate = False
+
+
+class OncePerMinute(logging.Filter):
+    """Passes a message on unless one with the same first words, of those that are given, was passed on within the last minute."""
+
+    def __init__(self, words: tuple[str, ...], clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._words, self._clock = words, clock
+        self._next: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        message, now = record.getMessage(), self._clock()
+        begun = next((words for words in self._words if message.startswith(words)), None)
+        if begun is None:
+            return True
+        if now < self._next.get(begun, now):
+            return False
+        self._next[begun] = now + 60
+        return True
+
+
+def bound_floods() -> None:
+    """Write each of :data:`PER_MINUTE` at most once per minute. To be called once, by a server."""
+    for logger, words in PER_MINUTE.items():
+        logging.getLogger(logger).addFilter(OncePerMinute(words))
 
 
 def log_error(what: str, error: BaseException) -> None:

@@ -15,13 +15,14 @@ from engine.foundation.formatting import counted, in_time
 from engine.foundation.visitor import Pace, Visitor
 from engine.hosting.limits import Limits
 
-Kind = Literal["run", "experiment", "sweep", "notebook", "job", "stream"]
+Kind = Literal["run", "experiment", "sweep", "notebook", "job", "stream", "tab"]
 Release = Callable[[], None]
 """Give back what was taken."""
 ADVICE: Mapping[Kind, str] = {
     "run": "Stop one, or wait until one has ended.",
     "job": "Try again when one has been answered.",
     "stream": "Close a tab.",
+    "tab": "Close one.",
 }
 """What a visitor can do about a refusal; of all other kinds :data:`STOP_IT`."""
 STOP_IT = "Stop it, or wait until it has ended."
@@ -50,6 +51,7 @@ class Allowances:
             "notebook": limits.notebooks_per_visitor,
             "job": limits.jobs_per_visitor,
             "stream": limits.streams_per_visitor,
+            "tab": limits.tabs_per_visitor,
         }
         self._all: Mapping[Kind, int] = {
             "experiment": limits.experiments,
@@ -57,6 +59,7 @@ class Allowances:
             "notebook": limits.notebooks,
             "job": limits.jobs,
             "stream": limits.streams,
+            "tab": limits.tabs,
         }
         self._texts = Pace(rate=1 / TEXT_EVERY, most=TEXTS_AT_ONCE)
         self._lock = Lock()

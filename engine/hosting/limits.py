@@ -10,7 +10,7 @@ from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
 from engine.foundation.formatting import in_bytes, in_time
-from engine.hosting import host
+from engine.hosting import descriptors, host
 from engine.runs.retention import Retention
 from engine.settings.errors import ConfigError
 
@@ -40,6 +40,7 @@ class Limits(BaseModel):
     notebooks_per_visitor: int = Field(default=1, ge=1, description="Notebooks of one visitor that are played at once.")
     jobs_per_visitor: int = Field(default=16, ge=1, description="Questions of one visitor to a model at once.")
     streams_per_visitor: int = Field(default=12, ge=1, description="Event streams of one visitor; further pages poll.")
+    tabs_per_visitor: int = Field(default=100, ge=1, description="Open tabs of one visitor.")
     texts_per_visitor: int = Field(default=20, ge=1, description="Own texts of one visitor that are kept, the newest.")
 
     queue_length: int = Field(default=256, ge=1, description="Runs of everybody that wait at once.")
@@ -50,6 +51,7 @@ class Limits(BaseModel):
     sweeps: int = Field(default=100, ge=1, description="Sweeps over lengths of everybody at once.")
     jobs: int = Field(default=200, ge=1, description="Questions of everybody to a model at once.")
     streams: int = Field(default=150, ge=1, description="Event streams of everybody; further pages poll.")
+    tabs: int = Field(default_factory=descriptors.for_tabs, ge=1, description="Open tabs of everybody.")
     workers: int = Field(default_factory=host.worker_count, ge=1, description="Worker processes that train.")
     job_processes: int = Field(
         default_factory=host.question_count,
@@ -111,7 +113,7 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
     "own": {},
     "public": {
         "steps": 5_000, "memory": "192MiB", "seconds": 180.0,
-        "runs_per_visitor": 2, "jobs_per_visitor": 4, "streams_per_visitor": 6, "texts_per_visitor": 3,
+        "runs_per_visitor": 2, "jobs_per_visitor": 4, "streams_per_visitor": 6, "tabs_per_visitor": 20, "texts_per_visitor": 3,
         "queue_length": 128, "jobs": 128, "workers": 1, "notebooks": 0,
         "kept_runs_per_visitor": 20, "pinned_runs_per_visitor": 10, "kept_bytes": "1GiB",
     },

@@ -108,6 +108,16 @@ def admit_stream(visitor: Visitor) -> Callable[[], None]:
     return pool().allowances.take("stream", visitor)
 
 
+def admit_tab(visitor: Visitor) -> Callable[[], None]:
+    """Count one more tab of a visitor, until the returned function is called. Raises NoRoom where there are enough. Nothing is counted
+    where there is no pool, which every page then says."""
+    try:
+        allowances = pool().allowances
+    except ValueError:
+        return lambda: None
+    return allowances.take("tab", visitor)
+
+
 def ask_for(job: Job[Answer], visitor: Visitor) -> Answer:
     """The answer to a job that a visitor asks for. Raises JobError with one sentence."""
     return pool().ask(job, visitor)

@@ -18,11 +18,20 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from streamlit import config
 
+from engine.foundation.log import bound_floods
 from pages.parts.boards.component import FOLDER, PLOTLY_ADDRESS, Source, packed_plotly, plotly_script
 from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.web.board_data import Ask, exact_route, lines_route, own_route, untrained_route
+from pages.parts.web.connections import limit_connections
 from pages.parts.web.live import Admit, Find, asked_to_end, everybody, live_route
-from pages.parts.web.middleware import FRAMING, AppHeaders, ClientAddress, OwnOriginOnly, configured_origins
+from pages.parts.web.middleware import (
+    FRAMING,
+    AppHeaders,
+    ClientAddress,
+    CountedTabs,
+    OwnOriginOnly,
+    configured_origins,
+)
 from pages.parts.web.static_files import FOR_EVER, PACKED, PackedFiles
 
 Health = Callable[[], Mapping[str, int]]
@@ -84,16 +93,20 @@ def serving(
     health: Health,
     ask: Ask,
     admit: Admit = everybody,
+    admit_tab: Admit = everybody,
 ) -> dict[str, Any]:
     """Arguments for ``st.App`` (which ``streamlit run`` only finds where it is called by that name).
 
     The routes of runs look them up with ``find``; ``start`` is called soon after the server began, ``stop`` when it is asked to end
     and once more when it ends, and then waits until what the first call began is done;
-    ``health`` gives the numbers of the health route; ``ask`` answers jobs of visitors; ``admit`` counts their event streams.
+    ``health`` gives the numbers of the health route; ``ask`` answers jobs of visitors; ``admit`` counts their event streams, and
+    ``admit_tab`` their tabs.
     """
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
+        bound_floods()
+        looking = asyncio.create_task(limit_connections().look_on())
         waking = [asyncio.create_task(to_thread.run_sync(warm_up)), asyncio.create_task(later(start, packed_plotly))]
         ending = asyncio.create_task(once_asked_to_end(stop))
         try:
@@ -103,6 +116,7 @@ def serving(
                 task.cancel()
             await to_thread.run_sync(stop, limiter=CapacityLimiter(1))
             ending.cancel()
+            looking.cancel()
 
     prefix = (config.get_option("server.baseUrlPath") or "").strip("/")
     prefix = f"/{prefix}" if prefix else ""
@@ -110,6 +124,7 @@ def serving(
     middleware = [Middleware(ClientAddress), Middleware(AppHeaders, frame_ancestors=framing)]
     if config.get_option("server.enableCORS"):  # when it is off, Streamlit accepts every origin and checks nothing
         middleware.append(Middleware(OwnOriginOnly, allowed=configured_origins()))
+    middleware.append(Middleware(CountedTabs, admit=admit_tab))
     middleware.append(Middleware(PackedFiles, prefix=prefix))
     return {
         "routes": [

@@ -4,7 +4,6 @@ sse-starlette frames the messages, notices a browser that has gone, and tells ea
 """
 
 import asyncio
-import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
@@ -22,6 +21,7 @@ from engine.settings.errors import Problem
 from engine.settings.fields import whole_number
 from pages.parts.app.visitor import id_in, shared_address
 from pages.parts.boards.live.readable_run import ReadableRun, has_ended
+from pages.parts.web.connections import on_signal
 from pages.parts.web.messages import Messages, MessagesOfRuns, Moment
 
 STOP_WITHIN = 1.0
@@ -45,10 +45,9 @@ NO_RUN = "There is no run with this id; it may have been deleted."
 
 
 def asked_to_end() -> bool:
-    """Whether the server was asked to end, by SIGTERM or Ctrl-C. The handler of the signal is a method of uvicorn's server, which
-    knows; the flag of sse-starlette misses a server that began before that was imported."""
-    server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
-    return AppStatus.should_exit or bool(getattr(server, "should_exit", False))
+    """Whether the server was asked to end, by SIGTERM or Ctrl-C. Uvicorn's server knows; the flag of sse-starlette misses a server that
+    began before that was imported."""
+    return AppStatus.should_exit or bool(getattr(on_signal(), "should_exit", False))
 
 
 Find = Callable[[str], "ReadableRun | None"]

@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import cast
 from urllib.parse import urlsplit
 
+from anyio import CapacityLimiter, to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
@@ -20,7 +21,10 @@ from starlette.websockets import WebSocket
 from streamlit import config
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from pages.parts.app.visitor import COOKIE, id_in, plain_address
+from engine.foundation.errors import NoRoom
+from engine.foundation.visitor import Visitor
+from pages.parts.app.visitor import COOKIE, id_in, plain_address, shared_address
+from pages.parts.web.live import Admit
 
 TRUSTED = "FORWARDED_ALLOW_IPS"
 """Environment variable, uvicorn's own: the addresses of the proxies whose X-Forwarded-For and X-Forwarded-Proto are believed."""
@@ -157,6 +161,39 @@ def configured_origins() -> list[str]:
         address = config.get_option("browser.serverAddress").rpartition("://")[2].partition("/")[0]
         named += [address, f"{address}:{config.get_option('browser.serverPort')}"]
     return named
+
+
+THREADS = 4
+"""Threads on which tabs are counted, so that a tab opens whatever the others wait for: the first one makes the pool."""
+
+
+class CountedTabs:
+    """Middleware that counts the websockets of each visitor, one per tab, while they are open, and answers one too many with 429 and one
+    sentence. ``admit`` counts one and gives the function that counts it no longer.
+
+    Where the browser keeps no cookies each tab is a visitor of its own, as for the pages; then its address alone counts.
+    """
+
+    def __init__(self, app: ASGIApp, admit: Admit) -> None:
+        self.app, self.admit = app, admit
+        self.threads = CapacityLimiter(THREADS)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "websocket":
+            await self.app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        address = shared_address(connection.client.host if connection.client else "")
+        visitor = Visitor(id_in(connection.cookies) or secrets.token_hex(8), address)
+        try:
+            leave = await to_thread.run_sync(self.admit, visitor, limiter=self.threads)
+        except NoRoom as error:
+            await WebSocket(scope, receive, send).send_denial_response(PlainTextResponse(str(error), 429))
+            return
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            leave()
 
 
 class OwnOriginOnly:

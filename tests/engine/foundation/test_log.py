@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from engine.foundation.log import LOG, Queue, log_error, log_failure
+from engine.foundation.log import LOG, PER_MINUTE, OncePerMinute, Queue, log_error, log_failure
 
 TYPED = "my secret diary"
 
@@ -43,3 +43,17 @@ def test_the_queue_is_told_when_it_has_doubled(said: pytest.LogCaptureFixture) -
     for length in (1, 2, 3, 4, 5, 6, 7, 8, 9, 3, 8, 0, 4, 16):
         queue.note(length)
     assert [message.split()[0] for message in said.messages] == ["4", "8", "4", "16"]
+
+
+def test_what_strangers_can_bring_about_at_will_fills_the_log_once_per_minute_and_the_rest_is_written() -> None:
+    now = 0.0
+    once = OncePerMinute(PER_MINUTE["asyncio"], lambda: now)
+
+    def passes(message: str) -> bool:
+        return bool(once.filter(logging.LogRecord("asyncio", logging.ERROR, "", 0, message, None, None)))
+
+    flood = PER_MINUTE["asyncio"][0] + "\nsocket: <socket.TransportSocket fd=6>"
+    assert [passes(flood) for _ in range(3)] == [True, False, False]
+    assert [passes("Task was destroyed but it is pending!") for _ in range(3)] == [True] * 3
+    now = 61.0
+    assert [passes(flood) for _ in range(2)] == [True, False]

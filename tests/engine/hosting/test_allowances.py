@@ -35,9 +35,9 @@ def test_what_is_released_or_ended_by_an_error_counts_no_more() -> None:
     assert allowances.count("run", ANNA) == 0
 
 
-@pytest.mark.parametrize("kind", ["job", "stream", "experiment", "sweep"])
+@pytest.mark.parametrize("kind", ["job", "stream", "experiment", "sweep", "tab"])
 def test_thrown_away_cookies_of_one_address_get_no_more_than_half(kind: Kind) -> None:
-    allowances = Allowances(Limits(jobs=64, streams=64, experiments=64, sweeps=64))
+    allowances = Allowances(Limits(jobs=64, streams=64, experiments=64, sweeps=64, tabs=64))
     releases = [allowances.take(kind, Visitor(f"cookie {n}", "10.0.0.1")) for n in range(32)]
     with pytest.raises(NoRoom, match=f"32 {kind}s from your network address are going, and the other places are for"):
         allowances.take(kind, Visitor("cookie 32", "10.0.0.1"))
@@ -58,7 +58,7 @@ def test_it_takes_many_addresses_to_leave_nothing_for_another_one() -> None:
 
 def test_thirty_pupils_behind_one_address_have_one_of_each_even_on_a_public_host() -> None:
     limits = Limits.from_environment({"ATTENTION_LAB_PROFILE": "public"})
-    allowances, kinds = Allowances(limits), ("run", "experiment", "sweep", "job", "stream")
+    allowances, kinds = Allowances(limits), ("run", "experiment", "sweep", "job", "stream", "tab")
     for kind in kinds:
         for pupil in range(30):
             allowances.take(kind, Visitor(f"pupil {pupil}", "10.0.0.1"))
