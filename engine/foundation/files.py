@@ -94,8 +94,8 @@ def keep_newest(folder: Path, pattern: str, count: int, *, spared: Path | None =
     """Delete all but the ``count`` files written or used last, and abandoned half-written files. ``spared``: one of the files that are
     kept, however old.
     """
-    changed = _ages(folder.glob(pattern), spared)
-    for file in _newest_first(changed)[count - (spared is not None) :]:
+    changed = _ages(folder.glob(pattern))
+    for file in _above(changed, count, spared):
         _delete(file, changed[file])
     delete_abandoned(folder.glob(f"*{HALF_WRITTEN}"))
 
@@ -167,8 +167,8 @@ def _keep_newest_of(owners: Path, whose: str, count: int, spared: Path) -> None:
     writes them in the other order.
     """
     marks = _ages(owners.glob(f"{whose}@*"))
-    changed = _ages({_given(mark) for mark in marks}, spared)
-    for file in _newest_first(changed)[count - 1 :]:
+    changed = _ages({_given(mark) for mark in marks})
+    for file in _above(changed, count, spared):
         for mark in marks:
             if _given(mark) == file:
                 _delete(mark, marks[mark])
@@ -220,14 +220,14 @@ def _write(file: Path, content: bytes | str) -> None:
     file.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def _newest_first(changed: Mapping[Path, int]) -> list[Path]:
-    return sorted(changed, key=changed.__getitem__, reverse=True)
+def _above(changed: Mapping[Path, int], count: int, spared: Path | None) -> list[Path]:
+    """The files above ``count``, the oldest ones; ``spared`` is counted as the newest of them."""
+    return sorted(changed, key=lambda file: (file == spared, changed[file]), reverse=True)[count:]
 
 
-def _ages(paths: Iterable[Path], spared: Path | None = None) -> dict[Path, int]:
-    """The times at which files changed, without those that are gone, those half written, and the one that is spared."""
-    whole = (path for path in paths if path.suffix != HALF_WRITTEN and path != spared)
-    return {path: changed for path in whole if (changed := _changed(path))}
+def _ages(paths: Iterable[Path]) -> dict[Path, int]:
+    """The times at which files changed, without those that are gone and those half written."""
+    return {path: changed for path in paths if path.suffix != HALF_WRITTEN and (changed := _changed(path))}
 
 
 def _changed(path: Path) -> int:

@@ -5,7 +5,6 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -97,6 +96,8 @@ def test_the_newest_are_kept_and_only_abandoned_half_written_files_are_deleted(
     monkeypatch.setattr(files, "STILL", 0.0)
     keep_newest(tmp_path, "*.json", 3)
     assert [file.name for file in tmp_path.glob("*.part")] == ["being-written.json.1234.part"]
+    keep_newest(tmp_path, "*", 4)
+    assert names(tmp_path) == {"1.txt", "4.txt", "5.txt", "other.json", "being-written.json.1234.part"}
 
 
 def test_many_may_tidy_the_same_folder(tmp_path: Path) -> None:
@@ -164,34 +165,71 @@ def test_the_mark_of_a_file_that_is_gone_goes_too_and_takes_no_place(
     assert names(tmp_path / "owners") == {"me.@a.txt", "me.@c.txt", "me.@d.txt"}
 
 
-@pytest.mark.parametrize("moment", ["before the file is written", "before the old file is deleted"])
-def test_a_file_stays_that_somebody_gives_while_another_visitor_gives_it_up(
-    moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("former", ["anna", "ben"])
+@pytest.mark.parametrize("moment", ["is written", "has been written", "loses its mark", "would be deleted"])
+def test_a_file_stays_that_a_visitor_gives_while_it_is_given_up(
+    moment: str, former: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shared, write, move = tmp_path / "shared.txt", Path.write_bytes, Path.replace
-    give(shared, "shared", Visitor("anna"), 1, 100)
+    """Ben gives a file that is the oldest of its former owner, who may be Ben in another tab and who gives another one just when it ..."""
+    shared, write, move, todo = tmp_path / "shared.txt", Path.write_bytes, Path.replace, ["another", "again"]
+    given_up = moment in ("loses its mark", "would be deleted")
 
-    def meanwhile(act: Callable[[], None]) -> None:
-        monkeypatch.undo()
-        act()
+    def give_it(visitor: str, name: str, content: str = "given") -> None:
+        give(tmp_path / f"{name}.txt", content, Visitor(visitor), 1, 100)
+
+    def meanwhile(name: str, *, now: bool) -> bool:
+        return now and name in todo and not todo.remove(name)
 
     def written(path: Path, content: bytes) -> int:
-        meanwhile(lambda: give(tmp_path / "another.txt", "another", Visitor("anna"), 1, 100))
+        if meanwhile("another", now=moment == "is written" and path.name.startswith("shared")):
+            give_it(former, "another")
         return write(path, content)
 
     def moved(path: Path, target: Path) -> Path:
-        if path == shared:
-            meanwhile(lambda: give(shared, "shared", Visitor("ben"), 1, 100))
-        return move(path, target)
+        taken = shared if moment == "would be deleted" else tmp_path / "owners" / f"{former}.@shared.txt"
+        if meanwhile("again", now=given_up and path == taken):
+            give_it("ben", "shared")
+        done = move(path, target)
+        if meanwhile("another", now=moment == "has been written" and target == shared):
+            give_it(former, "another")
+        return done
 
-    if moment == "before the file is written":
-        monkeypatch.setattr(Path, "write_bytes", written)
-        give(shared, "shared", Visitor("ben"), 1, 100)
+    give_it(former, "shared")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", written)
+        patch.setattr(Path, "replace", moved)
+        if given_up:
+            give_it(former, "another")
+        else:
+            give_it("ben", "shared")
+    assert todo == ["another" if given_up else "again"], "the moment came"
+    kept, marks = names(tmp_path), names(tmp_path / "owners")
+    if former == "anna":
+        assert (kept, marks) == ({"shared.txt", "another.txt"}, {"ben.@shared.txt", "anna.@another.txt"})
     else:
-        monkeypatch.setattr(Path, "replace", moved)
-        give(tmp_path / "another.txt", "another", Visitor("anna"), 1, 100)
-    assert names(tmp_path) == {"shared.txt", "another.txt"}
-    assert names(tmp_path / "owners") == {"ben.@shared.txt", "anna.@another.txt"}
+        assert len(kept) == 1, "one of the two that Ben gave at once, as many as he may have"
+        assert marks >= {f"ben.@{name}" for name in kept}
+
+
+def test_of_a_file_that_is_written_twice_while_it_is_deleted_the_last_content_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, move, contents = tmp_path / "0.txt", Path.replace, ["first", "second"]
+    for number in range(2):
+        write_whole(tmp_path / f"{number}.txt", "old")
+
+    def moved(path: Path, target: Path) -> Path:
+        if path != file or not contents:
+            return move(path, target)
+        write_whole(file, contents.pop(0))
+        done = move(path, target)
+        write_whole(file, contents.pop(0))
+        return done
+
+    monkeypatch.setattr(Path, "replace", moved)
+    keep_newest(tmp_path, "*.txt", 1)
+    assert file.read_text() == "second"
+    assert names(tmp_path) == {"0.txt", "1.txt"}
 
 
 def test_where_the_disk_takes_no_file_the_former_one_stays_and_counts(
@@ -237,6 +275,12 @@ def test_what_was_just_written_stays_and_is_the_newest_whatever_the_clock_says(
     note_use(texts / "3.txt")
     write("6.txt")
     assert (texts / "6.txt").exists()
+    with adding(others / "7.txt", 1) as half_written:
+        half_written.write_text("7")
+        monkeypatch.setattr(time, "time_ns", lambda: real() + 9 * 3600 * 10**9)
+        write_whole(others / "8.txt", "8")
+        monkeypatch.setattr(time, "time_ns", real)
+    assert (others / "7.txt").exists(), "also where another one has come with a later time meanwhile"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
