@@ -5,7 +5,13 @@ from threading import Event, Thread
 
 import pytest
 
-from engine.foundation.visitor import Pace, Turns
+from engine.foundation.visitor import PROGRAM, Pace, Turns, Visitor
+
+
+def test_a_visitor_steers_its_own_and_the_program_steers_all() -> None:
+    anna = Visitor("anna", "10.0.0.1")
+    assert [anna.may_steer(owner) for owner in ("anna", "ben", "")] == [True, False, False]
+    assert [PROGRAM.may_steer(owner) for owner in ("anna", "")] == [True, True]
 
 
 class Clock:
@@ -68,6 +74,22 @@ def test_as_many_as_allowed_have_a_turn_and_the_next_one_gives_up_in_time() -> N
     assert [turns.take(seconds) for seconds in (0, 0, 0.01)] == [True, True, False]
     turns.end()
     assert turns.take(0), "who gave up does not hold a place"
+
+
+def test_who_is_called_just_when_it_gives_up_has_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    class CalledJustThen(Event):
+        """A signal that is set between the end of the wait and the look whether it is set."""
+
+        def wait(self, timeout: float | None = None) -> bool:
+            turns.end()
+            return False
+
+    monkeypatch.setattr("engine.foundation.visitor.Signal", CalledJustThen)
+    turns = Turns(1)
+    assert turns.take(0)
+    assert turns.take(0), "the one before has ended"
+    turns.end()
+    assert turns.take(0), "and it holds its place only once"
 
 
 def test_no_turn_is_lost_where_many_give_up_just_when_they_are_called() -> None:
