@@ -19,7 +19,7 @@ from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.panels import pick_told
 from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, put_guess, take_dragged
-from pages.parts.issues.hands import count_guess, show_hands
+from pages.parts.issues.hands import count_guess, find_guess, show_hands
 from pages.parts.issues.key_panel import key_sections, outcome_so_far
 from pages.parts.issues.state import asked, extended, forget, offer_more_seeds, run_asked, show_settings
 from pages.parts.issues.words import show_way
@@ -68,13 +68,14 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
             if shows("guess"):
                 if (place := take_guess()) is not None and run is None:
                     put_guess(issue.slug, replace(guess_of(issue.slug), answer=ANSWERS[place]))
+                find_guess(issue.slug)
                 guess = ask_guess(issue.slug, figure, disabled=run is not None)
-                count_guess(issue.slug, guess.answer)
                 with st.container():  # always there: what comes into it must not replace Run, which may have the focus
                     if outcome is not None and guess.answer is not None and shows("sentence"):
                         st.markdown(answered(figure, guess, outcome))
                     elif outcome is None and guess.answer is not None and run is None:
                         ask_size(issue.slug, figure)
+                    count_guess(issue.slug, guess.answer)
                     show_hands(
                         issue.slug, figure, outcome.answer if outcome is not None and shows("sentence") else None
                     )

@@ -6,6 +6,7 @@ does not: a link never starts a run.
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -14,12 +15,13 @@ from urllib.parse import urlencode, urlsplit
 import segno
 import streamlit as st
 
-from engine.experiments.classroom import FORM, new_code
+from engine.experiments.classroom import FORM, open_class
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import Lesson, Step, from_code, to_code
 from engine.settings.errors import ConfigError, Problem
 from pages.parts.app.address import carried_in, carry
 from pages.parts.app.frame import listening_script, nothing
+from pages.parts.app.visitor import visitor
 
 HERE = Path(__file__).parent
 KEY = "presenting"
@@ -128,7 +130,14 @@ def put(now: Presenting | None) -> None:
 
 
 def start_lesson(lesson: Lesson, *, on: bool = True) -> None:
-    put(Presenting(lesson, on=on, began=time.time(), classroom=new_code() if on else ""))
+    put(Presenting(lesson, on=on, began=time.time(), classroom=_new_class() if on else ""))
+
+
+def _new_class() -> str:
+    """The code of a class that this visitor opens; empty where the disk does not take it."""
+    with suppress(OSError):
+        return open_class(visitor())
+    return ""
 
 
 def open_lesson() -> list[Problem]:
@@ -175,6 +184,13 @@ def only_here(link: str) -> str:
     )
 
 
+def _uncounted(now: Presenting) -> str:
+    """A warning where guesses are asked for and there is no class in which they are counted, else an empty text."""
+    if now.classroom or not any(step.issue for step in now.lesson.steps):
+        return ""
+    return "Guesses are not counted: no class is open, or the disk is full. Press P twice to try again."
+
+
 @lru_cache
 def qr_code(link: str) -> str:
     """The link as a QR code, an SVG drawing, black on white in both themes."""
@@ -201,7 +217,12 @@ def show_presenter(file: str) -> None:
         data |= {
             "left": now.lesson.minutes * 60 - (time.time() - now.began),
             "place": f"{now.at + 1} of {len(now.lesson.steps)}",
-            "code": {"open": now.beat == CODE, "link": link, "drawing": qr_code(link), "warning": only_here(link)},
+            "code": {
+                "open": now.beat == CODE,
+                "link": link,
+                "drawing": qr_code(link),
+                "warning": only_here(link) or _uncounted(now),
+            },
         }
     with st.container(key="presenter"):
         listening_script(HERE / "presenting.js")(key=SCRIPT, data=data, on_pressed_change=nothing)
@@ -233,7 +254,7 @@ def _row(now: Presenting) -> str:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson-row"):
         words = f"{now.lesson.title} · step {now.at + 1} of {last + 1}"
         if now.classroom:
-            words += " · your guesses are counted, without your name"
+            words += " · this class counts guesses, without names"
         st.markdown(f":gray[:material/route: {words}]", width="stretch")
         pressed = {
             "back": st.button("Step back", icon=":material/arrow_back:", type="tertiary", disabled=now.at == 0),
@@ -253,7 +274,8 @@ def _follow(pressed: str, now: Presenting | None, file: str) -> None:
         return
     match pressed:
         case "present":
-            put(replace(now, on=not now.on, beat=0, classroom=now.classroom or new_code()))
+            classroom = now.classroom or ("" if now.on else _new_class())
+            put(replace(now, on=not now.on, beat=0, classroom=classroom))
         case "leave":
             put(None)
         case "next" if now.on and not now.last_beat:

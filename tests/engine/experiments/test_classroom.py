@@ -1,60 +1,181 @@
-"""Classrooms: guesses that are counted once per student, by issue, and only as much of them as a file may hold."""
+"""Classes: only who presents opens one, guesses are counted once per student, and nobody can fill or push out somebody else's."""
 
 import json
-import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
 
 import pytest
 
 from engine.experiments import classroom
-from engine.experiments.classroom import FORM, Hands, hands, keep_guess, new_code
-from engine.foundation.files import data_folder
+from engine.experiments.classroom import FORM, Hands, enter, hands, keep_guess, open_class
+from engine.foundation.errors import NoRoom
+from engine.foundation.visitor import PROGRAM, Visitor
 
-pytestmark = pytest.mark.usefixtures("own_data_folder")
+ANN, BEN, EVE, DAN, ZOE = map(Visitor, ("ann", "ben", "eve", "dan", "zoe"))
+NOBODY = Hands(0, {})
 
 
-def test_the_latest_guess_of_each_student_counts_once_and_for_its_own_issue_and_class() -> None:
-    code, other = "0123abcd", "4567abcd"
+def files(folder: Path) -> set[str]:
+    return {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
+
+
+@pytest.fixture
+def code(own_data_folder: Path) -> str:
+    return open_class(Visitor("teacher", "10.0.0.1"))
+
+
+def test_the_latest_guess_of_each_student_counts_once_and_for_its_own_issue_and_class(code: str) -> None:
+    other = open_class(PROGRAM)
+    assert enter(code, EVE) == {}
     for student, issue, answer in [
-        ("ann", "heads", 1), ("ben", "heads", 1), ("ann", "heads", -1), ("eve", "heads", None), ("ben", "depth", 0),
-        ("dan", "heads", 0), ("dan", "heads", None),
+        (ANN, "heads", 1), (BEN, "heads", 1), (ANN, "heads", -1), (BEN, "depth", 0), (DAN, "heads", 0), (DAN, "heads", None),
     ]:  # fmt: skip
         keep_guess(code, student, issue, answer)
-    keep_guess(other, "zoe", "heads", 1)
+    keep_guess(other, ZOE, "heads", 1)
     assert hands(code, "heads") == Hands(4, {-1: 1, 1: 1})
     assert hands(code, "depth") == Hands(4, {0: 1})
     assert hands(other, "heads") == Hands(1, {1: 1})
-    assert hands("89abcdef", "heads") == Hands(0, {})
-    assert FORM.fullmatch(new_code())
-    assert new_code() != new_code()
+    assert FORM.fullmatch(code)
+    assert code != other
 
 
-def test_a_half_written_line_counts_for_nothing_and_a_full_file_or_disk_takes_no_more(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    code = "0123abcd"
-    keep_guess(code, "ann", "heads", 1)
-    (file,) = (data_folder() / "classrooms").iterdir()
-    whole = file.read_text()
-    file.write_text(whole + json.dumps(["ben", "heads", 1])[:-3])
+def test_who_comes_back_finds_its_guesses_and_withdraws_none(code: str) -> None:
+    keep_guess(code, ANN, "heads", 1)
+    keep_guess(code, ANN, "depth", -1)
+    assert enter(code, ANN) == {"heads": 1, "depth": -1}
+    elsewhere = Visitor("ann", "10.0.0.7")
+    assert enter(code, elsewhere) == {"heads": 1, "depth": -1}
     assert hands(code, "heads") == Hands(1, {1: 1})
 
-    file.write_text(whole)
-    monkeypatch.setattr(classroom, "MOST_BYTES", len(whole) - 1)
-    keep_guess(code, "ben", "heads", 1)
-    assert file.read_text() == whole
+
+def test_a_made_up_link_makes_nothing_and_deletes_nothing(code: str, own_data_folder: Path) -> None:
+    keep_guess(code, ANN, "heads", 1)
+    before = files(own_data_folder)
+    for number in range(210):
+        made_up = f"{number:08x}"
+        with pytest.raises(NoRoom, match="This class has ended, or its link is not complete"):
+            enter(made_up, BEN)
+        with pytest.raises(NoRoom, match="has ended"):
+            keep_guess(made_up, BEN, "heads", 1)
+        assert hands(made_up, "heads") == NOBODY
+    assert files(own_data_folder) == before
+    assert hands(code, "heads") == Hands(1, {1: 1})
+
+
+def test_a_student_s_many_guesses_take_the_room_of_one(code: str, own_data_folder: Path) -> None:
+    for number in range(300):
+        keep_guess(code, ANN, "heads", 1 if number % 2 else -1)
+    (file,) = (own_data_folder / "classrooms" / code).iterdir()
+    assert json.loads(file.read_text()) == {"heads": 1}
+
+
+def test_the_students_of_an_address_and_of_a_class_are_limited_and_those_in_it_stay(
+    code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(classroom, "MOST_STUDENTS", 70)
+    for number in range(classroom.MOST_OF_ADDRESS):
+        enter(code, Visitor(f"cookie {number}", "10.0.0.1"))
+    with pytest.raises(NoRoom, match=r"60 students at your network address already, as many as are counted\."):
+        enter(code, Visitor("one more cookie", "10.0.0.1"))
+    keep_guess(code, Visitor("cookie 0", "10.0.0.1"), "heads", 1)
+    for number in range(10):
+        enter(code, Visitor(f"phone {number}", f"10.0.1.{number}"))
+    with pytest.raises(NoRoom, match=r"has 70 students already, as many as are counted\."):
+        enter(code, Visitor("late", "10.0.2.1"))
+    assert hands(code, "heads") == Hands(70, {1: 1})
+
+
+def test_thirty_guess_at_once_and_all_are_counted_while_the_wall_looks(code: str) -> None:
+    together = Barrier(31)
+
+    def guess(number: int) -> None:
+        together.wait(60)
+        for answer in (-1, 0, 1):
+            keep_guess(code, Visitor(f"student {number}", "10.0.0.1"), "heads", answer)
+
+    with ThreadPoolExecutor(30) as threads:
+        guesses = [threads.submit(guess, number) for number in range(30)]
+        together.wait(60)
+        while not all(one.done() for one in guesses):
+            assert hands(code, "heads").students <= 30
+        assert [one.result() for one in guesses] == [None] * 30
+    assert hands(code, "heads") == Hands(30, {1: 30})
+
+
+def test_thirty_open_a_class_at_once_and_each_has_its_own(own_data_folder: Path) -> None:
+    together = Barrier(30)
+
+    def present(number: int) -> str:
+        together.wait(60)
+        code = open_class(Visitor(f"teacher {number}", "10.0.0.1"))
+        keep_guess(code, ANN, "heads", 1)
+        return code
+
+    with ThreadPoolExecutor(30) as threads:
+        codes = list(threads.map(present, range(30)))
+    assert [hands(code, "heads") for code in codes] == [Hands(1, {1: 1})] * 30
+
+
+def test_who_opens_many_classes_loses_those_and_no_other_one_goes(code: str, own_data_folder: Path) -> None:
+    keep_guess(code, ANN, "heads", 1)
+    own = [open_class(Visitor("a cookie", "10.0.0.9")) for _ in range(classroom.MOST_OF_VISITOR)]
+    for one in own:
+        keep_guess(one, BEN, "heads", 1)
+    last = open_class(Visitor("a cookie", "10.0.0.9"))
+    assert [hands(one, "heads").students for one in own] == [0] + [1] * (len(own) - 1)
+    assert not (own_data_folder / "classrooms" / own[0]).exists(), "the guesses of a class go with it"
+    assert enter(last, BEN) == {}
+
+    for number in range(classroom.MOST + 10):
+        open_class(Visitor(f"cookie {number}", "10.0.0.9"))
+    assert hands(code, "heads") == Hands(1, {1: 1})
+    assert len(list((own_data_folder / "classrooms").glob("*.class"))) == classroom.MOST // 2 + 1
+
+
+def test_a_damaged_file_is_passed_over_and_written_anew(code: str, own_data_folder: Path) -> None:
+    folder = own_data_folder / "classrooms" / code
+    keep_guess(code, ANN, "heads", 1)
+    damaged = (b"5", b'[["a"], "x", 1]', b"\xff\xfe", b"[" * 100_000, b'{"heads": tr', b'{"heads": [1]}', b'{"heads": 7}', b"",
+               b'{"heads": true}')  # fmt: skip
+    for number, content in enumerate(damaged):
+        (folder / f"{number}..json").write_bytes(content)
+    (folder / "0..json.12345678.part").write_text("")
+    assert hands(code, "heads") == Hands(1 + len(damaged), {1: 1})
+    for number in range(len(damaged)):
+        keep_guess(code, Visitor(f"{number}"), "heads", 0)
+    assert hands(code, "heads").guesses == {1: 1, 0: len(damaged)}
+
+
+def test_the_wall_reads_only_what_has_changed(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, seen = Path.read_bytes, list[str]()
+
+    def noted(file: Path) -> bytes:
+        seen.append(file.name)
+        return read(file)
+
+    for student in (ANN, BEN):
+        keep_guess(code, student, "heads", 1)
+    hands(code, "heads")
+    keep_guess(code, BEN, "heads", -1)
+    monkeypatch.setattr(Path, "read_bytes", noted)
+    for issue in ("heads", "heads", "depth"):
+        hands(code, issue)
+    assert seen == ["ben..json"]
+
+
+def test_a_full_disk_is_an_error_and_the_guess_before_it_counts(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_guess(code, ANN, "heads", 1)
 
     def full(*_: object) -> None:
-        raise OSError
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(classroom, "append_whole", full)
-    keep_guess("4567abcd", "ben", "heads", 1)
-    assert hands("4567abcd", "heads") == Hands(0, {})
-
-
-def test_the_classrooms_with_the_latest_guesses_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(classroom, "MOST", 2)
-    for age, code in enumerate(("00000000", "11111111", "22222222")):
-        keep_guess(code, "ann", "heads", 1)
-        file = data_folder() / "classrooms" / f"{code}.jsonl"
-        os.utime(file, (1000 + age, 1000 + age))
-    assert [hands(code, "heads").students for code in ("00000000", "11111111", "22222222")] == [0, 1, 1]
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", full)
+        with pytest.raises(OSError, match="No space"):
+            keep_guess(code, ANN, "heads", -1)
+        with pytest.raises(OSError, match="No space"):
+            enter(code, BEN)
+        with pytest.raises(OSError, match="No space"):
+            open_class(PROGRAM)
+    assert hands(code, "heads") == Hands(1, {1: 1})
