@@ -14,7 +14,7 @@ from engine.foundation.formatting import counted
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import ModelSettings, PageState
-from pages.parts.stage.presenting import CODE, go_to, link_of, only_here, presenting, qr_code, start_lesson
+from pages.parts.stage.presenting import CODE, go_to, link_of, only_here, presenting, show_qr_code, start_lesson
 
 STEPS = "steps"
 QR_WIDTH = 220
@@ -74,7 +74,8 @@ def _show_link(lesson: Lesson, base: str) -> None:
         st.caption(warning)
     code, qr = st.columns([2, 1])
     code.code(link, language=None, wrap_lines=True)
-    qr.image(qr_code(link), width=QR_WIDTH)
+    with qr:
+        show_qr_code(link, QR_WIDTH)
 
 
 def show_own(base: str) -> None:

@@ -2,9 +2,10 @@
 
 from urllib.parse import parse_qsl, urlsplit
 
+from engine.config.run_config import RunConfig
 from engine.experiments.issues import ISSUES
-from engine.experiments.lessons import LESSONS, Lesson, Step, from_code
-from pages.parts.stage.presenting import BEATS, Presenting, link_of
+from engine.experiments.lessons import LESSONS, Lesson, Step, from_code, lab_step, to_code
+from pages.parts.stage.presenting import BEATS, TOO_LONG, Presenting, link_of, qr_code
 from tests.pages.looking import Open, labels, press, said
 
 
@@ -35,6 +36,25 @@ def test_a_lesson_of_ones_own_is_made_reordered_and_stands_in_the_address(open_p
     assert app.query_params["steps"] == "missing-mask.9"
     press(app, "Remove: step 1")
     assert "steps" not in app.query_params
+
+
+def test_a_lesson_whose_link_is_too_long_for_a_qr_code_can_be_made_presented_and_gone_through(open_page: Open) -> None:
+    settings = {
+        "n_layers": 3,
+        "n_heads": 2,
+        "d_model": 48,
+        "seed": 12,
+        "steps": 290,
+        "batch_size": 24,
+        "pos_encoding": "rope",
+    }
+    step = lab_step(7, RunConfig().replace(**settings, optimizer="sgd", weight_decay=0.02, dropout=0.05))
+    code = to_code(Lesson("", (step,) * 30))
+    assert qr_code(code) == ""
+    for page in ("lab.py", "issues.py"):
+        for present in ({}, {"present": "true"}):  # the page raises no exception, or open_page fails
+            open_page(page, lesson=code, at="1", **present)
+    assert TOO_LONG in said(open_page("lessons.py", steps=code))
 
 
 def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) -> None:

@@ -16,7 +16,7 @@ from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import mine, visitor
 from pages.parts.lab.form import IN_SIGHT
 from pages.parts.lab.state import SETTINGS, address, share_link
-from pages.parts.stage.presenting import only_here, qr_code
+from pages.parts.stage.presenting import only_here, show_qr_code
 
 
 def show_lengths(run: Run) -> None:
@@ -75,7 +75,8 @@ def share(run: Run | None, config: RunConfig) -> None:
         st.caption(only_here(link) or "The link never starts training.")
         code, qr = st.columns([2, 1])
         code.code(link, language=None, wrap_lines=True)
-        qr.image(qr_code(link))
+        with qr:
+            show_qr_code(link)
         st.caption("With every setting stated, so that later defaults change nothing; and on the command line:")
         st.code(share_link(config, run), language=None, wrap_lines=True)
         st.code(train_command(config), language="sh", wrap_lines=True)

@@ -17,7 +17,7 @@ const within = (/** @type {Event} */ event, /** @type {string} */ where) =>
  * What the one instance on the page knows and shows.
  *
  * @typedef {{link: string, drawing: string, warning: string, open: boolean}} Code the lesson's link; `drawing`: an SVG,
- *   made by the page; `open`: whether it is the first beat
+ *   made by the page, empty where the link is too long for one; `open`: whether it is the first beat
  * @typedef {{on: true, received: number, left: number, place: string, code: Code}} Lesson `received`: the number of the
  *   last press that the page has received
  * @type {{data: Lesson | {on: false, received: number, place?: string}, setState: Component["setStateValue"],
@@ -107,6 +107,7 @@ function showCode({ link, drawing, warning, open }) {
     '<div class="drawing" role="img" aria-label="QR code"></div><p class="link"></p><p></p><button>Close</button>'
   const [picture, text, note, close] = node.children
   picture.innerHTML = drawing
+  if (!drawing) picture.remove()
   text.textContent = link
   note.textContent = warning
   close.addEventListener("click", closeCode)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlencode, urlsplit
 
 import segno
@@ -43,6 +44,7 @@ LAB_BEATS = ("question", "run", "picture", "sentence")
 CODE = -1
 """The beat before the first step of a lesson: its link as a QR code."""
 ISSUES_FILE, LAB_FILE = "issues.py", "lab.py"
+TOO_LONG = "This link is too long for a QR code."
 
 
 @dataclass(frozen=True)
@@ -193,8 +195,20 @@ def _uncounted(now: Presenting) -> str:
 
 @lru_cache
 def qr_code(link: str) -> str:
-    """The link as a QR code, an SVG drawing, black on white in both themes."""
-    return segno.make(link, micro=False).svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2, omitsize=True)
+    """The link as a QR code, an SVG drawing, black on white in both themes; empty where the link is too long for one (2,953 bytes)."""
+    try:
+        code = segno.make(link, micro=False)
+    except segno.DataOverflowError:
+        return ""
+    return code.svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2, omitsize=True)
+
+
+def show_qr_code(link: str, width: int | Literal["content"] = "content") -> None:
+    """The link as a QR code, ``width`` pixels wide, or why there is none."""
+    if drawing := qr_code(link):
+        st.image(drawing, width=width)
+    else:
+        st.caption(TOO_LONG)
 
 
 def show_presenter(file: str) -> None:
@@ -211,18 +225,15 @@ def show_presenter(file: str) -> None:
     style = (HERE / "presenting.css").read_text("utf-8") if on else "/* not presented */"
     st.html(f"<style>{style}</style>")  # always there: what is only taken away goes last, and boards would still see it
     data: dict[str, object] = {"on": on, "received": st.session_state[RECEIVED]}
-    if now is not None:
+    if now is not None and on:  # only who presents shows the code
         base = base_address(file.removesuffix(".py").replace("_", "-"))
         link = link_of(now.lesson, base, present=False, classroom=now.classroom)
+        drawing = qr_code(link)
+        warning = " ".join(filter(None, ("" if drawing else TOO_LONG, only_here(link), _uncounted(now))))
         data |= {
             "left": now.lesson.minutes * 60 - (time.time() - now.began),
             "place": f"{now.at + 1} of {len(now.lesson.steps)}",
-            "code": {
-                "open": now.beat == CODE,
-                "link": link,
-                "drawing": qr_code(link),
-                "warning": only_here(link) or _uncounted(now),
-            },
+            "code": {"open": now.beat == CODE, "link": link, "drawing": drawing, "warning": warning},
         }
     with st.container(key="presenter"):
         listening_script(HERE / "presenting.js")(key=SCRIPT, data=data, on_pressed_change=nothing)
