@@ -2,11 +2,14 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, NoReturn
 
 from engine.cli import cost, encodings, issue, predict, sample, train
 from engine.cli.arguments import add_settings
+from engine.config.link import flag
+from engine.settings.errors import shown
+from engine.settings.names import did_you_mean
 
 BAD_INPUT = 2
 
@@ -45,7 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sub = commands.add_parser(name, help=command.help, description=command.help, allow_abbrev=False)
         command.add_arguments(sub)
         sub.add_argument("--json", action="store_true", help="one JSON object per line")
-    given = parser.parse_args(arguments)
+    given, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        parser.error(_unknown(unknown, vars(given)))
     try:
         return COMMANDS[given.command].run(given)
     except ValueError as error:
@@ -61,3 +66,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         reason = f"{error.filename}: {error.strerror}." if error.filename else str(error)
         print(f"{parser.prog} {given.command}: {reason}", file=sys.stderr)
         return BAD_INPUT
+
+
+def _unknown(given: Sequence[str], known: Iterable[str]) -> str:
+    """The sentences about options that are none of the command's, which have the ``known`` names, or about a word without an option."""
+    options = [part.partition("=")[0] for part in given if part.startswith("-")]
+    flags = [flag(name) for name in known]
+    said = [f"There is no option {shown(option)}. {did_you_mean(option, flags)}".rstrip() for option in options]
+    return " ".join(said) or f"{shown(given[0])} stands there without an option."

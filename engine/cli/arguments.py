@@ -1,10 +1,12 @@
 """A command's options for RunConfig's settings, and the config that they give."""
 
 import argparse
+import sys
 
 from engine.config.link import flag
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
+from engine.estimate.warnings import warnings_of
 from engine.settings.fields import Setting, to_text
 from engine.tasks import TASKS
 
@@ -36,5 +38,8 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def config_from(given: argparse.Namespace) -> RunConfig:
-    """The config of the given options. Raises ConfigError."""
-    return parse({name: getattr(given, name) for name in all_settings() if getattr(given, name) is not None})
+    """The config of the given options; what is known to fail or to have no effect in it is said on stderr. Raises ConfigError."""
+    config = parse({name: getattr(given, name) for name in all_settings() if getattr(given, name) is not None})
+    for sentence in warnings_of(config):
+        print(sentence, file=sys.stderr)
+    return config

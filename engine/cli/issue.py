@@ -19,6 +19,8 @@ from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.report import Report
+from engine.settings.errors import ConfigError, not_one_of
+from engine.settings.names import meant
 
 
 def list_issues(given: argparse.Namespace) -> int:
@@ -86,9 +88,11 @@ def _asked_for(given: argparse.Namespace) -> list[Issue]:
     """The issues that the arguments name. Raises ValueError."""
     if given.all == bool(given.slug):
         raise ValueError("name one issue, or --all.")
-    if given.slug and given.slug not in ISSUES:
-        raise ValueError(f"issue is {given.slug}; allowed is one of {', '.join(ISSUES)}.")
-    return list(ISSUES.values()) if given.all else [ISSUES[given.slug]]
+    if given.all:
+        return list(ISSUES.values())
+    if (slug := meant(given.slug, ISSUES)) not in ISSUES:
+        raise ConfigError([not_one_of("issue", slug, ISSUES)])
+    return [ISSUES[slug]]
 
 
 def claims_table(found: Report) -> Table:

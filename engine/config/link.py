@@ -1,5 +1,6 @@
 """A config as the query of a link, and back; and as options of the command line."""
 
+import re
 import shlex
 from collections.abc import Mapping
 
@@ -9,6 +10,10 @@ from engine.settings.fields import Value, to_text
 
 VERSION = "1"
 """The version written into each link; raise it when a setting changes its meaning."""
+MARKS = re.compile(
+    r"(utm|mtm|pk|hsa)_\w+|(fb|g|d|y|tw|tt)clid|[gw]braid|msclkid|igshid|mc_[ce]id|li_fat_id|_ga|_gl|_hsenc|_hsmi"
+)
+"""Names of the marks that mail, courses and networks add to a link, by which they follow its readers."""
 
 
 def to_query(config: RunConfig) -> dict[str, str]:
@@ -16,9 +21,14 @@ def to_query(config: RunConfig) -> dict[str, str]:
     return {"v": VERSION, **{name: to_text(value) for name, value in config.flat().items()}}
 
 
+def without_marks(query: Mapping[str, str]) -> dict[str, str]:
+    """A query without the names that others have added to the link."""
+    return {name: value for name, value in query.items() if not MARKS.fullmatch(name)}
+
+
 def from_query(query: Mapping[str, str]) -> tuple[RunConfig, list[Problem]]:
     """The config of a link, and the problems in it that were ignored. Settings that the link leaves out take their defaults."""
-    flat, ignored = dict(query), list[Problem]()
+    flat, ignored = without_marks(query), list[Problem]()
     version = flat.pop("v", VERSION)
     if version != VERSION:
         ignored.append(Problem("v", version, f"{VERSION}, the version of links that this app reads"))

@@ -15,6 +15,7 @@ from engine.config.validators import broken_rules
 from engine.encodings import ENCODINGS
 from engine.settings.errors import ConfigError, Problem, leniently, problems_in
 from engine.settings.fields import Parameters, Setting, Value, from_text, settings_in, to_text
+from engine.settings.names import meant
 from engine.tasks import TASKS
 
 COMPOSED: dict[str, tuple[str, Mapping[str, type[Parameters]]]] = {
@@ -37,7 +38,7 @@ class RunConfig(ComposedConfig):
     @classmethod
     def _compose(cls, data: Mapping[str, object]) -> dict[str, object]:
         """Accept the flat form: move the parameters of each chosen row into its own model."""
-        flat = dict(data)
+        flat = dict(data) | {name: meant(str(data[name]), known) for name, known in CHOICES.items() if name in data}
         for chooser, (field, types) in COMPOSED.items():
             chosen = types.get(str(flat.get(chooser, cls.model_fields[chooser].default)))
             given = flat.pop(field, None) or {}
@@ -88,7 +89,7 @@ def settings_for(task: str | None = None, pos_encoding: str | None = None) -> tu
     for row in settings_in(RunConfig, CHOICES):
         rows.append(row)
         if row.name in COMPOSED:
-            own = COMPOSED[row.name][1].get(str(chosen[row.name] or row.default))
+            own = COMPOSED[row.name][1].get(meant(str(chosen[row.name] or row.default), row.choices))
             rows += [replace(setting, group=row.group) for setting in settings_in(own)] if own else []
     return tuple(rows)
 
@@ -118,9 +119,16 @@ def parse(flat: Mapping[str, object]) -> RunConfig:
     try:
         return RunConfig.model_validate(dict(flat))
     except ValidationError as error:
-        raise ConfigError(
-            list(problems_in(error, flat, settings_for(flat.get("task"), flat.get("pos_encoding"))))
-        ) from None
+        rows = settings_for(flat.get("task"), flat.get("pos_encoding"))
+        raise ConfigError(list(problems_in(error, flat, rows, _belongs_to))) from None
+
+
+def _belongs_to(name: str) -> str:
+    """The tasks or encodings that have a setting of this name, in a sentence; empty where there is none."""
+    for chooser, (_, types) in COMPOSED.items():
+        if having := [row for row, own in types.items() if name in own.model_fields]:
+            return f"It belongs to {chooser} {' or '.join(having)}."
+    return ""
 
 
 def parse_leniently(flat: Mapping[str, object]) -> tuple[RunConfig, list[Problem]]:

@@ -33,7 +33,12 @@ def _of_shape(c: ComposedConfig) -> Iterator[tuple[str, str]]:
     if attends and c.encoding.acts_on == "rotation" and c.head_width % 2:
         if c.d_head is not None:
             yield "d_head", f"an even number, since {c.pos_encoding} rotates dimensions in pairs"
-        fitting = ", ".join(str(n) for n in divisors if c.d_model // n % 2 == 0) or "none here"
+        if c.d_model % 2:
+            yield (
+                "d_model",
+                f"an even number, since {c.pos_encoding} rotates dimensions in pairs, or any with d_head set",
+            )
+        fitting = ", ".join(str(n) for n in divisors if c.d_model // n % 2 == 0)
         yield "n_heads", f"one that leaves an even d_head for {c.pos_encoding} ({fitting})"
 
 

@@ -12,8 +12,9 @@ from engine.config.link import from_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, settings_for
 from engine.experiments.issues import ISSUES
-from engine.settings.errors import ConfigError, Problem
+from engine.settings.errors import ConfigError, Problem, not_one_of
 from engine.settings.fields import to_text
+from engine.settings.names import meant
 
 LAB = "lab"
 BETWEEN_STEPS, BETWEEN_PARTS = "~~", "~"
@@ -93,11 +94,11 @@ def to_code(lesson: Lesson) -> str:
 
 def from_code(code: str) -> Lesson:
     """The lesson of a text. Raises ConfigError with one sentence."""
-    if code in LESSONS:
-        return LESSONS[code]
+    if (name := meant(code, LESSONS)) in LESSONS:
+        return LESSONS[name]
     parts = code.split(BETWEEN_STEPS)
     if not code or len(parts) > MOST_STEPS:
-        raise _problem(code, f"one of {', '.join(LESSONS)}, or 1 to {MOST_STEPS} steps")
+        raise ConfigError([not_one_of("lesson", code, LESSONS, f", or 1 to {MOST_STEPS} steps")])
     steps = tuple(map(_step_from_code, parts))
     return Lesson("Lesson", steps)
 

@@ -1,7 +1,7 @@
 """Settings read from text, as a link or a command line gives them; errors about them, each in one sentence: the setting, the given value,
 the allowed values."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from engine.foundation.errors import Explained
 from engine.settings.fields import Parameters, Setting, from_text, settings_in, to_text
+from engine.settings.names import did_you_mean
 
 M = TypeVar("M", bound=Parameters)
 
@@ -36,9 +37,30 @@ class Problem:
     setting: str
     given: str
     allowed: str
+    """The allowed values in words; empty where there is no setting of that name."""
+    hint: str = ""
+    """A further sentence, of the app's own words: what was probably meant, or what else can help."""
 
     def __str__(self) -> str:
-        return f"{shown(self.setting)} is {shown(self.given)}; allowed is {self.allowed}."
+        return self.sentence(shown, str)
+
+    def sentence(self, as_given: Callable[[str], str], as_words: Callable[[str], str]) -> str:
+        """The problem in words; ``as_given`` writes what a reader gave, ``as_words`` what the app says of it."""
+        said = f"{as_given(self.setting)} is no setting here."
+        if self.allowed:
+            said = f"{as_given(self.setting)} is {as_given(self.given)}; allowed is {as_words(self.allowed)}."
+        return f"{said} {as_words(self.hint)}" if self.hint else said
+
+
+def not_one_of(setting: str, given: str, known: Iterable[str], other: str = "") -> Problem:
+    """The problem that a value is none of the known names. ``other``: what is allowed beside them."""
+    names = list(known)
+    return Problem(setting, given, f"one of {', '.join(names)}{other}", did_you_mean(given, names))
+
+
+def no_setting(name: str, given: str, known: Iterable[str], hint: str = "") -> Problem:
+    """The problem that there is no setting of that name among the known ones."""
+    return Problem(name, given, "", hint or did_you_mean(name, known))
 
 
 class ConfigError(Explained, ValueError):
@@ -49,8 +71,14 @@ class ConfigError(Explained, ValueError):
         super().__init__(" ".join(str(problem) for problem in self.problems))
 
 
-def problems_in(error: ValidationError, flat: Mapping[str, object], rows: Sequence[Setting]) -> Iterator[Problem]:
-    """The problems that a validation found, at most one for each setting."""
+def problems_in(
+    error: ValidationError,
+    flat: Mapping[str, object],
+    rows: Sequence[Setting],
+    elsewhere: Callable[[str], str] = lambda name: "",
+) -> Iterator[Problem]:
+    """The problems that a validation found, at most one for each setting. ``elsewhere``: where there is a setting of a name that is not
+    among the ``rows``, in a sentence."""
     by_name = {row.name: row for row in rows}
     seen = set[str]()
     for item in error.errors(include_url=False):
@@ -60,12 +88,15 @@ def problems_in(error: ValidationError, flat: Mapping[str, object], rows: Sequen
             continue
         seen.add(name)
         given = context.get("given", flat.get(name, item["input"]))
-        if name not in by_name:
-            yield Problem(name, to_text(given), "no setting of that name (for this task and encoding)")
-        elif item["type"] in ("rule", "choice"):
-            yield Problem(name, to_text(given), item["msg"])
+        known, text = context.get("known") or (by_name[name].choices if name in by_name else ()), to_text(given)
+        if item["type"] == "choice":
+            yield Problem(name, text, item["msg"], did_you_mean(text, known))
+        elif item["type"] == "rule" and name in by_name:
+            yield Problem(name, text, item["msg"])
+        elif name in by_name:
+            yield Problem(name, text, by_name[name].allowed, did_you_mean(text, known))
         else:
-            yield Problem(name, to_text(given), by_name[name].allowed)
+            yield no_setting(name, text, by_name, elsewhere(name))
 
 
 def checked(model: type[M], flat: Mapping[str, object]) -> M:
@@ -73,16 +104,7 @@ def checked(model: type[M], flat: Mapping[str, object]) -> M:
     try:
         return model.model_validate(from_text(dict(flat), model))
     except ValidationError as error:
-        rows = list(settings_in(model))
-        listed = {
-            str(item["loc"][0]): item["msg"] for item in error.errors() if item["loc"] and item["type"] == "choice"
-        }
-        raise ConfigError(
-            [
-                Problem(problem.setting, problem.given, listed.get(problem.setting, problem.allowed))
-                for problem in problems_in(error, flat, rows)
-            ]
-        ) from None
+        raise ConfigError(list(problems_in(error, flat, list(settings_in(model))))) from None
 
 
 def leniently(flat: Mapping[str, object], read: Callable[[Mapping[str, object]], M]) -> tuple[M, list[Problem]]:
@@ -106,4 +128,5 @@ def _culprit(given: dict[str, object], problem: Problem, read: Callable[[Mapping
             break
         except ConfigError:
             continue
-    return Problem(name, to_text(given[name]), f"one that goes with {problem.setting} {shown(problem.given)}")
+    allowed = f"one that goes with {problem.setting} {shown(problem.given)}"
+    return Problem(name, to_text(given[name]), allowed, f"Else {problem.setting} must be {problem.allowed}.")

@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
 
+from engine.settings.names import meant
+
 Value = str | int | float | bool | None | tuple[int, ...] | tuple[str, ...]
 """The value of one setting, once it is read."""
 Kind = Literal["choice", "bool", "int", "float", "ints", "text"]
@@ -132,7 +134,8 @@ def _is_optional(field: FieldInfo) -> bool:
 
 
 def from_text(values: Mapping[str, object], model: type[BaseModel]) -> dict[str, object]:
-    """Undo :func:`to_text` where pydantic does not: for ``auto`` and lists. Other values pass unchanged."""
+    """Undo :func:`to_text` where pydantic does not: for ``auto``, lists, and choices that are written differently. Other values pass
+    unchanged."""
     read = dict(values)
     for name, value in values.items():
         field = model.model_fields.get(name)
@@ -142,6 +145,8 @@ def from_text(values: Mapping[str, object], model: type[BaseModel]) -> dict[str,
             read[name] = None
         elif get_origin(field.annotation) is tuple:
             read[name] = tuple(part.strip() for part in value.split(",") if part.strip())
+        elif get_origin(field.annotation) is Literal:
+            read[name] = meant(value, get_args(field.annotation))
     return read
 
 

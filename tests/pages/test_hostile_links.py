@@ -16,7 +16,8 @@ from tests.tables import tables_beside
 CASES = tables_beside(__file__)
 HOSTILE = (*CASES["hostile"], "# " * 10_000)
 WRONG = [(row["page"], row["right"], row["wrong"]) for row in CASES["link"]]
-"""Pages with a part of a link that is right, and with others that are wrong: each with its text and what is allowed there."""
+"""Pages with a part of a link that is right, and with others that are wrong: each with its text and what is allowed there, nothing where
+the page has no setting of that name."""
 PAGES = [*dict.fromkeys(page for page, *_ in WRONG), "glossary.py"]
 
 
@@ -26,9 +27,25 @@ def test_each_part_of_a_link_that_is_wrong_is_named_with_what_is_allowed_and_no_
 ) -> None:
     app = open_page(page, **right | {name: text for name, (text, _) in wrong.items()})
     for name, (text, allowed) in wrong.items():
-        assert f"`{name}` is `{text}`; allowed is {allowed}" in said(app)
+        problem = f"`{name}` is `{text}`; allowed is {allowed}" if allowed else f"`{name}` is no setting here."
+        assert problem in said(app)
         assert app.query_params.get(name) != text
     assert right.items() <= dict(app.query_params).items()
+
+
+def test_what_can_only_mean_one_thing_is_understood_and_marks_of_others_are_passed_over(open_page: Open) -> None:
+    marks = {"utm_source": "moodle", "fbclid": "x"}
+    lab = open_page("lab.py", pos_encoding="RoPE", d_model="64", preset="Three_Back", **marks)
+    assert not lab.warning
+    assert (lab.session_state["form"]["pos_encoding"], lab.session_state["form"]["d_model"]) == ("rope", 64)
+    issues = open_page("issues.py", issue="missing_mask", **marks)
+    assert not issues.warning
+    assert issues.query_params["issue"] == "missing-mask"
+    assert "From the link, `taks` is no setting here. Did you mean task? Ignored." in said(
+        open_page("lab.py", taks="sort")
+    )
+    asked = said(open_page("issues.py", issue="mising-mask"))
+    assert "Did you mean missing-mask? Ignored." in asked
 
 
 def test_a_run_that_is_not_kept_or_of_another_kind_is_none_of_the_page(open_page: Open) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from engine.config.link import without_marks
 from engine.settings.errors import Problem
 
 CARRIED = ("lesson", "at", "present", "class")
@@ -28,7 +29,7 @@ def take_link(page: str, marks: Collection[str] = ()) -> dict[str, str] | None:
     ``marks``: names of which every link within the app has one, and which the page itself never writes. After the first
     query of a session only a query with such a mark counts as a link: an address that the page wrote may arrive late.
     """
-    query = {name: value for name, value in st.query_params.to_dict().items() if name not in CARRIED}
+    query = {name: value for name, value in without_marks(st.query_params.to_dict()).items() if name not in CARRIED}
     met = st.session_state.get(f"{page}.met")
     # A quick second click arrives with the address of before the first: that is no link.
     known = query in (written(page), met) or bool(met is not None and marks and query.keys().isdisjoint(marks))

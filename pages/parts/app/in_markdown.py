@@ -39,7 +39,7 @@ def in_markdown(said: Problem | Exception | str) -> str:
     """The engine's sentence with the given values as inline code: the parts of a problem, or whatever stands in “quotes”."""
     match said:
         case Problem():
-            return f"{as_code(said.setting)} is {as_code(said.given)}; allowed is {in_markdown(said.allowed)}."
+            return said.sentence(as_code, in_markdown)
         case ConfigError():
             return " ".join(map(in_markdown, said.problems))
         case Refused():  # its settings were checked before: the quotes hold titles of the app's own

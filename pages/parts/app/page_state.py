@@ -10,8 +10,9 @@ import streamlit as st
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
-from engine.settings.errors import Problem, checked, leniently
+from engine.settings.errors import Problem, checked, leniently, no_setting
 from engine.settings.fields import Parameters, Setting, settings_in, to_text
+from engine.settings.names import meant
 from pages.parts.app.address import NAMES, Hidden, read_hidden, take_link, write_link
 from pages.parts.app.glossary import setting_help
 from pages.parts.app.setting_widget import setting_widget
@@ -21,17 +22,18 @@ class PageState(Parameters):
     """What is set on a page, or looked at there, by the names of its link. Frozen; a page declares its own."""
 
 
-def not_allowed(allowed: str) -> PydanticCustomError:
-    """The error that a validator raises for a value that is none of the ``allowed`` ones, in words."""
-    return PydanticCustomError("choice", "{allowed}", {"allowed": allowed})
+def not_allowed(allowed: str, known: Collection[str] = ()) -> PydanticCustomError:
+    """The error that a validator raises for a value that is none of the ``allowed`` ones, in words. ``known``: their names."""
+    return PydanticCustomError("choice", "{allowed}", {"allowed": allowed, "known": list(known)})
 
 
 def one_of(known: Collection[str]) -> AfterValidator:
     """The validator of a name that is one of the ``known`` ones, or None."""
 
     def check(name: str | None) -> str | None:
+        name = name if name is None else meant(name, known)
         if name is not None and name not in known:
-            raise not_allowed("one of " + ", ".join(known))
+            raise not_allowed("one of " + ", ".join(known), known)
         return name
 
     return AfterValidator(check)
@@ -243,7 +245,7 @@ class ModelSettings(PageSettings, Generic[S]):
         names = self._model.model_fields
         state, ignored = leniently({name: text for name, text in query.items() if name in names}, self._checked)
         return state.model_dump(), ignored + [
-            Problem(name, text, "a name this page knows") for name, text in query.items() if name not in names
+            no_setting(name, text, names) for name, text in query.items() if name not in names
         ]
 
     def _checked(self, flat: Mapping[str, Any]) -> S:

@@ -33,7 +33,7 @@ class DesignState(PageState, DesignedSettings):
     @classmethod
     def _stored(cls, name: str | None) -> str | None:
         if name is not None and EXPERIMENTS.find(name) is None and find_comparison(name) is None:
-            raise not_allowed("one that goes here or is kept on this machine")
+            raise not_allowed("a comparison that runs here or is kept on this machine")
         return name
 
 

@@ -12,7 +12,7 @@ from engine.encodings import ENCODINGS
 from engine.experiments.choice.qualities import COSTS, QUALITIES
 from engine.experiments.comparison import DESIGN
 from engine.runs.store import RUN_ID
-from engine.settings.errors import Problem, checked, leniently
+from engine.settings.errors import Problem, checked, leniently, no_setting
 from engine.settings.fields import Setting, setting, settings_in, to_text
 from engine.tasks import PLAIN
 from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed, one_of
@@ -29,7 +29,6 @@ _OF_RUN = {row.name: row for row in settings_for(PLAIN)}
 RUN, STEP, LAYER, NEEDED, TESTED = "run", "step", "layer", "needs", "tested"
 NEEDS = {name: quality.need for name, quality in QUALITIES.items()} | COSTS
 """The needs that a reader can choose."""
-UNKNOWN = "a name this page knows with these encodings"
 
 
 def _of_run(name: str, **changes: Any) -> Any:
@@ -138,7 +137,9 @@ class EncodingsSettings(ModelSettings[EncodingsState]):
         own = {name for name in query if name.startswith(tuple(f"{side}." for side in SIDES))}
         values, ignored = super().read({name: text for name, text in query.items() if name not in own})
         exist = settings_now(values)
-        ignored += [Problem(name, query[name], UNKNOWN) for name in query if name in {*own, BASE} and name not in exist]
+        ignored += [
+            no_setting(name, query[name], exist) for name in query if name in {*own, BASE} and name not in exist
+        ]
         for side in SIDES:
             given = {name[len(side) + 1 :]: query[name] for name in own & exist.keys() if name.startswith(f"{side}.")}
             found, problems = leniently(given, partial(checked, ENCODINGS[values[side]].settings))

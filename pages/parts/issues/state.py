@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 import streamlit as st
-from pydantic import Field, field_validator
+from pydantic import field_validator
 
 from engine.experiments.experiment import MOST_SEEDS
 from engine.experiments.finding import Finding
@@ -18,6 +18,7 @@ from engine.experiments.trial import Trial
 from engine.foundation.formatting import counted
 from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import setting, to_text
+from engine.settings.names import meant
 from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, one_of
 from pages.parts.issues.guess import Guess, Prediction, guess_of, prediction_of, put_guess
 from pages.parts.stage.experiments import EXPERIMENTS, Asked, begin, seeds_setting
@@ -36,8 +37,10 @@ class IssueState(PageState):
     )
     extended: bool = setting(False, label="Extended", help="Also the arms that take longer.")
     experiment: str | None = None
-    guess: int | None = Field(default=None, ge=min(ANSWERS), le=max(ANSWERS))
-    size: float | None = Field(default=None, allow_inf_nan=False)
+    guess: int | None = setting(
+        None, label="Guess", help="The answer that was guessed before the run.", ge=min(ANSWERS), le=max(ANSWERS)
+    )
+    size: float | None = setting(None, label="Size", help="The size that was guessed before the run.", ge=-1e9, le=1e9)
 
     @field_validator("extended", mode="before")
     @classmethod
@@ -67,7 +70,7 @@ class IssueSettings(ModelSettings[IssueState]):
     def open_address(self) -> tuple[dict[str, str], list[Problem]]:
         """The address says at any time which issue is shown: a link to the map is empty."""
         link, ignored = super().open_address()
-        slug = st.query_params.get(ISSUE)
+        slug = meant(st.query_params.get(ISSUE, ""), ISSUES)
         values = self.values()
         if values[EXPERIMENT] is not None:
             shown_runs()[values[ISSUE]] = values[EXPERIMENT]

@@ -10,7 +10,8 @@ from engine.experiments.running.trial_cache import stored_trials_of
 from engine.runs.next_step import NextStep, next_step
 from engine.runs.run import Run
 from engine.runs.summary import Remark, run_summary
-from engine.settings.errors import ConfigError, Problem
+from engine.settings.errors import ConfigError, Problem, not_one_of
+from engine.settings.names import meant
 from pages.parts.app.in_markdown import escaped, in_markdown
 from pages.parts.boards.live.board import Overlay
 from pages.parts.charts.colors import color_of
@@ -30,10 +31,10 @@ def take_arrival(link: dict[str, str]) -> list[Problem]:
     """Note what a link says of where it comes from; a link that says nothing ends an earlier arrival."""
     if not link:
         return []
-    slug, name = link.get(ISSUE, ""), link.get(ARM, "")
+    slug, name = meant(link.get(ISSUE, ""), ISSUES), link.get(ARM, "")
     st.session_state.pop(ARRIVAL, None)
     if slug not in ISSUES:
-        return [Problem(ISSUE, slug, "the name of an issue")] if slug else []
+        return [not_one_of(ISSUE, slug, ISSUES)] if slug else []
     if name not in [arm.name for arm in ISSUES[slug].arms]:
         return [Problem(ARM, name, f"an arm of the issue {slug}")]
     st.session_state[ARRIVAL] = (slug, name)

@@ -7,8 +7,9 @@ from engine.config.link import from_query, to_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import COMPOSED, RunConfig, changed, parse, settings_for
 from engine.runs.run import Run
-from engine.settings.errors import Problem
+from engine.settings.errors import Problem, not_one_of
 from engine.settings.fields import Setting
+from engine.settings.names import meant
 from pages.parts.app.page_state import PageSettings
 from pages.parts.app.server import find
 
@@ -37,11 +38,14 @@ class LabSettings(PageSettings):
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any] | None, list[Problem]]:
         """Settings in a link win over those of its preset, these over those of the run it names."""
         own = {name: text for name, text in query.items() if name not in (RUN, PRESET, ISSUE, ARM)}
-        preset, run = query.get(PRESET), find(query[RUN]) if RUN in query else None
+        preset, run = (
+            meant(query[PRESET], PRESETS) if PRESET in query else None,
+            find(query[RUN]) if RUN in query else None,
+        )
         problems: list[Problem] = []
         base = to_query(run.config) if run is not None else {}
         if preset is not None and preset not in PRESETS:
-            problems.append(Problem(PRESET, preset, "one of " + ", ".join(PRESETS)))
+            problems.append(not_one_of(PRESET, preset, PRESETS))
         elif preset is not None:
             base = to_query(PRESETS[preset].config)
         chosen = {**base, **own}

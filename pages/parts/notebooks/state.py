@@ -90,7 +90,7 @@ def _held(state: NotebookState) -> None:
     """Raises ConfigError where the play is not one of this notebook."""
     found = PLAYERS.find(state.play) if state.play is not None else None
     if state.play is not None and (found is None or found.notebook.slug != state.notebook):
-        raise ConfigError([Problem("play", state.play, "one of this notebook that this server still holds")])
+        raise ConfigError([Problem("play", state.play, "a play of this notebook that this server still holds")])
 
 
 class NotebookSettings(ModelSettings[NotebookState]):

@@ -20,6 +20,7 @@ from engine.experiments.classroom import FORM, open_class
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import Lesson, Step, from_code, to_code
 from engine.settings.errors import ConfigError, Problem
+from engine.settings.names import meant
 from pages.parts.app.address import carried_in, carry
 from pages.parts.app.frame import listening_script, nothing
 from pages.parts.app.visitor import visitor
@@ -150,7 +151,7 @@ def open_lesson() -> list[Problem]:
     if not given or given == met or (now is not None and given == now.carried()):
         return []
     if "lesson" not in given:
-        return [Problem(name, given[name], "given together with lesson") for name in given]
+        return [Problem(name, given[name], "only in a link that also names a lesson") for name in given]
     try:
         lesson = from_code(given["lesson"])
     except ConfigError as error:
@@ -279,7 +280,7 @@ def _row(now: Presenting) -> str:
 def _follow(pressed: str, now: Presenting | None, file: str) -> None:
     """Do what a key or a button says; nothing where it means nothing now."""
     if now is None:
-        slug = st.query_params.get("issue")
+        slug = meant(st.query_params.get("issue", ""), ISSUES)
         if pressed == "present" and file == ISSUES_FILE and slug in ISSUES:
             start_lesson(Lesson(ISSUES[slug].title, (Step(10, slug),)))
         return

@@ -10,7 +10,7 @@ from engine.config.run_config import RunConfig
 from engine.experiments.story import STEPS
 from engine.experiments.story.steps import Step
 from engine.runs.run import Run
-from engine.settings.errors import ConfigError, Problem
+from engine.settings.errors import ConfigError, Problem, not_one_of
 from engine.settings.fields import Value, setting, to_text
 from pages.parts.app.frame import SCREEN
 from pages.parts.app.page_state import ModelSettings, PageState
@@ -48,10 +48,10 @@ def _check(state: StoryState) -> None:
     """The choice and the guesses are some of the step's; the run is one of the step's, and kept here."""
     step = STEPS[state.step - 1]
     if state.choice is not None and state.choice not in step.choices:
-        raise ConfigError([Problem(CHOICE, state.choice, "one of " + ", ".join(step.choices))])
+        raise ConfigError([not_one_of(CHOICE, state.choice, step.choices)])
     for name, answer in ((GUESS, state.guess), (GUESSED, state.guessed)):
         if answer is not None and answer not in step.question.answers:
-            raise ConfigError([Problem(name, answer, "one of " + ", ".join(step.question.answers))])
+            raise ConfigError([not_one_of(name, answer, step.question.answers)])
     if state.run is not None:
         run = find(state.run)
         if run is None or not belongs(run.config, step):

@@ -10,7 +10,7 @@ import streamlit as st
 from engine.config.run_config import RunConfig, settings_for
 from engine.config.text_recipe import CHOSEN, RECIPE, TASK, text_config
 from engine.runs.run import Run
-from engine.settings.errors import ConfigError, Problem
+from engine.settings.errors import ConfigError, Problem, no_setting
 from engine.settings.fields import Setting, to_text
 from engine.text import own
 from pages.parts.app.page_state import PageSettings
@@ -50,7 +50,7 @@ class TextSettings(PageSettings):
                 except ConfigError as error:
                     ignored += error.problems
             elif name != RUN_NAME:
-                ignored.append(Problem(name, given, f"one of {', '.join(CHOSEN)} or {RUN_NAME}"))
+                ignored.append(no_setting(name, given, [*CHOSEN, RUN_NAME]))
         return values, ignored
 
 

@@ -32,6 +32,7 @@ from pages.parts.web.middleware import (
     OwnOriginOnly,
     configured_origins,
 )
+from pages.parts.web.page_address import PageAddress
 from pages.parts.web.static_files import FOR_EVER, PACKED, PackedFiles
 
 Health = Callable[[], Mapping[str, int]]
@@ -126,6 +127,7 @@ def serving(
         middleware.append(Middleware(OwnOriginOnly, allowed=configured_origins()))
     middleware.append(Middleware(CountedTabs, admit=admit_tab))
     middleware.append(Middleware(PackedFiles, prefix=prefix))
+    middleware.append(Middleware(PageAddress, prefix=prefix, addresses=_of_pages))
     return {
         "routes": [
             live_route(_or_recorded(find), prefix, admit),
@@ -159,6 +161,13 @@ def _of_boards() -> dict[str, Source]:
     from pages.parts.boards.panels import FIGURES
 
     return {source.address: source for source in (LIVE, FIGURES)}
+
+
+def _of_pages() -> list[str]:
+    """The addresses of all pages."""
+    from pages.parts.app.frame import GLOSSARY, PLACES  # late, as above
+
+    return [view.address for place in PLACES for view in place.views] + [GLOSSARY.address]
 
 
 async def once_asked_to_end(stop: Callable[[], object]) -> None:

@@ -61,6 +61,13 @@ def test_a_failed_run_says_why_and_exits_with_one(capsys: Printed) -> None:
     assert last["remedy"]
 
 
+def test_settings_without_effect_are_said_beside_the_result(capsys: Printed) -> None:
+    assert main(["predict", "--family", "GRU", "--pos-encoding", "fire", "--n-heads", "8", "--json"]) == 0
+    told = capsys.readouterr()
+    assert told.err == "A GRU has no attention: positional encoding, heads, scores and the MLP are not used.\n"
+    assert lines(told.out)
+
+
 @pytest.mark.parametrize(("arguments", "expected"), CASES["refused"])
 def test_bad_input_is_one_line(arguments: list[str], expected: str, capsys: Printed) -> None:
     try:

@@ -107,7 +107,8 @@ def test_a_refusal_says_what_is_allowed(flat: dict[str, Any], setting: str, give
         parse(flat)
     (problem,) = caught.value.problems
     assert (problem.setting, problem.given) == (setting, given)
-    assert allowed in problem.allowed
+    assert allowed in str(problem)
+    assert "Did you mean" not in str(problem) or "Did you mean" in allowed
     assert "\n" not in str(caught.value)
 
 
@@ -125,6 +126,38 @@ def test_a_bad_link_keeps_what_fits() -> None:
     config, (problem,) = from_query({"v": "9", "steps": "50"})
     assert config.steps == 50
     assert problem.setting == "v", "another version"
+
+
+def test_a_value_is_understood_where_one_only_can_be_meant() -> None:
+    given = {
+        "task": "K-Back",
+        "pos_encoding": "RoPE",
+        "rope_layout": "Rotate-Half",
+        "family": "GRU",
+        "optimizer": "AdamW",
+    }
+    config = parse(given)
+    assert config == parse({
+        "task": "k_back", "pos_encoding": "rope", "rope_layout": "rotate_half", "family": "gru", "optimizer": "adamw",
+    })  # fmt: skip
+    assert from_query(given) == (config, [])
+    assert RunConfig(pos_encoding="T5 bias").pos_encoding == "t5_bias"
+
+
+def test_the_marks_that_others_add_to_a_link_are_passed_over() -> None:
+    marks = {"utm_source": "moodle", "fbclid": "x", "gclid": "y", "msclkid": "z", "mc_eid": "1"}
+    assert from_query({**marks, "steps": "50"}) == (RunConfig(steps=50), [])
+    _, problems = from_query({"source": "moodle", "utm": "1"})
+    assert [problem.setting for problem in problems] == ["source", "utm"]
+
+
+def test_a_default_that_does_not_go_with_a_link_is_named_with_what_it_must_be() -> None:
+    config, (problem,) = from_query({"attention_score": "additive", "steps": "50"})
+    assert (config.attention_score, config.steps) == ("scaled_dot", 50)
+    assert str(problem) == (
+        "attention_score is additive; allowed is one that goes with attention_impl fused. Else attention_impl must be "
+        "materialised for attention_score additive, which no fused kernel computes."
+    )
 
 
 def test_changes_name_what_differs() -> None:

@@ -1,0 +1,26 @@
+"""Names that a reader typed: which known one is meant, and which one is near."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+CLOSE = 0.7
+"""The least likeness of a known name that is asked about, from 0 to 1 (``difflib.SequenceMatcher.ratio``)."""
+LONGEST = 60
+"""The most characters of a name that are compared."""
+
+
+def meant(given: str, known: Iterable[str]) -> str:
+    """The one known name that a text can mean, whatever its capitals and the signs between its words; else the text itself."""
+    alike = [name for name in known if _plain(name) == _plain(given)]
+    return alike[0] if len(alike) == 1 else given
+
+
+def did_you_mean(given: str, known: Iterable[str]) -> str:
+    """A question that names the known name nearest to a text; empty where none is near."""
+    by_plain = {_plain(name): name for name in known}
+    near = get_close_matches(_plain(given), by_plain, n=1, cutoff=CLOSE)
+    return f"Did you mean {by_plain[near[0]]}?" if near else ""
+
+
+def _plain(name: str) -> str:
+    return name[:LONGEST].strip().lower().replace("-", "_").replace(" ", "_")
