@@ -21,6 +21,7 @@ from engine.experiments.choice.qualities import CHOICE, QUALITIES, SETS
 from engine.experiments.choice.table import Cell, State, column
 from engine.experiments.evidence.store import save
 from engine.experiments.evidence.table import write_evidence
+from engine.settings.errors import not_one_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,7 +78,7 @@ class Need:
         name, _, times = text.partition("@")
         quality = QUALITIES.get(name)
         if quality is None:
-            raise argparse.ArgumentTypeError(f"need is {text}; allowed is one of {', '.join(QUALITIES)}.")
+            raise argparse.ArgumentTypeError(str(not_one_of("need", text, QUALITIES)))
         if (times or "1") not in map(str, quality.times):
             raise argparse.ArgumentTypeError(
                 f"need is {text}; allowed after @ is {', '.join(map(str, quality.times))}."
