@@ -1,7 +1,7 @@
 """Settings read from text, as a link or a command line gives them; errors about them, each in one sentence: the setting, the given value,
 the allowed values."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -52,13 +52,12 @@ class Problem:
         return f"{said} {as_words(self.hint)}" if self.hint else said
 
 
-def not_one_of(setting: str, given: str, known: Iterable[str], other: str = "") -> Problem:
+def not_one_of(setting: str, given: str, known: Collection[str], other: str = "") -> Problem:
     """The problem that a value is none of the known names. ``other``: what is allowed beside them."""
-    names = list(known)
-    return Problem(setting, given, f"one of {', '.join(names)}{other}", did_you_mean(given, names))
+    return Problem(setting, given, f"one of {', '.join(known)}{other}", did_you_mean(given, known))
 
 
-def no_setting(name: str, given: str, known: Iterable[str], hint: str = "") -> Problem:
+def no_setting(name: str, given: str, known: Collection[str], hint: str = "") -> Problem:
     """The problem that there is no setting of that name among the known ones."""
     return Problem(name, given, "", hint or did_you_mean(name, known))
 

@@ -1,6 +1,6 @@
 """Names that a reader typed: which known one is meant, and which one is near."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from difflib import get_close_matches
 
 CLOSE = 0.7
@@ -9,18 +9,21 @@ LONGEST = 60
 """The most characters of a name that are compared."""
 
 
-def meant(given: str, known: Iterable[str]) -> str:
+def meant(given: str, known: Collection[str]) -> str:
     """The one known name that a text can mean, whatever its capitals and the signs between its words; else the text itself."""
-    alike = [name for name in known if _plain(name) == _plain(given)]
+    if given in known:
+        return given
+    plain = _plain(given)
+    alike = [name for name in known if _plain(name) == plain]
     return alike[0] if len(alike) == 1 else given
 
 
-def did_you_mean(given: str, known: Iterable[str]) -> str:
+def did_you_mean(given: str, known: Collection[str]) -> str:
     """A question that names the known name nearest to a text; empty where none is near."""
     by_plain = {_plain(name): name for name in known}
-    near = get_close_matches(_plain(given), by_plain, n=1, cutoff=CLOSE)
+    near = get_close_matches(_plain(given[:LONGEST]), by_plain, n=1, cutoff=CLOSE)
     return f"Did you mean {by_plain[near[0]]}?" if near else ""
 
 
 def _plain(name: str) -> str:
-    return name[:LONGEST].strip().lower().replace("-", "_").replace(" ", "_")
+    return name.strip().lower().replace("-", "_").replace(" ", "_")

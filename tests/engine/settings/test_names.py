@@ -1,0 +1,42 @@
+"""Names as people type them: one meaning is understood, none is guessed, and a near one is asked about."""
+
+import pytest
+
+from engine.settings.names import did_you_mean, meant
+
+KNOWN = ("rope", "t5_bias", "missing-mask", "off_by_one")
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("RoPE", "rope"),
+        ("T5 bias", "t5_bias"),
+        (" missing_mask ", "missing-mask"),
+        ("Off-By-One", "off_by_one"),
+        ("rop", "rop"),
+        ("", ""),
+        ("rope" + 100 * " " + "x", "rope" + 100 * " " + "x"),
+    ],
+)
+def test_one_meaning_is_understood_and_none_is_guessed(given: str, name: str) -> None:
+    assert meant(given, KNOWN) == name
+
+
+def test_two_meanings_are_none_but_a_name_as_it_is_written_is_itself() -> None:
+    assert meant("A_B", ("a-b", "a_b")) == "A_B"
+    assert meant("a_b", ("a-b", "a_b")) == "a_b"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("mising mask", "Did you mean missing-mask?"),
+        ("ropes", "Did you mean rope?"),
+        ("zork", ""),
+        ("", ""),
+        ("x" * 10**6, ""),
+    ],
+)
+def test_a_near_name_is_asked_about(given: str, said: str) -> None:
+    assert did_you_mean(given, KNOWN) == said
