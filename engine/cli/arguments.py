@@ -2,6 +2,8 @@
 
 import argparse
 import sys
+from collections.abc import Mapping
+from functools import cache
 
 from engine.config.link import flag
 from engine.config.run_config import RunConfig, parse, settings_for
@@ -11,6 +13,7 @@ from engine.settings.fields import Setting, to_text
 from engine.tasks import TASKS
 
 
+@cache
 def all_settings() -> dict[str, Setting]:
     """Every setting that exists under any task and encoding."""
     found: dict[str, Setting] = {}
@@ -37,9 +40,20 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         add_setting(groups.setdefault(row.group, parser.add_argument_group(row.group)) if row.group else parser, row)
 
 
+def settings_in(given: argparse.Namespace) -> dict[str, str]:
+    """The settings of a run among the given options."""
+    return {name: getattr(given, name) for name in all_settings() if getattr(given, name) is not None}
+
+
 def config_from(given: argparse.Namespace) -> RunConfig:
     """The config of the given options; what is known to fail or to have no effect in it is said on stderr. Raises ConfigError."""
-    config = parse({name: getattr(given, name) for name in all_settings() if getattr(given, name) is not None})
+    config = parse(settings_in(given))
     for sentence in warnings_of(config):
         print(sentence, file=sys.stderr)
     return config
+
+
+def refuse(options: Mapping[str, object], beside: str) -> None:
+    """Raise ValueError with one sentence where there are ``options``, none of which counts beside another one."""
+    for name, value in options.items():
+        raise ValueError(f"{name} is {value}, which has no meaning beside {beside}; leave one of the two out.")

@@ -2,14 +2,14 @@
 
 import argparse
 import secrets
+from functools import partial
 from math import isnan
 
-from rich.console import Console
 from rich.table import Table
 
-from engine.cli.arguments import add_setting
+from engine.cli.arguments import add_setting, refuse
 from engine.cli.cluster import add_scheduler, warm_pool
-from engine.cli.terminal import follow, print_json, table
+from engine.cli.terminal import console, follow, kept, print_json, table
 from engine.estimate.at_scale import PRECISIONS, WELL_KNOWN
 from engine.foundation.formatting import in_bytes, in_fine_time
 from engine.sweeps import KINDS
@@ -31,22 +31,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
+    settings = {name: value for name in ("kinds", *SETTINGS) if (value := getattr(given, name)) is not None}
     if given.models:
+        refuse(settings, "--models")
         return _show_models(given.precision, as_json=given.json)
-    names = ("kinds", *SETTINGS)
-    plan = read_plan({name: getattr(given, name) for name in names if getattr(given, name) is not None})
+    plan = read_plan(settings)
     with warm_pool(given.scheduler, 1) as pool:
         sweep = Sweep(plan, pool).start()
         follow(sweep, "cost")
     if sweep.state == "failed":
         raise ValueError(sweep.problem)
-    keep(secrets.token_urlsafe(12), sweep.result)
     if given.json:
         print_json(to_json(sweep.result))
     else:
-        Console().print(points_table(sweep.result), fits_table(sweep.result))
+        console().print(points_table(sweep.result), fits_table(sweep.result))
         for skip in sweep.result.skips:
-            Console().print(f"{KINDS[skip.kind].label} from {skip.place:,} on was left out: {skip.why}")
+            console().print(f"{KINDS[skip.kind].label} from {skip.place:,} on was left out: {skip.why}")
+    kept("The measurement", partial(keep, secrets.token_urlsafe(12), sweep.result))
     return 0
 
 
@@ -96,5 +97,5 @@ def _show_models(precision: str, *, as_json: bool) -> int:
         )
         for row in models
     )  # fmt: skip
-    Console().print(table("Predicted", columns, rows, left=1))
+    console().print(table("Predicted", columns, rows, left=1))
     return 0

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from rich.console import Console
-
-from engine.cli.arguments import add_settings, config_from
+from engine.cli.arguments import add_settings, config_from, refuse, settings_in
 from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.experiments import measure_rates, run_to_end
-from engine.cli.terminal import print_json, table
+from engine.cli.terminal import console, kept, print_json, table
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
@@ -21,6 +20,7 @@ from engine.experiments.choice.qualities import CHOICE, QUALITIES, SETS
 from engine.experiments.choice.table import Cell, State, column
 from engine.experiments.evidence.store import save
 from engine.experiments.evidence.table import write_evidence
+from engine.experiments.trial import Trial
 from engine.settings.errors import not_one_of
 
 
@@ -44,10 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> int:
-    if given.measure:
-        measure(given)
+    if given.write and not given.measure:
+        refuse({"write": given.write}, "a list of encodings")
     if given.evidence or given.need or given.measure:
-        return _show_evidence(given.need, as_json=given.json)
+        refuse(settings_in(given), "--evidence, --need and --measure")
+        measured = measure(given) if given.measure else None
+        return _show_evidence(given.need, measured, as_json=given.json)
     rows = encoding_rows(config_from(given))
     if given.json:
         print_json(*rows)
@@ -61,7 +63,7 @@ def run(given: argparse.Namespace) -> int:
         for row in rows
     )
     columns = ("name", "label", "acts on", "parameters", "FLOPs", "source")
-    Console().print(table("Positional encodings", columns, lines))
+    console().print(table("Positional encodings", columns, lines))
     return 0
 
 
@@ -86,27 +88,31 @@ class Need:
         return cls(name, int(times or 1))
 
 
-def measure(given: argparse.Namespace) -> None:
+def measure(given: argparse.Namespace) -> list[Trial]:
     """Measure the whole table, and write or keep what was measured. Raises ValueError with the reason where it fails."""
+    trials: list[Trial] = []
     if given.write:
         given.write.mkdir(parents=True, exist_ok=True)
     with warm_pool(given.scheduler) as pool:
         experiment = measure_rates(CHOICE, pool, as_json=given.json, folder=given.write)
         for first_seed in SETS:
             task = run_to_end(replace(experiment, first_seed=first_seed), pool, as_json=given.json)
-            save(task)
+            trials += task.trials
+            kept("The evidence", partial(save, task))
             if given.write:
-                write_evidence([task.report], given.write)
+                kept("The evidence", partial(write_evidence, [task.report], given.write))
+    return trials
 
 
 def seeds_in_words(first_seed: int) -> str:
     return f"seeds {first_seed} to {first_seed + CHOICE.seeds - 1}"
 
 
-def _show_evidence(needs: Sequence[Need], *, as_json: bool) -> int:
-    """Print the table, or for needs their columns, and the answer to them."""
+def _show_evidence(needs: Sequence[Need], measured: Sequence[Trial] | None, *, as_json: bool) -> int:
+    """Print the table, or for needs their columns, and the answer to them. ``measured``: the trials of this machine, by default the
+    latest ones that it kept."""
     asked = needs or [Need(quality.slug, times) for quality in QUALITIES.values() for times in quality.times]
-    columns = [column(QUALITIES[need.quality], need.times) for need in asked]
+    columns = [column(QUALITIES[need.quality], need.times, measured) for need in asked]
     said = advice(columns if needs else [])
     if as_json:
         print_json(*({"encoding": name, **cell} for one in columns for name, cell in one.cells.items()))
@@ -116,7 +122,7 @@ def _show_evidence(needs: Sequence[Need], *, as_json: bool) -> int:
     heads = [f"{one.quality.label}{f', {one.times}×' if one.quality.lengths else ''}" for one in columns]
     names = said.order or tuple(columns[0].cells)
     lines = ((ENCODINGS[name].label, *(cell_in_words(one.cells[name]) for one in columns)) for name in names)
-    Console().print(table("Which one should I use?", ("encoding", *heads), lines))
+    console().print(table("Which one should I use?", ("encoding", *heads), lines))
     print(
         "Accuracy, or for language nats per character; = the best, or no worse than is worth naming, ? undecided, * measured here."
     )

@@ -4,11 +4,10 @@ import math
 from functools import partial
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import TimeRemainingColumn
 from rich.table import Table
 
-from engine.cli.terminal import POLL_SECONDS, follow, print_json, table
+from engine.cli.terminal import POLL_SECONDS, console, follow, kept, print_json, table
 from engine.experiments.experiment import Experiment
 from engine.experiments.rates import RateGrid, as_row, at_best_rates, best_in_words, measured_grids, write_grids
 from engine.experiments.running import trial_cache
@@ -35,12 +34,12 @@ def measure_rates(
 ) -> Experiment:
     """Measure the grids of an experiment's arms, and print and write them; the experiment with each arm at its best rate."""
     grids = measured_grids(experiment, lambda part: run_to_end(part, pool, as_json=as_json).trials, extended)
-    if folder is not None:
-        write_grids(experiment.slug, grids, folder)
     if as_json:
         print_json(*({"event": "rates", "slug": experiment.slug, **as_row(grid)} for grid in grids))
     else:
-        Console().print(rates_table(experiment, grids))
+        console().print(rates_table(experiment, grids))
+    if folder is not None:
+        kept("The learning rates", partial(write_grids, experiment.slug, grids, folder))
     return at_best_rates(experiment, grids)
 
 

@@ -3,15 +3,15 @@
 import argparse
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from rich.console import Console
 from rich.table import Table
 
 from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.experiments import measure_rates, run_to_end
-from engine.cli.terminal import print_json, table
+from engine.cli.terminal import console, kept, print_json, table
 from engine.experiments.evidence.store import save
 from engine.experiments.evidence.table import write_evidence
 from engine.experiments.experiment import PILOT_SEEDS
@@ -37,7 +37,7 @@ def list_issues(given: argparse.Namespace) -> int:
         )
         for issue in ISSUES.values()
     )
-    Console().print(table("Documented issues", ("slug", "group", "claims"), rows, lines=True))
+    console().print(table("Documented issues", ("slug", "group", "claims"), rows, lines=True))
     return 0
 
 
@@ -70,17 +70,17 @@ def run(given: argparse.Namespace) -> int:
                 measure_rates(issue, pool, as_json=given.json, extended=given.extended, folder=given.write)
                 continue
             task = run_to_end(issue, pool, as_json=given.json, extended=given.extended)
-            save(task)
             reports.append(task.report)
-            if given.write:
-                write_evidence([task.report], given.write)
             if given.json:
                 print_json(task.report.to_json())
             else:
-                Console().print(claims_table(task.report))
+                console().print(claims_table(task.report))
+            kept("The evidence", partial(save, task))
+            if given.write:
+                kept("The evidence", partial(write_evidence, [task.report], given.write))
         seconds = time.monotonic() - began
     if given.all and reports and not given.json:
-        Console().print(summary_table(reports, seconds))
+        console().print(summary_table(reports, seconds))
     return 0
 
 

@@ -3,10 +3,8 @@
 import argparse
 from dataclasses import asdict
 
-from rich.console import Console
-
 from engine.cli.arguments import config_from
-from engine.cli.terminal import memory_table, print_json, table
+from engine.cli.terminal import console, memory_table, print_json, table
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction, predict
 from engine.estimate.speed import fully_measured
@@ -15,14 +13,15 @@ from engine.foundation.formatting import in_bytes
 
 def run(given: argparse.Namespace) -> int:
     config = config_from(given)
+    speed = None
     if not fully_measured():
         import torch  # about a second; once per machine
 
         from engine.training.speed import measure_speed
 
         torch.set_num_threads(1)
-        measure_speed()
-    prediction = predict(config)
+        speed = measure_speed()
+    prediction = predict(config, speed)
     if config.device not in ("auto", "cpu"):
         from engine.training.device import choose_device
 
@@ -35,17 +34,17 @@ def run(given: argparse.Namespace) -> int:
 
 
 def show(prediction: Prediction, config: RunConfig) -> None:
-    console, steps = Console(), config.steps
+    shown, steps = console(), config.steps
     rows = ((part, f"{count:,}") for part, count in prediction.by_part.items())
-    console.print(table(f"{prediction.parameters:,} parameters", ("part", "parameters"), rows, left=1))
-    console.print(memory_table(prediction.memory, "Predicted memory of a training step"))
-    console.print(
+    shown.print(table(f"{prediction.parameters:,} parameters", ("part", "parameters"), rows, left=1))
+    shown.print(memory_table(prediction.memory, "Predicted memory of a training step"))
+    shown.print(
         f"At its highest the run takes at most {in_bytes(prediction.peak)} beside the program itself: a bound of its steps, "
         "validations, snapshots and what is measured at its end, usually well above what it takes."
     )
     seconds = prediction.seconds(steps)
     if seconds is not None:
-        console.print(
+        shown.print(
             f"About {prediction.steps_per_second:,.0f} steps per second: {seconds:,.1f} s for {steps:,} steps and what is "
             f"measured after them ({prediction.result_seconds:,.1f} s), on one CPU core."
             + ("" if config.device in ("auto", "cpu") else f" The speed of {config.device} is not measured.")

@@ -1,7 +1,8 @@
 """Output on the terminal: tables, lines of JSON, and a bar that follows a background task."""
 
 import json
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
@@ -13,6 +14,31 @@ from engine.settings.costs import Memory
 
 POLL_SECONDS = 0.2
 """Seconds between two updates of the bar."""
+UNLIMITED = 2**16
+"""The columns of a line that no terminal shows."""
+
+
+class OutputConsole(Console):
+    """A console whose reader may leave, as ``head`` does: BrokenPipeError is then raised, as by ``print``."""
+
+    def on_broken_pipe(self) -> None:
+        raise
+
+
+def console() -> Console:
+    """Standard output. In a pipe or a file no line is cut or broken, whatever its length."""
+    return OutputConsole(width=None if sys.stdout.isatty() else UNLIMITED)
+
+
+def kept(what: str, keep: Callable[[], object]) -> bool:
+    """Keep something that was shown before, and return whether the disk took it; else a line on stderr says so."""
+    try:
+        keep()
+    except OSError as error:
+        reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        print(f"{what} could not be kept ({reason}).", file=sys.stderr)
+        return False
+    return True
 
 
 def print_json(*rows: object) -> None:
@@ -31,6 +57,8 @@ def table(
 ) -> Table:
     """A table. ``left``: how many columns are aligned to the left, by default all; ``lines``: whether there is one between two rows."""
     made = Table(*columns, title=title, show_lines=lines)
+    for column in made.columns:
+        column.overflow = "fold"  # a number that is cut would be another one
     for column in made.columns[left:] if left is not None else ():
         column.justify = "right"
     for row in rows:

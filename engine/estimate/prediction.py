@@ -66,11 +66,12 @@ class Prediction:
         return (steps + self.recording_steps) * self.seconds_per_step + self.result_seconds + self.data_seconds
 
 
-def predict(config: RunConfig) -> Prediction:
+def predict(config: RunConfig, measured: Speed | None = None) -> Prediction:
+    """What a run takes; ``measured``: the speed of this machine, by default the one that is stored."""
     sizes = shapes(config)
     parts = count_parameters(config, **sizes.of_model)
     flops = flops_per_step(config, parts, sizes.length, sizes.source_length)
-    known = known_speed()
+    known = measured or known_speed()
     speed = known if known is not None and known.covers(config) else None
     memory = predict_memory(
         config, length=sizes.length, source_length=sizes.source_length, cut_targets=cuts_targets(config),

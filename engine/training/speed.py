@@ -11,6 +11,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
 from engine.estimate.prediction import predict
 from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, baseline_work, remember_speed
+from engine.foundation.log import LOG
 from engine.runs.events import Progress
 from engine.runs.record_options import LEAST_RECORD
 from engine.training.train import train
@@ -32,7 +33,8 @@ BASELINE_TIMED = 10
 
 
 def measure_speed() -> Speed:
-    """Time the runs on the CPU (a few seconds), store the fitted speed and return it."""
+    """Time the runs on the CPU (a few seconds) and return the fitted speed. It is stored; where the disk does not take it, a line in the
+    log says so."""
     small, large = (_seconds_per_step(config, TIMED[config]) for config in (SMALL, LARGE))
     flops_small, flops_large = predict(SMALL).flops_per_step, predict(LARGE).flops_per_step
     layers_small, layers_large = SMALL.n_layers + 2, LARGE.n_layers + 2
@@ -43,7 +45,10 @@ def measure_speed() -> Speed:
     inverse_rate = max(inverse_rate, 1e-14)
     overhead = max((small - flops_small * inverse_rate) / layers_small, 1e-6)
     speed = Speed(overhead, 1 / inverse_rate, tuple(map(_measure_baseline, BASELINES)))
-    remember_speed(speed)
+    try:
+        remember_speed(speed)
+    except OSError as error:
+        LOG.warning("The speed of this machine could not be kept: %s", error.strerror or type(error).__name__)
     return speed
 
 
