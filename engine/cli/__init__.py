@@ -37,12 +37,6 @@ COMMANDS = {
 class OneLineParser(argparse.ArgumentParser):
     """A parser that reports an error in one line on stderr and exits with 2."""
 
-    def parse_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]
-        given, unknown = self.parse_known_args(args, namespace)
-        if unknown:
-            self.error(_unknown(unknown, vars(given)))
-        return given
-
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_INPUT, f"{self.prog}: {message}\n")
 
@@ -54,7 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sub = commands.add_parser(name, help=command.help, description=command.help, allow_abbrev=False)
         command.add_arguments(sub)
         sub.add_argument("--json", action="store_true", help="one JSON object per line")
-    given = parser.parse_args(arguments)
+    given, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        parser.error(_unknown(unknown, vars(given)))
     try:
         return COMMANDS[given.command].run(given)
     except ValueError as error:
