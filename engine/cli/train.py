@@ -3,25 +3,26 @@
 import argparse
 import math
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from time import time
 from typing import Any
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from engine.cli.arguments import add_settings, config_from
+from engine.cli.arguments import add_settings, config_from, refuse, settings_in
 from engine.cli.cluster import add_scheduler, events_of, run_on
-from engine.cli.terminal import memory_table, print_json, table
+from engine.cli.saved import Training, interrupted_run, keeping, new_folder
+from engine.cli.terminal import console, memory_table, print_json, table
 from engine.config.run_config import RunConfig
+from engine.estimate.layout import metric_names
 from engine.runs import events
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import RecordOptions
 from engine.runs.run import Run
+from engine.runs.summary import unknown_tokens
 from engine.tasks import TASKS
 from engine.text import own
 
@@ -34,46 +35,63 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--text-file", type=Path, metavar="FILE", help="train on this text: UTF-8, at most 1 MB; it is kept as --text"
     )
-    parser.add_argument("--save", type=Path, metavar="FOLDER", help="leave config, events, snapshots and weights there")
+    parser.add_argument(
+        "--save", type=Path, metavar="FOLDER",
+        help="leave config, events, snapshots and weights there; Ctrl-C leaves also what --resume goes on from",
+    )  # fmt: skip
+    parser.add_argument("--resume", type=Path, metavar="FOLDER", help="go on with an interrupted run that --save left")
     add_scheduler(parser)
 
 
 def run(given: argparse.Namespace) -> int:
-    if given.text_file is not None:
-        on_text = [name for name, task in TASKS.items() if task.corpus]
-        if (given.task or RunConfig().task) not in on_text:
-            raise ValueError(f"--text-file is for --task {' and --task '.join(on_text)} only.")
-        given.text = own.keep_file(given.text_file)
-    config = config_from(given)
+    folder, config = (None, _config(given)) if given.resume is None else _resumed(given)
     # On the terminal nobody sees a snapshot, which takes as long as many steps.
-    shown = given.json or given.save is not None
-    with training(given.scheduler, config, RecordOptions(snapshots=shown)) as (run_events, save_weights):
+    record = RecordOptions(snapshots=given.json or given.save is not None or folder is not None)
+    with training(given.scheduler, config, record, folder) as found:
         if given.save is not None:
-            run_events = saving(run_events, config, save_weights, given.save)
+            folder = new_folder(given.save, config)
+        run_events = found.events if folder is None else keeping(found, folder)
         code = (show_as_json if given.json else show_to_person)(config, run_events)
     if code == 0 and TASKS[config.task].corpus:
         show_counting_models(config, as_json=given.json)
     return code
 
 
+def _config(given: argparse.Namespace) -> RunConfig:
+    if given.text_file is not None:
+        on_text = [name for name, task in TASKS.items() if task.corpus]
+        if (given.task or RunConfig().task) not in on_text:
+            raise ValueError(f"--text-file is for --task {' and --task '.join(on_text)} only.")
+        given.text = own.keep_file(given.text_file)
+    return config_from(given)
+
+
+def _resumed(given: argparse.Namespace) -> tuple[RunFolder, RunConfig]:
+    others = {name: getattr(given, name) for name in ("text_file", "save", "scheduler") if getattr(given, name)}
+    refuse(settings_in(given) | others, "--resume")
+    return interrupted_run(given.resume)
+
+
 @contextmanager
 def training(
-    scheduler: str, config: RunConfig, record: RecordOptions
-) -> Iterator[tuple[Iterable[events.Event], Callable[[Path], None]]]:
-    """The events of a run, and how its weights are saved after them: trained on the cluster of that scheduler, or on this machine where
-    it is empty. A run that is interrupted here is stopped there."""
+    scheduler: str, config: RunConfig, record: RecordOptions, interrupted: RunFolder | None = None
+) -> Iterator[Training]:
+    """A run: on the cluster of that scheduler, or on this machine where it is empty; from the state of an ``interrupted`` one, or from its
+    beginning. A run on the cluster is stopped there where it is interrupted here."""
     if scheduler:
         with run_on(scheduler, config, record) as there:
-            yield events_of(there), partial(_copy_weights, there)
+            yield Training(events_of(there), partial(_copy_weights, there), None)
         return
     import torch  # only once the settings are valid
 
     from engine.model.build import save_weights
-    from engine.training.train import prepare, train
+    from engine.training.train import begin, train
 
     torch.set_num_threads(1)  # as in a worker: the same numbers, and faster at these sizes
-    model = prepare(config)
-    yield train(config, model, record), partial(save_weights, model)
+    state = begin(config)
+    if interrupted is not None:
+        state.load(interrupted.state)
+    yield Training(train(config, record=record, state=state), partial(save_weights, state.model), state)
 
 
 def _copy_weights(run: Run, file: Path) -> None:
@@ -89,28 +107,19 @@ def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
     if as_json:
         print_json({"event": "counting_models", **told})
     elif told["levels"]:
+        unknown = told["facts"]["unknown"] / max(1, told["facts"]["held_out"])
+        known = {name: f"{math.exp(nats):.1f}" for name, nats in told["known"].items()} if unknown else {}
         rows = (
-            (name if name == "unigram" else f"Kneser-Ney {name}", f"{nats:.3f}", f"{math.exp(nats):.1f}")
+            (
+                name if name == "unigram" else f"Kneser-Ney {name}", f"{nats:.3f}", f"{math.exp(nats):.1f}",
+                *([known[name]] if known else []),
+            )
             for name, nats in told["levels"].items()
-        )
-        Console().print(table("Counting models on the same held-out windows", ("model", "loss", "perplexity"), rows))
-
-
-def saving(
-    run_events: Iterable[events.Event], config: RunConfig, save_weights: Callable[[Path], None], path: Path
-) -> Iterator[events.Event]:
-    """Pass the events on and store them in the app's run format, and at the end the weights. Raises ValueError where the folder
-    exists."""
-    folder = RunFolder(path)
-    try:
-        folder.write_config(path.name, config, owner="", created=time())
-    except FileExistsError:
-        raise ValueError(f"save is {path}; allowed is a folder that does not exist yet.") from None
-    for event in run_events:
-        if not isinstance(event, events.Measuring):
-            folder.write_events([event])
-        yield event
-    save_weights(folder.weights)
+        )  # fmt: skip
+        columns = ("model", "loss", "perplexity", *(["known perplexity"] if known else []))
+        title = "Counting models on the same held-out windows"
+        title += f"; {unknown:.1%} of the held-out tokens are unknown" if unknown else ""
+        console().print(table(title, columns, rows))
 
 
 def show_as_json(config: RunConfig, run_events: Iterable[events.Event]) -> int:
@@ -122,16 +131,16 @@ def show_as_json(config: RunConfig, run_events: Iterable[events.Event]) -> int:
                 continue
             print_json(events.to_json(event))
             code = 0 if isinstance(event, events.Finished) else code
-    except KeyboardInterrupt:
-        print_json(events.to_json(events.Ended(step, "stopped", "Interrupted.")))
+    except KeyboardInterrupt as interrupt:
+        print_json(events.to_json(events.Ended(step, "stopped", str(interrupt) or "Interrupted.")))
         return INTERRUPTED
     return code
 
 
 def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int:
-    console = Console()
-    columns = (MofNCompleteColumn(), BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(TextColumn("step"), *columns, console=console) as bar:
+    shown = console()
+    columns = (MofNCompleteColumn(), BarColumn(12), TimeRemainingColumn(), TextColumn("{task.description}"))
+    with Progress(TextColumn("step"), *columns, console=shown) as bar:
         task = bar.add_task("", total=config.steps)
         try:
             for event in run_events:
@@ -139,7 +148,7 @@ def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int
                     case events.Started():
                         bar.console.print(started_sentence(event))
                     case events.Progress(validation=dict() as validation):
-                        bar.update(task, completed=event.step, description=in_words(validation))
+                        bar.update(task, completed=event.step, description=in_words(config, validation))
                     case events.Progress():
                         bar.update(task, completed=event.step)
                     case events.Measuring():
@@ -152,11 +161,13 @@ def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int
                         return FAILED
                     case events.Finished():
                         last = event
-        except KeyboardInterrupt:
-            bar.console.print("Stopped.")
+        except KeyboardInterrupt as interrupt:
+            bar.console.print(str(interrupt) or "Stopped.")
             return INTERRUPTED
-    console.print(result_table(last))
-    console.print(memory_table(last.memory, "Measured memory"))
+    shown.print(result_table(last))
+    if sentence := unknown_tokens(config, last.metrics):
+        shown.print(sentence)
+    shown.print(memory_table(last.memory, "Measured memory"))
     return 0
 
 
@@ -165,14 +176,17 @@ def started_sentence(event: events.Started) -> str:
     return f"{event.parameters:,} parameters on {event.device}{expected}. {event.note}".strip()
 
 
-def in_words(metrics: dict[str, Any]) -> str:
-    return "  ".join(f"{name.replace('_', ' ')} {value:.3f}" for name, value in metrics.items())
+def in_words(config: RunConfig, metrics: dict[str, Any]) -> str:
+    """The main numbers of a validation, so few that a terminal of 80 columns has room for them."""
+    named = ("loss", metric_names(config)[0], "unknown_share")
+    return "  ".join(f"{name.replace('_', ' ')} {metrics[name]:.3f}" for name in named if metrics.get(name))
 
 
 def result_table(event: events.Finished) -> Table:
     """Held-out metrics: a row for the trained length, then one for each test length."""
-    names = list(event.metrics)
     found: list[dict[str, Any]] = [{"length": "trained", **event.metrics}, *event.by_length]
+    unknown = any(row.get("unknown_share") for row in found)
+    names = [name for name in event.metrics if unknown or not name.startswith("known_")]
     rows = (
         (str(row["length"]), *(f"{row[name]:.3f}" if name in row else "" for name in names), str(row.get("note", "")))
         for row in found

@@ -1,0 +1,108 @@
+"""A run in a folder: kept there while it trains, also where it is interrupted, and gone on with (``train --save``, ``--resume``)."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import time
+from types import FrameType
+from typing import TYPE_CHECKING, NamedTuple
+
+from engine.config.run_config import RunConfig
+from engine.runs.events import Event, Failed, Finished, Measuring, Progress, Snapshot
+from engine.runs.folder import RunFolder
+
+if TYPE_CHECKING:
+    from engine.training.state import TrainingState
+
+
+class Training(NamedTuple):
+    """A run that is about to train."""
+
+    events: Iterable[Event]
+    save_weights: Callable[[Path], None]
+    state: TrainingState | None
+    """None where it trains on another machine."""
+
+
+def new_folder(path: Path, config: RunConfig) -> RunFolder:
+    """The folder of a new run in the app's format. Raises ValueError where it exists."""
+    folder = RunFolder(path)
+    try:
+        folder.write_config(path.name, config, owner="", created=time())
+    except FileExistsError:
+        raise ValueError(f"save is {path}; allowed is a folder that does not exist yet.") from None
+    return folder
+
+
+def interrupted_run(path: Path) -> tuple[RunFolder, RunConfig]:
+    """The folder and the config of a run that was interrupted. Raises ValueError with one sentence where it holds none."""
+    folder = RunFolder(path)
+    try:
+        _, config, _, _ = folder.read_config()
+    except (OSError, ValueError):
+        raise ValueError(f"resume is {path}; allowed is a folder that train --save left.") from None
+    if folder.server():
+        raise ValueError(f"resume is {path}, which is a run of the app; it goes on there.")
+    if any(isinstance(event, Finished | Failed) for event in folder.read_events()):
+        raise ValueError(f"resume is {path}, a run that has come to its end; allowed is one that was interrupted.")
+    if not folder.state.exists():
+        raise ValueError(f"resume is {path}, where no state was left; Ctrl-C and SIGTERM leave one.")
+    return folder, config
+
+
+def keeping(training: Training, folder: RunFolder) -> Iterator[Event]:
+    """Pass the events on and keep them in the folder, and at the end the weights.
+
+    Ctrl-C or SIGTERM ends the run after the step that goes on: weights and state are then kept, too, and KeyboardInterrupt is raised. A
+    run that has not begun leaves no folder. A run that goes on repeats the steps after its state; their events are there already.
+    """
+    last = {type(event): event.step for event in folder.read_events() if isinstance(event, Progress | Snapshot)}
+    state = training.state
+    step = 0 if state is None else state.step
+    try:
+        with _noted_signals(state is not None) as came:
+            for event in training.events:
+                if isinstance(event, Progress):
+                    step = event.step
+                if isinstance(event, Measuring):
+                    yield event
+                elif not isinstance(event, Progress | Snapshot) or event.step > last.get(type(event), -1):
+                    folder.write_events([event])
+                    yield event
+                if not came or state is None or isinstance(event, Finished | Failed):
+                    continue
+                if state.started and state.step == step:  # else the last step is not told of yet
+                    training.save_weights(folder.weights)
+                    state.save(folder.state)
+                    raise KeyboardInterrupt(f"Stopped after step {step}; train --resume {folder.path} goes on.")
+            training.save_weights(folder.weights)
+    except BaseException:
+        if not folder.begun:
+            shutil.rmtree(folder.path, ignore_errors=True)
+        raise
+    folder.state.unlink(missing_ok=True)
+
+
+@contextmanager
+def _noted_signals(wanted: bool) -> Iterator[list[int]]:
+    """Ctrl-C and SIGTERM as they come; a second one is raised as KeyboardInterrupt. What is ignored stays so."""
+    came: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if came:
+            raise KeyboardInterrupt
+        came.append(number)
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    replaced = {number: was for number, was in before.items() if wanted and was not in (None, signal.SIG_IGN)}
+    for number in replaced:
+        signal.signal(number, note)
+    try:
+        yield came
+    finally:
+        for number, was in replaced.items():
+            signal.signal(number, was)
