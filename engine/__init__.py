@@ -3,3 +3,5 @@
 Works alone, as a library and as ``python -m engine``. Never imports streamlit. Modules that need torch
 are imported by workers only; configs, registries, events and predictions are plain Python.
 """
+
+VERSION = "0.1.0"

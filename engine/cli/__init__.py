@@ -1,16 +1,19 @@
 """The command line. A new command is one small file and one row in :data:`COMMANDS`."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, NoReturn
 
+from engine import VERSION
 from engine.cli import cost, encodings, issue, predict, sample, train
 from engine.cli.arguments import add_settings
 from engine.config.link import flag
 from engine.settings.errors import shown
 from engine.settings.names import did_you_mean
 
+PROGRAM = "python -m engine"
 BAD_INPUT = 2
 
 
@@ -42,29 +45,26 @@ class OneLineParser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = OneLineParser(prog="python -m engine", description="Attention Lab's engine, without a screen.")
-    commands = parser.add_subparsers(dest="command", required=True, parser_class=OneLineParser, metavar="command")
-    for name, command in COMMANDS.items():
-        sub = commands.add_parser(name, help=command.help, description=command.help, allow_abbrev=False)
-        command.add_arguments(sub)
-        sub.add_argument("--json", action="store_true", help="one JSON object per line")
-    given, unknown = parser.parse_known_args(arguments)
-    if unknown:
-        parser.error(_unknown(unknown, vars(given)))
+    name = PROGRAM
     try:
+        parser = _parser()
+        given, unknown = parser.parse_known_args(arguments)
+        if unknown:
+            parser.error(_unknown(unknown, vars(given)))
+        name = f"{PROGRAM} {given.command}"
         return COMMANDS[given.command].run(given)
     except ValueError as error:
-        print(f"{parser.prog} {given.command}: {error}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return train.INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be written goes nowhere
         return 0
     except OSError as error:
         reason = f"{error.filename}: {error.strerror}." if error.filename else str(error)
-        print(f"{parser.prog} {given.command}: {reason}", file=sys.stderr)
+        print(f"{name}: {reason}", file=sys.stderr)
         return BAD_INPUT
 
 
@@ -74,3 +74,14 @@ def _unknown(given: Sequence[str], known: Iterable[str]) -> str:
     flags = [flag(name) for name in known]
     said = [f"There is no option {shown(option)}. {did_you_mean(option, flags)}".rstrip() for option in options]
     return " ".join(said) or f"{shown(given[0])} stands there without an option."
+
+
+def _parser() -> OneLineParser:
+    parser = OneLineParser(prog=PROGRAM, description="Attention Lab's engine, without a screen.")
+    parser.add_argument("--version", action="version", version=f"Attention Lab {VERSION}")
+    commands = parser.add_subparsers(dest="command", required=True, parser_class=OneLineParser, metavar="command")
+    for name, command in COMMANDS.items():
+        sub = commands.add_parser(name, help=command.help, description=command.help, allow_abbrev=False)
+        command.add_arguments(sub)
+        sub.add_argument("--json", action="store_true", help="one JSON object per line")
+    return parser

@@ -1,0 +1,88 @@
+"""The command line in a terminal and in a pipe: Ctrl-C, readers that leave, narrow tables, the version."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from engine.cli import main
+from engine.cli.terminal import table
+from engine.encodings import ENCODINGS
+
+Printed, Patch = pytest.CaptureFixture[str], pytest.MonkeyPatch
+
+
+def begun(*arguments: str) -> subprocess.Popen[str]:
+    """The command line in a process. Whoever runs the tests in the background hands down a SIGINT that is ignored."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "engine", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+
+
+def interrupted(*options: str) -> None:
+    """Train, and end that with Ctrl-C."""
+    process = begun("train", "--steps", "1000000", "--json", *options)
+    assert process.stdout is not None
+    while json.loads(process.stdout.readline())["event"] != "progress":
+        pass
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert (json.loads(out.splitlines()[-1])["state"], process.returncode) == ("stopped", 130)
+    assert "Traceback" not in err
+
+
+def test_ctrl_c_ends_cleanly() -> None:
+    interrupted()
+
+
+@pytest.mark.parametrize("after", [0.15, 0.3, 0.6, 0.9, 1.3, 1.8, 2.5])
+def test_ctrl_c_while_the_program_is_loaded_leaves_no_traceback(after: float) -> None:
+    process = begun("train", "--steps", "1000000")
+    time.sleep(after)  # a moment of starting, whichever it is on this machine
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert "Traceback" not in err
+    assert process.returncode in (-signal.SIGINT, 130)
+
+
+@pytest.mark.parametrize("arguments", [["train", "--steps", "30"], ["train", "--steps", "5", "--json"], ["issues"]])
+def test_a_reader_that_leaves_is_no_error(arguments: list[str]) -> None:
+    process = begun(*arguments)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr is not None
+    assert (process.stderr.read(), process.wait()) == ("", 0)
+
+
+def test_what_is_piped_is_whole_and_on_a_narrow_terminal_every_digit_is_there(
+    capsys: Printed, monkeypatch: Patch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert main(["cost", "--models"]) == 0
+    shown = capsys.readouterr().out
+    assert "70,553,706,496" in shown
+    assert "cache per token" in shown
+    assert main(["encodings"]) == 0
+    shown = capsys.readouterr().out
+    assert all(row.source in shown for row in ENCODINGS.values())
+    narrow = Console(width=40)
+    with narrow.capture() as said:
+        narrow.print(table(None, ("model", "parameters"), [("a long name of a model", "70,553,706,496")] * 2))
+    cells = [line.split("│")[1:-1] for line in said.get().splitlines() if "│" in line]
+    assert "".join(cell[1].strip() for cell in cells).count("70,553,706,496") == 2
+    assert "…" not in said.get()
+
+
+def test_the_version_is_that_of_the_project(capsys: Printed) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["--version"])
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
+    assert (left.value.code, capsys.readouterr().out) == (0, f"Attention Lab {project['version']}\n")
