@@ -1,10 +1,12 @@
 """``sample``: the text that a saved language model writes after a prompt."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from engine.cli.terminal import print_json
 from engine.runs.folder import RunFolder
+from engine.text.tokens import unknown_in_words
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,4 +34,6 @@ def run(given: argparse.Namespace) -> int:
         print_json(told)
     else:
         print(told["prompt"] + told["text"])
+        if told["unknown"]:
+            print(unknown_in_words(told["unknown"]), file=sys.stderr)
     return 0

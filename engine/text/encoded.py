@@ -67,6 +67,8 @@ def read_text(trained: Encoded, given: str) -> Read:
 
     Raises ValueError with one sentence where nothing is left.
     """
+    if any("\ud800" <= character <= "\udfff" for character in given):
+        raise ValueError("The prompt is no text in UTF-8.")
     vocabulary = trained.vocabulary
     parts = _going_on(list(pieces(normalised(given).strip(), trained.unit)), vocabulary)
     if not parts:

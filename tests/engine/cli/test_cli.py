@@ -1,9 +1,8 @@
 """The command line as a person or a script meets it: exit codes, one line per complaint, one JSON object per line."""
 
 import json
-import signal
-import subprocess
-import sys
+import random
+import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -121,6 +120,15 @@ def test_the_whole_table_is_measured_by_one_command(tmp_path: Path, monkeypatch:
         assert stored["seeds"] == [first, first + 1]
         assert list(stored["issues"]["choice"]["arms"]) == [arms[0].name]
 
+    for name in ("save", "write_evidence"):
+        monkeypatch.setattr(encodings, name, full)
+    assert main(["encodings", "--measure", "--write", str(tmp_path), "--need", "short"]) == 0
+    told = capsys.readouterr()
+    assert told.err.count("The evidence could not be kept") == 4
+    assert any("RoPE" in line and "*" in line for line in told.out.splitlines()), (
+        "shown as measured here, though not kept"
+    )
+
 
 def test_predict_agrees_with_the_model(capsys: Printed, monkeypatch: Patch) -> None:
     from engine.config.run_config import RunConfig
@@ -136,24 +144,12 @@ def test_predict_agrees_with_the_model(capsys: Printed, monkeypatch: Patch) -> N
     assert row["steps_per_second"] > 0
 
 
-def interrupted(*options: str) -> None:
-    """Train, and end that with Ctrl-C."""
-    # Whoever runs the tests in the background hands down a SIGINT that is ignored.
-    process = subprocess.Popen(
-        [sys.executable, "-m", "engine", "train", "--steps", "1000000", "--json", *options],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
-    while json.loads(process.stdout.readline())["event"] != "progress":
-        pass
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate()
-    assert (json.loads(out.splitlines()[-1])["state"], process.returncode) == ("stopped", 130)
-    assert "Traceback" not in err
-
-
-def test_ctrl_c_ends_cleanly() -> None:
-    interrupted()
+def test_predict_needs_no_disk(capsys: Printed, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(speed, "TIMED", dict.fromkeys(speed.TIMED, 3))
+    monkeypatch.setattr(speed, "BASELINE_TIMED", 3)
+    monkeypatch.setenv("ATTENTION_LAB_DATA", "/dev/null/read-only")
+    assert main(["predict", "--json"]) == 0
+    assert lines(capsys.readouterr().out)[0]["steps_per_second"] > 0
 
 
 @pytest.mark.parametrize("folder", ["/proc/x", "/dev/null/x"])
@@ -187,6 +183,26 @@ def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(capsys: 
     assert told_again == told
 
 
+def full(*given: object) -> None:
+    raise OSError(28, "No space left on device", "/data/x")
+
+
+def test_a_full_disk_costs_a_warning_and_not_the_result(tmp_path: Path, capsys: Printed, monkeypatch: Patch) -> None:
+    monkeypatch.setitem(ISSUES, "fake", fake_issue(base={"steps": 9, "learning_rate": 0.001}))
+    monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
+    for name in ("save", "write_evidence"):
+        monkeypatch.setattr(f"engine.cli.issue.{name}", full)
+    assert main(["issue", "fake", "--seeds", "2", "--write", str(tmp_path)]) == 0
+    told = capsys.readouterr()
+    assert "Undecided (needs at least six seeds)" in told.out
+    assert told.err.count("The evidence could not be kept (/data/x: No space left on device).") == 2
+    monkeypatch.setattr("engine.cli.experiments.write_grids", full)
+    assert main(["issue", "fake", "--rates", "--write", str(tmp_path)]) == 0
+    told = capsys.readouterr()
+    assert "best rate" in told.out
+    assert "The learning rates could not be kept" in told.err
+
+
 def test_the_learning_rates_of_an_issue_are_measured_and_written(
     tmp_path: Path, capsys: Printed, monkeypatch: Patch
 ) -> None:
@@ -212,12 +228,40 @@ def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: Printed) -> None
     assert counted["levels"]["bigram"] < counted["levels"]["unigram"]
     sample = ["sample", str(tmp_path / "run"), "--prompt", "a", "--length", "4", "--temperature", "0"]
     assert main(sample) == 0
-    assert capsys.readouterr().out.startswith("a rose")
+    told = capsys.readouterr()
+    assert told.out.startswith("a rose")
+    assert told.err == ""
+    assert main([*sample[:3], "a zebra's rose", *sample[4:]]) == 0
+    assert capsys.readouterr().err == (
+        "“zebra”, “'”, “s” are not in the vocabulary: the model reads the unknown token there.\n"
+    )
+    assert main([*sample[:3], "a \udcff", *sample[4:]]) == 2
+    assert "no text in UTF-8" in capsys.readouterr().err
     assert main(["sample", str(tmp_path), "--prompt", "a"]) == 2
     assert "no folder that train --save left" in capsys.readouterr().err
     file.write_bytes(b"\xff" * 5000)
     assert main(given) == 2
     assert "not UTF-8" in capsys.readouterr().err
+
+
+def test_of_a_text_of_unknown_words_no_number_stands_alone(tmp_path: Path, capsys: Printed) -> None:
+    draw = random.Random(0)
+    file = tmp_path / "han.txt"
+    file.write_text("".join("".join(map(chr, draw.choices(range(0x4E00, 0x9FA5), k=6))) + "。" for _ in range(800)))
+    given = ["train", "--task", "shakespeare_words", "--text-file", str(file), "--vocab-size", "100", "--steps", "2"]
+    assert main(given) == 0
+    shown = capsys.readouterr().out
+    assert "unknown share" in shown
+    assert "of the held-out tokens are unknown, that is, not in the vocabulary; over the others accuracy is" in shown
+    assert "says little: characters are the better unit" in shown
+    assert re.search(
+        "Counting models on the same held-out windows; 50.\\d% of the held-out tokens", " ".join(shown.split())
+    )
+    assert "known perplexity" in shown
+    assert main([*given, "--json"]) == 0
+    *_, finished, counted = lines(capsys.readouterr().out)
+    assert finished["metrics"]["unknown_share"] == pytest.approx(0.5, abs=0.02)
+    assert counted["known"].keys() == counted["levels"].keys()
 
 
 def printed(table: Table) -> str:
