@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from engine.text import own, plays
-from engine.text.tokens import Unit, Vocabulary, is_word, joined, name_of, normalised, pieces, vocabulary_of
+from engine.text.tokens import Unit, Vocabulary, has_pieces, is_word, joined, name_of, normalised, pieces, vocabulary_of
 
 OWN_SHARE = 10
 """The last tenth of a person's own text is held out."""
@@ -21,6 +21,25 @@ def documents(text: str, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     whole = own.read(text)
     end = len(whole) - len(whole) // OWN_SHARE
     return (whole[:end],), (whole[end:],)
+
+
+def without_window(text: str, unit: Unit, length: int) -> str:
+    """Why nothing can be trained on a text at that length, in one sentence: a part of it has no window. Empty where there is no reason.
+    Raises ValueError where there is no such text."""
+    for side, (document, *_) in zip(("to train on", "held out"), documents(text, 1), strict=True):
+        if not has_pieces(document, unit, length + 1):
+            return no_window(side, unit, length)
+    return ""
+
+
+def no_window(side: str, unit: Unit, length: int) -> str:
+    """That a side of a text, "to train on" or "held out", is too short, in one sentence."""
+    remedy = "take more text or a smaller seq_len"
+    if unit == "words":
+        remedy = (
+            "take more text, a smaller seq_len, or characters (task shakespeare_chars) where few blanks part the words"
+        )
+    return f"The text {side} has no window of {length + 1} tokens; {remedy}."
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, pairwise, repeat
+from itertools import chain, islice, pairwise, repeat
 from typing import Literal
 
 import numpy as np
@@ -54,6 +54,12 @@ def pieces(text: str, unit: Unit) -> Sequence[str]:
     if unit == "characters":
         return text
     return list(map(sys.intern, _piece().findall(text)))
+
+
+def has_pieces(text: str, unit: Unit, count: int) -> bool:
+    """Whether the text has at least so many pieces; it is read only so far."""
+    found = text if unit == "characters" else _piece().finditer(text)
+    return any(True for _ in islice(found, count - 1, None))
 
 
 def joined(parts: Sequence[str], unit: Unit) -> str:

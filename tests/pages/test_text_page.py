@@ -38,6 +38,8 @@ def test_a_text_of_ones_own_is_trained_on_and_written_on_from(open_page: Open) -
     assert not app.exception, app.exception
     assert "than counting pairs of words" in said(app)
     assert "its last tenth" in said(app)
+    share = run.ending.metrics["unknown_share"]
+    assert (f"{share:.1%} of the held-out tokens are unknown" in said(app)) == (share > 0)
     (table,) = app.table
     assert list(table.value.index) == ["The model", "Unigram", "Kneser-Ney bigram", "Kneser-Ney trigram"]
     assert table.value.index.name == "Model", "no head without words"
@@ -57,11 +59,37 @@ def test_a_text_of_ones_own_is_trained_on_and_written_on_from(open_page: Open) -
     assert len(server.pool().runs.live()) == 0, "a link trains nothing"
 
 
+def test_many_unknown_words_are_said_beside_the_numbers(open_page: Open) -> None:
+    app = given_text(open_page("text.py"), " ".join(f"w{n} of" for n in range(900)))
+    app.number_input(key="text.set.steps").set_value(5).run()
+    app.number_input(key="text.set.vocab_size").set_value(40).run()
+    press(app, "Train")
+    run = server.find(app.session_state["text.run"])
+    assert run.wait_for(10**9, 60)
+    app.run(timeout=120)
+    assert not app.exception, app.exception
+    assert "of the held-out tokens are unknown" in said(app)
+    assert "the loss over all says little: characters are the better unit" in said(app)
+    (table,) = app.table
+    assert [column.split(" (")[0] for column in table.value.columns] == ["All tokens", "Known tokens", "Words"]
+
+
+def test_a_text_without_blanks_is_told_when_it_is_given_and_leads_on_by_character(open_page: Open) -> None:
+    app = given_text(open_page("text.py"), "我喜欢你" * 500)
+    assert "has no window of 17 tokens" in said(app)
+    assert disabled(app, "Train")
+    (link,) = [link for link in app.get("page_link") if "by character" in link.proto.label]
+    name = app.session_state["text.form"]["text"]
+    assert dict(parse_qsl(link.proto.query_string)) == {"task": "shakespeare_chars", "text": name}
+    assert not disabled(given_text(app), "Train")
+
+
 def test_on_arrival_it_shows_the_recorded_run(open_page: Open) -> None:
     words = said(open_page("text.py"))
     assert "recorded run" in words
     assert "it guessed better than counting pairs of words (now perplexity" in words
     assert "Trains on 1,082,267 tokens" in words
+    assert "13.1% of the held-out tokens are unknown" in words
 
 
 def test_a_text_that_does_not_do_is_refused_in_one_sentence(open_page: Open) -> None:

@@ -10,6 +10,7 @@ from torch import Tensor
 from engine.settings.base import BaseConfig
 from engine.tasks.base.data import IGNORE, TaskData
 from engine.tasks.text import TextSettings
+from engine.text.encoded import no_window
 
 SPLIT_SHARE = 5
 """Where the split is by windows, one of this many windows is held out."""
@@ -59,6 +60,7 @@ class TextCorpus:
         self.trained = trained if own.text_tokens is None else (_stretch(trained, own.text_tokens, config.seed),)
         """The texts that may be trained on, [token] each."""
         self._held_out = _tensors(text.held_out)
+        self._unit = own.unit
         self._stride = own.stride if own.windows == "overlapping" else None
         self._split, self._most, self._seed = own.split, config.dataset_size, config.seed
         self._cut: dict[tuple[int, bool], tuple[Windows, Tensor]] = {}
@@ -104,9 +106,7 @@ class TextCorpus:
                 rows = rows[(draw < 1 / SPLIT_SHARE) == held_out]
         if len(rows) == 0:
             side = "held out" if held_out else "to train on"
-            raise ValueError(
-                f"The text {side} has no window of {length + 1} tokens; take more text or a smaller seq_len."
-            )
+            raise ValueError(no_window(side, self._unit, length))
         return windows, rows
 
 

@@ -1,5 +1,6 @@
 """The run beside counting models: the steps at which it passed them, and the tokens on which it is better."""
 
+from collections.abc import Mapping
 from math import exp
 from pathlib import Path
 
@@ -8,8 +9,9 @@ import streamlit as st
 
 from engine.analysis.text.jobs import CompareWithCounting, Counted, CountWords
 from engine.foundation.errors import JobError
+from engine.runs.events import Progress
 from engine.runs.run import Run
-from engine.runs.summary import passed
+from engine.runs.summary import passed, unknown_tokens
 from engine.text import plays
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once, if_known
@@ -25,7 +27,7 @@ SAID = {"bigram": "counting pairs of words", "trigram": "counting groups of thre
 NAMES = {"model": "The model", "unigram": "Unigram", "bigram": "Kneser-Ney bigram", "trigram": "Kneser-Ney trigram"}
 POLL_SECONDS = 1.0
 """Seconds between two checks of a live run's validation."""
-PARTS = {"all": "All tokens", "words": "Words", "layout": "Between words"}
+PARTS = {"all": "All tokens", "known": "Known tokens", "words": "Words", "layout": "Between words"}
 WORDS = (Path(__file__).parent / "words.md").read_text("utf-8")
 
 
@@ -69,6 +71,17 @@ def _say_passed(run: Run) -> None:
         if not rows and run.state != "failed":  # as many lines, so that nothing below moves later
             st.markdown(":material/pending: The run has just begun.")
             st.markdown("&nbsp;")
+        st.caption(in_markdown(unknown_tokens(run.config, _scores(run, known))) or "&nbsp;")
+
+
+def _scores(run: Run, known: Counted | None) -> Mapping[str, float]:
+    """What the last validation measured; before it, and in a run of an earlier version, only the share of unknown tokens in all held-out
+    text."""
+    rows = (event for event in reversed(list(run.events.landmarks())) if isinstance(event, Progress))
+    scores = next((event.validation for event in rows if event.validation is not None), {})
+    if "unknown_share" in scores or known is None:
+        return scores
+    return {"unknown_share": known["facts"]["unknown"] / max(1, known["facts"]["held_out"])}
 
 
 def show_text_facts(run: Run) -> None:
@@ -79,8 +92,8 @@ def show_text_facts(run: Run) -> None:
     held_out = ", ".join(name.replace("-", " ").title() for name in plays.HELD_OUT)
     where = held_out if run.config.value("text") == PLAYS else "its last tenth"
     st.caption(
-        f"Trains on {facts['trained']:,} tokens, tested on {facts['held_out']:,} others ({where}); "
-        f"{facts['unknown'] / max(1, facts['held_out']):.0%} of those are not among the {facts['known']:,} known tokens."
+        f"Trains on {facts['trained']:,} tokens with a vocabulary of {facts['known']:,}, tested on {facts['held_out']:,} others "
+        f"({where})."
     )
 
 
@@ -96,6 +109,8 @@ def show_counting(run: Run) -> None:
         return
     nats, sizes = found["nats"], found["tokens"]
     parts = [part for part in PARTS if any(part in values for values in nats.values())]
+    if sizes["known"] == sizes["all"]:
+        parts.remove("known")
     frame = pd.DataFrame(
         [[f"{exp(values[part]):.1f}" if part in values else "" for part in parts] for values in nats.values()],
         index=pd.Index([NAMES[name] for name in nats], name="Model"),
@@ -126,7 +141,7 @@ def show_words(run: Run | None) -> None:
 
 def _words_apart(nats: dict[str, dict[str, float]]) -> str:
     """The part of the lead over the trigram that is on words, in one sentence computed from the numbers."""
-    lead = {part: nats["trigram"][part] - nats["model"][part] for part in nats["model"] if part != "all"}
     where = {"words": "on words", "layout": "between them"}
+    lead = {part: nats["trigram"][part] - nats["model"][part] for part in where if part in nats["model"]}
     said = [f"{'lower' if lead[part] > 0 else 'higher'} by {abs(lead[part]):.2f} nats {where[part]}" for part in lead]
     return f"Beside the trigram the model's loss is {' and '.join(said)}."

@@ -7,8 +7,11 @@ import streamlit as st
 
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig
+from engine.config.text_recipe import text_config
 from engine.runs.run import Run
 from engine.text import own
+from engine.text.encoded import without_window
+from engine.text.tokens import Unit
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refusal
 from pages.parts.app.own_runs import pause_button, say_watching, start_run, stop_button
@@ -16,6 +19,8 @@ from pages.parts.app.visitor import visitor
 from pages.parts.text.state import PLAYS, RUN, SETTINGS, form_config
 
 KIND, PASTED, FILE, LAST = "text.kind", "text.pasted", "text.file", "text.own"
+BY_CHARACTER = "shakespeare_chars"
+WORDS: Unit = "words"
 KINDS = {"plays": "Shakespeare", "own": "Your own"}
 
 
@@ -33,8 +38,17 @@ def choose_text() -> None:
 
 
 def waits_for_text() -> bool:
-    """Whether the reader chose a text of their own but has not given it."""
-    return bool(st.session_state[KIND] == "own" and SETTINGS.values()["text"] == PLAYS)
+    """Whether the reader chose a text of their own but has not given one that can be trained on."""
+    own_text, name = st.session_state[KIND] == "own", SETTINGS.values()["text"]
+    return bool(own_text and (name == PLAYS or _too_few_words(name)))
+
+
+def _too_few_words(name: str) -> str:
+    """Why a text of one's own cannot be trained on word by word; empty where it can, or where it is gone, which is said elsewhere."""
+    try:
+        return without_window(name, WORDS, text_config().seq_len)
+    except ValueError:
+        return ""
 
 
 def _turn() -> None:
@@ -55,6 +69,12 @@ def _ask_for_text() -> None:
             )
         except ValueError as error:
             st.error(in_markdown(error), icon=":material/error:")
+        if problem := _too_few_words(name):
+            st.warning(in_markdown(problem), icon=":material/warning:")
+            query = {"task": BY_CHARACTER, "text": name}
+            st.page_link(
+                "lab.py", label="Read it by character, in the lab", icon=":material/science:", query_params=query
+            )
     with st.expander("Give a text" if name == PLAYS else "Give another text", expanded=name == PLAYS):
         st.file_uploader("A file: plain text in UTF-8, at most 1 MB", key=FILE)
         st.text_area("Or paste it here", key=PASTED, height=120, placeholder=f"At least {own.SMALLEST:,} characters")

@@ -11,6 +11,7 @@ from engine.config.run_config import RunConfig, parse
 from engine.runs.events import Failed, Snapshot
 from engine.tasks.text.data import text_corpus
 from engine.text import own
+from engine.text.encoded import without_window
 from engine.training.data import Data
 from engine.training.train import train
 
@@ -95,6 +96,34 @@ def test_chance_is_the_share_of_the_commonest_character_and_too_little_text_is_s
     assert Data(config).chance() == pytest.approx(TEXT[:3600].count(commonest) / 3600)
     with pytest.raises(ValueError, match="no window of 601 tokens"):
         Data(config.replace(seq_len=600)).validation_batch()
+
+
+def refusal(config: RunConfig) -> str:
+    """Why the windows of both sides cannot be drawn; empty where they can."""
+    try:
+        Data(config).training_batch()
+        Data(config).validation_batch()
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("x" * 5000, "to train on"), (" " * 5000, "to train on"), ("👩" * 2000, "to train on"), ("一" * 2000, "to train on"),
+        ("a b " * 1000 + "x" * 1000, "held out"), ("x" * 9000 + " a b" * 250, "to train on"),
+        ("a " * 560, ""), ("a b\n" * 400, ""),
+    ],
+)  # fmt: skip
+def test_that_a_text_has_no_window_is_known_before_anything_is_counted(
+    text: str, why: str, own_data_folder: Path
+) -> None:
+    name = own.keep(text.encode())
+    said = without_window(name, "words", 16)
+    assert (why in said) if why else not said
+    assert refusal(parse({"task": "shakespeare_words", "text": name, "seq_len": 16})) == said
+    assert without_window(name, "characters", 16) == ""
 
 
 def test_a_run_shows_characters_and_perplexity(config: RunConfig) -> None:
