@@ -138,8 +138,8 @@ def _perplexity(loss: float) -> float:
 
 
 def chance_of(config: RunConfig, data: Data) -> dict[str, float]:
-    """The scores of blind guessing: metric name to value, ``loss`` in nats."""
-    sizes = labelled(config)
+    """The scores of blind guessing: metric name to value, ``loss`` in nats. Of a text it is guessing among the tokens that it has."""
+    choices = labelled(config).n_outputs if data.corpus is None else data.corpus.kinds
     guess = data.chance()
-    uniform_loss = torch.tensor(float(sizes.n_outputs)).log().item()
+    uniform_loss = torch.tensor(float(choices)).log().item()
     return {"loss": uniform_loss, **dict.fromkeys(data.validation_batch(size=2).regions, guess)}

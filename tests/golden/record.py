@@ -6,6 +6,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -18,9 +19,10 @@ from engine.config.run_config import parse
 from engine.experiments.issues import ISSUES
 from engine.experiments.trial import read_trial
 from engine.foundation.json_lines import json_lines
-from engine.runs.events import ARRAYS, Event, Finished, Measuring, Progress, Snapshot, to_json
+from engine.runs.events import ARRAYS, Event, Finished, Measuring, Progress, Snapshot, Started, to_json
 from engine.runs.record_options import RecordOptions
 from engine.sweeps.measure import cpu_name
+from engine.tasks import TASKS
 from engine.training.train import train
 
 FILE = Path(__file__).parent / "record.json"
@@ -73,8 +75,14 @@ def without_later(value: Any) -> Any:
 
 def run_of(flat: dict[str, Any]) -> dict[str, Any]:
     """One run's fingerprint and the numbers by which it is compared on another machine."""
-    recorded = train(parse(flat), record=RecordOptions(evaluations=100))
+    config = parse(flat)
+    recorded = train(config, record=RecordOptions(evaluations=100))
     events = [event for event in recorded if not isinstance(event, Snapshot) or event.step in SNAPSHOTS_AT]
+    if TASKS[
+        config.task
+    ].corpus:  # the record counts every token of a vocabulary as a guess, also those that its text lacks
+        every = torch.tensor(float(config.task_settings.n_symbols)).log().item()
+        events = [replace(e, chance=e.chance | {"loss": every}) if isinstance(e, Started) else e for e in events]
     started, last = events[0], events[-1]
     losses = [event.loss for event in events if isinstance(event, Progress)]
     return {

@@ -44,6 +44,11 @@ class Corpus(Protocol):
         """The share of the training text that the best constant guess gets right."""
         ...
 
+    @property
+    def kinds(self) -> int:
+        """The number of different tokens in the training text; the vocabulary may have room for more."""
+        ...
+
     def draw(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> tuple[Tensor, Tensor]:
         """Inputs and the answers at each position, both [size, length]. Raises ValueError where there are none."""
         ...

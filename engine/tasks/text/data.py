@@ -66,6 +66,7 @@ class TextCorpus:
         self._cut: dict[tuple[int, bool], tuple[Windows, Tensor]] = {}
         counts = torch.cat(self.trained).bincount()
         self.chance = counts.max().item() / counts.sum().item()
+        self.kinds = int((counts > 0).sum())
 
     def draw(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> tuple[Tensor, Tensor]:
         """Windows drawn with repeats while training; held-out ones each at most once as far as there are enough."""

@@ -1,5 +1,6 @@
 """The text tasks: what their settings refuse, and windows and splits of a small text, checked against slices of that text."""
 
+import math
 import random
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from engine.tasks.text.data import text_corpus
 from engine.text import own
 from engine.text.encoded import without_window
 from engine.training.data import Data
+from engine.training.evaluation import chance_of
 from engine.training.train import train
 
 OVERLAPPING = {"windows": "overlapping", "seq_len": 8, "stride": 8}
@@ -94,6 +96,9 @@ def test_windows_split_at_random_are_apart_but_share_text_where_they_overlap(con
 def test_chance_is_the_share_of_the_commonest_character_and_too_little_text_is_said(config: RunConfig) -> None:
     commonest = max(CHARACTERS, key=TEXT[:3600].count)
     assert Data(config).chance() == pytest.approx(TEXT[:3600].count(commonest) / 3600)
+    assert chance_of(config, Data(config))["loss"] == pytest.approx(math.log(len(set(TEXT[:3600]))))
+    few = config.replace(vocab_size=5)
+    assert chance_of(few, Data(few))["loss"] == pytest.approx(math.log(5)), "four known ones and the unknown one"
     with pytest.raises(ValueError, match="no window of 601 tokens"):
         Data(config.replace(seq_len=600)).validation_batch()
 
