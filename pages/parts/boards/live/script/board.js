@@ -163,7 +163,8 @@ function sourceOf(board) {
       if (!globalThis.matchMedia("(prefers-reduced-motion: reduce)").matches) replay.start()
     } else if (board.data.run) {
       if (swallowed) askToBePolled()
-      else unfollow = followRun(board, { onNews: take, onSilence: neverStream, onRefusal: askToBePolled })
+      const heard = { onNews: take, onSilence: noStream, onRefusal: askToBePolled, onBack: streamAgain }
+      unfollow = followRun(board, heard, swallowed)
     }
   }
   /** Show the untrained model of the page's settings; the picture of earlier settings stays until it is there. */
@@ -182,9 +183,13 @@ function sourceOf(board) {
       }
     },
   })
-  const neverStream = () => {
+  const noStream = () => {
     swallowed = true
     askToBePolled()
+  }
+  const streamAgain = () => {
+    swallowed = false
+    board.setState("fallback", "")
   }
   const askToBePolled = () => {
     board.setState("fallback", `${board.data.run}/${mount}`)
