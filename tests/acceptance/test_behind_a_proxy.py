@@ -41,7 +41,7 @@ def deployed(folder: Path, path: str = "/", proxy: str = "127.0.0.1", **environm
     proxy connects to the app."""
     given, _ = deploy_line()
     with running("app.py", folder, **given, **environment) as (_, inner):
-        port, lines = free_port(), nginx_lines()
+        port, (zone, lines) = free_port(), nginx_lines()
         assert (lines.count("location / {"), lines.count("http://127.0.0.1:8501;")) == (1, 1)
         onward = inner if path != "/" else inner.rstrip("/")  # a slash at its end removes the path
         address = f"https://{LAB}:{port}{path}"
@@ -49,7 +49,7 @@ def deployed(folder: Path, path: str = "/", proxy: str = "127.0.0.1", **environm
         (folder / "nginx.conf").write_text(
             NGINX.format(
                 user="user root;" if os.geteuid() == 0 else "", port=port, lab=LAB, course=COURSE, proxy=proxy,
-                location=location, framed=f"{address}lab?{LONG}", size="width=1300 height=700",
+                zone=zone, location=location, framed=f"{address}lab?{LONG}", size="width=1300 height=700",
             )
         )  # fmt: skip
         subprocess.run(
@@ -67,10 +67,11 @@ def deployed(folder: Path, path: str = "/", proxy: str = "127.0.0.1", **environm
             nginx.wait(30)
 
 
-def nginx_lines() -> str:
-    """The lines for nginx in the README's section Deploy."""
+def nginx_lines() -> tuple[str, str]:
+    """The lines for nginx in the README's section Deploy: those outside of a server, and those in it."""
     section = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n## Deploy\n")[2]
-    return re.search(r"```nginx\n(.*?)```", section, re.DOTALL)[1]
+    outside, _, inside = re.search(r"```nginx\n(.*?)```", section, re.DOTALL)[1].partition("\n\n")
+    return outside, inside
 
 
 @contextmanager
