@@ -5,7 +5,8 @@ One visitor means one set of cookies, with as many tabs and connections as are w
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from urllib.parse import urlsplit
 
 import aiohttp
 
@@ -15,6 +16,8 @@ from tests.load.session import Session, opened, visitor
 STREAMS = 200
 PAUSED = 16
 TABS = 30
+CONNECTIONS = 1200
+MANY_TABS = 300
 PROMPT = "my lord " * 240_000
 """1.9 megabytes, sent anew with each press; a connection that sends more than two at once is closed."""
 LONG_ANSWERS = "v=1&seq_len=256&d_model=64&n_layers=4&n_heads=4&steps=3&batch_size=4"
@@ -83,12 +86,45 @@ async def paused(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack
             await tab.press("Step")
 
 
+async def half_requests(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
+    """Connections that send half a request and wait, each opened anew when the server closes it."""
+    parts = urlsplit(address)
+
+    async def wait() -> None:
+        while True:
+            with suppress(OSError):
+                reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+                writer.write(b"GET / HTTP/1.1\r\nHost: 127")
+                await reader.read()
+                writer.close()
+            await asyncio.sleep(1)
+
+    await asyncio.gather(*(wait() for _ in range(CONNECTIONS)))
+
+
+async def many_tabs(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
+    """Websockets of one cookie, each opened anew when the server closes or refuses it."""
+    async with http.get(address) as page:
+        await page.read()
+
+    async def keep() -> None:
+        while True:
+            with suppress(aiohttp.ClientError):
+                async with http.ws_connect(f"{address}_stcore/stream", protocols=("streamlit",)) as socket:
+                    await socket.receive()
+            await asyncio.sleep(1)
+
+    await asyncio.gather(*(keep() for _ in range(MANY_TABS)))
+
+
 ATTACKS: dict[str, Attack] = {
     "long answers": long_answers,
     "large memory": large_memory,
     "jobs and a long prompt": jobs,
     "200 streams": streams,
     "16 paused runs": paused,
+    "half requests": half_requests,
+    "300 tabs": many_tabs,
 }
 
 
