@@ -122,7 +122,7 @@ def test_the_untrained_model_answers_and_is_changed_in_its_controls_and_in_its_p
     own.fill("1 2 nothing")
     own.press("Enter")
     stack.get_by_role("alert").get_by_text("nothing").wait_for()
-    stack.get_by_role("button", name="Reset").click()
+    stack.get_by_role("button", name="Put all back").click()
 
     before = pictures(page)
     heads = page.get_by_role("spinbutton", name="Heads")
