@@ -31,6 +31,19 @@ WITHIN = """([panel, selector]) => {
 """JavaScript: the parts of a panel that reach beyond it, or have no room at all."""
 
 
+THREE_CLICKS = """(panel) => {
+  const press = (part, label) => {
+    panel.querySelector(part).click()
+    const buttons = [...panel.querySelectorAll('.part-box button')]
+    buttons.find((one) => one.textContent === label).click()
+  }
+  press('.part.mask', 'Train without the mask')
+  press('.part.skip', 'Train without skip connections')
+  press('.part.embedding', 'Settings')
+}"""
+"""JavaScript: clicks that come before the page has drawn what the first of them asks for."""
+
+
 def arrived(open_page: Open, path: str, size: str = "projector") -> Any:
     page = open_page(path, "", SIZES[size])
     stack(page).locator("[data-writes].right, [data-writes].wrong").first.wait_for()
@@ -224,6 +237,17 @@ def test_an_open_box_follows_the_run(open_page: Open) -> None:
     expect(box.get_by_text("While it trains")).to_have_count(0)
     take.click()
     stack(page).locator('.part.skip.cut[data-layer="1"]').wait_for()
+
+
+def test_clicks_on_parts_while_the_page_draws_are_each_done_once(open_page: Open) -> None:
+    page = arrived(open_page, f"{SMALL}&steps=50")
+    stack(page).evaluate(THREE_CLICKS)
+    page.wait_for_url(re.compile("skips=false.*mask_fault=missing.*run="))
+    stack(page).locator(".part.mask.fault").wait_for()
+    expect(stack(page).locator(".part.skip.off")).to_have_count(2)
+    expect(page.locator(".st-key-lab-opened").get_by_text("Task")).to_have_count(1)
+    page.locator(".board .badge").get_by_text("Finished").wait_for()
+    expect(page.locator(".st-key-lab-shelf button")).to_have_count(1)
 
 
 def test_its_help_explains_the_picture(open_page: Open) -> None:

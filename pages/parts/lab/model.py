@@ -15,6 +15,8 @@ TRAINING = ("Training", "Data")
 """The groups of settings that change no model."""
 KEY = "board"
 """The key of the lab's board."""
+HEARD = "board.heard"
+"""The session key of the number of the last click on a part that was done."""
 
 
 def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
@@ -27,18 +29,24 @@ def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
         for name, part in model["parts"].items()
         for kind in [part_kinds()[name]]
     }
-    return model | {"parts": parts, "changed": changed, "controls": True}
+    return model | {"parts": parts, "changed": changed, "controls": True, "heard": st.session_state.get(HEARD, 0)}
 
 
 def act() -> None:
-    """A part of the picture was clicked: change the settings, open the group of settings, or train, as it asks."""
-    asked = (st.session_state.get(KEY) or {}).get("act") or {}
-    changes = {name: value for name, value in asked.get("set", {}).items() if _free(name)}
-    for name, value in changes.items():
-        SETTINGS.put({name: value})
-    if asked.get("open"):
-        open_settings(asked["open"])
+    """Parts of the picture were clicked: change the settings, open the group of settings, or train, as they ask.
+
+    A message repeats what the browser does not know to be done (``acts.js``); what is done has no larger number than ``heard``.
+    """
+    told = (st.session_state.get(KEY) or {}).get("act") or []
+    asked = [one for one in told if one["number"] > st.session_state.get(HEARD, 0)]
+    changes: Plain = {}
+    for one in asked:
+        changes |= {name: value for name, value in one.get("set", {}).items() if _free(name)}
+        if one.get("open"):
+            open_settings(one["open"])
+        st.session_state[HEARD] = one["number"]
     if changes:
+        SETTINGS.put(changes)
         with suppress(ConfigError):  # the page says which settings do not go together
             submit(form_config())
 

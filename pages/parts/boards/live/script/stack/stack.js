@@ -1,6 +1,7 @@
 // The picture of the whole model and one sequence: from the symbols through all layers and heads to what is written.
 // It is a control: a click on a part says what it does and takes it away; symbols change places by dragging.
 
+import { actsOf } from "./acts.js"
 import { chosenIn, leadingTo, numbersAt, readingIn, rightAfter } from "./chosen.js"
 import { layoutOf, MOST_POSITIONS } from "./layout.js"
 import { modelParts } from "./layers.js"
@@ -48,6 +49,7 @@ export function stackPanel(board, title) {
   const touch = () => board.painter.touch(panel)
   const looks = newLooks(board, touch)
   const own = ownSequence(looks)
+  const act = actsOf(board)
   const sentence = sentenceLine()
   const paths = pathsDrawing()
   const parts = modelParts(
@@ -103,7 +105,7 @@ export function stackPanel(board, title) {
         large: head && board.enlarge ? () => enlarge(head) : undefined,
         only: view.only,
       }
-      return partWords(at, { model, looks, ...shown, alone, act: (does) => board.trigger("act", does) })
+      return partWords(at, { model, looks, ...shown, alone, act })
     }
     if (drawn) box.show(node, words)
   }
