@@ -176,7 +176,7 @@ def test_swapping_two_symbols_changes_other_answers_with_positions_only(open_pag
         if encoding == "nope":
             assert [after[at] for at in others] == [before[at] for at in others]
             assert (after[one], after[5]) == (before[5], before[one]), "each symbol keeps its answer"
-            said.get_by_text("no answer changes at the other places").wait_for()
+            said.get_by_text("no answer changed at the other places").wait_for()
         else:
             assert after != before
         panel.get_by_role("button", name="Put all back").click()
@@ -201,7 +201,7 @@ def test_a_part_taken_away_is_judged_on_the_sequence_that_is_read(open_page: Ope
     panel.get_by_text("Taken away: head 1 of layer 2.").wait_for()
     changed = [at for at, answer in enumerate(texts(page, "writes")) if answer != whole[at]]
     assert outlined(page) == changed
-    verdict = f"{len(changed)} of 3 answers change here (outlined)" if changed else "No answer changes here."
+    verdict = f"{len(changed)} of 3 answers changed here (outlined)" if changed else "No answer changed here."
     panel.get_by_text(verdict).wait_for()
     panel.get_by_text("The model is trained on 6 tokens; shorter sequences are new to it.").wait_for()
     after = told(page)

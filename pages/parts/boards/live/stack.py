@@ -18,7 +18,6 @@ from engine.tasks import TASKS
 from pages.parts.charts.experiments.stack import OPTIMIZERS, short_label
 
 Plain = dict[str, Any]
-Place = Literal["row", "layer", "head", "output", "heads", "input"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class PartKind:
     """A kind of part, as ``stack.toml`` says what each field means."""
 
     slug: str
-    place: Place
+    place: Literal["row", "layer", "head", "output", "heads", "input"]
     families: tuple[str, ...]
     label: str
     title: str

@@ -137,5 +137,5 @@ export function numbersAt({ model, seen, sample, arcs }, layout, x, y) {
   const right = kind === "reads" && sample.marks[place] != null ? seen.rights[state]?.[place] : null
   const where = state ? `After layer ${state}` : "Before the first layer"
   const likely = right == null ? "" : `; the right answer has ${percent(right)}`
-  return `${where}, ${named(kind, place)}: a vector of length ${number(norm)}${likely}`
+  return `${where}, ${named(kind, place)}: a vector of length ${number(norm)}, as thick as the bar${likely}`
 }

@@ -150,7 +150,7 @@ export function changeWords(model, look, sample) {
   const some = found?.places.length
   const where = found?.others ? " at the other places" : " here"
   const verdict = found &&
-    (some ? `${some} of ${found.of} answers change${where} (outlined)` : `no answer changes${where}`)
+    (some ? `${some} of ${found.of} answers changed${where} (outlined)` : `no answer changed${where}`)
   if (wish.moved) {
     const [one, other] = movedPlaces(model, wish, sample)
     const blind = model.parts.encoding && (model.parts.encoding.off || wish.without.includes("encoding"))
@@ -202,7 +202,8 @@ export function whoseFigures(wish) {
  * @returns {Sentence | null}
  */
 export function madeWithout(model) {
-  const part = Object.values(model.parts).find(({ off, fault }) => off || fault)
+  const parts = Object.values(model.parts)
+  const part = parts.find(({ fault }) => fault) ?? parts.find(({ off }) => off)
   if (!part) return null
   return {
     sentence: part.fault ? `In this model ${part.noun} is broken.` : `This model has no ${part.noun}.`,
