@@ -120,7 +120,7 @@ def untrained_route(ask: Ask, prefix: str = "") -> Route:
     """``<prefix>/untrained?<settings>``: the message with which a run of these settings begins, as its event stream sends it."""
 
     def told(query: QueryParams, ask: AskOfVisitor) -> Any:
-        from pages.parts.boards.live.untrained import untrained_message
+        from pages.parts.boards.live.model_messages import untrained_message
 
         return untrained_message(_config_of(dict(query)), ask)
 
@@ -135,7 +135,7 @@ def own_route(ask: Ask, find: Find, prefix: str = "") -> Route:
     """
 
     def told(query: QueryParams, ask: AskOfVisitor) -> Any:
-        from pages.parts.boards.live.untrained import own_message
+        from pages.parts.boards.live.model_messages import own_message
 
         text, run_id, without = query.get("text", ""), query.get("run", ""), query.getlist("without")
         run = find(run_id) if run_id else None

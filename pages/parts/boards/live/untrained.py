@@ -1,29 +1,11 @@
-"""Pictures of the live board beside those of a run: the untrained model of the present settings, and how a model reads a sequence,
-also one that a reader typed, with all of its parts or without some."""
+"""The untrained model of the present settings, shown on the live board as a run is that has not begun."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
-from engine.analysis.attention.asked import ModelAsked
-from engine.analysis.attention.jobs import MOST_BYTES, MOST_FLOPS, LookBeforeTraining, ReadOwnSequence
-from engine.analysis.attention.parts import parts_named
 from engine.config.run_config import RunConfig
-from engine.estimate.prediction import predict
-from engine.foundation.errors import JobError
-from engine.foundation.formatting import in_bytes
-from engine.foundation.job import Job
 from engine.runs.log import EventLog
-from pages.parts.app.questions import Remembered
-from pages.parts.boards.live.feed import Payload, feed, plain_snapshot
-
-MOST_LETTERS = 2000
-"""The most characters of a typed sequence."""
-_MESSAGES = Remembered(64)
-Ask = Callable[[Job[Any]], Any]
-"""Asks a job for a visitor and returns its answer. Raises JobError with one sentence."""
 
 
 @dataclass(frozen=True)
@@ -41,30 +23,3 @@ class Untrained:
     def watched(self, _: Callable[[], None]) -> AbstractContextManager[None]:
         """As a run is watched; here nothing changes."""
         return nullcontext()
-
-
-def untrained_message(config: RunConfig, ask: Ask) -> Payload:
-    """The message that a run of this config would begin with. Raises JobError with one sentence, also where the model is too large."""
-    if sentence := too_large(config):
-        raise JobError(sentence)
-    return _MESSAGES.get(config, lambda: feed(Untrained(config, EventLog(ask(LookBeforeTraining(config)))), 0)[0])
-
-
-def own_message(config: RunConfig, weights: str, text: str, ask: Ask, without: Sequence[str] = ()) -> Payload:
-    """How a model without the named parts reads the text: the trained one with these weights (a path), or the untrained one where there
-    are none. Raises ValueError with one sentence; JobError is one."""
-    if len(text) > MOST_LETTERS:
-        raise JobError(f"Your sequence has {len(text):,} characters; allowed are at most {MOST_LETTERS:,}.")
-    if sentence := too_large(config):
-        raise JobError(sentence)
-    asked = ModelAsked(config, weights, None if weights else 0)
-    return {"snapshot": plain_snapshot(ask(ReadOwnSequence(asked, text, parts_named(config, without))))}
-
-
-@lru_cache(maxsize=256)
-def too_large(config: RunConfig) -> str:
-    """Why the model of a config is not looked at before training, in one sentence; empty where it is."""
-    prediction = predict(config)
-    if prediction.flops_per_step <= MOST_FLOPS and prediction.peak <= MOST_BYTES:
-        return ""
-    return f"This model is shown once it trains: it takes {in_bytes(prediction.peak)}, too much for each move of a control."
