@@ -1,4 +1,4 @@
-"""A visitor, that is one browser with all its tabs; the pace at which each may ask; and turns, which those who wait get in order."""
+"""A visitor (one browser with all its tabs), the pace at which each may ask, and turns in the order of arrival."""
 
 import time
 from collections import deque

@@ -132,7 +132,7 @@ def limit_memory(allowed: int) -> None:
     Linux counts the private writable memory that a process has asked for, touched or not (``RLIMIT_DATA``). A process has
     asked for more than is its own already when it starts, and a forked one for all that it shares. So the limit is set to what
     it has asked for so far, plus the part of ``allowed`` that it does not have yet. Windows has no such limit and macOS does not
-    keep it: there, and for memory that is mapped, only the supervisor's look at the process is left.
+    keep it: there, and for memory that is mapped, only the supervisor checks the process.
     """
     if sys.platform != "linux":
         return

@@ -139,7 +139,7 @@ def _drawing(issue: Issue, figure: KeyFigure) -> Drawing:
 
 
 def _run(issue: Issue, run: ExperimentRun | None) -> None:
-    """Run or Stop, and beside it how many seeds there are and how many are needed."""
+    """The button Run or Stop; beside it the number of seeds, and a note where they are too few to decide."""
     running = run is not None and run.state == "running"
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         run_or_stop(shown_runs().get(issue.slug, ""), run, partial(run_asked, issue))

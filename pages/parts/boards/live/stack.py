@@ -65,8 +65,8 @@ def part_kinds() -> dict[str, PartKind]:
 def stack_of(config: RunConfig) -> Plain:
     """The model as plain data for the picture.
 
-    ``stacks``: the kinds of attention of its stacks, the one that answers first, each with the beginning of its layers' names in gradient
-    norms and in parts that can be taken away. ``question``: where in a sample the symbols of its question stand; ``shortest``: the fewest
+    ``stacks``: the kinds of attention of its stacks, the answering one first, each with the prefix of its layers' names in the gradient norms
+    and in the names of removable parts. ``question``: where in a sample the symbols of its question stand; ``shortest``: the fewest
     of them that are not new to the model, with ``lengths``, the sentence on those that it is trained on.
     """
     two, attends = config.family == "encoder_decoder", config.architecture.attends

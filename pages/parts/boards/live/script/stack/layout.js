@@ -12,7 +12,8 @@ const LABELS_WIDE = 72 // the names of the rows of symbols, where they stand bes
 const BETWEEN = 8 // kinds of attention
 const [THINNEST, LARGEST] = [2, 56] // a head
 /**
- * Shown to a room, in the page's letters: the parts at the left, a bar, the rows above and below, the largest symbol.
+ * Sizes on a presented lab, in units of the page's letters: the parts at the left, a bar, the rows above and below, the
+ * largest symbol.
  */
 const ENLARGED = { beside: 12.5, bar: 3.8, top: 1.8, foot: 1.7, letters: 1.2 }
 

@@ -32,7 +32,7 @@ import { downloads } from "../../../shell/script/downloads.js"
  */
 
 const SLIM = 760 // below this width the sentence takes a line of its own
-/** Shown to a room, what stands below the picture's drawing, in the page's letters, by what is being shown. */
+/** The height below the drawing on a presented lab, in units of the page's letters, by beat of the step. */
 const BELOW = { question: 6.4, picture: 6.4, run: 10.2, sentence: 14.2 }
 const FIGURE = 0.21 // the height of the figure below it, as a share of the window's
 
