@@ -12,13 +12,14 @@ import streamlit as st
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
 from engine.foundation.formatting import counted
+from pages.parts.boards.component import Plain
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.experiments.arms import role_color
 from pages.parts.charts.experiments.key_figure import SCALE, Slide, key_figure, slide_figure
 from pages.parts.charts.experiments.strip import Ended
 from pages.parts.issues.guess import Guess
 from pages.parts.stage.ended import key_numbers
-from pages.parts.stage.shown import Plain, Shown
+from pages.parts.stage.shown import Shown
 
 ROW, AROUND, LOWEST = 44, 40, 200
 """Pixels: the height of a row, of what is above and below the rows, and of the whole at least, on a phone."""

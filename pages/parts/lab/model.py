@@ -6,7 +6,8 @@ import streamlit as st
 
 from engine.config.run_config import RunConfig, changes_between
 from engine.settings.errors import ConfigError
-from pages.parts.boards.live.stack import PartKind, Plain, part_kinds, stack_of
+from pages.parts.boards.component import Plain
+from pages.parts.boards.live.stack import PartKind, part_kinds, stack_of
 from pages.parts.lab.controls import submit
 from pages.parts.lab.form import open_settings
 from pages.parts.lab.state import SETTINGS, form_config

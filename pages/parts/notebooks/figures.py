@@ -7,14 +7,13 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from pages.parts.boards.component import Plain
 from pages.parts.boards.panels import Panel
 from pages.parts.charts.base import axis, figure, level
 from pages.parts.charts.colors import diverging, sequential, shade
 
 LINES = ("#2B6CB0", "#C2570C", "#0B7A6C", "#7A5AE0", "#B83280", "#5A6578")
 """One colour for each trace, in their order; the traces of a legend group share one."""
-
-Plain = dict[str, Any]
 
 
 def panel_of(drawn: Plain, name: str) -> Panel:

@@ -15,10 +15,10 @@ from engine.experiments.running.experiment_run import ExperimentRun
 from pages.parts.app.frame import nothing
 from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import number_here
-from pages.parts.boards.component import as_fragment
+from pages.parts.boards.component import Plain, as_fragment
 from pages.parts.boards.panels import mount
 from pages.parts.stage.panels import VALIDATION, curve_label, sections, shows_both, status
-from pages.parts.stage.shown import Plain, Shown, of_run
+from pages.parts.stage.shown import Shown, of_run
 
 POLL = 0.5
 """Seconds between two checks of an experiment, at least."""

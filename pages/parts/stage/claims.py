@@ -5,9 +5,10 @@ from typing import Literal
 from engine.experiments.finding import Finding
 from engine.experiments.report import ClaimReport
 from engine.experiments.statistics import Weighed
+from pages.parts.boards.component import Plain
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.experiments.strip import effect_figure, effect_height
-from pages.parts.stage.shown import Plain, Shown
+from pages.parts.stage.shown import Shown
 
 Color = Literal["gray", "blue", "green", "orange", "red"]
 LOOKS: dict[Finding, tuple[str, Color]] = {

@@ -7,12 +7,13 @@ from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.trial import Curve, Trial
 from engine.foundation.formatting import counted, in_time
 from engine.workers.processes.machines import host_of
+from pages.parts.boards.component import Plain
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.experiments.arms import metric_label, role_color
 from pages.parts.charts.experiments.curves import Frame, Stopped, curves_figure, frame_of
 from pages.parts.stage.claims import claims_section
 from pages.parts.stage.ended import ended_section
-from pages.parts.stage.shown import Plain, Shown, TrialSoFar, levels_of
+from pages.parts.stage.shown import Shown, TrialSoFar, levels_of
 
 CURVE_HEIGHT = 176
 VALIDATION = "validation.loss"

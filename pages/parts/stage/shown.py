@@ -12,8 +12,6 @@ from engine.experiments.report import Report
 from engine.experiments.running.experiment_run import ExperimentRun, RunningTrial
 from engine.experiments.trial import Curve, Trial, curves_of
 
-Plain = dict[str, Any]
-
 
 def levels_of(trials: Sequence[Trial], curve: str) -> dict[str, float]:
     """Level lines: the chance of the curve's metric, where all these trials have the same, and the floor of a loss."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from engine.analysis.attention.asked import lengths_in_words, shortest_known
 from engine.analysis.attention.parts import parts_of
@@ -15,9 +15,8 @@ from engine.estimate.layout import continues
 from engine.experiments.issues import ISSUES
 from engine.foundation.tables import Text, read_tables
 from engine.tasks import TASKS
+from pages.parts.boards.component import Plain
 from pages.parts.charts.experiments.stack import OPTIMIZERS, short_label
-
-Plain = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -65,8 +64,8 @@ def part_kinds() -> dict[str, PartKind]:
 def stack_of(config: RunConfig) -> Plain:
     """The model as plain data for the picture.
 
-    ``stacks``: the kinds of attention of its stacks, the answering one first, each with the prefix of its layers' names in the gradient norms
-    and in the names of removable parts. ``question``: where in a sample the symbols of its question stand; ``shortest``: the fewest
+    ``stacks``: the kinds of attention of its stacks, the answering one first, each with the prefix of its layers' names in the gradient
+    norms and in the names of removable parts. ``question``: where in a sample the symbols of its question stand; ``shortest``: the fewest
     of them that are not new to the model, with ``lengths``, the sentence on those that it is trained on.
     """
     two, attends = config.family == "encoder_decoder", config.architecture.attends
