@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from engine.cli.arguments import add_settings, config_from, refuse, settings_in
 from engine.cli.cluster import add_scheduler, events_of, run_on
@@ -139,7 +139,10 @@ def show_as_json(config: RunConfig, run_events: Iterable[events.Event]) -> int:
 
 def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int:
     shown = console()
-    columns = (MofNCompleteColumn(), BarColumn(12), TimeRemainingColumn(), TextColumn("{task.description}"))
+    bar_width = None if shown.is_terminal else 12  # on a terminal it gives way to the numbers beside it
+    steps = MofNCompleteColumn(table_column=Column(no_wrap=True))
+    left = TimeRemainingColumn(table_column=Column(no_wrap=True))
+    columns = (steps, BarColumn(bar_width), left, TextColumn("{task.description}"))
     with Progress(TextColumn("step"), *columns, console=shown) as bar:
         task = bar.add_task("", total=config.steps)
         try:
