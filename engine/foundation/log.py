@@ -9,7 +9,12 @@ from collections.abc import Callable
 LOG = logging.getLogger("attention_lab")
 PER_MINUTE = {
     "asyncio": ("socket.accept() out of system resource",),
-    "uvicorn.error": ("Exceeded concurrency limit.", "Invalid HTTP request received.", "Unsupported upgrade request."),
+    "uvicorn.error": (
+        "Exceeded concurrency limit.",
+        "Invalid HTTP request received.",
+        "Unsupported upgrade request.",
+        "ASGI callable returned without completing handshake.",  # a websocket that was refused in words
+    ),
     "pages.parts.web.middleware": ("A websocket was refused",),
 }
 """The messages, by logger and first words, that a stranger can bring about as often as he likes: each fills the log at most once per
