@@ -89,6 +89,35 @@ def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_cl
     page.get_by_role("button", name="Evidence (JSON)").wait_for()
 
 
+def test_a_press_while_the_page_redraws_is_neither_lost_nor_counted_twice(open_page: Open) -> None:
+    first_seed = random.randrange(10_000)
+    page = open_page(f"issues?issue={SKIPS.slug}&first_seed={first_seed}", SKIPS.title)
+    run = button(page, "Run")
+    run.wait_for()
+    place, asked = run.bounding_box(), re.compile(r"experiment=[\w-]+")
+    page.evaluate("""() => {
+      const named = (role, name) => [...document.querySelectorAll(role)].find((node) => node.innerText.includes(name))
+      named("[role=radio]", "It rises").click()
+      named("[class*=st-key-run] button", "Run").click()
+    }""")
+    for _ in range(5):  # impatient, where Run was
+        page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+        page.wait_for_timeout(150)
+    page.wait_for_url(asked)
+    expect(page.locator("[role=radio][aria-checked=true]").get_by_text("It rises")).to_be_visible()
+    expect(page.locator(".badge").get_by_text("Running")).to_be_visible()
+    began = asked.search(page.url)
+    assert began is not None
+
+    stop = button(page, "Stop")
+    place = stop.bounding_box()
+    for _ in range(3):
+        page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    page.locator(".badge").get_by_text("Stopped").wait_for()
+    assert began[0] in page.url
+    assert page.get_by_text("encountered an error").count() == 0
+
+
 def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
     page = open_page("issues?issue=quadratic-cost", SLIDE.title, color_scheme="dark")
     result = figure(page, "key.figure")

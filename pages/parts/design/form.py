@@ -202,4 +202,5 @@ def _heading(experiment: Experiment) -> None:
 
 def _run_asked() -> Asked:
     comparison = asked_comparison()
-    return Asked(comparison.experiment, lambda name: SETTINGS.put({EXPERIMENT: name}), comparison=comparison)
+    shown = SETTINGS.values()[EXPERIMENT] or ""
+    return Asked(comparison.experiment, lambda name: SETTINGS.put({EXPERIMENT: name}), shown, comparison=comparison)

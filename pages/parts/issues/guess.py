@@ -46,13 +46,17 @@ def put_guess(slug: str, guess: Guess) -> None:
 
 def ask_guess(slug: str, figure: KeyFigure, *, disabled: bool) -> Guess:
     """The three answers, and on wish the size."""
-    chosen = st.segmented_control(
+
+    def take() -> None:  # before the script runs: a press of Run that comes at once may end that run sooner
+        chosen: Answer | None = st.session_state[_widget(slug)]
+        keep(slug, Guess(chosen, guess_of(slug).size if chosen is not None else None))
+
+    if disabled:  # whatever the browser shows of a guess that was chosen just before Run
+        st.session_state[_widget(slug)] = guess_of(slug).answer
+    st.segmented_control(
         "Your guess", ANSWERS, format_func=partial(in_words, figure), key=_widget(slug), disabled=disabled,
-        persist_state="session", width="stretch",
+        persist_state="session", width="stretch", on_change=take,
     )  # fmt: skip
-    before = guess_of(slug)
-    if chosen != before.answer:
-        keep(slug, Guess(chosen, before.size if chosen is not None else None))
     return guess_of(slug)
 
 

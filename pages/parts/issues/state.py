@@ -122,7 +122,7 @@ def run_asked(issue: Issue, stored: Sequence[Trial] = ()) -> Asked:
         shown_runs()[issue.slug] = name
         st.session_state.setdefault(PREDICTED, {}).setdefault(name, prediction_of(issue))
 
-    return Asked(asked(issue), show, extended=extended(), stored=stored)
+    return Asked(asked(issue), show, shown_runs().get(issue.slug, ""), extended=extended(), stored=stored)
 
 
 def predicted(name: str) -> Prediction:

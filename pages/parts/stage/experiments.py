@@ -25,7 +25,8 @@ from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.task_registry import TaskRegistry
 from pages.parts.app.visitor import visitor
 
-WIDTH = 120
+WIDTH, BUTTON = 120, 100
+"""Pixels: the width of a field for a number, and of Run and Stop: with the number of seeds they stand in one row."""
 EXPERIMENTS: TaskRegistry[ExperimentRun] = TaskRegistry("experiment")
 ROWS: TaskRegistry[TunedRun] = TaskRegistry("experiment")
 """The measurements of rows of the table “Which one should I use?”."""
@@ -68,6 +69,8 @@ class Asked:
     experiment: Experiment
     show: Callable[[str], object]
     """Called with the name of its run, for the page to show it."""
+    shown: str
+    """The name of the run that the page shows so far; empty for none."""
     extended: bool = False
     stored: Sequence[Trial] = ()
     """Trials that are not trained again, beside those in the cache."""
@@ -116,20 +119,26 @@ def own_running(experiment: Experiment) -> str:
 
 
 def run_or_stop(name: str, run: ExperimentRun | None, ask: Callable[[], Asked], *, ready: bool = True) -> None:
-    """The button for the run of that name: Stop while it goes, else Run. ``ask`` says what to run, when Run is pressed. Stop is its
-    owners'; what several asked for goes on until the last of them stops it."""
-    if run is not None and run.state == "running":
+    """Run and, while the run of that name goes, Stop beside it: a second press of Run never meets Stop. ``ask`` says what to run, when Run
+    is pressed. Stop is its owners'; what several asked for goes on until the last of them stops it."""
+
+    def press() -> None:
+        asked = ask()
+        if asked.shown == name:  # else the press comes late: what it asked for goes already
+            begin(asked)
+
+    running = run is not None and run.state == "running"
+    begin_button("Run", press, key=f"run.{name}", type="primary", disabled=running or not ready, width=BUTTON)
+    if running:
         own = EXPERIMENTS.owned(name, visitor())
         leave, args = EXPERIMENTS.leave, (name, visitor())
-        st.button("Stop", icon=":material/stop:", disabled=not own, on_click=leave, args=args, width=WIDTH)
-    else:
-        begin_button("Run", lambda: begin(ask()), type="primary", disabled=not ready, width=WIDTH)
+        st.button("Stop", icon=":material/stop:", disabled=not own, on_click=leave, args=args, width=BUTTON)
 
 
 def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
     """A button that begins an experiment. Where another one of the visitor's has to end first, that one is named with a link to it, and the
     button stops it and begins this one."""
-    other = _in_the_way()
+    other = None if common.get("disabled") else _in_the_way()
     if other is None:
         st.button(label, icon=":material/play_arrow:", on_click=begin, **common)
         return
@@ -145,9 +154,7 @@ def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
         if task is not None:
             file, query = _page_of(name, task.experiment)
             st.page_link(file, label=task.experiment.title, icon=":material/hourglass_top:", query_params=query)
-        st.button(
-            "Stop it and run this one", icon=":material/swap_horiz:", on_click=instead, **common | {"width": "content"}
-        )
+        st.button("Stop it and run this one", icon=":material/swap_horiz:", on_click=instead, type="primary")
 
 
 def _in_the_way() -> tuple[TaskRegistry[ExperimentRun] | TaskRegistry[TunedRun], str] | None:

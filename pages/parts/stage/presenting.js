@@ -16,8 +16,8 @@ const within = (/** @type {Event} */ event, /** @type {string} */ where) =>
 /**
  * What the one instance on the page knows and shows.
  *
- * @typedef {{link: string, drawing: string, warning: string, open: boolean}} Code the lesson's link; `drawing`: an SVG,
- *   made by the page, empty where the link is too long for one; `open`: whether it is the first beat
+ * @typedef {{link: string, drawing: string, problem: string, warning: string, open: boolean}} Code the lesson's link;
+ *   `drawing`: an SVG, made by the page; `problem`: why there is none; `open`: whether it is the first beat
  * @typedef {{on: true, received: number, left: number, place: string, code: Code}} Lesson `received`: the number of the
  *   last press that the page has received
  * @type {{data: Lesson | {on: false, received: number, place?: string}, setState: Component["setStateValue"],
@@ -97,7 +97,7 @@ function wake() {
  *
  * @param {Code} code
  */
-function showCode({ link, drawing, warning, open }) {
+function showCode({ link, drawing, problem, warning, open }) {
   if (shown.code) return
   const node = document.createElement("dialog")
   node.className = "lesson-code"
@@ -107,7 +107,10 @@ function showCode({ link, drawing, warning, open }) {
     '<div class="drawing" role="img" aria-label="QR code"></div><p class="link"></p><p></p><button>Close</button>'
   const [picture, text, note, close] = node.children
   picture.innerHTML = drawing
-  if (!drawing) picture.remove()
+  if (!drawing) {
+    picture.textContent = problem
+    for (const name of ["role", "aria-label"]) picture.removeAttribute(name)
+  }
   text.textContent = link
   note.textContent = warning
   close.addEventListener("click", closeCode)

@@ -230,11 +230,16 @@ def show_presenter(file: str) -> None:
         base = base_address(file.removesuffix(".py").replace("_", "-"))
         link = link_of(now.lesson, base, present=False, classroom=now.classroom)
         drawing = qr_code(link)
-        warning = " ".join(filter(None, ("" if drawing else TOO_LONG, only_here(link), _uncounted(now))))
         data |= {
             "left": now.lesson.minutes * 60 - (time.time() - now.began),
             "place": f"{now.at + 1} of {len(now.lesson.steps)}",
-            "code": {"open": now.beat == CODE, "link": link, "drawing": drawing, "warning": warning},
+            "code": {
+                "open": now.beat == CODE,
+                "link": link,
+                "drawing": drawing,
+                "problem": "" if drawing else TOO_LONG,
+                "warning": " ".join(filter(None, (only_here(link), _uncounted(now)))),
+            },
         }
     with st.container(key="presenter"):
         listening_script(HERE / "presenting.js")(key=SCRIPT, data=data, on_pressed_change=nothing)
