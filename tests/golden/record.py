@@ -6,7 +6,6 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -19,10 +18,9 @@ from engine.config.run_config import parse
 from engine.experiments.issues import ISSUES
 from engine.experiments.trial import read_trial
 from engine.foundation.json_lines import json_lines
-from engine.runs.events import ARRAYS, Event, Finished, Measuring, Progress, Snapshot, Started, to_json
+from engine.runs.events import ARRAYS, Event, Finished, Measuring, Progress, Snapshot, to_json
 from engine.runs.record_options import RecordOptions
 from engine.sweeps.measure import cpu_name
-from engine.tasks import TASKS
 from engine.training.train import train
 
 FILE = Path(__file__).parent / "record.json"
@@ -31,8 +29,6 @@ SNAPSHOTS_AT = {0, 1, 2, 3, 4, 6, 8, 11, 12}
 """The steps of the snapshots in the record; a run may take more."""
 CLOCK = {"seconds", "tokens_per_second", "steps_per_second"}
 """What a clock decides."""
-LATER = {"unknown_share", "known_accuracy", "known_perplexity"}
-"""Numbers of a text that are measured since the record was made."""
 
 
 def processor() -> str:
@@ -60,7 +56,7 @@ def fingerprint(events: Iterable[Event]) -> str:
     for event in events:
         if isinstance(event, Measuring):
             continue
-        row = {name: without_later(value) for name, value in to_json(event).items() if name not in CLOCK}
+        row = {name: value for name, value in to_json(event).items() if name not in CLOCK}
         digest.update(json.dumps(row, sort_keys=True).encode())
         for field in ARRAYS if isinstance(event, Snapshot) else ():
             for name, array in sorted(getattr(event, field).items()):
@@ -69,20 +65,10 @@ def fingerprint(events: Iterable[Event]) -> str:
     return digest.hexdigest()
 
 
-def without_later(value: Any) -> Any:
-    return {name: row for name, row in value.items() if name not in LATER} if isinstance(value, dict) else value
-
-
 def run_of(flat: dict[str, Any]) -> dict[str, Any]:
     """One run's fingerprint and the numbers by which it is compared on another machine."""
-    config = parse(flat)
-    recorded = train(config, record=RecordOptions(evaluations=100))
+    recorded = train(parse(flat), record=RecordOptions(evaluations=100))
     events = [event for event in recorded if not isinstance(event, Snapshot) or event.step in SNAPSHOTS_AT]
-    if TASKS[
-        config.task
-    ].corpus:  # the record counts every token of a vocabulary as a guess, also those that its text lacks
-        every = torch.tensor(float(config.task_settings.n_symbols)).log().item()
-        events = [replace(e, chance=e.chance | {"loss": every}) if isinstance(e, Started) else e for e in events]
     started, last = events[0], events[-1]
     losses = [event.loss for event in events if isinstance(event, Progress)]
     return {
@@ -90,7 +76,7 @@ def run_of(flat: dict[str, Any]) -> dict[str, Any]:
         "kinds": [type(event).__name__ for event in events if not isinstance(event, Measuring)],
         "parameters": started.parameters,
         "losses": losses,
-        "metrics": without_later(last.metrics) if isinstance(last, Finished) else {},
+        "metrics": last.metrics if isinstance(last, Finished) else {},
         "saved": last.memory.saved if isinstance(last, Finished) else None,
     }
 
