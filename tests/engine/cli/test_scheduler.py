@@ -10,7 +10,8 @@ import pytest
 from engine.cli import cluster, main
 from engine.cluster import SCHEDULER_VARIABLE
 from tests.clustering import loopback_cluster
-from tests.engine.cli.test_cli import Patch, Printed, interrupted, lines
+from tests.engine.cli.test_cli import Patch, Printed, lines
+from tests.engine.cli.test_terminal import interrupted
 
 OF_THE_MACHINE = {"tokens_per_second", "steps_per_second", "seconds", "memory"}
 """The facts that differ from one training to the next."""
