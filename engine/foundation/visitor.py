@@ -18,6 +18,11 @@ class Visitor:
     address: str = ""
     """The network address, which many visitors may share; empty where it is not known."""
 
+    @property
+    def claim(self) -> tuple[str, str]:
+        """Whose share of what is scarce counts (:mod:`engine.foundation.shares`)."""
+        return self.address, self.id
+
     def may_steer(self, owner: str) -> bool:
         """Whether this visitor may pause, stop or delete what the visitor with the id ``owner`` started."""
         return self.id in ("", owner)

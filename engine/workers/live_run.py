@@ -75,8 +75,6 @@ class LiveRun:
         """Whether the pool has been told that this run waits."""
         self.urgent = True
         """Whether the next delivery is sent at once instead of in the next batch."""
-        self.used = 0.0
-        """The seconds that it has trained since its first point; the scheduler adds those in which it had nothing to do."""
         self._shown = saved_step is not None or not request.record.snapshots
         self._saved_step = saved_step
         self._repeats_to = self.step
@@ -191,12 +189,7 @@ class LiveRun:
 
     def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
         """Train until the slice is used up, the pace or a pause requires waiting, or the run is over; shorter in a ``hurry``."""
-        began, was_new = self._clock(), self.is_new
-        self._train(began, seconds, hurry)
-        if not was_new:
-            self.used += self._clock() - began
-
-    def _train(self, began: float, seconds: float, hurry: Callable[[], bool]) -> None:
+        began = self._clock()
         while not self.over:
             event = self._next()
             now = self._clock()

@@ -7,7 +7,7 @@ the run's events, so they are in the worker's order.
 
 import atexit
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from threading import Lock
 from typing import Self
@@ -32,6 +32,7 @@ from engine.workers.processes.machines import Cluster, Machines
 from engine.workers.processes.process import WorkerProcess
 from engine.workers.processes.supervisor import TICK, Supervisor
 from engine.workers.questions import Questions
+from engine.workers.runs.presence import Presence
 from engine.workers.runs.queue import CLOSING, RunQueue
 from engine.workers.runs.queued import QueuedRun
 from engine.workers.runs.suspended import CLOSED, Suspended, end, keep_until_restart
@@ -79,8 +80,9 @@ class Pool:
             on_report=self._take_report, on_death=self._end_tasks_of, on_round=self._look_around,
         )  # fmt: skip
         self._lock = self._supervisor.lock
-        self._queue = RunQueue(self._supervisor, self.allowances)
-        self._suspended = Suspended(self._supervisor, runs, self._queue, predict, here)
+        presence = Presence(here)
+        self._queue = RunQueue(self._supervisor, self.allowances, presence)
+        self._suspended = Suspended(self._supervisor, runs, self._queue, predict, presence)
         self._questions = Questions(self._supervisor)
 
     def start(self) -> bool:
@@ -151,8 +153,14 @@ class Pool:
             raise Refused(CLOSING)
         return run
 
-    # Steering: only the owner's (``by``) or the program's own. A run is on a worker, in the queue, or suspended. Each raises Refused
-    # where the run is not the visitor's, or where it is suspended and there is no room for it now.
+    def follow(self, run_id: str, visitors: Iterable[Visitor]) -> None:
+        """Train a trial for these visitors from now on (:class:`Presence`), no more for those before."""
+        with self._lock:
+            if (queued := self._queue.find(run_id)[1]) is not None:
+                queued.followers = tuple(visitors)
+
+    # Steering: only the owner's (``by``) or the program's own. A run is on a
+    # worker, in the queue, or suspended. Each raises Refused where the visitor may not, or where there is no room for a suspended run.
 
     def pause(self, run_id: str, by: Visitor = PROGRAM) -> None:
         """Pause a run after the step in progress, with a snapshot."""
@@ -218,11 +226,9 @@ class Pool:
     def ask(
         self, job: Job[Answer], visitor: Visitor = PROGRAM, *, alone: bool = False, timeout: float = 30.0
     ) -> Answer:
-        """The answer to a job, which a job process computes; blocks. Equal jobs at once are computed once.
-
-        ``alone``: for measuring time; no second job of that kind is computed meanwhile, and training gives way to it.
-        Raises JobError with one sentence where the job raised, its process died, it took longer than ``timeout`` (s), or the
-        visitor has too many going. A process that computes what nobody waits for any more is ended.
+        """The answer to a job, which a job process computes; blocks. Equal jobs at once are computed once. ``alone``: for measuring time;
+        no second job of that kind is computed meanwhile, and training gives way to it. Raises JobError with one sentence where the job
+        raised, its process died, it waited for ``timeout`` (s) or was computed for longer, or the visitor has too many going.
         """
         try:
             with self.allowances.taken("job", visitor):
@@ -233,7 +239,7 @@ class Pool:
     # Facts
 
     def health(self) -> Health:
-        """Facts about the pool for a page: workers, runs, and the device that was found."""
+        """Facts for a page: workers, runs, and the device that was found."""
         with self._lock:
             return health_of(self._supervisor, len(self._queue.waiting))
 

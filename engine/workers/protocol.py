@@ -1,5 +1,6 @@
 """The messages between the pool and a worker: small frozen dataclasses, which travel as :mod:`engine.foundation.messages` says."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -39,6 +40,24 @@ class Control:
 
 
 @dataclass(frozen=True)
+class Followers:
+    """The visitors for whom a run is trained."""
+
+    here: bool
+    """Whether any of them has a page open. A run that nobody waits for gets time that no other run wants."""
+    shares: tuple[tuple[str, str], ...]
+    """The network address and the visitor of each who is here, of all where nobody is: as digests that differ after each start of the
+    app, since a worker only has to tell them apart."""
+
+
+@dataclass(frozen=True)
+class Audience:
+    """The followers of all runs of the worker, by the run's id. It comes before :class:`Start`, and again with each change."""
+
+    runs: Mapping[str, Followers]
+
+
+@dataclass(frozen=True)
 class Ask:
     job_id: str
     job: Job[Any]
@@ -49,7 +68,7 @@ class Ping:
     """A question to an idle worker, whose main loop answers with :class:`Busy`."""
 
 
-Command = Start | Control | Ask | Ping
+Command = Start | Audience | Control | Ask | Ping
 """A message from the pool to a worker."""
 
 

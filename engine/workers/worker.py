@@ -2,16 +2,18 @@
 
 Commands arrive on stdin and reports leave on stdout (see :mod:`engine.workers.protocol`). Between two slices of training
 the worker takes commands, so that a click never waits for a run. Its runs take turns in short slices, each at its own pace, and
-all get the same time. It ends when its parent does.
+the people who wait for them get the same time. It ends when its parent does.
 """
 
 import gc
+import math
 import os
 import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -22,48 +24,65 @@ from engine.foundation.files import data_folder
 from engine.foundation.log import LOG, log_error, log_failure, log_to_stderr
 from engine.foundation.messages import listen, receive, send, take_over_pipes, write_value
 from engine.foundation.priority import JOBS, OWN_PROCESS, TRAINING, give_way
+from engine.foundation.shares import HEAD_START, Claim, Shares
 from engine.hosting.host import DeviceFacts, free_memory, limit_memory
 from engine.runs.folder import RunFolder
 from engine.workers import protocol
 from engine.workers.live_run import SLICE, LiveRun, Training
 
 ROUND = 0.25
-"""Seconds within which every run has its turn; with many runs the slices get shorter."""
+"""Seconds within which every run of one visitor has its turn; with many runs the slices get shorter."""
 
 
 class FairShare:
-    """The runs of one worker, of which the one that has used the least time is next. Where a step takes longer than a slice, its
-    run so has fewer turns. (Start-time fair queueing: Goyal, Vin and Cheng, 1996, section 2.)"""
+    """The runs of one worker. Its time is shared by people: network addresses take turns, at each its visitors, and of each the runs
+    (:class:`Shares`). A run that several visitors follow, such as a trial of an experiment, has the turns of each of them, and counts
+    for the one whose turn it was. A run that nobody waits for any more gets only time that no other run wants.
+
+    A run goes first until its first point: somebody has just pressed Train. A run whose time is measured has the worker to itself
+    from its first step on; until then it waits for its turn.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.runs: list[LiveRun] = []
+        """In the order in which they came."""
+        self._left = set[str]()
+        """The ids of the runs that nobody waits for."""
+        self._claims = dict[str, list[Claim]]()
+        """By the run's id, a claim for each of its followers."""
         self._clock = clock
-        self._least = 0.0
-        """The time that the run of the last turn had used before it: a run that comes, or that has waited, begins with so much,
-        and has nothing to make up for."""
+        self._shares = Shares()
 
-    def add(self, run: LiveRun) -> None:
-        # In front: of those that have used as little, the last one that came is next.
-        self.runs.insert(0, run)
+    def follow(self, audience: Mapping[str, protocol.Followers]) -> None:
+        """Note for whom the runs are trained, by the run's id."""
+        self._left = {run_id for run_id, followers in audience.items() if not followers.here}
+        self._claims = {
+            run_id: [(*share, run_id) for share in followers.shares] for run_id, followers in audience.items()
+        }
 
     def find(self, run_id: str) -> LiveRun | None:
         return next((run for run in self.runs if run.run_id == run_id), None)
 
-    def next(self) -> LiveRun | None:
-        """The run whose turn it is, or None while every run waits for its pace or is paused."""
-        now = self._clock()
-        due = [run for run in self._moving() if run.due <= now]
+    @contextmanager
+    def turn(self) -> Iterator[LiveRun | None]:
+        """The run whose turn it is, or None while every run waits for its pace or is paused. What the block takes counts as its time."""
+        began = self._clock()
+        due = self._awaited([run for run in self._moving() if run.due <= began])
         if not due:
-            return None
-        run = min(due, key=lambda run: max(run.used, self._least))
-        run.used = self._least = max(run.used, self._least)
-        self.runs.remove(run)
-        self.runs.append(run)
-        return run
+            yield None
+            return
+        asking = {claim: run for run in due for claim in self._claims.get(run.run_id, [("", "", run.run_id)])}
+        turn = self._shares.next(asking, [claim for claim, run in asking.items() if run.is_new])
+        run = asking[turn]
+        ahead = math.inf if self._has_worker_to_itself(run) else HEAD_START if run.is_new else 0.0
+        try:
+            yield run
+        finally:
+            self._shares.spend(turn, self._clock() - began, ahead=ahead)
 
     def slice(self) -> float:
         """The seconds of one turn with the present number of runs."""
-        return min(SLICE, ROUND / max(1, len(self._moving())))
+        return min(SLICE, ROUND / max(1, len(self._awaited(self._moving()))))
 
     def seconds_to_next(self) -> float | None:
         """Seconds until there is something to do; None when only a command can change that."""
@@ -73,11 +92,14 @@ class FairShare:
 
     def _moving(self) -> list[LiveRun]:
         moving = [run for run in self.runs if not run.waiting]
-        alone = [run for run in moving if run.request.alone]
-        # A run goes first until its first point: somebody has just pressed Train. New ones wait for each other in their
-        # order; those begun stand at the end, behind those added later.
-        new = [run for run in moving if run.is_new]
-        return alone[:1] or new[-1:] or moving
+        return [run for run in moving if self._has_worker_to_itself(run)][:1] or moving
+
+    def _has_worker_to_itself(self, run: LiveRun) -> bool:
+        return run.request.alone and not run.is_new and run.run_id not in self._left
+
+    def _awaited(self, runs: list[LiveRun]) -> list[LiveRun]:
+        """The runs that somebody waits for; all of them where there is none."""
+        return [run for run in runs if run.run_id not in self._left] or runs
 
 
 class Worker:
@@ -96,12 +118,12 @@ class Worker:
             self._take_commands()
             for _ in range(len(self._jobs)):  # jobs that arrive meanwhile wait for one slice
                 self._answer(self._jobs.popleft())
-            run = self._turns.next()
-            self._set_busy(run.run_id if run else None)
-            if run is not None:
-                run.advance(self._turns.slice(), hurry=lambda: not self._commands.empty())
-                if run.save_due:
-                    self._save(run)
+            with self._turns.turn() as run:
+                self._set_busy(run.run_id if run else None)
+                if run is not None:
+                    run.advance(self._turns.slice(), hurry=lambda: not self._commands.empty())
+                    if run.save_due:
+                        self._save(run)
             for other in list(self._turns.runs):
                 self._deliver(other)
 
@@ -126,6 +148,8 @@ class Worker:
         match command:
             case protocol.Ask():
                 self._jobs.append(command)
+            case protocol.Audience(runs):
+                self._turns.follow(runs)
             case protocol.Ping():
                 self._report(protocol.Busy(self._busy_with))
             case protocol.Start(run_id, request, prediction, folder):
@@ -134,7 +158,7 @@ class Worker:
                     path.mkdir(parents=True, exist_ok=True)
                 RunFolder(path).delete_half_written()  # by a worker before
                 run = LiveRun(run_id, request, prediction, self._training, RunFolder(path), command.saved_step)
-                self._turns.add(run)
+                self._turns.runs.append(run)
                 if not request.paused:
                     self._report(protocol.RunUpdate(run_id, state="running"))
             case _:

@@ -147,7 +147,7 @@ class ExperimentRun(BackgroundTask):
             self._run_trials()
         finally:
             stopped, self.running_trials = self.running_trials, ()
-            self._shared.leave(self._pool, [trial.shared for trial in stopped])
+            self._shared.leave(self._pool, [trial.shared for trial in stopped], self.visitor)
 
     def _found(self, arm: Arm, seed: int) -> Trial | None:
         trial = self._find(arm, seed)
@@ -193,8 +193,8 @@ class ExperimentRun(BackgroundTask):
             return
 
     def _collect(self, waiting: deque[tuple[Arm, int]]) -> bool:
-        """Take in the trials that have ended; returns whether there were any. One that was lost with its worker waits again, once:
-        the same settings and seed give the same trial."""
+        """Take in the trials that have ended; returns whether there were any. One that was lost with its worker waits again,
+        once: the same settings and seed give the same trial."""
         ended, read = [trial for trial in self.running_trials if not trial.run.live], []
         for trial in ended:
             place = (trial.arm.name, trial.seed)
@@ -208,7 +208,7 @@ class ExperimentRun(BackgroundTask):
         self._took = (*self._took, *((trial.arm.name, trial.seconds) for trial in ended))
         self._take_in(read)
         self.running_trials = tuple(trial for trial in self.running_trials if trial not in ended)
-        self._shared.leave(self._pool, [trial.shared for trial in ended])
+        self._shared.leave(self._pool, [trial.shared for trial in ended], self.visitor)
         return True
 
     def _read(self, trial: RunningTrial) -> Trial:

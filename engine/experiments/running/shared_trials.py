@@ -24,11 +24,11 @@ TIMEOUT = 30.0
 
 @dataclass(eq=False)
 class SharedRun:
-    """The run of a trial, and the number of experiments that follow it. Each takes the trial when it has ended, and
-    then calls :meth:`SharedTrials.leave` once."""
+    """The run of a trial, and the visitors whose experiments follow it, one for each experiment. Each takes the trial when it has
+    ended, and then calls :meth:`SharedTrials.leave` once. The run counts as theirs: it goes on for as long as one of them is here."""
 
     run: Run
-    followers: int = 1
+    followers: list[Visitor]
     _trial: Trial | None = None
     _reading: Lock = field(default_factory=Lock)
 
@@ -65,22 +65,24 @@ class SharedTrials:
             experiment.config(arm, seed), visitor, trial=True, alone=arm.alone, record=experiment.record(arm)
         )
         if arm.alone:
-            return SharedRun(pool.submit(request))
+            return SharedRun(pool.submit(request), [visitor])
         key = json.dumps([experiment.identity(arm), seed], sort_keys=True)
         # Locked also while it is looked for and submitted: whoever asks for the same one meanwhile waits to follow it.
         with self._lock:
             shared = self._under_way.get(key)
             if shared is not None and shared.run.state != "lost":
-                shared.followers += 1
+                shared.followers.append(visitor)
+                pool.follow(shared.run.id, shared.followers)
                 return shared
             if (found := find()) is not None:
                 return found
-            self._under_way[key] = new = SharedRun(pool.submit(request))
+            self._under_way[key] = new = SharedRun(pool.submit(request), [visitor])
             return new
 
-    def leave(self, pool: Pool, runs: Sequence[SharedRun]) -> None:
-        """One experiment follows these runs no more. What nobody follows then is stopped where it has not ended, and deleted."""
-        left = [shared for shared in runs if self._is_last(shared)]
+    def leave(self, pool: Pool, runs: Sequence[SharedRun], visitor: Visitor) -> None:
+        """An experiment of this visitor follows these runs no more. What nobody follows then is stopped where it has not ended, and
+        deleted."""
+        left = [shared for shared in runs if self._is_last(pool, shared, visitor)]
         for shared in left:
             if shared.run.live:
                 pool.stop(shared.run.id)
@@ -92,9 +94,11 @@ class SharedTrials:
             except OSError as error:  # the experiment has its numbers; what is left is deleted as other old runs are
                 LOG.warning("The run of a trial could not be deleted: %s", error.strerror or type(error).__name__)
 
-    def _is_last(self, shared: SharedRun) -> bool:
+    def _is_last(self, pool: Pool, shared: SharedRun, visitor: Visitor) -> bool:
         with self._lock:
-            shared.followers -= 1
-            if not shared.followers:
-                self._under_way = {key: other for key, other in self._under_way.items() if other is not shared}
-            return not shared.followers
+            shared.followers.remove(visitor)
+            if shared.followers:
+                pool.follow(shared.run.id, shared.followers)
+                return False
+            self._under_way = {key: other for key, other in self._under_way.items() if other is not shared}
+            return True

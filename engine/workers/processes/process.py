@@ -67,6 +67,8 @@ class WorkerProcess:
         """Whether the process was ended because nobody needs it any more."""
         self.facts = DeviceFacts()
         self.runs: dict[str, QueuedRun] = {}
+        self.audience: dict[str, protocol.Followers] = {}
+        """For whom its runs are trained, as it was last told."""
         self.job: QueuedJob | None = None
         """The job that a job process computes."""
         self.busy_with: str | None = None
@@ -112,8 +114,11 @@ class WorkerProcess:
 
     @property
     def load(self) -> int:
-        """The number of runs on the worker that are not paused."""
-        return sum(queued.paused_at is None for queued in self.runs.values())
+        """The number of runs on the worker that are not paused, and for which somebody waits."""
+        return sum(queued.paused_at is None and self._is_awaited(run_id) for run_id, queued in self.runs.items())
+
+    def _is_awaited(self, run_id: str) -> bool:
+        return run_id not in self.audience or self.audience[run_id].here
 
     @property
     def owns_accelerator(self) -> bool:

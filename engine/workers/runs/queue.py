@@ -1,11 +1,13 @@
 """The queue of runs: which are let in, in whose turn they start, and on which worker."""
 
-from collections import Counter
+import math
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 
 from engine.estimate.prediction import Prediction
 from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.log import Queue
+from engine.foundation.shares import Claim, Shares
 from engine.hosting.allowances import Allowances, Release, has_share
 from engine.hosting.host import WORKER_BYTES
 from engine.hosting.limits import Limits
@@ -14,6 +16,7 @@ from engine.workers import protocol
 from engine.workers.processes.machines import Machine, memory_for
 from engine.workers.processes.process import Slot, WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
+from engine.workers.runs.presence import Presence
 from engine.workers.runs.queued import QueuedRun
 
 CLOSING = "The app is closing."
@@ -24,24 +27,27 @@ SMALL_SHARE, SMALL_BOUND = 0.125, 64 * 2**20
 
 
 def in_turn(queue: Sequence[QueuedRun], going: Iterable[QueuedRun]) -> list[QueuedRun]:
-    """The queue in the order in which it starts: visitors take turns, runs that somebody looks at before trials of experiments.
+    """The queue in the order in which it starts: network addresses take turns, and at each its visitors (:class:`Shares`), so that
+    cookies that are thrown away bring no further turn. Runs that somebody looks at start before trials of experiments.
 
-    A visitor's first run waits behind nobody's second; among equals, network addresses take turns, so that who throws cookies away
-    is not first each time. ``going``: the runs on workers, which count as turns had.
+    ``going``: the runs on workers, which count as turns had.
     """
-    had = Counter(turn for run in going for turn in _turns_of(run))
-    ranked = []
-    for rank, run in enumerate(queue):
-        own, here = _turns_of(run)
-        ranked.append(((run.request.trial, had[own], had[here], rank), run))
-        had.update((own, here))
-    return [run for _, run in sorted(ranked, key=lambda pair: pair[0])]
-
-
-def _turns_of(run: QueuedRun) -> tuple[tuple[bool, str, str], tuple[bool, str, str]]:
-    """The names under which a run counts as a turn of its visitor and of its visitor's address."""
-    visitor = run.request.visitor
-    return (run.request.trial, "visitor", visitor.id), (run.request.trial, "address", visitor.address)
+    order, had = list[QueuedRun](), list(going)
+    for trial in (False, True):
+        shares, waiting = Shares(), dict[Claim, deque[QueuedRun]]()
+        for run in had:
+            if run.request.trial == trial:
+                shares.spend(run.request.visitor.claim, 1, ahead=math.inf)
+        for run in queue:
+            if run.request.trial == trial:
+                waiting.setdefault(run.request.visitor.claim, deque()).append(run)
+        while waiting:
+            path = shares.next(list(waiting))
+            shares.spend(path, 1)
+            order.append(waiting[path].popleft())
+            if not waiting[path]:
+                del waiting[path]
+    return order
 
 
 def seconds_to_start(going: Sequence[Sequence[float]], waiting: Sequence[float], most: int) -> list[float]:
@@ -151,8 +157,8 @@ def _has_room_for_own(machine: Machine, own: int, workers: Iterable[WorkerProces
 class RunQueue:
     """The runs that wait for a worker. Who does several things at once here holds the supervisor's lock meanwhile."""
 
-    def __init__(self, supervisor: Supervisor, allowances: Allowances) -> None:
-        self._supervisor, self._allowances = supervisor, allowances
+    def __init__(self, supervisor: Supervisor, allowances: Allowances, presence: Presence) -> None:
+        self._supervisor, self._allowances, self._presence = supervisor, allowances, presence
         self._lock, self._limits = supervisor.lock, supervisor.limits
         self.waiting: list[QueuedRun] = []
         self._log = Queue()
@@ -190,6 +196,17 @@ class RunQueue:
                 return worker, worker.runs[run_id]
         return None, next((queued for queued in self.waiting if queued.run.id == run_id), None)
 
+    def lacks_only_a_place(self, queued: QueuedRun) -> bool:
+        """Whether a run that waits starts as soon as a place on a worker is free: no trial, and none with a process of its own."""
+        return not queued.request.trial and not goes_on_its_own(queued, self._supervisor.workers, self._limits)
+
+    def all_runs(self) -> list[QueuedRun]:
+        """The runs that wait and those on workers."""
+        return self.waiting + self._on_workers()
+
+    def _on_workers(self) -> list[QueuedRun]:
+        return [queued for worker in self._supervisor.workers for queued in worker.runs.values()]
+
     def take_out(self, leaves: Callable[[QueuedRun], bool] = lambda _: True) -> list[QueuedRun]:
         """Remove the runs of which this holds."""
         with self._lock:
@@ -210,14 +227,14 @@ class RunQueue:
     def dispatch(self) -> None:
         """Give the runs to the workers that have room for them, each visitor in turn."""
         with self._lock:
-            on_workers = [queued for worker in self._supervisor.workers for queued in worker.runs.values()]
-            self.waiting = in_turn(self.waiting, on_workers)
+            self.waiting = in_turn(self.waiting, self._on_workers())
             self._not_started = False
             for queued in list(self.waiting):
                 if (worker := self._worker_for(queued)) is not None:
                     self._remove(queued)
                     run_id, folder = queued.run.id, str(queued.run.folder)
                     worker.runs[run_id], queued.run.machine = queued, worker.machine
+                    self._presence.tell(worker)
                     worker.send(protocol.Start(run_id, queued.request, queued.prediction, folder, queued.saved_step))
                     for _ in range(queued.early_steps):
                         worker.send(protocol.Control(run_id, "step"))

@@ -29,6 +29,8 @@ class QueuedRun:
     prediction: Prediction
     release: Release = lambda: None
     """The run is over: it counts no more among its owner's."""
+    followers: tuple[Visitor, ...] = ()
+    """For whom it is trained: its owner; of a trial, everybody whose experiment waits for it."""
     saved_step: int | None = None
     """The last step of a run that continues with the state in its folder; None: it begins anew."""
     saved: bool = field(init=False)
@@ -52,6 +54,7 @@ class QueuedRun:
 
     def __post_init__(self) -> None:
         self.saved = self.saved_step is not None
+        self.followers = self.followers or (self.request.visitor,)
 
     @property
     def wants_accelerator(self) -> bool:

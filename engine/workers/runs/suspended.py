@@ -18,15 +18,15 @@ from engine.runs.store import Runs
 from engine.workers import protocol
 from engine.workers.processes.process import WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
+from engine.workers.runs.presence import Presence
 from engine.workers.runs.queue import CLOSING, RunQueue
 from engine.workers.runs.queued import REPEATS, QueuedRun
+from engine.workers.runs.room import who_makes_room
 
 PAUSED_FOR = 30.0
 """Seconds after which a paused run is suspended."""
 PAUSED_WHILE_OTHERS_WAIT = 2.0
 """The same while other runs wait for a slot."""
-LEFT_FOR = 5.0
-"""Seconds without an open page after which a run's owner has left: a page that is loaded anew is closed for a moment."""
 WAITS_FOR = 60.0
 """Seconds after which a run leaves the queue whose owner has no page open."""
 LEFT = "It left the queue, since its page was closed for a minute. The same settings and seed give the same run."
@@ -44,28 +44,29 @@ class Suspended:
         runs: Runs,
         queue: RunQueue,
         predict: Callable[[RunConfig], Prediction],
-        here: Callable[[str], bool],
+        presence: Presence,
     ) -> None:
-        """``here``: whether the visitor of that id has a page open."""
         self._supervisor, self._lock = supervisor, supervisor.lock
         self._runs, self._queue, self._predict = runs, queue, predict
-        self._here = here
-        self._last_here: dict[str, float] = {}  # by the visitor's id
+        self._presence = presence
         self._left: dict[str, Run] = {}  # by id, those suspended because their owner had left
 
     def look_around(self, now: float) -> None:
         """Suspend the runs that stand still or make room for others, take those that wait for nobody out of the queue, and bring
         back those whose owner is here again."""
         with self._lock:
+            self._presence.look(self._queue.all_runs(), now)
+            for worker in self._supervisor.workers:
+                self._presence.tell(worker)
             waited = self._queue.take_out(
-                lambda queued: not queued.request.trial and self._seconds_away(queued, now) > WAITS_FOR
+                lambda queued: not queued.request.trial and self._presence.seconds_away(queued) > WAITS_FOR
             )
             for queued in waited:
                 if queued.resumable:
                     queued.run.suspend()
                     self._left[queued.run.id] = queued.run
             self._make_room(now)
-            back = [run for run in self._left.values() if self._here(run.owner)]
+            back = [run for run in self._left.values() if self._presence.is_here(run.owner)]
             for run in back:
                 del self._left[run.id]
         for queued in waited:
@@ -79,24 +80,17 @@ class Suspended:
             with suppress(Refused):
                 self.bring_back(run, [protocol.Control(run.id, "resume")], PROGRAM)
 
-    def _seconds_away(self, queued: QueuedRun, now: float) -> float:
-        """Seconds since a run's owner was last found here, counted from the first question; 0 for the program itself."""
-        owner = queued.run.owner
-        if not owner or self._here(owner):
-            self._last_here[owner] = now
-        return now - self._last_here.setdefault(owner, now)
-
     def _make_room(self, now: float) -> None:
-        """Ask the workers to suspend the runs that stand still, and as many of those that go on for nobody as runs of people who are
-        here wait: who has left makes room, the longest away first."""
-        waiting = sum(self._seconds_away(queued, now) <= LEFT_FOR for queued in self._queue.waiting)
-        longest = PAUSED_WHILE_OTHERS_WAIT if waiting else PAUSED_FOR
-        going = list[tuple[float, WorkerProcess, QueuedRun]]()
+        """Ask the workers to suspend the runs that stand still, and as many others as runs of people who are here wait: who has left makes
+        room, the longest away first; then who has the most places (:func:`who_makes_room`), whose runs queue again."""
+        short = [queued for queued in self._queue.waiting if not self._presence.has_left(queued)]
+        longest = PAUSED_WHILE_OTHERS_WAIT if short else PAUSED_FOR
+        going, able, coming = list[QueuedRun](), dict[QueuedRun, WorkerProcess](), 0
         for worker in self._supervisor.workers:
             for queued in worker.runs.values():
-                away = self._seconds_away(queued, now)
-                if queued.suspending:
-                    waiting -= 1
+                coming += queued.suspending
+                if not queued.suspending:
+                    going.append(queued)
                 if (
                     queued.suspending
                     or queued.stop_asked_at
@@ -107,12 +101,15 @@ class Suspended:
                 if queued.paused_at is not None:
                     if now - queued.paused_at > longest:
                         _ask(worker, queued)
-                        waiting -= 1
-                elif away > LEFT_FOR and queued.run.state == "running":
-                    going.append((away, worker, queued))
-        for _, worker, queued in sorted(going, key=lambda found: -found[0])[: max(0, waiting)]:
+                        coming += 1
+                elif queued.run.state == "running":
+                    able[queued] = worker
+        left = sorted(filter(self._presence.has_left, able), key=self._presence.seconds_away, reverse=True)
+        left = left[: max(0, len(short) - coming)]
+        still = [queued for queued in short[coming + len(left) :] if self._queue.lacks_only_a_place(queued)]
+        for queued in (*left, *who_makes_room(still, going, [queued for queued in able if queued not in left])):
             queued.left = True
-            _ask(worker, queued)
+            _ask(able[queued], queued)
 
     def suspend_all(self) -> bool:
         """Ask the workers to suspend every run: the app closes. Returns whether there is any left to wait for."""

@@ -74,10 +74,15 @@ def started(training: Timed, name: str = "a", **how: Any) -> LiveRun:
 
 def take_turn(turns: FairShare, seconds: float | None = None) -> LiveRun:
     """Let the run whose turn it is train for a slice, or for so many seconds."""
-    run = turns.next()
-    run.advance(turns.slice() if seconds is None else seconds)
+    with turns.turn() as run:
+        run.advance(turns.slice() if seconds is None else seconds)
     run.deliver()
     return run
+
+
+def next_of(turns: FairShare) -> LiveRun | None:
+    with turns.turn() as run:
+        return run
 
 
 def steps_in(events: list[Event]) -> list[int]:
@@ -140,7 +145,7 @@ def seconds_of_each(turns: FairShare, clock: Clock, during: float) -> list[float
 
 def test_a_run_whose_steps_are_longer_than_a_slice_gets_no_more_time(clock: Clock, turns: FairShare) -> None:
     for number, seconds in enumerate((0.4, 0.01, 0.01, 0.02, 0.005)):
-        turns.add(started(Timed(clock, seconds), str(number)))
+        turns.runs.append(started(Timed(clock, seconds), str(number)))
     assert seconds_of_each(turns, clock, 40.0) == pytest.approx([8.0] * 5, abs=0.4)
 
 
@@ -148,12 +153,12 @@ def test_a_run_whose_steps_are_longer_than_a_slice_gets_no_more_time(clock: Cloc
 def test_who_was_paused_or_comes_later_has_nothing_to_make_up_for(came: str, clock: Clock, turns: FairShare) -> None:
     first, second, last = (started(Timed(clock, 0.01), name) for name in "abc")
     for run in (first, second, *([last] if came == "paused" else [])):
-        turns.add(run)
+        turns.runs.append(run)
     last.pause()
     last.deliver()
     seconds_of_each(turns, clock, 20.0)
     if came == "later":
-        turns.add(last)
+        turns.runs.append(last)
     last.resume()
     assert seconds_of_each(turns, clock, 6.0) == pytest.approx([2.0] * 3, abs=2 * SLICE)
 
@@ -161,7 +166,7 @@ def test_who_was_paused_or_comes_later_has_nothing_to_make_up_for(came: str, clo
 def test_new_runs_go_first_until_their_first_points_as_they_came(clock: Clock, turns: FairShare) -> None:
     names = ["0", "1", "2", "new", "newer"]
     for name in names:
-        turns.add((live_run if "new" in name else started)(Timed(clock, 0.01), name))
+        turns.runs.append((live_run if "new" in name else started)(Timed(clock, 0.01), name))
     order = [take_turn(turns).run_id for _ in range(11)]
     assert order[:6] == ["new"] * 3 + ["newer"] * 3, "facts, first weights, first step"
     assert sorted(order[6:]) == names
@@ -170,13 +175,13 @@ def test_new_runs_go_first_until_their_first_points_as_they_came(clock: Clock, t
 def test_with_many_runs_the_slices_get_shorter(clock: Clock, turns: FairShare) -> None:
     for number in range(25):
         assert turns.slice() == pytest.approx(min(SLICE, ROUND / max(1, number)))
-        turns.add(started(Timed(clock, 0.01), str(number)))
+        turns.runs.append(started(Timed(clock, 0.01), str(number)))
 
 
 def test_pace_holds_a_run_back_and_lets_others_go_on(clock: Clock, turns: FairShare) -> None:
     slow, fast = started(Timed(clock, 0.001), "slow", pace=4), started(Timed(clock, 0.001), "fast")
-    turns.add(slow)
-    turns.add(fast)
+    turns.runs.append(slow)
+    turns.runs.append(fast)
     seconds_of_each(turns, clock, 3.0)
     assert 11 <= slow.step - 1 <= 13
     assert fast.step > 2500
@@ -184,24 +189,24 @@ def test_pace_holds_a_run_back_and_lets_others_go_on(clock: Clock, turns: FairSh
 
 def test_a_paced_run_alone_says_how_long_it_waits_and_does_not_race_to_catch_up(clock: Clock, turns: FairShare) -> None:
     run = started(Timed(clock, 0.0), pace=2)
-    turns.add(run)
-    assert turns.next() is None
+    turns.runs.append(run)
+    assert next_of(turns) is None
     assert turns.seconds_to_next() == pytest.approx(0.5)
     clock.now += 60
     run.advance()
     assert len(steps_in(run.deliver())) <= 2
     run.set_pace(None)
-    assert turns.next() is run
+    assert next_of(turns) is run
 
 
 def test_a_step_on_a_going_run_pauses_it_and_three_asked_at_once_are_three(clock: Clock, turns: FairShare) -> None:
     run = started(Timed(clock, 0.001))
-    turns.add(run)
+    turns.runs.append(run)
     run.allow_step()
     run.advance()
     run.deliver()
     assert (run.step, run.waiting) == (2, True)
-    assert turns.next() is turns.seconds_to_next() is None
+    assert next_of(turns) is turns.seconds_to_next() is None
     for _ in range(3):
         run.allow_step()
     while not run.waiting:
@@ -241,11 +246,11 @@ def test_looking_does_not_change_the_steps(clock: Clock) -> None:
 
 def test_alone_holds_the_others_until_it_pauses(clock: Clock, turns: FairShare) -> None:
     alone, other = started(Timed(clock, 0.01), "alone", alone=True), started(Timed(clock, 0.01), "other")
-    turns.add(alone)
-    turns.add(other)
-    assert [turns.next() for _ in range(3)] == [alone] * 3
+    turns.runs.append(alone)
+    turns.runs.append(other)
+    assert [next_of(turns) for _ in range(3)] == [alone] * 3
     alone.pause()
-    assert turns.next() is other
+    assert next_of(turns) is other
 
 
 def test_a_run_is_saved_once_a_minute_and_seldom_where_that_takes_long(clock: Clock, tmp_path: Path) -> None:

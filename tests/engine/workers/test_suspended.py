@@ -23,7 +23,7 @@ from engine.runs.store import Runs
 from engine.training.train import train
 from engine.workers import live_run
 from engine.workers.pool import Pool
-from engine.workers.runs import queued, suspended
+from engine.workers.runs import presence, queued, suspended
 from engine.workers.runs.suspended import LEFT
 from tests.engine.fake_training import HANGS, config
 from tests.engine.hosting.test_limits import predict
@@ -38,7 +38,7 @@ Start = Callable[..., Pool]
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PAUSED_FOR", "PAUSED_WHILE_OTHERS_WAIT", "LEFT_FOR", "WAITS_FOR"):
-        monkeypatch.setattr(suspended, name, 0.05)
+        monkeypatch.setattr(presence if name == "LEFT_FOR" else suspended, name, 0.05)
     monkeypatch.setattr(queued, "AGAIN_AFTER", 0.05)
 
 
@@ -363,13 +363,13 @@ def test_who_has_left_makes_room_while_others_wait_until_he_is_back(start: Start
     pool = start(here.__contains__, runs_per_worker=4)
     paused = away(pool)
     mine = [pool.submit(RunRequest(config(LONG, 0.005), ME)) for _ in range(2)]
-    programs = pool.submit(RunRequest(config(LONG, 0.005)))
+    programs = pool.submit(RunRequest(config(LONG, 0.005), pace=20.0))
     trial = pool.submit(RunRequest(config(LONG, 0.005), ME, trial=True))
     until(lambda: mine[1].step > 0)
     here.remove("me")
     steps = [run.step for run in mine]
     until(lambda: all(run.step > step + 20 for run, step in zip(mine, steps, strict=True)))
-    assert not any(run.suspended for run in mine), "they go on while nobody waits"
+    assert not any(run.suspended for run in mine), "they go on in the time that nobody else wants"
     yours = long_run(pool, 0.005, visitor=YOU)
     assert [run.suspended for run in mine].count(True) == 1, "one makes room for one"
     assert not any(run.suspended for run in (programs, trial, yours))
@@ -397,3 +397,15 @@ def test_trained_for_real_its_numbers_are_those_of_a_run_that_nothing_happened_t
         assert wait_end(run).events[-1] == run.ending
         assert numbers(run.events) == numbers(train(slow))
         assert steps_of(run) == list(range(1, slow.steps + 1))
+
+
+def test_a_crowd_at_one_address_gives_a_place_to_who_comes_from_elsewhere_and_queues_again(start: Start) -> None:
+    """Also where the pages of the crowd stay open."""
+    pool = start(runs_per_worker=4)
+    crowd = [pool.submit(RunRequest(config(LONG, 0.005), Visitor(f"cookie {n}", "10.0.0.1"))) for n in range(6)]
+    until(lambda: all(run.step > 0 for run in crowd[:4]))
+    yours = long_run(pool, 0.005, visitor=Visitor("you", "10.0.0.2"))
+    until(lambda: sum(run.queue_place is not None for run in crowd) == 3)
+    assert all(run.live for run in crowd)
+    pool.stop(yours.id)
+    until(lambda: sum(run.queue_place is not None for run in crowd) == 2)

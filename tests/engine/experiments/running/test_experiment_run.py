@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import time
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from errno import EACCES
@@ -23,7 +24,7 @@ from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.running.shared_trials import SharedRun, SharedTrials
 from engine.experiments.trial import Trial
 from engine.foundation.errors import JobError
-from engine.foundation.visitor import Visitor
+from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Started
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
@@ -186,10 +187,7 @@ def test_a_trial_is_trained_once_for_all_who_wait_or_come_later(pool: Pool, subm
 def test_who_stops_takes_nothing_from_the_others_and_the_last_one_stops_the_run(pool: Pool) -> None:
     slow = fake_issue(seeds=2, base={"steps": 9, "learning_rate": 0.2})
     first, second = together(pool, slow, 2)
-    going = None
-    while going is None:
-        both = [trial.shared for trial in first.running_trials], [trial.shared for trial in second.running_trials]
-        going = next((shared for shared in both[0] if shared in both[1] and shared.run.live), None)
+    going = followed_by(pool, [first, second])
     first.stop()
     assert first.wait(600)
     assert going.run.state != "stopped"
@@ -197,6 +195,34 @@ def test_who_stops_takes_nothing_from_the_others_and_the_last_one_stops_the_run(
     assert second.wait(600)
     assert not pool.runs.live()
     assert [run.state for run in (first, second)] == ["stopped"] * 2
+
+
+def followed_by(pool: Pool, runs: list[ExperimentRun]) -> SharedRun:
+    """A trial under way that all of these follow."""
+    found = None
+    while found is None:
+        shared = [[trial.shared for trial in run.running_trials] for run in runs]
+        found = next((one for one in shared[0] if all(one in others for others in shared) and one.run.live), None)
+    return found
+
+
+def test_a_trial_is_trained_for_those_who_follow_it(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = dict[str, tuple[str, ...]]()
+    follow = pool.follow
+
+    def noted(run_id: str, visitors: Iterable[Visitor]) -> None:
+        told[run_id] = tuple(visitor.id for visitor in visitors)
+        follow(run_id, visitors)
+
+    monkeypatch.setattr(pool, "follow", noted)
+    runs = together(pool, fake_issue(seeds=2, base={"steps": 9, "learning_rate": 0.2}), 3)
+    trial = followed_by(pool, runs).run.id
+    until(lambda: sorted(told.get(trial, ())) == [run.visitor.id for run in runs])
+    runs[0].stop()
+    until(lambda: sorted(told[trial]) == [run.visitor.id for run in runs[1:]])
+    for run in runs[1:]:
+        run.stop()
+    assert all(run.wait(600) for run in runs)
 
 
 def test_who_leaves_runs_that_do_not_end_waits_for_all_of_them_together(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +235,7 @@ def test_who_leaves_runs_that_do_not_end_waits_for_all_of_them_together(monkeypa
 
     runs: list[Any] = [SimpleNamespace(id=name, live=True, wait_for=wait_for) for name in "abc"]
     pool: Any = SimpleNamespace(stop=lambda name: None, runs=SimpleNamespace(delete=deleted.append))
-    SharedTrials().leave(pool, [SharedRun(run) for run in runs])
+    SharedTrials().leave(pool, [SharedRun(run, [PROGRAM]) for run in runs], PROGRAM)
     assert (waited, deleted) == ([shared_trials.TIMEOUT, 0.0, 0.0], ["a", "b", "c"])
 
 

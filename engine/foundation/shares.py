@@ -1,0 +1,71 @@
+"""The one rule by which people share what is scarce: workers' time, places on workers, processes for questions."""
+
+from collections.abc import Iterable
+
+Claim = tuple[str, ...]
+"""Who asks, from the outside in: network address, visitor, and where one visitor's runs take turns, the run."""
+HEAD_START = 1.0
+"""How far those with something new may be ahead of the others and still go first: in seconds, where time is shared."""
+MOST = 1000
+"""The number of accounts above which those that are not ahead of the others are forgotten."""
+
+
+class Shares:
+    """Accounts of what each network address has had, each visitor at it, and each run of the visitor. At each level whoever has had
+    the least is next, and who comes, or comes again, has nothing to make up for. So people share, whatever the number of their
+    cookies and runs. (Hierarchical start-time fair queueing: Goyal, Guo and Vin, 1996, "A hierarchical CPU scheduler for multimedia
+    operating systems".)"""
+
+    def __init__(self) -> None:
+        self._had: dict[Claim, float] = {}
+        self._least: dict[Claim, float] = {}
+        """By what encloses them: how much the one whose turn it was last had had before. Nobody counts as having had less."""
+
+    def next(self, asking: Iterable[Claim], new: Iterable[Claim] = ()) -> Claim:
+        """The claim whose turn it is, of those with the same account the first one. All claims have as many levels.
+
+        ``new``: those of ``asking`` that have just come. They go first, in their order, as long as their address, visitor and run are
+        less than :data:`HEAD_START` ahead.
+        """
+        chosen: Claim = ()
+        while True:
+            inside, recent = _by_level(asking, len(chosen)), _by_level(new, len(chosen))
+            had = {name: self._before((*chosen, name)) for name in inside}
+            latest = self._least.get(chosen, 0.0) + HEAD_START
+            first = next((name for name in recent if had[name] < latest), None)
+            name = min(had, key=had.__getitem__) if first is None else first
+            chosen = (*chosen, name)
+            asking, new = inside[name], recent.get(name, ())
+            if len(asking[0]) == len(chosen):
+                return chosen
+
+    def spend(self, claim: Claim, amount: float, *, ahead: float = 0.0) -> None:
+        """Count what a claim was given, at each of its levels. ``ahead``: how far ahead it may have been when it was given that, since it
+        went before others: these keep what is due to them."""
+        for level in range(len(claim)):
+            whole, part = claim[:level], claim[: level + 1]
+            had, least = self._before(part), self._least.get(whole, 0.0)
+            if had >= least + ahead:
+                self._least[whole] = had
+            self._had[part] = had + amount
+        if len(self._had) > MOST:
+            self._forget()
+
+    def _before(self, part: Claim) -> float:
+        """What a part has had, as it counts for the next turn."""
+        return max(self._had.get(part, 0.0), self._least.get(part[:-1], 0.0))
+
+    def _forget(self) -> None:
+        """Forget the accounts that are not ahead of the others: whoever comes anew gets the same."""
+        ahead = {path for path, had in self._had.items() if had > self._least.get(path[:-1], 0.0)}
+        kept = {path[:depth] for path in ahead for depth in range(1, len(path) + 1)}
+        self._had = {path: had for path, had in self._had.items() if path in kept}
+        self._least = {path: least for path, least in self._least.items() if not path or path in kept}
+
+
+def _by_level(claims: Iterable[Claim], level: int) -> dict[str, list[Claim]]:
+    """The claims by their name at a level, in their order."""
+    found = dict[str, list[Claim]]()
+    for claim in claims:
+        found.setdefault(claim[level], []).append(claim)
+    return found

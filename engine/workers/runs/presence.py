@@ -1,0 +1,59 @@
+"""For whom each run is trained, and who of these has a page open."""
+
+import hashlib
+import secrets
+from collections.abc import Callable, Iterable
+
+from engine.workers import protocol
+from engine.workers.processes.process import WorkerProcess
+from engine.workers.runs.queued import QueuedRun
+
+LEFT_FOR = 5.0
+"""Seconds without an open page after which a visitor has left: a page that is loaded anew is closed for a moment."""
+
+
+class Presence:
+    """Who of the runs' followers is here, as it was at the last look. Whoever calls it holds the supervisor's lock."""
+
+    def __init__(self, here: Callable[[str], bool]) -> None:
+        """``here``: whether the visitor of that id has a page open."""
+        self._here = here
+        self._away_since: dict[str, float] = {}
+        """By the visitor's id; only of those who follow a run and have no page open."""
+        self._now = 0.0
+        self._key = secrets.token_bytes(16)
+
+    def look(self, runs: Iterable[QueuedRun], now: float) -> None:
+        """Look who of the followers of these runs has a page open; the program itself is always here."""
+        followers = {visitor.id for queued in runs for visitor in queued.followers}
+        away = [one for one in followers if not self.is_here(one)]
+        self._away_since, self._now = {one: self._away_since.get(one, now) for one in away}, now
+
+    def is_here(self, visitor_id: str) -> bool:
+        return not visitor_id or self._here(visitor_id)
+
+    def seconds_away(self, queued: QueuedRun) -> float:
+        """Seconds since the last follower of a run was found without a page; 0 while one has a page open."""
+        return min(self._now - self._away_since.get(visitor.id, self._now) for visitor in queued.followers)
+
+    def has_left(self, queued: QueuedRun) -> bool:
+        """Whether nobody who follows a run is here any more."""
+        return self.seconds_away(queued) > LEFT_FOR
+
+    def tell(self, worker: WorkerProcess) -> None:
+        """Tell a worker for whom its runs are trained, where that has changed."""
+        known = {run_id: self._audience(queued) for run_id, queued in worker.runs.items()}
+        if known != worker.audience:
+            worker.audience = known
+            worker.send(protocol.Audience(known))
+
+    def _audience(self, queued: QueuedRun) -> protocol.Followers:
+        left = self.has_left(queued)
+        counted = [
+            one for one in queued.followers if left or self._now - self._away_since.get(one.id, self._now) <= LEFT_FOR
+        ]
+        return protocol.Followers(not left, tuple((self._digest(one.address), self._digest(one.id)) for one in counted))
+
+    def _digest(self, name: str) -> str:
+        """A name for a visitor or an address by which a worker tells it from others; nobody reads the address from it."""
+        return hashlib.blake2b(name.encode(), key=self._key, digest_size=8).hexdigest()
