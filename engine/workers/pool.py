@@ -45,6 +45,7 @@ TIDY_EVERY = 600.0
 NOT_YOURS = (
     "This run was started by somebody else. You can watch it; Train starts one of your own with the same settings."
 )
+SHARED = "This run is a trial of an experiment, which others may wait for; it is stopped with the experiment."
 ELSEWHERE = "This run goes on at another server that shares the data folder; it can be steered there only."
 
 
@@ -159,7 +160,7 @@ class Pool:
             if (queued := self._queue.find(run_id)[1]) is not None:
                 queued.followers = tuple(visitors)
 
-    # Steering: only the owner's (``by``) or the program's own. A run is on a
+    # Steering: only the owner's (``by``) or the program's own; of a trial, for which others may wait, the program's own. A run is on a
     # worker, in the queue, or suspended. Each raises Refused where the visitor may not, or where there is no room for a suspended run.
 
     def pause(self, run_id: str, by: Visitor = PROGRAM) -> None:
@@ -198,6 +199,8 @@ class Pool:
     def _find(self, run_id: str, by: Visitor) -> Run | None:
         """The run of that id. Raises Refused where the visitor may not steer it from here."""
         run = self.runs.get(run_id)
+        if by.id and self._queue.is_trial(run_id):
+            raise Refused(SHARED)
         if run is not None and not by.may_steer(run.owner):
             raise Refused(NOT_YOURS)
         if run is not None and run.elsewhere:

@@ -12,7 +12,7 @@ from threading import RLock
 
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.report import Report, report
-from engine.experiments.running.shared_trials import SharedRun, SharedTrials
+from engine.experiments.running.shared_trials import AGAIN, SharedRun, SharedTrials
 from engine.experiments.trial import Trial, read_trial
 from engine.foundation.background import BackgroundTask
 from engine.foundation.errors import NoRoom
@@ -193,12 +193,12 @@ class ExperimentRun(BackgroundTask):
             return
 
     def _collect(self, waiting: deque[tuple[Arm, int]]) -> bool:
-        """Take in the trials that have ended; returns whether there were any. One that was lost with its worker waits again,
+        """Take in the trials that have ended; returns whether there were any. One that was lost with its worker, or stopped, waits again,
         once: the same settings and seed give the same trial."""
         ended, read = [trial for trial in self.running_trials if not trial.run.live], []
         for trial in ended:
             place = (trial.arm.name, trial.seed)
-            if trial.run.state == "lost" and place not in self._lost_once:
+            if trial.run.state in AGAIN and place not in self._lost_once:
                 self._lost_once.add(place)
                 waiting.appendleft((trial.arm, trial.seed))
             else:

@@ -18,6 +18,8 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.workers.pool import Pool
 
+AGAIN = ("lost", "stopped")
+"""The ends after which a trial is trained again: its worker ended, or somebody stopped it who follows it no more."""
 TIMEOUT = 30.0
 """Seconds to wait for the ends of runs that were told to stop; the pool ends them by force sooner."""
 
@@ -70,7 +72,7 @@ class SharedTrials:
         # Locked also while it is looked for and submitted: whoever asks for the same one meanwhile waits to follow it.
         with self._lock:
             shared = self._under_way.get(key)
-            if shared is not None and shared.run.state != "lost":
+            if shared is not None and shared.run.state not in AGAIN:
                 shared.followers.append(visitor)
                 pool.follow(shared.run.id, shared.followers)
                 return shared

@@ -196,6 +196,11 @@ class RunQueue:
                 return worker, worker.runs[run_id]
         return None, next((queued for queued in self.waiting if queued.run.id == run_id), None)
 
+    def is_trial(self, run_id: str) -> bool:
+        """Whether the run of that id goes or waits as a trial of an experiment."""
+        with self._lock:
+            return any(queued.run.id == run_id and queued.request.trial for queued in self.all_runs())
+
     def lacks_only_a_place(self, queued: QueuedRun) -> bool:
         """Whether a run that waits starts as soon as a place on a worker is free: no trial, and none with a process of its own."""
         return not queued.request.trial and not goes_on_its_own(queued, self._supervisor.workers, self._limits)

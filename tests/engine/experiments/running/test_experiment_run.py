@@ -23,7 +23,7 @@ from engine.experiments.running import shared_trials, trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.running.shared_trials import SharedRun, SharedTrials
 from engine.experiments.trial import Trial
-from engine.foundation.errors import JobError
+from engine.foundation.errors import JobError, Refused
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Started
 from engine.runs.request import RunRequest
@@ -204,6 +204,23 @@ def followed_by(pool: Pool, runs: list[ExperimentRun]) -> SharedRun:
         shared = [[trial.shared for trial in run.running_trials] for run in runs]
         found = next((one for one in shared[0] if all(one in others for others in shared) and one.run.live), None)
     return found
+
+
+def test_nobody_steers_a_shared_trial_and_one_that_is_stopped_is_trained_again(pool: Pool) -> None:
+    """Also not the one in whose name it runs, who may have left it."""
+    slow = fake_issue(seeds=1, base={"steps": 9, "learning_rate": 0.1})
+    first, second = runs = together(pool, slow, 2)
+    trial = followed_by(pool, runs)
+    owner = next(run for run in runs if run.visitor.id == trial.run.owner)
+    owner.stop()
+    assert owner.wait(600)
+    for steer in (pool.pause, pool.step, pool.resume, pool.stop):
+        with pytest.raises(Refused, match=r"^This run is a trial of an experiment"):
+            steer(trial.run.id, owner.visitor)
+    pool.stop(trial.run.id)
+    other = second if owner is first else first
+    assert other.wait(600)
+    assert [found.outcome for found in other.trials] == [""] * other.total, "it was trained once more"
 
 
 def test_a_trial_is_trained_for_those_who_follow_it(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
