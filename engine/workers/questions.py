@@ -1,12 +1,15 @@
 """The questions: jobs that are asked of the job processes, from the call of ``ask`` to the answer.
 
 Job processes never train a run, so that neither waits for the other, and a job that takes too long costs nobody a run. A process
-has one job at a time, and visitors take turns, as do network addresses. Equal jobs that wait or are computed are one job with
-several callers.
+has one job at a time; network addresses take turns, and at each its visitors. Equal jobs that wait or are computed are one job with
+several callers. The time of a job counts from the moment at which a process computes it: one that waits too long for a process is
+refused, and costs no process.
 """
 
 import secrets
 import time
+from collections import deque
+from contextlib import suppress
 from itertools import count
 from typing import Any, cast
 
@@ -14,7 +17,9 @@ from engine.foundation.errors import JobError
 from engine.foundation.formatting import in_time
 from engine.foundation.job import Answer, Job
 from engine.foundation.messages import read_value, write_value
+from engine.foundation.shares import Claim, Shares
 from engine.foundation.visitor import Pace, Visitor
+from engine.hosting.allowances import has_share
 from engine.workers import protocol
 from engine.workers.processes.machines import HERE
 from engine.workers.processes.process import KillReason, Slot, WorkerProcess
@@ -27,6 +32,8 @@ SHARE, AT_ONCE = 0.25, 5.0
 """Seconds of jobs that a visitor has in each second, and at once, while others train: jobs go before training."""
 ADDRESS_SHARE, ADDRESS_AT_ONCE = 1.0, 60.0
 """The same for a network address while somebody elsewhere trains: a school is one address, and so is who throws cookies away."""
+AGAIN = 0.1
+"""Seconds after which it is looked again whether a process has begun a job that was given to it."""
 LARGEST = 2**20
 """The most bytes of a pickled question."""
 
@@ -37,13 +44,14 @@ class Questions:
     def __init__(self, supervisor: Supervisor) -> None:
         self._supervisor, self._lock = supervisor, supervisor.lock
         self._waiting: list[QueuedJob] = []
+        self._shares = Shares()
         self._by_visitor = Pace(SHARE, AT_ONCE)
         self._by_address = Pace(ADDRESS_SHARE, ADDRESS_AT_ONCE)
         self._closed = ""
 
     def ask(self, job: Job[Answer], visitor: Visitor, *, alone: bool, timeout: float) -> Answer:
-        """The answer to a job; blocks. What this program's first process needs for its imports takes nothing of ``timeout`` (s).
-        Raises JobError with one sentence."""
+        """The answer to a job; blocks. It may wait for a process for ``timeout`` seconds, and be computed for as long. What this
+        program's first process needs for its imports takes nothing of that. Raises JobError with one sentence."""
         if len(write_value(job)) > LARGEST:
             raise JobError(f"The question is longer than {LARGEST // 2**20} MiB.")
         with self._lock:
@@ -52,38 +60,50 @@ class Questions:
             queued = self._join(job, visitor, alone)
             warm = any(worker.ready for worker in self._supervisor.workers)
             self.dispatch()
-        try:
-            answer = queued.answer.result(timeout if warm else timeout + FIRST_START)
-        except TimeoutError:
-            with self._lock:
-                self._leave(queued)
-            raise JobError(f"{job.noun} took longer than {in_time(timeout)}.") from None
+        answer = self._answer_of(queued, timeout, timeout if warm else timeout + FIRST_START)
         try:
             return cast(Answer, read_value(answer))
         except TypeError as error:
             raise JobError(f"{job.noun} failed: {error}") from error
 
+    def _answer_of(self, queued: QueuedJob, computes: float, waits: float) -> bytes:
+        """The answer to a job that waits for a process for at most ``waits`` seconds and is computed for at most ``computes``."""
+        asked = time.monotonic()
+        while True:
+            begun_at = queued.begun_at
+            until = asked + waits if begun_at is None else max(asked, begun_at) + computes
+            with suppress(TimeoutError):
+                return queued.answer.result(max(AGAIN, until - time.monotonic()))
+            with self._lock:
+                if queued.begun_at != begun_at or queued.answer.done():
+                    continue
+                if begun_at is not None:
+                    self._leave(queued)
+                    raise JobError(f"{queued.ask.job.noun} took longer than {in_time(computes)}.")
+                if queued in self._waiting:  # else a process is about to begin it
+                    self._leave(queued)
+                    raise JobError(
+                        f"{queued.ask.job.noun} has waited for {in_time(waits)}, since many ask at once. Ask again."
+                    )
+
     def dispatch(self) -> None:
-        """Give waiting jobs to free processes, one of each visitor in turn. Who has had a large share of the time lately waits
-        while others train."""
+        """Give waiting jobs to free processes, those of each network address and of each visitor there in turn (:class:`Shares`). Who
+        has had a large share of the time lately waits while others train."""
         with self._lock:
-            for queued in list(self._waiting):
-                worker = None if self._is_held_back(queued.visitor) else self._process_for(queued)
-                if worker is not None:
+            asking = dict[Claim, deque[QueuedJob]]()
+            for queued in self._waiting:
+                if not self._is_held_back(queued.visitor):
+                    asking.setdefault(queued.visitor.claim, deque()).append(queued)
+            while asking:
+                turn = self._shares.next(asking)
+                queued = asking[turn].popleft()
+                if not asking[turn]:
+                    del asking[turn]
+                if (worker := self._process_for(queued)) is not None:
                     worker.job = queued
                     worker.send(queued.ask)
                     self._waiting.remove(queued)
-                    self._put_behind(queued.visitor)
-
-    def _put_behind(self, served: Visitor) -> None:
-        """Put the jobs of a visitor behind those of all others, and those of others at its network address nearly as far, so that who
-        throws cookies away has one turn for all."""
-
-        def turn(queued: QueuedJob) -> tuple[bool, bool]:
-            visitor = queued.visitor
-            return bool(served.address) and visitor.address == served.address, visitor.id == served.id
-
-        self._waiting.sort(key=turn)
+                    self._shares.spend(turn, 1)
 
     def take_answer(self, worker: WorkerProcess, answer: protocol.Answer) -> None:
         with self._lock:
@@ -141,16 +161,20 @@ class Questions:
         """A free process for a job, or a new one; None while the job has to wait.
 
         A process has one job at a time. Of two jobs that measure time, the second waits for the first; so does a visitor's second
-        job, so that one visitor never holds all processes.
+        job, so that one visitor never holds all processes; an address has a share of them (:func:`has_share`).
         """
         processes = [worker for worker in self._supervisor.workers if worker.role == "jobs"]
         computing = [worker.job for worker in processes if worker.job is not None]
         if any((job.alone and other.alone) or job.visitor.id == other.visitor.id != "" for other in computing):
             return None
+        address, most = job.visitor.address, self._supervisor.limits.job_processes
+        here = sum(other.visitor.address == address for other in computing)
+        if address and here and not has_share(here, len(computing), most):
+            return None
         name = self._supervisor.machines.measuring if job.ask.job.anywhere else HERE
         own = [worker for worker in processes if worker.machine == name and not (worker.retired or worker.kill_reason)]
         free = [worker for worker in own if worker.available and worker.job is None]
-        if free or len(own) >= (self._supervisor.limits.job_processes if name == HERE else 1):
+        if free or len(own) >= (most if name == HERE else 1):
             return min(free, key=lambda worker: worker.slot.number, default=None)
         taken = {worker.slot for worker in processes}
         slots = (Slot("jobs", number, machine=name) for number in count())
@@ -171,7 +195,7 @@ class Questions:
         return queued
 
     def _leave(self, queued: QueuedJob) -> None:
-        """A caller gives up. The last one takes the job along, and ends the process that computes it."""
+        """A caller gives up. The last one takes the job along, and ends the process that has computed it for too long."""
         queued.callers -= 1
         if queued.callers == 0:
             for worker in self._supervisor.workers:

@@ -128,6 +128,29 @@ def test_visitors_take_turns_and_addresses_too(pool: Pool, threads: ThreadPoolEx
     assert Path(notes).read_text().split() == ["c0", "d1", "e1", "c1", "d2", "c2", "c3"]
 
 
+def test_waiting_for_a_process_is_not_computing_and_ends_no_process(pool: Pool, threads: ThreadPoolExecutor) -> None:
+    pid = pool.ask(WorkerPid())
+    first = asked(threads, pool, Nap(5.0), ANN)
+    until(lambda: busy(pool))
+    behind = asked(threads, pool, Nap(5.5), BOB, timeout=9.0)  # longer than it takes, and less than both together
+    with pytest.raises(JobError, match=r"^The question has waited for 0\.5 s, since many ask at once\. Ask again\.$"):
+        pool.ask(Add(1), Visitor("carla"), timeout=0.5)
+    assert (first.result(), behind.result()) == (5.0, 5.5)
+    assert pool.ask(WorkerPid()) == pid
+
+
+def test_cookies_of_one_address_leave_processes_to_others(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
+    cookies = [Visitor(f"cookie {n}", "10.0.0.1") for n in range(4)]
+    with pool_of(tmp_path, job_processes=4) as pool:
+        held_up = [asked(threads, pool, Nap(PATIENCE + n), cookie) for n, cookie in enumerate(cookies)]
+        until(lambda: sum(worker.answering for worker in pool.health().workers) == 2)
+        assert pool.ask(Add(2), Visitor("dora", "10.0.0.2"), timeout=PATIENCE) == 2
+        assert sum(worker.answering for worker in pool.health().workers) == 2
+    for answer in held_up:
+        with pytest.raises(JobError, match="closing"):
+            answer.result()
+
+
 def test_a_visitor_has_so_many_jobs_at_once(pool: Pool, threads: ThreadPoolExecutor) -> None:
     going = [asked(threads, pool, Nap(1.0 + n / 100), ANN) for n in range(4)]
     with pytest.raises(JobError, match=r"^You have 4 jobs going, and this host allows 4 at once\."):
