@@ -30,6 +30,8 @@ def brings_cuda() -> bool:
     return any(file.match("*torch_cuda.*") for folder in folders for file in Path(folder, "lib").glob("*"))
 
 
+PAGE_BYTES, SESSION_BYTES, CLASS = 130 * MIB, 2 * MIB, 30
+"""The memory of the page process before anybody has a page open, that of each open page, in bytes, and the pages that are counted."""
 SHARED_BYTES = (456 if brings_cuda() else 320) * MIB if FORKS else 0
 """The memory that all worker processes share, in bytes: the fork server with torch; rounded up. Of torch 2.13.0 it is 359 MiB with
 the build for CUDA, and 223 MiB with that for CPUs."""
@@ -85,9 +87,10 @@ def question_count() -> int:
 
 
 def for_workers(of: int | None = None) -> int:
-    """Bytes for the workers together, ``of`` so many, by default the memory of this machine: the rest is for the pages and for what
-    all workers share."""
-    return max(WORKER_BYTES + MIB, (of or memory()) * 3 // 4 - SHARED_BYTES)
+    """Bytes for the workers together, ``of`` so many, by default the memory of this machine: the rest is for what all workers share, and
+    for the page process with the open pages of a class, at least a quarter."""
+    whole = of or memory()
+    return max(WORKER_BYTES + MIB, whole - max(whole // 4, PAGE_BYTES + CLASS * SESSION_BYTES) - SHARED_BYTES)
 
 
 def _groups(controller: str, cgroup: Path, own_groups: Path) -> Iterator[Path]:

@@ -53,6 +53,17 @@ def test_workers_stay_within_the_group_s_memory(tmp_path: Path, monkeypatch: pyt
     assert limits.job_processes >= 3, "a third visitor does not wait for the long questions of two others"
 
 
+@pytest.mark.parametrize(("memory", "beside"), [(690, 190), (760, 190), (1024, 256), (8192, 2048)])
+def test_the_open_pages_of_a_class_count_in_the_memory_of_a_small_host(memory: int, beside: int) -> None:
+    """``beside``: what is left to the page process, in MiB; a quarter, or its size with thirty pages."""
+    assert host.PAGE_BYTES + 30 * host.SESSION_BYTES == 190 * MIB
+    assert memory * MIB - host.SHARED_BYTES - host.for_workers(memory * MIB) == beside * MIB
+
+
+def test_the_least_host_has_room_for_a_worker() -> None:
+    assert host.for_workers(200 * MIB) == host.WORKER_BYTES + MIB
+
+
 @pytest.mark.parametrize(("profile", "large"), [("own", 2 * 2**30), ("public", 192 * MIB)])
 def test_a_run_may_take_what_a_worker_can_give_it(profile: str, large: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Inside of 690 MiB a worker has less than either profile allows a run; on a large machine the profile counts."""
