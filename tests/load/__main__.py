@@ -4,6 +4,7 @@
     python -m tests.load issue --sessions 30                           everybody runs the same issue
     python -m tests.load mixed --sessions 30 --minutes 2               issues, and controls on four pages
     python -m tests.load attack --sessions 29 --steps 2000             the lab beside one visitor who does the worst
+    python -m tests.load crowd --sessions 44 --steps 300               one visitor beside so many cookies of another address
 
 The sessions run in one process on the same machine; what it takes stands in the table, which is written
 for ``docs/load.md``.
@@ -23,6 +24,7 @@ from pathlib import Path
 import psutil
 
 from tests.load.attacks import ATTACKS, attacked
+from tests.load.crowd import LEAVE, STAY, crowd
 from tests.load.scenarios import issue, lab, mixed, warm_up
 from tests.load.table import Figures, medians, table
 from tests.load.watch import at_rest
@@ -42,6 +44,8 @@ def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
             return {together: await mixed(server, address, sessions, seconds)}
         if given.scenario == "issue":
             return {part: await issue(server, address, sessions if part == together else 1, seconds)}
+        if given.scenario == "crowd":
+            return await crowd(server, address, sessions, given.steps, seconds, stays=part == STAY)
         columns = {part: sessions} if part else {ALONE: 1, together: sessions}
         async with attacked({"": None, "nobody": None, **ATTACKS}[part], address):
             return {name: await lab(server, address, number, given.steps, seconds) for name, number in columns.items()}
@@ -49,6 +53,8 @@ def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
     match given.scenario:
         case "attack":
             parts = ["nobody", *(given.attacks or ATTACKS)]
+        case "crowd":
+            parts = [LEAVE, STAY]
         case "issue":
             parts = [ALONE, together]  # on one server the second would find the trials of the first
         case _:
@@ -70,7 +76,7 @@ def served(scenario: Scenario) -> dict[str, Figures]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("scenario", choices=("lab", "issue", "mixed", "attack"))
+    parser.add_argument("scenario", choices=("lab", "issue", "mixed", "attack", "crowd"))
     parser.add_argument("--sessions", type=int, default=2)
     parser.add_argument("--steps", type=int, default=100, help="of each run in the lab")
     parser.add_argument("--rounds", type=int, default=1, help="the table has the medians of so many")

@@ -38,12 +38,14 @@ BOARD, FIGURES = "attention_lab_live", "attention_lab_figures"
 
 
 @asynccontextmanager
-async def visitor() -> AsyncIterator[aiohttp.ClientSession]:
-    """The cookies and connections of one visitor, shared by all of the visitor's tabs."""
+async def visitor(address: str = "") -> AsyncIterator[aiohttp.ClientSession]:
+    """The cookies and connections of one visitor, shared by all of the visitor's tabs. ``address``: the network address that the
+    server is told, as by a proxy; by default none."""
     connector = aiohttp.TCPConnector(limit=0)
     jar = aiohttp.CookieJar(unsafe=True)  # also for an address that is a number
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=PATIENCE)
-    async with aiohttp.ClientSession(connector=connector, cookie_jar=jar, timeout=timeout) as http:
+    told = {"X-Forwarded-For": address} if address else {}
+    async with aiohttp.ClientSession(connector=connector, cookie_jar=jar, timeout=timeout, headers=told) as http:
         yield http
 
 

@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from tests.load.__main__ import scenarios_of, served
+from tests.load.crowd import LEAVE, STAY
 from tests.load.session import opened, visitor
 from tests.serving import running
 
@@ -49,3 +50,12 @@ def test_a_small_scenario_has_its_figures_and_leaves_no_process(scenario: str, s
         assert math.isfinite(figures["interaction, p95 (s)"])
         assert figures.get("runs without an end", 0) == 0
     assert {process.pid for process in psutil.Process().children(recursive=True)} <= before
+
+
+def test_a_crowd_leaves_time_to_a_visitor_from_elsewhere() -> None:
+    given = argparse.Namespace(scenario="crowd", sessions=2, minutes=5.0, steps=100)
+    rounds = [served(one) for one in scenarios_of(given)]
+    assert [list(columns) for columns in rounds] == [["nobody", f"2 cookies that {how}"] for how in (LEAVE, STAY)]
+    for alone, beside in (columns.values() for columns in rounds):
+        assert (alone["runs that went before"], beside["runs that went before"]) == (0, 6)
+        assert (alone["steps taken"], beside["steps taken"]) == (100, 100)
