@@ -49,7 +49,8 @@ class Suspended:
         self._supervisor, self._lock = supervisor, supervisor.lock
         self._runs, self._queue, self._predict = runs, queue, predict
         self._presence = presence
-        self._left: dict[str, Run] = {}  # by id, those suspended because their owner had left
+        self._left: dict[str, tuple[Run, Visitor]] = {}
+        """By id, the runs suspended to make room or because their owner had left, and the owner with his network address."""
 
     def look_around(self, now: float) -> None:
         """Suspend the runs that stand still or make room for others, take those that wait for nobody out of the queue, and bring
@@ -64,10 +65,10 @@ class Suspended:
             for queued in waited:
                 if queued.resumable:
                     queued.run.suspend()
-                    self._left[queued.run.id] = queued.run
+                    self._left[queued.run.id] = queued.run, queued.request.visitor
             self._make_room(now)
-            back = [run for run in self._left.values() if self._presence.is_here(run.owner)]
-            for run in back:
+            back = [(run, owner) for run, owner in self._left.values() if self._presence.is_here(run.owner)]
+            for run, _ in back:
                 del self._left[run.id]
         for queued in waited:
             if queued.resumable:
@@ -76,9 +77,9 @@ class Suspended:
                 queued.release()
             else:
                 end(queued, Ended(queued.run.step, "stopped", LEFT))
-        for run in back:
+        for run, owner in back:
             with suppress(Refused):
-                self.bring_back(run, [protocol.Control(run.id, "resume")], PROGRAM)
+                self.bring_back(run, [protocol.Control(run.id, "resume")], owner)
 
     def _make_room(self, now: float) -> None:
         """Ask the workers to suspend the runs that stand still, and as many others as runs of people who are here wait: who has left makes
@@ -127,7 +128,7 @@ class Suspended:
         for run in self._runs.going():
             if RunFolder(run.folder).read_saved_request().get("left"):
                 with self._lock:
-                    self._left[run.id] = run
+                    self._left[run.id] = run, Visitor(run.owner)
             else:
                 with suppress(Refused):  # it stays suspended
                     self.bring_back(run, [protocol.Control(run.id, "resume")], PROGRAM)
@@ -161,7 +162,7 @@ class Suspended:
         queued.run.suspend()
         with self._lock:
             if left:
-                self._left[queued.run.id] = queued.run
+                self._left[queued.run.id] = queued.run, queued.request.visitor
             self._queue.free_slot(worker, queued)
         if queued.stop_asked_at is not None:
             self.give_up(queued.run)

@@ -401,11 +401,13 @@ def test_trained_for_real_its_numbers_are_those_of_a_run_that_nothing_happened_t
 
 def test_a_crowd_at_one_address_gives_a_place_to_who_comes_from_elsewhere_and_queues_again(start: Start) -> None:
     """Also where the pages of the crowd stay open."""
-    pool = start(runs_per_worker=4)
+    pool = start(runs_per_worker=4, queue_length=6)
     crowd = [pool.submit(RunRequest(config(LONG, 0.005), Visitor(f"cookie {n}", "10.0.0.1"))) for n in range(6)]
     until(lambda: all(run.step > 0 for run in crowd[:4]))
     yours = long_run(pool, 0.005, visitor=Visitor("you", "10.0.0.2"))
     until(lambda: sum(run.queue_place is not None for run in crowd) == 3)
     assert all(run.live for run in crowd)
+    with pytest.raises(Refused, match="3 runs from your network address are waiting"):
+        pool.submit(RunRequest(config(LONG), Visitor("one more", "10.0.0.1")))
     pool.stop(yours.id)
     until(lambda: sum(run.queue_place is not None for run in crowd) == 2)
