@@ -7,7 +7,6 @@ a GPU with nearly the same.
 import pickle
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
@@ -91,7 +90,7 @@ class TrainingState:
                 optimizer.load_state_dict(saved)
             if self.dropout is not None:
                 self.dropout.states = content["dropout"]
-            _check_numbers(content, self.config.steps)
+            _check_counters(content, self.config.steps)
             self.started, self.step, self.snapshot_step = True, content["step"], content["snapshot_step"]
             self.busy, self.seen = content["busy"], content["seen"]
             for _ in self.data.draw_sets():  # before the generator is set: it draws them
@@ -106,11 +105,9 @@ class TrainingState:
             raise ValueError(UNREADABLE) from error
 
 
-def _check_numbers(content: Mapping[str, Any], steps: int) -> None:
+def _check_counters(content: Mapping[str, object], steps: int) -> None:
     """Raise ValueError where the counters of a saved state are not those of a run of so many steps."""
-    step, snapshot_step = content["step"], content["snapshot_step"]
+    step, snapshot_step, busy, seen = (content[name] for name in ("step", "snapshot_step", "busy", "seen"))
     counted = isinstance(step, int) and 0 <= step <= steps and isinstance(snapshot_step, int | None)
-    if not counted or not all(
-        isinstance(content[name], int | float) and content[name] >= 0 for name in ("busy", "seen")
-    ):
+    if not (counted and isinstance(busy, int | float) and busy >= 0 and isinstance(seen, int) and seen >= 0):
         raise ValueError("counters that no run has")
