@@ -181,6 +181,9 @@ class RemoteProcess:
     def wait(self, timeout: float | None = None) -> bool:
         return self._ended.wait(timeout)
 
+    def is_stopped(self) -> bool:
+        return False  # that is not known here
+
     def memory(self) -> int:
         return self._memory
 

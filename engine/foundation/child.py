@@ -18,7 +18,8 @@ from typing import BinaryIO, Generic, TypeVar
 import psutil
 
 from engine.foundation.files import DATA_VARIABLE, data_folder
-from engine.foundation.fork_server import ROOT, Forked
+from engine.foundation.fork_server import ROOT
+from engine.foundation.forked import Forked, is_stopped
 from engine.foundation.log import log_error
 from engine.foundation.priority import MOST
 
@@ -31,13 +32,22 @@ PASSED_ON = frozenset({
     "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERNAME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA",
     "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_TF32_OVERRIDE",
     MOST,
+    "PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONNOUSERSITE", "PYTHONSAFEPATH", "PYTHONPLATLIBDIR", "PYTHONPYCACHEPREFIX",
+    "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONCOERCECLOCALE", "PYTHONUNBUFFERED",
+    "PYTHONOPTIMIZE", "PYTHONWARNINGS", "PYTHONDEVMODE", "PYTHONFAULTHANDLER", "PYTHONTRACEMALLOC", "PYTHONMALLOC",
+    "TORCH_HOME", "TORCH_LOGS", "TORCH_CPP_LOG_LEVEL", "TORCH_SHOW_CPP_STACKTRACES", "TORCH_DEVICE_BACKEND_AUTOLOAD",
+    "TORCH_BLAS_PREFER_CUBLASLT", "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "TORCH_CUDNN_V8_API_DISABLED", "TORCHINDUCTOR_CACHE_DIR",
+    "PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING",
+    "PYTORCH_NVML_BASED_CUDA_CHECK", "PYTORCH_ENABLE_MPS_FALLBACK", "PYTORCH_MPS_HIGH_WATERMARK_RATIO",
+    "PYTORCH_MPS_LOW_WATERMARK_RATIO", "PYTORCH_TUNABLEOP_ENABLED",
 })  # fmt: skip
-"""The environment variables that a child gets: those with which a system finds programs, libraries and folders."""
+"""The environment variables that a child gets: those with which a system finds programs, libraries and folders, and the settings of
+Python and torch. Each is named: of a name that only begins in the same way nobody knows what it holds."""
 PASSED_ON_PREFIXES = (
-    "LC_", "PYTHON", "XDG_", "MALLOC_", "OMP_", "MKL_", "KMP_", "OPENBLAS_",
-    "TORCH", "PYTORCH_", "CUDA_", "CUDNN_", "CUBLAS_", "HIP_", "ROCR_", "ROCM_", "HSA_",
+    "LC_", "XDG_", "MALLOC_", "OMP_", "MKL_", "KMP_", "OPENBLAS_",
+    "CUDA_", "CUDNN_", "CUBLAS_", "HIP_", "ROCR_", "ROCM_", "HSA_",
 )  # fmt: skip
-"""The first letters of further ones: Python, numerical libraries, torch and its devices. Passwords and keys of the server are not
+"""The first letters of further ones: of the system, of numerical libraries and of devices. Passwords and keys of the server are not
 among them: no child needs any."""
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 """The variables hold for NumPy as well as for PyTorch: the children already share the cores."""
@@ -150,6 +160,10 @@ class ChildProcess(Generic[Sent, Received]):
         self._reader.join(timeout)
         return not self._reader.is_alive()
 
+    def is_stopped(self) -> bool:
+        """Whether the system has stopped the process: it is not what it computes that takes so long."""
+        return is_stopped(self.pid)
+
     def memory(self) -> int:
         """The memory that it shares with no other process, in bytes; 0 when the process is gone."""
         try:
@@ -161,7 +175,7 @@ class ChildProcess(Generic[Sent, Received]):
         """The signal or the exit code with which the process ended. Call it after the end."""
         code = self._process.returncode
         if code is None:
-            return "the process that it was forked from ended first"
+            return "its fork server did not say how" if self.pid else "its fork server did not start it"
         return f"signal {-code}" if code < 0 else f"exit code {code}"
 
     def _read(self) -> None:

@@ -113,7 +113,11 @@ class Supervisor:
 
     def _died(self, worker: WorkerProcess) -> None:
         if not (self.closing.is_set() or worker.retired):
-            LOG.warning("%s (process %d) ended: %s.", worker.slot, worker.process.pid, worker.process.how_it_ended())
+            how = worker.process.how_it_ended()
+            if worker.pid:
+                LOG.warning("%s (process %d) ended: %s.", worker.slot, worker.pid, how)
+            else:
+                LOG.warning("%s is not there: %s.", worker.slot, how)
         with self.lock:
             self._workers.remove(worker)
             if not (worker.ready or worker.retired) and worker.machine == HERE:

@@ -2,6 +2,7 @@
 are the same to whoever uses them."""
 
 import os
+import resource
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,22 +14,32 @@ import psutil
 import pytest
 
 from engine.foundation import child as children
-from engine.foundation import fork_server
+from engine.foundation import forked
 from engine.foundation.child import FORKS
-from engine.foundation.fork_server import FORK_SERVER, WARM, ForkServer
+from engine.foundation.forked import FORK_SERVER, WARM, ForkServer
 from tests.engine.foundation.test_child import Child
 from tests.engine.workers.test_pool import PATIENCE, until
 
 COMMAND = ["-m", "tests.engine.foundation.forked"]
-SECRETS = ("DATABASE_URL", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "NVIDIA_API_KEY", "ATTENTION_LAB_FRAME_ANCESTORS")
+SECRETS = (
+    "PYTHONSECRET",
+    "PYTHON_TOKEN",
+    "TORCH_KEY",
+    "PYTORCH_TOKEN",
+    "DATABASE_URL",
+    "AWS_SECRET_ACCESS_KEY",
+    "GITHUB_TOKEN",
+    "NVIDIA_API_KEY",
+    "ATTENTION_LAB_FRAME_ANCESTORS",
+)
 forks = pytest.mark.skipif(not FORKS, reason="nothing is forked here")
 
 
 @pytest.fixture
 def cold(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForkServer]:
     """A fork server of this test's own, which imports nothing and so is there soon."""
-    monkeypatch.setattr(fork_server, "WARM", ())
-    monkeypatch.setattr(fork_server, "FORK_SERVER", server := ForkServer())
+    monkeypatch.setattr(forked, "WARM", ())
+    monkeypatch.setattr(forked, "FORK_SERVER", server := ForkServer())
     yield server
     server.close()
 
@@ -71,7 +82,7 @@ def test_a_killed_fork_server_takes_no_child_along_and_a_new_one_comes(cold: For
     later, _ = told("later")
     child.process.send("still here")
     until(lambda: "still here" in child.messages)
-    assert end(child, later) == ["the process that it was forked from ended first", "exit code 0"]
+    assert end(child, later) == ["its fork server did not say how", "exit code 0"]
     orphan, _ = told("killed")
     os.kill(cold.pid, signal.SIGKILL)
     orphan.process.kill()
@@ -101,13 +112,32 @@ def test_a_child_that_is_killed_before_it_is_there_does_not_live(cold: ForkServe
 
 
 @forks
-def test_a_fork_server_that_hangs_ends_with_who_waits_for_it(cold: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("waits", ["for a child", "for a child's end"])
+def test_a_fork_server_that_stands_still_is_replaced_by_whoever_waits_for_it(cold: ForkServer, waits: str) -> None:
+    child, first = told("goes on")
+    os.kill(cold.pid, signal.SIGSTOP)
+    if waits == "for a child":
+        never = Child([*COMMAND, "never"])
+        assert never.process.wait(PATIENCE)
+        assert (never.process.pid, never.process.how_it_ended()) == (0, "its fork server did not start it")
+        never.process.kill()
+    assert end(child) == ["its fork server did not say how"]
+    later, said = told("later")
+    assert said["parent"] == cold.pid != first["parent"]
+    assert end(later) == ["exit code 0"]
+
+
+@forks
+def test_a_fork_server_that_hangs_otherwise_ends_with_who_gives_up_waiting_for_it(
+    cold: ForkServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     child, _ = told("goes on")
+    monkeypatch.setattr(forked, "is_stopped", lambda pid: False)
     os.kill(cold.pid, signal.SIGSTOP)
     waits = Child([*COMMAND, "waits"])
     waits.process.kill()
     assert not waits.process.wait(0.1), "it may come to it yet"
-    monkeypatch.setattr(fork_server, "HANGS_AFTER", 0.0)
+    monkeypatch.setattr(forked, "HANGS_AFTER", 0.0)
     waits.process.kill()
     assert waits.process.wait(PATIENCE)
     later, said = told("later")
@@ -118,6 +148,43 @@ def test_a_fork_server_that_hangs_ends_with_who_waits_for_it(cold: ForkServer, m
     assert said["parent"] == cold.pid
     assert psutil.pid_exists(cold.pid), "who has ended takes nobody along"
     end(later)
+
+
+@forks
+def test_a_fork_server_without_descriptors_refuses_in_a_sentence_and_lives_on(
+    cold: ForkServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    child, _ = told("goes on")
+    server = psutil.Process(cold.pid)
+    limits = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (server.num_fds() + 2, limits[1]))
+    refused = Child([*COMMAND, "refused"])
+    assert refused.process.wait(PATIENCE)
+    assert (refused.process.pid, refused.messages, refused.ends) == (0, [], 1)
+    assert refused.process.how_it_ended() == "its fork server did not start it"
+    assert capfd.readouterr().err == "A process cannot be started: the fork server has no descriptors left.\n"
+    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, limits)
+    later, said = told("later")
+    assert said["parent"] == cold.pid == server.pid
+    assert end(child, later) == ["exit code 0"] * 2
+
+
+@forks
+@pytest.mark.parametrize(
+    "failure", ["raise OSError('libtorch.so: not found')", "raise SystemExit(3)", "import nothing_such"]
+)
+def test_what_the_fork_server_cannot_import_is_told_once_and_children_that_need_none_of_it_start(
+    cold: ForkServer, failure: str, capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("broken_one", "broken_two"):
+        (tmp_path / f"{name}.py").write_text(failure)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(forked, "WARM", ("broken_one", "broken_two"))
+    child, _ = told("goes on")
+    assert end(child) == ["exit code 0"]
+    said = capfd.readouterr().err
+    assert said.startswith("The fork server cannot import broken_one (")
+    assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize("by", ["fork", "spawn"])

@@ -18,10 +18,11 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
-from engine.foundation import fork_server
+from engine.foundation import forked
 from engine.foundation.child import ChildProcess
 from engine.foundation.errors import JobError, Refused
-from engine.foundation.fork_server import ROOT, ForkServer
+from engine.foundation.fork_server import ROOT
+from engine.foundation.forked import ForkServer
 from engine.foundation.job import Job
 from engine.foundation.visitor import Visitor
 from engine.hosting.host import WORKER_BYTES
@@ -235,8 +236,8 @@ def test_a_killed_worker_loses_its_runs_only_and_is_replaced(two: Pool) -> None:
 
 
 def test_a_killed_fork_server_costs_no_run_and_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fork_server, "WARM", ())
-    monkeypatch.setattr(fork_server, "FORK_SERVER", server := ForkServer())
+    monkeypatch.setattr(forked, "WARM", ())
+    monkeypatch.setattr(forked, "FORK_SERVER", server := ForkServer())
     with pool_of(tmp_path) as pool:
         run, first = long_run(pool), server.pid
         os.kill(first, signal.SIGKILL)
