@@ -10,6 +10,7 @@ from engine import VERSION
 from engine.cli import cost, encodings, issue, predict, sample, train
 from engine.cli.arguments import add_settings
 from engine.config.link import flag
+from engine.foundation.errors import NoWorkers
 from engine.settings.errors import shown
 from engine.settings.names import did_you_mean
 
@@ -56,6 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(f"{name}: {error}", file=sys.stderr)
         return BAD_INPUT
+    except NoWorkers as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return train.INTERRUPTED

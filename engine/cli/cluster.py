@@ -17,6 +17,7 @@ from pydantic import ByteSize
 from engine.cli.terminal import POLL_SECONDS
 from engine.cluster import SCHEDULER_VARIABLE, cluster_at
 from engine.config.run_config import RunConfig
+from engine.foundation.errors import NoWorkers
 from engine.hosting.limits import Limits
 from engine.runs.events import Event
 from engine.runs.record_options import RecordOptions
@@ -49,12 +50,14 @@ def add_scheduler(parser: argparse.ArgumentParser) -> None:
 @contextmanager
 def warm_pool(scheduler: str, workers: int | None = None, limits: Limits | None = None) -> Iterator[Pool]:
     """A pool whose runs are forgotten at its end, once ``workers`` of it (by default all) are warm: on the cluster of that scheduler,
-    or on this machine where it is empty. Raises ValueError with one sentence where the cluster has no workers."""
+    or on this machine where it is empty. Raises ValueError with one sentence where the cluster has no workers, and NoWorkers where they
+    cannot be started."""
     cluster = cluster_at(scheduler)
     with TemporaryDirectory() as folder, Pool(Runs(Path(folder)), limits, cluster=cluster) as pool:
         if cluster is not None:
             _wait_for_machines(cluster)
-        pool.wait_until_ready(WARM_SECONDS, workers)
+        if not pool.wait_until_ready(WARM_SECONDS, workers):
+            raise NoWorkers(pool.health().problem or f"No worker was ready within {WARM_SECONDS:.0f} s.")
         yield pool
 
 

@@ -13,6 +13,10 @@ class NoRoom(Refused):
     """The run was not started because the queue is full; later there may be room."""
 
 
+class NoWorkers(Explained, RuntimeError):
+    """No worker process can be started; the sentence says so."""
+
+
 class JobError(Explained, RuntimeError):
     """A job failed; the sentence says why."""
 

@@ -247,10 +247,10 @@ class Pool:
             return health_of(self._supervisor, len(self._queue.waiting))
 
     def wait_until_ready(self, timeout: float, workers: int | None = None) -> bool:
-        """Wait until ``workers`` of them (by default all) are warm; False when the time (s) was too short."""
+        """Wait until ``workers`` of them (by default all) are warm; False when the time (s) was too short, or none can be started."""
         deadline = time.monotonic() + timeout
         while self.health().ready < (workers or self.machines.slots):
-            if time.monotonic() > deadline:
+            if self._supervisor.failing or time.monotonic() > deadline:
                 return False
             time.sleep(0.01)
         return True

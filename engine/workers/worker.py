@@ -267,7 +267,11 @@ def main() -> None:
         except OSError:  # the parent is gone
             os._exit(0)
 
-    module = cast(Training, import_module(training))
+    try:
+        module = cast(Training, import_module(training))
+    except Exception as error:
+        LOG.error("A worker cannot import %s (%s: %s).", training, type(error).__name__, error)
+        sys.exit(1)
     facts = DeviceFacts()
     if "torch" in sys.modules:  # with a stand-in for the training, torch may not be loaded
         from engine.training.device import describe_device
