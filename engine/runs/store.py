@@ -8,10 +8,12 @@ from collections import OrderedDict
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
+from threading import Event as Signal
 from threading import Lock, RLock
 
 from engine.config.run_config import RunConfig
 from engine.foundation.files import data_folder, delete_abandoned, is_abandoned, write_whole
+from engine.foundation.log import log_error
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended
 from engine.runs.folder import RunFolder
@@ -22,6 +24,8 @@ from engine.runs.run import Run
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{16}")
 """The form of ``secrets.token_urlsafe(12)``; a name of any other form never becomes a path."""
 EVERYTHING = Retention()
+PRUNE_EVERY = 600.0
+"""Seconds between two times at which the runs that are too many are deleted."""
 HELD_BYTES = 16 * 2**20
 """The most bytes of ended runs kept in memory; older runs are read from disk again."""
 
@@ -146,6 +150,15 @@ class Runs:
                 shutil.rmtree(entry, ignore_errors=True)
         delete_abandoned(chain(self.folder.glob("*/*.part"), self.folder.glob("*/snapshots/*.part")))
         self.lease.tidy()
+
+    def keep_pruned(self, allowed: Retention, over: Signal) -> None:
+        """Delete the runs that are too many, again and again until ``over`` is set."""
+        while not over.is_set():
+            try:
+                self.prune(allowed)
+            except Exception as error:  # tried again the next time
+                log_error("Deleting old runs", error)
+            over.wait(PRUNE_EVERY)
 
     def _own(self, run_id: str, by: Visitor) -> Run | None:
         run = self.get(run_id)

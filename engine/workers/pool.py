@@ -9,7 +9,7 @@ import atexit
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from threading import Lock
+from threading import Lock, Thread
 from typing import Self
 
 from engine.analysis.measurements import with_measurements
@@ -41,7 +41,6 @@ TRAINING = "engine.training.train"
 """The module whose ``prepare`` and ``train`` the workers use."""
 SECONDS_TO_SAVE = 5.0
 """Seconds for which closing the pool waits for the workers to save their runs: supervisors of servers kill after ten."""
-TIDY_EVERY = 600.0
 NOT_YOURS = (
     "This run was started by somebody else. You can watch it; Train starts one of your own with the same settings."
 )
@@ -73,7 +72,7 @@ class Pool:
         self.limits = limits or Limits()
         self.machines = Machines(self.limits, size or self.limits.workers, cluster)
         self._predict = predict
-        self._closing, self._tidy_after = Lock(), 0.0
+        self._closing = Lock()
         self.allowances = Allowances(self.limits)
         """What each visitor has going."""
         self._supervisor = Supervisor(
@@ -92,6 +91,8 @@ class Pool:
             return False
         with suppress(OSError):  # tried again every few seconds
             self.runs.lease.take()
+        pruned = (self.limits.retention, self._supervisor.closing)  # a slow disk may take minutes for it
+        Thread(target=self.runs.keep_pruned, args=pruned, name="pool-pruning", daemon=True).start()
         atexit.register(self.close)
         return True
 
@@ -262,9 +263,6 @@ class Pool:
         self._suspended.look_around(now)
         self._questions.dispatch()  # of visitors who had to wait a while
         self._queue.retry()
-        if now > self._tidy_after:
-            self._tidy_after = now + TIDY_EVERY
-            self.runs.prune(self.limits.retention)
 
     def _take_report(self, worker: WorkerProcess, report: protocol.Report) -> None:
         """Handle a report. Runs on the reader thread of the worker."""

@@ -29,6 +29,7 @@ from engine.hosting.host import WORKER_BYTES
 from engine.hosting.limits import Limits
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot
 from engine.runs.request import RunRequest
+from engine.runs.retention import Retention
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.settings.costs import Memory
@@ -584,6 +585,21 @@ def test_closing_does_not_wait_for_a_run_that_hangs(tmp_path: Path) -> None:
         until(lambda: hangs(pool, run))
         pid = pid_of(pool, run)
     assert not psutil.pid_exists(pid)
+
+
+def test_old_runs_are_deleted_while_the_supervisor_goes_on(tmp_path: Path) -> None:
+    deleting, go_on = threading.Event(), threading.Event()
+
+    class SlowToDelete(Runs):
+        def prune(self, allowed: Retention) -> None:
+            deleting.set()
+            go_on.wait(PATIENCE)
+
+    pool = Pool(SlowToDelete(tmp_path), Limits(silent_seconds=1.0), 1, training=FAKE, predict=some)  # type: ignore[arg-type]
+    with pool:
+        assert deleting.wait(PATIENCE)
+        assert wait_end(pool.submit(RunRequest(config(10, seed=fake_training.HANGS)))).state == "lost"
+        go_on.set()
 
 
 APP = """
