@@ -177,11 +177,11 @@ def sequence(config: RunConfig, asked: SampleAsked) -> SequenceRead:
         "keys": {which: keys for which, (_, keys) in named.items()},
         "samples": len(held_out(config).inputs),
         "unknown": read_text(own.encoded(), given).unknown if given and isinstance(own, TextSettings) else [],
-        "new_length": lengths_in_words(config) if given and is_shorter(config, given) else "",
+        "new_length": lengths_in_words(config) if given and _is_shorter(config, given) else "",
     }
 
 
-def is_shorter(config: RunConfig, text: str) -> bool:
+def _is_shorter(config: RunConfig, text: str) -> bool:
     """Whether the reader's own sequence is shorter than all in training."""
     return not TASKS[config.task].corpus and len(numbers_of(config, text)) < shortest_known(config)
 
