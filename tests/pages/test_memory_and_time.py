@@ -8,8 +8,10 @@ from engine.sweeps import KINDS
 from engine.sweeps.fit import Fit
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result, line_name
+from engine.sweeps.sweep import Sweep
+from pages.parts.app import server
 from pages.parts.memory_and_time import tables
-from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, CostView
+from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, CostView, begin_sweep
 from tests.engine.workers.test_pool import until
 from tests.pages.looking import Open, disabled, press
 from tests.pages.looking import said as words_of
@@ -73,6 +75,7 @@ def test_stop_keeps_what_was_measured(open_page: Open) -> None:
     app = open_page(PAGE, **SMALL | {"rounds": "15"})
     press(app, "Measure")
     sweep = SWEEPS.find(app.session_state[SETTINGS.key]["sweep"])
+    assert SWEEPS.find(begin_sweep(Sweep(sweep.plan, server.pool(), visitor=sweep.visitor))) is sweep, "a second press"
     until(lambda: bool(sweep.result.visits))
     press(app, "Stop")
     assert sweep.wait(120)

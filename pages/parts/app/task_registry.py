@@ -79,10 +79,11 @@ class TaskRegistry(Generic[T]):
         with self._lock:
             return self._by_name.get(name)
 
-    def running_of(self, visitor: Visitor) -> list[str]:
-        """The names of the visitor's running tasks, the oldest first."""
+    def running_of(self, visitor: Visitor, like: Callable[[T], bool] = lambda task: True) -> str:
+        """The name of the visitor's first running task, of those for which ``like`` holds; empty where there is none."""
         with self._lock:
-            return [name for name, owners in self._owners.items() if visitor.id in owners]
+            own = (name for name, owners in self._owners.items() if visitor.id in owners)
+            return next((name for name in own if like(self._by_name[name])), "")
 
     def _end(self, task: BackgroundTask, name: str, keep: Callable[[str], object]) -> None:
         try:

@@ -66,4 +66,4 @@ def _measure_row(encoding: str, design: Mapping[str, Any]) -> None:
 
     with refused_in_words():
         task = TunedRun(experiment, SETS, partial(run_of, visitor=me), me)
-        st.session_state[MEASURED] = ROWS.begin(task, name=next(iter(ROWS.running_of(me)), ""), keep=keep)
+        st.session_state[MEASURED] = ROWS.begin(task, name=ROWS.running_of(me), keep=keep)

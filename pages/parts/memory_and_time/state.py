@@ -53,13 +53,15 @@ class CostView(Parameters):
 
 
 def begin_sweep(sweep: Sweep) -> str:
-    """Start a sweep, whose result is stored also after a stop; returns its name. Raises Refused where the visitor has one running."""
+    """Start a sweep, whose result is stored also after a stop; returns its name. Where the visitor has one of the same plan running,
+    it returns that one's: two presses start one. Raises Refused where the visitor has another one running."""
 
     def keep(name: str) -> None:
         if sweep.result.visits:
             store.keep(name, sweep.result, sweep.visitor)
 
-    return SWEEPS.begin(sweep, keep=keep)
+    same = SWEEPS.running_of(sweep.visitor, lambda other: other.plan == sweep.plan)
+    return SWEEPS.begin(sweep, name=same, keep=keep)
 
 
 def sweep_result(name: str) -> Result | None:

@@ -111,11 +111,7 @@ def begin(asked: Asked) -> None:
 
 def own_running(experiment: Experiment) -> str:
     """The name of the visitor's own run of an experiment that goes now; empty where there is none."""
-    for name in EXPERIMENTS.running_of(visitor()):
-        run = EXPERIMENTS.find(name)
-        if run is not None and run.experiment.slug == experiment.slug:
-            return name
-    return ""
+    return EXPERIMENTS.running_of(visitor(), lambda run: run.experiment.slug == experiment.slug)
 
 
 def run_or_stop(name: str, run: ExperimentRun | None, ask: Callable[[], Asked], *, ready: bool = True) -> None:
@@ -149,7 +145,7 @@ def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
         registry.leave(name, visitor())
         begin()
 
-    with st.container(gap="xxsmall", width="content"):
+    with st.container(gap="xsmall", width="content"):
         st.caption(f"This host runs {counted(most, 'experiment')} of yours at a time. Running now:")
         if task is not None:
             file, query = _page_of(name, task.experiment)
@@ -162,8 +158,8 @@ def _in_the_way() -> tuple[TaskRegistry[ExperimentRun] | TaskRegistry[TunedRun],
     me, allowances = visitor(), server.pool().allowances
     if allowances.count("experiment", me) < allowances.limits.experiments_per_visitor:
         return None
-    going = [(registry, name) for registry in (EXPERIMENTS, ROWS) for name in registry.running_of(me)]
-    return going[0] if going else None
+    going = ((registry, registry.running_of(me)) for registry in (EXPERIMENTS, ROWS))
+    return next(((registry, name) for registry, name in going if name), None)
 
 
 def _page_of(name: str, experiment: Experiment) -> tuple[str, dict[str, str]]:

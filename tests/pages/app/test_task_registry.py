@@ -24,20 +24,21 @@ def tasks() -> TaskRegistry[Scripted]:
 def test_one_of_a_visitor_at_a_time(tasks: TaskRegistry[Scripted]) -> None:
     first, other = Scripted(Scripted.until_stopped, ME), Scripted(visitor=YOU)
     name = tasks.begin(first)
-    assert (tasks.running_of(ME), tasks.running_of(YOU)) == ([name], [])
+    assert (tasks.running_of(ME), tasks.running_of(YOU)) == (name, "")
+    assert tasks.running_of(ME, lambda task: task is other) == ""
     with pytest.raises(Refused, match=r"You have 1 experiment going, and this host allows 1 at once. Stop it"):
         tasks.begin(Scripted(visitor=ME))
     tasks.begin(other)
     first.stop()
     assert first.wait(240)
-    assert tasks.running_of(ME) == []
+    assert tasks.running_of(ME) == ""
 
 
 def test_the_same_one_is_not_started_twice_and_anew_once_it_is_over(tasks: TaskRegistry[Scripted]) -> None:
     first, second, third = (Scripted(Scripted.until_stopped, Visitor(name)) for name in "abc")
     assert tasks.begin(first, name="same") == tasks.begin(second, name="same") == "same"
     assert tasks.find("same") is first
-    assert tasks.running_of(Visitor("b")) == ["same"]
+    assert tasks.running_of(Visitor("b")) == "same"
     with pytest.raises(Refused, match="started by somebody else"):
         tasks.leave("same", Visitor("c"))
     tasks.leave("same", Visitor("a"))
@@ -60,7 +61,7 @@ def test_stop_may_be_pressed_twice_and_after_the_end(tasks: TaskRegistry[Scripte
     goes_on.set()
     assert slow.wait(240)
     tasks.leave(name, ME)
-    assert (slow.state, tasks.running_of(ME)) == ("stopped", [])
+    assert (slow.state, tasks.running_of(ME)) == ("stopped", "")
 
 
 def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(
