@@ -270,6 +270,6 @@ def _files_of(start: protocol.Start) -> Files:
     """The files that the run reads."""
     data, state = data_folder(), RunFolder(Path(start.folder)).state
     files = {file.as_posix(): data / file for file in needed_by(start.request.config, data)}
-    if start.saved_step is not None:
+    if start.seen is not None and state.exists():
         files[f"runs/{start.run_id}/{state.name}"] = state
     return files

@@ -109,8 +109,8 @@ class RunFolder:
 
     @property
     def state(self) -> Path:
-        """The state of a training that was suspended, or that is saved now and then; the worker writes it. It is never of a later
-        step than the last event: whoever continues with it repeats the steps in between."""
+        """The state of a training that was suspended, or that is saved now and then; the worker writes it. Whoever continues with it
+        repeats the steps up to the last event."""
         return self.path / "state.pt"
 
     @property
@@ -124,7 +124,7 @@ class RunFolder:
 
     @property
     def saved_request(self) -> Path:
-        """The file with the request of a run that is suspended or saved."""
+        """The file with the request of a run that has not ended."""
         return self.path / "request.json"
 
     def read_saved_request(self) -> dict[str, Any]:
@@ -133,11 +133,6 @@ class RunFolder:
             if isinstance(row := read_json(self.saved_request), dict):
                 return row
         return {}
-
-    def can_go_on(self, step: int) -> bool:
-        """Whether the run, of which no event is later than this step, can go on: its state was saved, or it had not begun."""
-        saved = self.state.exists() and self.read_saved_request().get("step", step) <= step
-        return self.saved_request.exists() and (saved or not self.begun)
 
     def delete_half_written(self) -> None:
         """Delete what a worker that is gone had begun to write."""

@@ -36,7 +36,7 @@ class Run:
         self.folder = folder.path
         self.state: State = "queued"
         self.suspended = False
-        """Whether the run is suspended: on no worker, paused, with its training state in its folder."""
+        """Whether the run is suspended: on no worker, paused, with its request in its folder, and its training state if it had begun."""
         self.machine = ""
         """The name of the machine on which the run is or was trained last; empty for the app's own."""
         self.queue_place: int | None = None
@@ -144,9 +144,14 @@ class Run:
 
     def _has(self, event: Event) -> bool:
         """Whether the event is one that a run repeats which goes on from the state of an earlier step: the numbers are the same."""
-        return (isinstance(event, Progress) and event.step <= self.step) or (
-            isinstance(event, Snapshot) and event.step < self.step
-        )
+        match event:
+            case Started():
+                return self.started is not None
+            case Progress():
+                return event.step <= self.step
+            case Snapshot():
+                return event.step < self.step or (self.snapshot is not None and event.step <= self.snapshot.step)
+        return False
 
     def _write(self, events: Sequence[Event]) -> Sequence[Event]:
         """Write the events, after those that the disk did not take before: these are tried again now and then, and at the end.
@@ -179,7 +184,7 @@ class Run:
             self._tell()
 
     def suspend(self, setback: str = "") -> None:
-        """Its training state is saved, and no worker has it. ``setback``: why, where its worker has ended."""
+        """No worker has it, and it can go on. ``setback``: why, where its worker has ended."""
         with self._changed:
             if self.live:
                 self.state, self.suspended, self.setback = "paused", True, setback
@@ -217,7 +222,7 @@ class Run:
 
     @classmethod
     def from_disk(cls, folder: RunFolder, elsewhere: Callable[[str], bool] = lambda _: False) -> Run:
-        """A stored run. One without an ending goes on at another server, or is paused if its training state was saved; else it is
+        """A stored run. One without an ending goes on at another server, or is suspended where its request is there; else it is
         lost: the process that trained it is gone. ``elsewhere``: whether the server of that name is another one, and alive."""
         run_id, config, owner, created = folder.read_config()
         run = cls(run_id, config, folder, owner, created)
@@ -225,7 +230,8 @@ class Run:
             run._add(folder.read_events())
         run._written = len(run._events)
         run.elsewhere = run.live and elsewhere(folder.server())
-        if run.live and folder.can_go_on(run.step) and not (run.elsewhere and folder.read_saved_request().get("going")):
+        going = run.elsewhere and folder.read_saved_request().get("going")
+        if run.live and folder.saved_request.exists() and not going:
             run.suspend()
         elif run.elsewhere:
             run.state = "running"

@@ -1,6 +1,7 @@
-"""The request with which a suspended run was submitted: a file beside the saved state of its training.
+"""The request of a run that has not ended: a file in the run's folder, from before the run begins to its end.
 
-Both together make a run that its owner can resume, through the queue and on any worker, also after a restart of the server.
+With it a run goes on that has lost its worker or its server, through the queue and on any worker: from the state of its training, where
+that was saved beside it, else from its beginning.
 """
 
 import json
@@ -16,17 +17,17 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 
 
-def write_request(run: Run, request: RunRequest, *, left: bool = False) -> None:
-    """Keep what was asked for beside the saved state, and whether the run goes on by itself when the app is started anew; ``left``:
-    only when its owner has a page open. Raises OSError where the disk does not take it."""
+def write_request(run: Run, request: RunRequest, saved_step: int = 0, *, left: bool = False) -> None:
+    """Write the request, and with it the step of the saved state and whether the run goes on by itself when the app is started anew;
+    ``left``: only when its owner has a page open. Raises OSError where the disk does not take it."""
     row = {
-        "step": run.step, "pace": request.pace, "record": asdict(request.record), "going": not request.paused, "left": left,
+        "step": saved_step, "pace": request.pace, "record": asdict(request.record), "going": not request.paused, "left": left,
     }  # fmt: skip
     write_whole(RunFolder(run.folder).saved_request, json.dumps(row))
 
 
 def read_request(run: Run, address: str = "") -> RunRequest:
-    """The request with which a suspended run was submitted; the run waits until it is resumed. Where that cannot be read, the defaults."""
+    """The request of a run that is suspended; the run waits until it is resumed. Where that cannot be read, the defaults."""
     owner = Visitor(run.owner, address)
     try:
         row = read_json(RunFolder(run.folder).saved_request)
@@ -37,14 +38,20 @@ def read_request(run: Run, address: str = "") -> RunRequest:
         return RunRequest(run.config, owner, paused=True)
 
 
+def saved_step_of(run: Run) -> int:
+    """The step of the saved state; 0 where none was saved."""
+    step = RunFolder(run.folder).read_saved_request().get("step")
+    return step if isinstance(step, int) else 0
+
+
 def set_pace(run: Run, steps_per_second: float | None) -> None:
     """Set the pace with which a suspended run goes on."""
     with suppress(OSError):
-        write_request(run, replace(read_request(run), pace=steps_per_second))
+        write_request(run, replace(read_request(run), pace=steps_per_second), saved_step_of(run))
 
 
 def delete_saved(run: Run) -> None:
-    """Delete the saved state of a run and what stands beside it: the run has ended."""
+    """Delete the request of a run and the saved state of its training: it has ended."""
     folder = RunFolder(run.folder)
     folder.delete_half_written()
     for file in (folder.saved_request, folder.state):

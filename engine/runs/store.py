@@ -18,8 +18,10 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended
 from engine.runs.folder import RunFolder
 from engine.runs.lease import ServerLease
+from engine.runs.request import RunRequest
 from engine.runs.retention import Kept, Retention, no_pin, too_many
 from engine.runs.run import Run
+from engine.runs.saved_request import write_request
 
 RUN_ID = re.compile(r"[A-Za-z0-9_-]{16}")
 """The form of ``secrets.token_urlsafe(12)``; a name of any other form never becomes a path."""
@@ -43,12 +45,19 @@ class Runs:
         self._reading: dict[str, Lock] = {}  # by id, for the runs whose folders are being read
         self._index: dict[str, tuple[float, str]] | None = None
 
-    def create(self, config: RunConfig, owner: str = "") -> Run:
-        """A new, queued run with its folder. Raises OSError where the disk does not take it."""
+    def create(self, config: RunConfig, owner: str = "", request: RunRequest | None = None) -> Run:
+        """A new, queued run with its folder; with the ``request`` in it the run can go on without its server. Raises OSError where the
+        disk does not take it, and then leaves nothing."""
         run_id, created = secrets.token_urlsafe(12), time.time()
         folder = RunFolder(self.folder / run_id)
         folder.write_config(run_id, config, owner, created, self.lease.id)
         run = Run(run_id, config, folder, owner, created)
+        try:
+            if request is not None and request.is_saved:
+                write_request(run, request)
+        except OSError:
+            shutil.rmtree(folder.path, ignore_errors=True)
+            raise
         with self._lock:
             self._live[run_id] = run
             if self._index is not None:

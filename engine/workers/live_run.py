@@ -60,25 +60,26 @@ class LiveRun:
         prediction: Prediction | None,
         training: Training,
         folder: RunFolder,
-        saved_step: int | None = None,
+        seen: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``saved_step``: the last step that the pool knows of a run that continues with the state in its folder, which is of this
-        step or an earlier one: the steps in between are repeated. None: it begins anew."""
+        """``seen``: the last step that the pool knows of a run that goes on, from the state in its folder or from its beginning: the
+        steps up to that one are repeated. None: it begins anew."""
         self.run_id, self.request, self.folder = run_id, request, folder
         self.model: Module | None = None
         self.unsent: list[Event] = []
-        self.step = saved_step or 0
+        self.step = seen or 0
+        self.saved_step: int | None = None
+        """The step of the state that is in its folder; None where there is none, or it is not read yet."""
         self.paused = request.paused
         self.over = False
         self.announced_pause = False
         """Whether the pool has been told that this run waits."""
         self.urgent = True
         """Whether the next delivery is sent at once instead of in the next batch."""
-        self._shown = saved_step is not None or not request.record.snapshots
-        self._saved_step = saved_step
-        self._repeats_to = self.step
-        self._saved_at, self._save_cost, self._step_saved = clock(), 0.0, self.step
+        self._shown = seen is not None or not request.record.snapshots
+        self._seen, self._repeats_to = seen, self.step
+        self._saved_at, self._save_cost = clock(), 0.0
         self._state: TrainingState | None = None
         self._allowed = 0  # optimizer steps that a paused run may still take
         self._training, self._prediction, self._clock = training, prediction, clock
@@ -92,12 +93,13 @@ class LiveRun:
 
     def _events(self) -> Generator[Event, str | None, None]:
         config = self.request.config
-        state = self._training.begin(config, self._prediction)
-        if self._saved_step is not None:
+        self._state = state = self._training.begin(config, self._prediction)
+        if self._seen is not None and self.folder.state.exists():
             state.load(self.folder.state)
-            if state.step > self._saved_step:
-                raise ValueError(AHEAD)
-        self._state, self.model, self.step = state, state.model, state.step
+            self.saved_step = state.step
+            if state.step > self._seen:  # the events in between were on their way when the app ended
+                self._state = state = self._training.begin(config, self._prediction)
+        self.model, self.step = state.model, state.step
         record = self.request.record
         yield from self._training.train(config, None, record, self._prediction, take_measurement, state)
 
@@ -106,20 +108,19 @@ class LiveRun:
         for is not taken yet; the run then stays as it is."""
         if self.paused and self._allowed:
             raise BlockingIOError("A step that was asked for is not taken yet.")
-        if self._state is not None or self._saved_step is None:
+        if self._state is not None:
             self.save()
-        self._generator.close()  # where it has not begun, the state with which it would continue is still there
+        self._generator.close()  # where it has not begun, that from which it would go on is still there
 
     def save(self) -> None:
-        """Save the run's state. Raises OSError where the disk does not take it, or where the run has not begun or a step is taken
-        but its event is not given yet."""
-        if self._state is None:
-            raise BlockingIOError("It has not begun, so there is nothing to save.")
+        """Save the state of a run that has begun. Raises OSError where the disk does not take it, or where a step is taken but its
+        event is not given yet."""
+        assert self._state is not None
         if self._state.step != self.step:
             raise BlockingIOError("The validation after the step is not over.")
         began = self._saved_at = self._clock()
         self._state.save(self.folder.state)
-        self._save_cost, self._step_saved = self._clock() - began, self.step
+        self._save_cost, self.saved_step = self._clock() - began, self.step
 
     @property
     def save_due(self) -> bool:
@@ -127,7 +128,7 @@ class LiveRun:
         if self.over or not self.request.is_saved or self._state is None or self._state.step != self.step:
             return False
         longest = max(SAVE_EVERY, SAVE_SHARE * self._save_cost)
-        return self.step != self._step_saved and self._clock() - self._saved_at >= longest
+        return self.step != self.saved_step and self._clock() - self._saved_at >= longest
 
     @property
     def failed(self) -> bool:
@@ -252,8 +253,3 @@ class LiveRun:
         if not isinstance(event, Started):
             self.step = event.step
         self.over = isinstance(event, Finished | Failed | Ended)
-
-
-AHEAD = (
-    "What was kept of this run is of a later step than its curve. The same settings and seed give the same run again."
-)

@@ -21,7 +21,6 @@ from engine.foundation.log import LOG
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.hosting.allowances import Allowances
 from engine.hosting.limits import Limits, refusal
-from engine.runs.events import Ended
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.saved_request import set_pace
@@ -34,8 +33,9 @@ from engine.workers.processes.supervisor import TICK, Supervisor
 from engine.workers.questions import Questions
 from engine.workers.runs.presence import Presence
 from engine.workers.runs.queue import CLOSING, RunQueue
-from engine.workers.runs.queued import QueuedRun
-from engine.workers.runs.suspended import CLOSED, Suspended, end, keep_until_restart
+from engine.workers.runs.queued import Phase, QueuedRun
+from engine.workers.runs.reports import Reports, closed, keep_until_restart
+from engine.workers.runs.suspended import Suspended, end, keep_request
 
 TRAINING = "engine.training.train"
 """The module whose ``prepare`` and ``train`` the workers use."""
@@ -83,6 +83,7 @@ class Pool:
         presence = Presence(here)
         self._queue = RunQueue(self._supervisor, self.allowances, presence)
         self._suspended = Suspended(self._supervisor, runs, self._queue, predict, presence)
+        self._reports = Reports(self._lock, self._queue, self._suspended)
         self._questions = Questions(self._supervisor)
 
     def start(self) -> bool:
@@ -146,12 +147,13 @@ class Pool:
             raise Refused(sentence)
         release = self._queue.admit(request)
         try:  # without the lock: a run's folder is written to the disk
-            run = self.runs.create(request.config, request.visitor.id)
+            run = self.runs.create(request.config, request.visitor.id, request)
         except OSError as error:
             release()
             raise Refused(f"The run cannot be saved: {error.strerror or error}.") from error
-        if not self._queue.add(QueuedRun(run, request, prediction, release)):
-            run.append([Ended(0, "lost", CLOSED)])
+        queued = QueuedRun(run, request, prediction, release)
+        if not self._queue.add(queued):
+            end(queued, closed(queued))
             raise Refused(CLOSING)
         return run
 
@@ -186,7 +188,7 @@ class Pool:
         with self._lock:
             worker, queued = self._queue.find(run_id)
             if queued is not None:
-                queued.stop_asked_at = queued.stop_asked_at or time.monotonic()
+                queued.become(Phase.STOPPING)
                 queued.release()  # who stops a run may start another one in its place at once
             if worker is not None:
                 worker.send(protocol.Control(run_id, "stop"))
@@ -213,11 +215,11 @@ class Pool:
         run = self._find(control.run_id, by)
         with self._lock:
             worker, queued = self._queue.find(control.run_id)
-            if queued is not None and worker is not None:
-                queued.control_on_worker(control)
+            changed = queued is not None and queued.control(control)
+            if worker is not None:
                 worker.send(control)
-            elif queued is not None:
-                queued.control_early(control)
+        if queued is not None and changed:
+            keep_request(queued)
         if queued is not None or run is None or not run.suspended:
             return
         if control.action in ("resume", "step"):
@@ -267,8 +269,8 @@ class Pool:
     def _take_report(self, worker: WorkerProcess, report: protocol.Report) -> None:
         """Handle a report. Runs on the reader thread of the worker."""
         match report:
-            case protocol.RunUpdate(run_id):
-                self._suspended.take_update(worker, worker.runs[run_id], report)
+            case protocol.RunUpdate():
+                self._reports.take(worker, report)
             case protocol.Answer():
                 self._questions.take_answer(worker, report)
             case protocol.Busy(task_id):
@@ -282,7 +284,7 @@ class Pool:
         with self._lock:
             self._questions.end_job_of(worker)
             closing = self._supervisor.closing.is_set()
-            settle = self._suspended.move_runs_of(worker, closing=closing)
+            settle = self._reports.move_runs_of(worker, closing=closing)
 
         def finish() -> None:
             settle()

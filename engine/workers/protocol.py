@@ -21,8 +21,9 @@ class Start:
     prediction: Prediction
     folder: str
     """The path, absolute or in the data folder, in which the worker saves the weights."""
-    saved_step: int | None = None
-    """The last step that the pool knows of a run that continues with the state in its folder; None: it begins anew."""
+    seen: int | None = None
+    """The last step that the pool knows of a run that goes on: from the state in its folder, or from its beginning where there is none.
+    It repeats the steps up to that one. None: it begins anew."""
 
 
 Action = Literal["pause", "step", "resume", "stop", "set pace", "suspend"]
@@ -94,8 +95,10 @@ class RunUpdate:
     events: list[Event] = field(default_factory=list)
     state: Literal["running", "paused", "saved", "over", "suspended", "kept"] | None = None
     """``saved``: the run goes on, and its state is in its folder. ``over``: these are the last events, and the run's slot on the
-    worker is free. ``suspended``: its slot is free, and its state is in its folder; ``kept``: it was to be suspended, but its
-    state could not be saved."""
+    worker is free. ``suspended``: its slot is free, and its state is in its folder if it had begun; ``kept``: it was to be suspended,
+    but its state could not be saved."""
+    saved_step: int | None = None
+    """The step of the state that was saved."""
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,7 @@ class Worker:
                 if not Path(folder).is_absolute():
                     path.mkdir(parents=True, exist_ok=True)
                 RunFolder(path).delete_half_written()  # by a worker before
-                run = LiveRun(run_id, request, prediction, self._training, RunFolder(path), command.saved_step)
+                run = LiveRun(run_id, request, prediction, self._training, RunFolder(path), command.seen)
                 self._turns.runs.append(run)
                 if not request.paused:
                     self._report(protocol.RunUpdate(run_id, state="running"))
@@ -213,7 +213,8 @@ class Worker:
         """Send a run's last events; code that reads them finds its files, which are saved before."""
         self._turns.runs.remove(run)
         self._set_busy(None)  # before, since the run may come back at once
-        self._report(protocol.RunUpdate(run.run_id, run.deliver(), state))
+        saved_step = run.saved_step if state == "suspended" else None
+        self._report(protocol.RunUpdate(run.run_id, run.deliver(), state, saved_step))
         run.free()
         free_memory()
 
@@ -225,7 +226,7 @@ class Worker:
         except Exception as error:  # tried again as late as if it had been saved
             log_error(f"The state of run {run.run_id} cannot be saved", error)
             return
-        self._report(protocol.RunUpdate(run.run_id, state="saved"))
+        self._report(protocol.RunUpdate(run.run_id, state="saved", saved_step=run.saved_step))
 
     def _save_weights(self, run: LiveRun) -> None:
         """Save the weights in the run's folder, if there is a model; not those of a step that is repeated."""

@@ -11,18 +11,20 @@ import pytest
 
 from engine.hosting.limits import Limits
 from engine.runs.events import Ended, Finished
+from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers.pool import Pool
 from engine.workers.runs import suspended
+from engine.workers.runs.reports import WAITS
 from tests.acceptance.dying_training import MIDDLE, seed_of
 from tests.engine.fake_training import config
 from tests.engine.workers.test_pool import LONG, PATIENCE, long_run, pid_of, some, steps_of, until, wait_end
 
 pytestmark = pytest.mark.acceptance
 
-KILLED = "Its worker process ended unexpectedly (signal 9). The same settings and seed give the same run again."
+KILLED = "Its worker process ended unexpectedly (signal 9)."
 
 
 @contextmanager
@@ -71,9 +73,12 @@ MOST = {
 
 
 @pytest.mark.parametrize("point", MOST)
-def test_killed_by_itself_the_run_is_lost_with_what_was_seen_of_it(pool: Pool, point: str) -> None:
-    run = wait_end(pool.submit(RunRequest(config(60, 0.005, seed_of(point)))))
-    assert run.ending == Ended(run.step, "lost", KILLED)
+def test_killed_by_itself_again_and_again_the_run_waits_for_its_owner_with_what_was_seen_of_it(
+    pool: Pool, point: str
+) -> None:
+    run = pool.submit(RunRequest(config(60, 0.005, seed_of(point))))
+    until(lambda: run.suspended and not RunFolder(run.folder).read_saved_request()["going"])
+    assert run.setback == f"{KILLED} {WAITS}"
     assert run.step <= MOST[point]
     same_on_disk(pool, run)
     trains_again(pool)
@@ -89,14 +94,18 @@ def test_killed_while_it_starts_the_run_waits_for_the_next_worker(tmp_path: Path
         same_on_disk(pool, run)
 
 
-def test_killed_idle_nobody_notices_and_while_the_run_is_paused_the_run_is_lost(pool: Pool) -> None:
+def test_killed_idle_nobody_notices_and_while_the_run_is_paused_it_stays_so(pool: Pool) -> None:
     kill(pool.health().workers[0].pid)
     trains_again(pool)
     run = long_run(pool)
     pool.pause(run.id)
     until(lambda: run.state == "paused")
-    kill(pid_of(pool, run))
-    assert wait_end(run).ending == Ended(run.step, "lost", KILLED)
+    step, killed = run.step, pid_of(pool, run)
+    kill(killed)
+    until(lambda: any(run.id in worker.runs and worker.pid != killed for worker in pool.health().workers))
+    until(lambda: run.state == "paused")
+    pool.step(run.id)
+    until(lambda: run.state == "paused" and run.step == step + 1)
     same_on_disk(pool, run)
 
 
@@ -118,10 +127,11 @@ def test_killed_after_the_run_was_suspended_the_run_goes_on_where_it_was(pool: P
 
 
 @pytest.mark.usefixtures("impatient")
-def test_killed_while_it_puts_the_run_away_the_run_is_lost(pool: Pool) -> None:
+def test_killed_while_it_puts_the_run_away_the_run_is_put_away_without_its_state(pool: Pool) -> None:
     run = long_run(pool, seed=seed_of("putting the run away"))
     pool.pause(run.id)
-    assert wait_end(run).ending == Ended(run.step, "lost", KILLED)
+    until(lambda: run.suspended)
+    assert run.ending is None
     same_on_disk(pool, run)
     assert not (run.folder / "state.pt").exists()
     trains_again(pool)
@@ -137,16 +147,19 @@ def test_killed_while_it_stops_a_run_the_run_counts_as_stopped(pool: Pool) -> No
     trains_again(pool)
 
 
-def test_all_killed_at_once_each_run_says_so_and_what_waited_goes_on(tmp_path: Path) -> None:
+def test_all_killed_at_once_each_run_goes_on_and_so_does_what_waited(tmp_path: Path) -> None:
     with pool_at(tmp_path / "runs", runs_per_worker=2) as pool:
         assert pool.wait_until_ready(PATIENCE)
         going = [long_run(pool), long_run(pool)]
         waiting = pool.submit(RunRequest(config(20)))
         assert waiting.state == "queued"
+        steps = [run.step for run in going]
         for worker in pool.health().workers:
             kill(worker.pid)
+        until(lambda: all(run.step > step for run, step in zip(going, steps, strict=True)))
         for run in going:
-            assert wait_end(run).ending == Ended(run.step, "lost", KILLED)
+            pool.stop(run.id)
+            wait_end(run)
             same_on_disk(pool, run)
         assert isinstance(wait_end(waiting).ending, Finished)
         same_on_disk(pool, waiting)

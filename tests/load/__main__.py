@@ -5,6 +5,7 @@
     python -m tests.load mixed --sessions 30 --minutes 2               issues, and controls on four pages
     python -m tests.load attack --sessions 29 --steps 2000             the lab beside one visitor who does the worst
     python -m tests.load crowd --sessions 44 --steps 300               one visitor beside so many cookies of another address
+    python -m tests.load chaos --minutes 8 --seed 7                    sudden ends of all processes, and a full disk: what is lost?
 
 The sessions run in one process on the same machine; what it takes stands in the table, which is written
 for ``docs/load.md``.
@@ -24,6 +25,7 @@ from pathlib import Path
 import psutil
 
 from tests.load.attacks import ATTACKS, attacked
+from tests.load.chaos import chaos
 from tests.load.crowd import LEAVE, STAY, crowd
 from tests.load.scenarios import issue, lab, mixed, warm_up
 from tests.load.table import Figures, medians, table
@@ -76,14 +78,19 @@ def served(scenario: Scenario) -> dict[str, Figures]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("scenario", choices=("lab", "issue", "mixed", "attack", "crowd"))
+    parser.add_argument("scenario", choices=("lab", "issue", "mixed", "attack", "crowd", "chaos"))
     parser.add_argument("--sessions", type=int, default=2)
     parser.add_argument("--steps", type=int, default=100, help="of each run in the lab")
     parser.add_argument("--rounds", type=int, default=1, help="the table has the medians of so many")
     parser.add_argument("--minutes", type=float, default=5.0, help="the longest time of each part")
     parser.add_argument("--attacks", nargs="*", choices=list(ATTACKS), help="only these")
+    parser.add_argument("--seed", type=int, default=7, help="of the plan of chaos")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # so that the server is stopped then, too
+    if given.scenario == "chaos":
+        with tempfile.TemporaryDirectory() as folder:
+            print(*asyncio.run(chaos(Path(folder), given.minutes, given.seed)), sep="\n")
+        return
     rounds: dict[str, list[Figures]] = {}
     for number in range(1, given.rounds + 1):
         for scenario in scenarios_of(given):

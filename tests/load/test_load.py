@@ -4,11 +4,13 @@ import argparse
 import asyncio
 import math
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.load.__main__ import scenarios_of, served
+from tests.load.chaos import chaos
 from tests.load.crowd import LEAVE, STAY
 from tests.load.session import opened, visitor
 from tests.serving import running
@@ -37,6 +39,18 @@ async def test_a_session_trains_a_run_to_its_end_of_which_the_page_hears_and_mov
         await tab.move("Depth")
         assert "n_layers" not in tab.query
         assert (len(tab.took["move"]), tab.errors) == (2, 0)
+
+
+def test_half_a_minute_of_sudden_ends_loses_no_run(tmp_path: Path) -> None:
+    said = asyncio.run(chaos(tmp_path, 0.5, 3))
+    [of_visitors] = (line for line in said if line.startswith("Runs of visitors"))
+    assert "lost" not in of_visitors
+    for line in (
+        "Runs that a page showed and that no folder holds: 0.",
+        "Runs with a step that is missing or there twice: 0.",
+    ):
+        assert line in said
+    assert any(line.endswith("Tracebacks in the log: 0.") for line in said)
 
 
 @pytest.mark.parametrize(("scenario", "sessions", "minutes"), [("lab", 2, 3.0), ("mixed", 9, 0.3), ("attack", 2, 3.0)])

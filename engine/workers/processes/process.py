@@ -13,7 +13,7 @@ from engine.hosting.host import DeviceFacts
 from engine.runs.events import Ended
 from engine.workers import protocol
 from engine.workers.processes.machines import Machine
-from engine.workers.runs.queued import QueuedJob, QueuedRun
+from engine.workers.runs.queued import Phase, QueuedJob, QueuedRun
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class WorkerProcess:
     @property
     def load(self) -> int:
         """The number of runs on the worker that are not paused, and for which somebody waits."""
-        return sum(queued.paused_at is None and self._is_awaited(run_id) for run_id, queued in self.runs.items())
+        return sum(queued.run.state != "paused" and self._is_awaited(run_id) for run_id, queued in self.runs.items())
 
     def _is_awaited(self, run_id: str) -> bool:
         return run_id not in self.audience or self.audience[run_id].here
@@ -129,11 +129,6 @@ class WorkerProcess:
         """The name of the accelerator that it owns; empty for none."""
         named = self.facts.get("accelerator_name") or self.facts.get("accelerator") or ""
         return named if self.owns_accelerator else ""
-
-    @property
-    def answering(self) -> bool:
-        """Whether it computes a job now."""
-        return self.job is not None and self.job.begun_at is not None
 
     def retire(self) -> None:
         """End the process because nobody needs it any more. Nothing is on it."""
@@ -157,10 +152,12 @@ class WorkerProcess:
         self.process.kill()
 
     def is_blamed_on(self, queued: QueuedRun) -> bool:
-        """Whether one of the worker's runs is what ended it: the pool says so, or the worker was just reading its saved state."""
-        if queued.settled:
-            return self.kill_reason is not None and self.kill_reason.culprit == queued.run.id
-        return self.busy_with == queued.run.id
+        """Whether the pool killed the worker for this one of its runs."""
+        return self.kill_reason is not None and self.kill_reason.culprit == queued.run.id
+
+    def is_suspect(self, queued: QueuedRun) -> bool:
+        """Whether this one of the worker's runs may be what ended it: the one that it was at, or any where it was at none."""
+        return self.ready and (self.busy_with == queued.run.id or self.busy_with not in self.runs)
 
     def why_it_ended(self, task_id: str) -> str:
         """One sentence for one of the worker's runs or jobs on why the process ended. Call it after the end."""
@@ -175,9 +172,9 @@ class WorkerProcess:
     def ending_of(self, queued: QueuedRun) -> Ended:
         """The ending of one of the worker's runs. Call it after the process has ended."""
         run = queued.run
-        if queued.stop_asked_at is not None and not queued.begun:
+        if queued.phase is Phase.STOPPING and queued.seen is None:
             return queued.stopped_early
-        if queued.stop_asked_at is not None:
+        if queued.phase is Phase.STOPPING:
             return Ended(run.step, "stopped", "It was told to stop and did not, so its worker was ended.")
         again = "" if self.kill_reason and self.kill_reason.culprit == run.id else AGAIN
         return Ended(run.step, "lost", self.why_it_ended(run.id) + again)

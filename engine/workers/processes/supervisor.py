@@ -13,6 +13,7 @@ from engine.hosting.limits import Limits
 from engine.workers import protocol
 from engine.workers.processes.machines import HERE, Machines, memory_for
 from engine.workers.processes.process import KillReason, Slot, WorkerProcess
+from engine.workers.runs.queued import Phase
 
 TICK = 0.1
 """Seconds between two rounds of checks."""
@@ -20,7 +21,7 @@ MEMORY_EVERY = 1.0
 ASLEEP = 5.0
 """Seconds by which a round of checks must be late to conclude that the computer was suspended, not the workers."""
 LAST_WORDS = 2.0
-"""Seconds that all workers together have to end by themselves when the pool is closed; then they are killed."""
+"""Seconds that all workers together have to end by themselves when the pool is closed, and then those that were killed."""
 START_AGAIN_AFTER = 2.0
 """Seconds after a failed start until the next ones."""
 STARTS_WITHIN = 120.0
@@ -101,8 +102,9 @@ class Supervisor:
         for worker in workers:
             if not worker.process.wait(max(0.0, deadline - time.monotonic())):
                 worker.process.kill()
+        deadline = time.monotonic() + LAST_WORDS
         for worker in workers:
-            worker.process.wait(LAST_WORDS)
+            worker.process.wait(max(0.0, deadline - time.monotonic()))
         self.machines.cluster.close()
 
     def take_ready(self, worker: WorkerProcess, facts: DeviceFacts) -> None:
@@ -204,9 +206,12 @@ def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: flo
             _ping(worker, limits, now)
             continue
         silent = now - worker.process.last_message_at
-        asked = [now - queued.stop_asked_at for queued in worker.runs.values() if queued.stop_asked_at is not None]
+        asked = [now - queued.since for queued in worker.runs.values() if queued.phase is Phase.STOPPING]
         if min(silent, max(asked, default=0.0)) > limits.grace_seconds or silent > limits.silent_seconds:
-            worker.kill_for(KillReason(f"did not come back for {in_time(silent)}", worker.busy_with))
+            if worker.process.is_stopped():
+                worker.kill_for(KillReason(f"was stopped from outside for {in_time(silent)}"))
+            else:
+                worker.kill_for(KillReason(f"did not come back for {in_time(silent)}", worker.busy_with))
 
 
 def _ping(worker: WorkerProcess, limits: Limits, now: float) -> None:

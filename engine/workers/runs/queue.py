@@ -17,7 +17,7 @@ from engine.workers.processes.machines import Machine, memory_for
 from engine.workers.processes.process import Slot, WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
 from engine.workers.runs.presence import Presence
-from engine.workers.runs.queued import QueuedRun
+from engine.workers.runs.queued import Phase, QueuedRun
 
 CLOSING = "The app is closing."
 LARGE_SHARE = 0.5
@@ -239,8 +239,9 @@ class RunQueue:
                     self._remove(queued)
                     run_id, folder = queued.run.id, str(queued.run.folder)
                     worker.runs[run_id], queued.run.machine = queued, worker.machine
+                    queued.become(Phase.GIVEN)
                     self._presence.tell(worker)
-                    worker.send(protocol.Start(run_id, queued.request, queued.prediction, folder, queued.saved_step))
+                    worker.send(protocol.Start(run_id, queued.request, queued.prediction, folder, queued.seen))
                     for _ in range(queued.early_steps):
                         worker.send(protocol.Control(run_id, "step"))
             self._number()

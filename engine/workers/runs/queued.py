@@ -3,6 +3,7 @@
 import time
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from enum import Enum
 
 from engine.estimate.prediction import CPU_IS_FASTER_BELOW, Prediction
 from engine.foundation.visitor import PROGRAM, Visitor
@@ -15,9 +16,20 @@ from engine.workers import protocol
 NOT_STARTED = "It was stopped before it started."
 AGAIN_AFTER = 30.0
 """Seconds until a worker is asked again to suspend a run, where the disk did not take its state."""
-MOST_RETURNS = 3
-"""How often a run comes back to the queue because its worker ended, without having been saved meanwhile."""
-REPEATS = "It repeats the steps since it was last saved, at most about a minute; then the curve goes on."
+REPEATS = "It repeats the steps that were not saved, at most about a minute; then the curve goes on."
+
+
+class Phase(Enum):
+    """Where a run stands on its way through the pool."""
+
+    WAITING = "It waits for a worker."
+    GIVEN = "A worker has it and has not come to it."
+    GOING = "Its worker trains it."
+    PAUSED = "It stands still on its worker."
+    SUSPENDING = "Its worker was asked to save its state and let it go."
+    LEAVING = "The same, to make room for others: it waits again as soon as its owner has a page open."
+    RETURNING = "The same, and since then it was asked to go on: it will wait for a worker again."
+    STOPPING = "Its owner has stopped it."
 
 
 @dataclass(eq=False)
@@ -26,34 +38,25 @@ class QueuedRun:
 
     run: Run
     request: RunRequest
+    """As it was submitted, with what its owner has asked for since: a worker that takes the run begins with that."""
     prediction: Prediction
     release: Release = lambda: None
     """The run is over: it counts no more among its owner's."""
+    saved_step: int = 0
+    """The step of the state in its folder; 0 where none was saved."""
     followers: tuple[Visitor, ...] = ()
     """For whom it is trained: its owner; of a trial, everybody whose experiment waits for it."""
-    saved_step: int | None = None
-    """The last step of a run that continues with the state in its folder; None: it begins anew."""
-    saved: bool = field(init=False)
-    """Whether its state is in its folder: it can go on without its worker."""
     early_steps: int = 0
-    """The single steps asked for before the run had a worker."""
-    begun: bool = False
-    """Whether the worker has reported that it is at this run."""
+    """The single steps that were asked for and are not taken yet."""
     returned: int = 0
-    """How often the run has come back to the queue because its worker ended."""
-    paused_at: float | None = None
-    stop_asked_at: float | None = None
-    suspending: bool = False
-    """Whether its worker was asked to suspend it."""
-    left: bool = False
-    """Whether that is because its owner has no page open; it goes on when there is one again."""
-    asked_since: list[protocol.Control] = field(default_factory=list)
-    """The steps or the resumption asked for since: with these it goes back into the queue as soon as it is suspended."""
+    """How often the run has come back to the queue because its worker ended, and perhaps by it."""
+    phase: Phase = Phase.WAITING
+    since: float = field(default_factory=time.monotonic)
+    """The time at which the phase began."""
     suspend_after: float = 0.0
-    """The time before which its worker is not asked."""
+    """The time before which its worker is not asked to suspend it."""
 
     def __post_init__(self) -> None:
-        self.saved = self.saved_step is not None
         self.followers = self.followers or (self.request.visitor,)
 
     @property
@@ -63,30 +66,19 @@ class QueuedRun:
         return self.prediction.flops_per_step >= CPU_IS_FASTER_BELOW if device == "auto" else device != "cpu"
 
     @property
-    def settled(self) -> bool:
-        """Whether the run has begun on its worker and, where it continues with a saved state, has taken a new step since. Until then
-        another worker gives the same run."""
-        return self.begun and (self.saved_step is None or self.run.step > self.saved_step)
+    def seen(self) -> int | None:
+        """The last step that is known of a run that goes on; None: nothing is known but its facts, and it begins anew."""
+        return self.run.step if self.run.step or self.run.snapshot is not None else None
 
     @property
-    def may_return(self) -> bool:
-        """Whether the run may wait for another worker when its own has ended: it was not settled there or was saved, nobody has
-        stopped it, and it is not likely that it is what ends workers."""
-        unharmed = self.saved or not self.settled
-        return unharmed and self.stop_asked_at is None and self.returned < MOST_RETURNS
+    def goes_on(self) -> bool:
+        """Whether the run has begun and can be suspended."""
+        return self.seen is not None and self.request.is_saved
 
     @property
-    def resumable(self) -> bool:
-        """Whether the run, without a worker, can be suspended."""
-        return self.saved and self.stop_asked_at is None
-
-    def come_back(self, why: str, *, counts: bool) -> None:
-        """Its worker has ended: it waits for another one. ``why``: the sentence for a run that repeats some steps there. ``counts``:
-        whether the run may have been what ended it."""
-        self.run.wait_again(f"{why} {REPEATS}" if self.settled else "")
-        self.returned += counts
-        self.begun, self.paused_at, self.suspending, self.asked_since = False, None, False, []
-        self.saved_step = self.run.step if self.saved else None
+    def suspending(self) -> bool:
+        """Whether its worker was asked to suspend it."""
+        return self.phase in (Phase.SUSPENDING, Phase.LEAVING, Phase.RETURNING)
 
     @property
     def seconds_left(self) -> float:
@@ -96,41 +88,72 @@ class QueuedRun:
     @property
     def stopped_early(self) -> Ended:
         """The ending of a run that was stopped while it waited."""
-        return Ended(self.run.step, "stopped", NOT_STARTED if self.saved_step is None else "")
+        return Ended(self.run.step, "stopped", NOT_STARTED if self.seen is None else "")
 
-    def control_on_worker(self, control: protocol.Control) -> None:
-        """Note a control that is sent to the run's worker: a run that moves again is not suspended, and where that was asked
-        for already, it comes back."""
-        if control.action in ("step", "resume"):
-            self.paused_at = None
-            if self.suspending:
-                self.asked_since.append(control)
-        elif control.action == "pause":
-            self.asked_since.clear()
-        self.control_early(control)  # it holds as well where another worker takes the run
+    def become(self, phase: Phase) -> None:
+        """Enter a phase; one that is stopped stays so."""
+        if self.phase is not Phase.STOPPING:
+            self.phase, self.since = phase, time.monotonic()
 
     def begin(self) -> None:
-        """The worker has reported that it is at this run; once it is settled, the steps sent with it need not be sent again."""
-        self.begun = True
-        if self.settled:
-            self.early_steps = 0
+        """The worker has reported that it is at this run."""
+        if self.phase is Phase.GIVEN:
+            self.become(Phase.GOING)
 
-    def try_later(self) -> None:
-        """Its worker could not save its state: the run stays, and the worker is asked again in a while."""
-        self.suspending, self.asked_since = False, []
-        self.suspend_after = time.monotonic() + AGAIN_AFTER
+    def move(self, state: str) -> None:
+        """The worker has reported that the run is "running" or "paused"."""
+        if not self.suspending:
+            self.become(Phase.PAUSED if state == "paused" else Phase.GOING)
 
-    def control_early(self, control: protocol.Control) -> None:
-        """Remember a control that the owner sends while the run waits for a worker."""
+    def take_steps(self, steps: int) -> None:
+        """So many new steps were taken; of one that is being suspended, before the single steps that were asked for since."""
+        if self.phase is not Phase.RETURNING:
+            self.early_steps = max(0, self.early_steps - steps)
+
+    def control(self, control: protocol.Control) -> bool:
+        """Note what the run's owner asks, for this worker or the next one; returns whether the request is another one by it. A run that
+        moves again is not suspended, and where that was asked for already, it comes back."""
+        before = self.request
         match control.action:
             case "pause":
                 self.request = replace(self.request, paused=True)
+                if self.suspending:
+                    self.become(Phase.SUSPENDING)
             case "step":
                 self.request, self.early_steps = replace(self.request, paused=True), self.early_steps + 1
             case "resume":
                 self.request, self.early_steps = replace(self.request, paused=False), 0
             case "set pace":
                 self.request = replace(self.request, pace=control.pace)
+        if control.action in ("step", "resume"):
+            if self.suspending:
+                self.become(Phase.RETURNING)
+            elif self.phase is Phase.PAUSED:
+                self.become(Phase.GOING)
+        return self.request != before
+
+    @property
+    def wanted(self) -> list[protocol.Control]:
+        """What was asked of the run since its worker was asked to suspend it; empty where it stays suspended."""
+        if self.phase is not Phase.RETURNING:
+            return []
+        if not self.request.paused:
+            return [protocol.Control(self.run.id, "resume")]
+        return [protocol.Control(self.run.id, "step")] * self.early_steps
+
+    def try_later(self) -> None:
+        """Its worker could not save its state: the run stays, and the worker is asked again in a while."""
+        if self.suspending:
+            self.become(Phase.PAUSED if self.run.state == "paused" and not self.wanted else Phase.GOING)
+        self.suspend_after = time.monotonic() + AGAIN_AFTER
+
+    def come_back(self, why: str, *, counts: bool) -> None:
+        """Its worker has ended: it waits for another one. ``why``: the sentence for a run that repeats some steps there. ``counts``:
+        whether the run may have been what ended it."""
+        repeats = f"{why} {REPEATS}" if self.seen is not None else ""
+        self.run.wait_again(self.run.setback if self.phase is Phase.GIVEN else repeats)
+        self.returned += counts
+        self.become(Phase.WAITING)
 
 
 @dataclass(eq=False)

@@ -1,9 +1,7 @@
-"""The runs that their workers report on, and those suspended, until they are queued again or given up."""
+"""The suspended runs, until they are queued again or given up; and which runs are to be suspended."""
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 from engine.analysis.measurements import with_measurements
 from engine.config.run_config import RunConfig
@@ -13,14 +11,14 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
-from engine.runs.saved_request import delete_saved, read_request, write_request
+from engine.runs.saved_request import delete_saved, read_request, saved_step_of, write_request
 from engine.runs.store import Runs
 from engine.workers import protocol
 from engine.workers.processes.process import WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
 from engine.workers.runs.presence import Presence
 from engine.workers.runs.queue import CLOSING, RunQueue
-from engine.workers.runs.queued import REPEATS, QueuedRun
+from engine.workers.runs.queued import REPEATS, Phase, QueuedRun
 from engine.workers.runs.room import who_makes_room
 
 PAUSED_FOR = 30.0
@@ -30,13 +28,10 @@ PAUSED_WHILE_OTHERS_WAIT = 2.0
 WAITS_FOR = 60.0
 """Seconds after which a run leaves the queue whose owner has no page open."""
 LEFT = "It left the queue, since its page was closed for a minute. The same settings and seed give the same run."
-CLOSED = "The app was closed before this run had ended."
-WAITS = "It waits where it was last saved; Resume tries again."
 
 
 class Suspended:
-    """The runs that workers report on: those that go on, those that their workers have saved and released, and those that lose their
-    worker or their slot."""
+    """The runs that are on no worker and wait for their owner, and the rules by which runs become such."""
 
     def __init__(
         self,
@@ -63,7 +58,7 @@ class Suspended:
                 lambda queued: not queued.request.trial and self._presence.seconds_away(queued) > WAITS_FOR
             )
             for queued in waited:
-                if queued.resumable:
+                if queued.goes_on:
                     queued.run.suspend()
                     self._left[queued.run.id] = queued.run, queued.request.visitor
             self._make_room(now)
@@ -71,9 +66,8 @@ class Suspended:
             for run, _ in back:
                 del self._left[run.id]
         for queued in waited:
-            if queued.resumable:
-                with suppress(OSError):
-                    write_request(queued.run, queued.request, left=True)
+            if queued.goes_on:
+                keep_request(queued, left=True)
                 queued.release()
             else:
                 end(queued, Ended(queued.run.step, "stopped", LEFT))
@@ -90,131 +84,70 @@ class Suspended:
         for worker in self._supervisor.workers:
             for queued in worker.runs.values():
                 coming += queued.suspending
-                if not queued.suspending:
-                    going.append(queued)
-                if (
-                    queued.suspending
-                    or queued.stop_asked_at
-                    or not queued.request.is_saved
-                    or now < queued.suspend_after
-                ):
+                if queued.suspending:
                     continue
-                if queued.paused_at is not None:
-                    if now - queued.paused_at > longest:
-                        _ask(worker, queued)
-                        coming += 1
-                elif queued.run.state == "running":
+                going.append(queued)
+                if not queued.request.is_saved or now < queued.suspend_after:
+                    continue
+                if queued.phase is Phase.PAUSED and now - queued.since > longest:
+                    _ask(worker, queued, Phase.SUSPENDING)
+                    coming += 1
+                elif queued.phase is Phase.GOING:
                     able[queued] = worker
         left = sorted(filter(self._presence.has_left, able), key=self._presence.seconds_away, reverse=True)
         left = left[: max(0, len(short) - coming)]
         still = [queued for queued in short[coming + len(left) :] if self._queue.lacks_only_a_place(queued)]
         for queued in (*left, *who_makes_room(still, going, [queued for queued in able if queued not in left])):
-            queued.left = True
-            _ask(able[queued], queued)
+            _ask(able[queued], queued, Phase.LEAVING)
 
     def suspend_all(self) -> bool:
-        """Ask the workers to suspend every run: the app closes. Returns whether there is any left to wait for."""
+        """Ask the workers to suspend every run: the app closes. Returns whether there is any left to wait for; for a worker that
+        the system has stopped nobody waits."""
         with self._lock:
-            ready = (worker for worker in self._supervisor.workers if worker.ready)
-            left = [(worker, queued) for worker in ready for queued in worker.runs.values() if queued.request.is_saved]
+            able = (worker for worker in self._supervisor.workers if worker.ready and not worker.process.is_stopped())
+            left = [(worker, queued) for worker in able for queued in worker.runs.values() if queued.request.is_saved]
             for worker, queued in left:
                 if not queued.suspending:
-                    _ask(worker, queued)
+                    _ask(worker, queued, Phase.SUSPENDING)
             return bool(left)
 
     def take_up(self) -> None:
-        """Queue the runs that were going when their server ended; of those suspended because their owner had left, each as soon as
-        he is here again."""
+        """Queue the runs that were going when their server ended; of those suspended because their owner had left, and of those for
+        which there is no room, each as soon as he is here again."""
         for run in self._runs.going():
-            if RunFolder(run.folder).read_saved_request().get("left"):
-                with self._lock:
-                    self._left[run.id] = run, Visitor(run.owner)
-            else:
-                with suppress(Refused):  # it stays suspended
+            if not RunFolder(run.folder).read_saved_request().get("left"):
+                with suppress(Refused):
                     self.bring_back(run, [protocol.Control(run.id, "resume")], PROGRAM)
+                    continue
+            with self._lock:
+                self._left[run.id] = run, Visitor(run.owner)
 
-    def take_update(self, worker: WorkerProcess, queued: QueuedRun, update: protocol.RunUpdate) -> None:
-        """Take a worker's report on one of its runs. Called on the reader thread of the worker."""
-        moves = update.state if update.state in ("running", "paused") else None
-        queued.run.append(update.events, moves)
-        queued.begin()
-        match update.state:
-            case "over":
-                delete_saved(queued.run)
-                self._queue.free_slot(worker, queued)
-            case "saved":
-                queued.saved, queued.returned = True, 0
-                with suppress(OSError):
-                    write_request(queued.run, queued.request)
-            case "suspended":
-                self._keep(worker, queued)
-            case "kept":
-                queued.try_later()
-            case "running" | "paused" as state:
-                with self._lock:
-                    queued.paused_at = time.monotonic() if state == "paused" else None
-
-    def _keep(self, worker: WorkerProcess, queued: QueuedRun) -> None:
+    def put_away(self, worker: WorkerProcess, queued: QueuedRun) -> None:
         """A worker has saved a run's state and released it. What was asked of the run since is done now."""
-        left = queued.left and not queued.asked_since
-        with suppress(OSError):  # it can be resumed in this process all the same: the state is there
-            write_request(queued.run, queued.request, left=left)
+        left = queued.phase is Phase.LEAVING
+        keep_request(queued, left=left)
         queued.run.suspend()
         with self._lock:
             if left:
                 self._left[queued.run.id] = queued.run, queued.request.visitor
             self._queue.free_slot(worker, queued)
-        if queued.stop_asked_at is not None:
+        if queued.phase is Phase.STOPPING:
             self.give_up(queued.run)
-        elif queued.asked_since:
+        elif wanted := queued.wanted:
             with suppress(Refused):  # it stays suspended, and Resume says why
-                self.bring_back(queued.run, queued.asked_since, queued.request.visitor)
-
-    def move_runs_of(self, worker: WorkerProcess, *, closing: bool) -> Callable[[], None]:
-        """A worker is gone. A run that was not settled there, or was saved, waits for another worker; one that this worker was just
-        reading waits for its owner, so that it ends no second one by itself. The others end with the reason. Returns what is left to do
-        without the lock."""
-        back, wait, left = list[QueuedRun](), list[QueuedRun](), list[QueuedRun]()
-        for queued in worker.runs.values():
-            why, blamed = worker.why_it_ended(queued.run.id), worker.is_blamed_on(queued)
-            if blamed and queued.settled:
-                queued.saved = False  # it would do the same again
-            if queued.may_return and not blamed and not closing:
-                queued.come_back(why, counts=worker.ready)
-                back.append(queued)
-            elif queued.resumable and not closing:
-                queued.run.suspend(f"{why} {WAITS}")
-                queued.release()
-                wait.append(queued)
-            else:
-                left.append(queued)
-        self._queue.waiting[:0] = back
-
-        def finish() -> None:
-            for queued in wait:  # it may have ended its worker: only its owner brings it back, also after a restart
-                with suppress(OSError):
-                    write_request(queued.run, replace(queued.request, paused=True))
-            for queued in left:
-                if closing:
-                    keep_until_restart(queued)
-                else:
-                    end(queued, worker.ending_of(queued))
-
-        return finish
+                self.bring_back(queued.run, wanted, queued.request.visitor)
 
     def bring_back(self, run: Run, controls: Sequence[protocol.Control], by: Visitor) -> None:
         """Queue a suspended run, and control it; where somebody was quicker, nothing happens. Raises Refused where there
         is no room for it."""
-        request = read_request(run, by.address)
+        request, saved_step = read_request(run, by.address), saved_step_of(run)
         prediction = with_measurements(self._predict(run.config), run.config, request.record.measurements)
-        saved_step = run.step if run.events else None  # else it had not begun when the app ended
-        queued = QueuedRun(run, request, prediction, self._queue.admit(request), saved_step=saved_step)
+        queued = QueuedRun(run, request, prediction, self._queue.admit(request), saved_step)
         for control in controls:
-            queued.control_early(control)
-        repeats = REPEATS if RunFolder(run.folder).read_saved_request().get("step", run.step) < run.step else ""
+            queued.control(control)
         with self._lock:
             self._left.pop(run.id, None)
-            claimed = self._runs.bring_back(run, repeats)
+            claimed = self._runs.bring_back(run, REPEATS if saved_step < run.step else "")
             added = claimed and self._queue.add(queued)
         if not claimed:
             queued.release()
@@ -223,8 +156,7 @@ class Suspended:
             raise Refused(CLOSING)
         else:
             self._runs.take_over(run)
-            with suppress(OSError):  # by this a later server knows that it goes on
-                write_request(run, queued.request)
+            keep_request(queued)  # by this a later server knows that it goes on
 
     def give_up(self, run: Run) -> None:
         """End a suspended run, unless it has just been brought back; its weights stay."""
@@ -233,22 +165,16 @@ class Suspended:
             delete_saved(run)
 
 
-def _ask(worker: WorkerProcess, queued: QueuedRun) -> None:
-    queued.suspending = True
+def _ask(worker: WorkerProcess, queued: QueuedRun, phase: Phase) -> None:
+    queued.become(phase)
     worker.send(protocol.Control(queued.run.id, "suspend"))
 
 
-def keep_until_restart(queued: QueuedRun) -> None:
-    """The app closes: the run is suspended as it was last saved, also where it had not begun; else it ends."""
-    if queued.request.is_saved and (queued.saved or not queued.run.events):
+def keep_request(queued: QueuedRun, *, left: bool = False) -> None:
+    """Write down what was asked of a run that has not ended. A disk that does not take it has the request from before."""
+    if queued.request.is_saved and queued.run.live:
         with suppress(OSError):
-            write_request(queued.run, queued.request)
-            queued.saved = True
-    if queued.resumable:
-        queued.run.suspend()
-        queued.release()
-    else:
-        end(queued, Ended(queued.run.step, "lost", CLOSED))
+            write_request(queued.run, queued.request, queued.saved_step, left=left)
 
 
 def end(queued: QueuedRun, ending: Ended) -> None:

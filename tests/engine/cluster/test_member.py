@@ -34,7 +34,7 @@ def test_messages_come_in_order_a_run_after_its_files_and_without_visitor_and_ad
     process = RemoteProcess("one", [], tell, lambda report: None, lambda: None)
     process.begin()
     process.send(protocol.Ping())
-    process.send(protocol.Start("a" * 16, request, predict(CONFIG), str(tmp_path), saved_step=2))
+    process.send(protocol.Start("a" * 16, request, predict(CONFIG), str(tmp_path), seen=2))
     process.send(protocol.Control("a" * 16, "pause"))
     process.close()
     assert closed.wait(240)

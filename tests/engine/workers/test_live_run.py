@@ -307,10 +307,10 @@ def test_stopped_while_it_repeats_steps_it_ends_where_it_was(clock: Clock, tmp_p
 
 
 def test_a_run_is_suspended_once_it_has_begun_and_has_no_step_to_take(clock: Clock, tmp_path: Path) -> None:
-    run = live_run(Timed(clock, 0.01), steps=5, folder=tmp_path, paused=True)
-    with pytest.raises(OSError, match="nothing to save"):
-        run.suspend()
-    run.resume()
+    early = live_run(Timed(clock, 0.01), steps=5, folder=tmp_path, paused=True)
+    early.suspend()
+    assert (early.saved_step, early.folder.state.exists()) == (None, False), "it begins anew all the same"
+    run = live_run(Timed(clock, 0.01), steps=5, folder=tmp_path)
     while run.step < 1:
         run.advance()
         run.deliver()
@@ -320,7 +320,7 @@ def test_a_run_is_suspended_once_it_has_begun_and_has_no_step_to_take(clock: Clo
         run.suspend()
     run.advance()
     run.suspend()
-    assert run.folder.state.read_text() == "2"
+    assert (run.folder.state.read_text(), run.saved_step) == ("2", 2)
 
 
 def test_a_run_that_comes_back_as_soon_as_it_was_suspended_is_said_to_be_computed(tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_a_run_that_comes_back_as_soon_as_it_was_suspended_is_said_to_be_compute
         reports.append(said)
         if isinstance(said, protocol.RunUpdate) and said.state == "paused":
             commands.put(protocol.Control("run", "suspend"))
-            commands.put(replace(start, request=replace(request, paused=False), saved_step=1))
+            commands.put(replace(start, request=replace(request, paused=False), seen=1))
         if isinstance(said, protocol.RunUpdate) and said.state == "over":
             raise Enough
 

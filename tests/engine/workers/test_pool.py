@@ -27,7 +27,8 @@ from engine.foundation.job import Job
 from engine.foundation.visitor import Visitor
 from engine.hosting.host import WORKER_BYTES
 from engine.hosting.limits import Limits
-from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot
+from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot, Started
+from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
 from engine.runs.retention import Retention
 from engine.runs.run import Run
@@ -35,6 +36,9 @@ from engine.runs.store import Runs
 from engine.settings.costs import Memory
 from engine.workers.live_run import BATCH
 from engine.workers.pool import Pool
+from engine.workers.runs import reports
+from engine.workers.runs.queued import REPEATS
+from engine.workers.runs.reports import WAITS
 from tests.engine import fake_training
 from tests.engine.fake_training import Add, Fail, Nap, NoSuchFunction, ReadStdin, WorkerPid, config, loss_at
 from tests.engine.hosting.test_limits import prediction
@@ -83,6 +87,16 @@ def until(holds: Callable[[], bool]) -> None:
 def wait_end(run: Run) -> Run:
     until(lambda: not run.live)
     return run
+
+
+def written_once(run: Run) -> None:
+    """Each event of a run is on the disk once, in order, as in memory."""
+    written = list(RunFolder(run.folder).read_events())
+    assert steps_of(run) == [event.step for event in written if isinstance(event, Progress)]
+    assert steps_of(run) == list(range(1, run.step + 1))
+    looks = [event.step for event in written if isinstance(event, Snapshot)]
+    assert looks == sorted(set(looks))
+    assert [isinstance(event, Started) for event in written].count(True) == 1
 
 
 def steps_of(run: Run) -> list[int]:
@@ -201,7 +215,7 @@ def test_a_job_whose_worker_dies_says_so(tmp_path: Path) -> None:
     with pool_of(tmp_path) as pool, ThreadPoolExecutor(1) as thread:
         pid = pool.ask(WorkerPid())
         job = thread.submit(pool.ask, Nap(3600), timeout=PATIENCE)
-        until(lambda: any(worker.answering for worker in pool.health().workers))
+        until(lambda: any(worker.job is not None and worker.job.begun_at for worker in pool.health().workers))
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(JobError, match=r"^Its worker process ended unexpectedly \(signal 9\)\.$"):
             job.result()
@@ -210,17 +224,21 @@ def test_a_job_whose_worker_dies_says_so(tmp_path: Path) -> None:
 # Death
 
 
-def test_a_killed_worker_loses_its_runs_only_and_is_replaced(two: Pool) -> None:
-    first, second = long_run(two), long_run(two)
-    killed = pid_of(two, first)
+@pytest.mark.parametrize("trial", [False, True])
+def test_a_run_that_was_never_saved_goes_on_from_its_beginning_when_its_worker_is_killed(
+    two: Pool, trial: bool
+) -> None:
+    first, second = (long_run(two, 0.01, trial=trial) for _ in range(2))
+    until(lambda: first.step > 20)
+    step, killed = first.step, pid_of(two, first)
     assert killed != pid_of(two, second)
     os.kill(killed, signal.SIGKILL)
-    wait_end(first)
-    assert first.state == "lost"
-    assert first.ending == Ended(
-        first.step, "lost",
-        "Its worker process ended unexpectedly (signal 9). The same settings and seed give the same run again.",
-    )  # fmt: skip
+    until(lambda: first.setback != "")
+    assert first.setback == f"Its worker process ended unexpectedly (signal 9). {REPEATS}"
+    until(lambda: first.step > step + 20)
+    assert (first.setback, second.state) == ("", "running")
+    wait_stopped(two, first)
+    written_once(first)
     step = second.step
     until(lambda: second.step > step)
     assert two.wait_until_ready(PATIENCE)
@@ -230,24 +248,55 @@ def test_a_killed_worker_loses_its_runs_only_and_is_replaced(two: Pool) -> None:
     assert pid_of(two, again) != pid_of(two, second)
     assert steps_of(second) == list(range(1, len(steps_of(second)) + 1))
 
-    run = wait_end(two.submit(RunRequest(config(10, seed=fake_training.DIES))))
-    assert run.state == "lost"
-    assert "(exit code 7)" in run.ending.reason  # type: ignore[union-attr]
-    assert two.wait_until_ready(PATIENCE), "a run that kills its worker does not kill the pool"
+
+def test_a_run_that_ends_its_workers_waits_for_its_owner_and_a_trial_is_lost(tmp_path: Path) -> None:
+    with pool_of(tmp_path) as pool:
+        neighbour = long_run(pool, 0.01)
+        dies = pool.submit(RunRequest(config(10, 0.01, fake_training.DIES)))
+        until(lambda: dies.suspended)
+        assert dies.setback == f"Its worker process ended unexpectedly (exit code 7). {WAITS}"
+        trial = wait_end(pool.submit(RunRequest(config(10, 0.01, fake_training.DIES), trial=True)))
+        assert trial.state == "lost"
+        assert "(exit code 7)" in trial.ending.reason  # type: ignore[union-attr]
+        step = neighbour.step
+        until(lambda: neighbour.step > step)  # it is not to blame, however often its worker ended
+        assert pool.wait_until_ready(PATIENCE), "a run that kills its worker does not kill the pool"
+    pool = resting(Runs(tmp_path))
+    pool.take_up()
+    assert pool.runs.get(dies.id).suspended, "nor the next server's"
+    pool.close()
 
 
-def test_a_killed_fork_server_costs_no_run_and_no_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_is_stopped_from_outside_costs_its_runs_nothing(tmp_path: Path) -> None:
+    with pool_of(tmp_path, silent_seconds=1.0) as pool:
+        runs = [long_run(pool, 0.01), long_run(pool, 0.01)]
+        steps, frozen = [run.step for run in runs], pid_of(pool, runs[0])
+        os.kill(frozen, signal.SIGSTOP)
+        until(lambda: all(run.step > step + 20 for run, step in zip(runs, steps, strict=True)))
+        assert not psutil.pid_exists(frozen)
+        for run in runs:
+            wait_stopped(pool, run)
+            written_once(run)
+
+
+@pytest.fixture
+def cold(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForkServer]:
+    """A fork server of this test's own, which imports nothing and so is there soon."""
     monkeypatch.setattr(forked, "WARM", ())
     monkeypatch.setattr(forked, "FORK_SERVER", server := ForkServer())
+    yield server
+    server.close()
+
+
+def test_a_killed_fork_server_costs_no_run_and_no_question(tmp_path: Path, cold: ForkServer) -> None:
     with pool_of(tmp_path) as pool:
-        run, first = long_run(pool), server.pid
+        run, first = long_run(pool), cold.pid
         os.kill(first, signal.SIGKILL)
         until(lambda: not psutil.pid_exists(first) or psutil.Process(first).status() == psutil.STATUS_ZOMBIE)
         assert pool.ask(Add(1, 2), timeout=PATIENCE) == 3
         step = run.step
         until(lambda: run.step > step)
-        assert server.pid != first
-    server.close()
+        assert cold.pid != first
 
 
 def test_a_run_that_hangs_is_stopped_by_force_after_the_grace_time(two: Pool) -> None:
@@ -265,16 +314,16 @@ def test_a_run_that_hangs_is_stopped_by_force_after_the_grace_time(two: Pool) ->
     assert two.wait_until_ready(PATIENCE)
 
 
-def test_a_silent_run_is_ended_and_its_neighbour_is_told_why(tmp_path: Path) -> None:
+def test_a_silent_run_is_ended_and_its_neighbour_goes_on_and_is_told_why(tmp_path: Path) -> None:
     with pool_of(tmp_path, silent_seconds=1.0) as pool:
-        neighbour = long_run(pool)
+        neighbour = long_run(pool, 0.01)
         hung = wait_end(pool.submit(RunRequest(config(10, seed=fake_training.HANGS))))
-        wait_end(neighbour)
-        assert (hung.state, neighbour.state) == ("lost", "lost")
+        assert hung.state == "lost"
         assert hung.ending.reason == "It did not come back for 1 s and was ended."  # type: ignore[union-attr]
-        assert neighbour.ending.reason.startswith(  # type: ignore[union-attr]
-            "Its worker was ended because something else on it did not come back for 1 s."
-        )
+        until(lambda: neighbour.setback != "")
+        told = "Its worker was ended because something else on it did not come back for 1 s."
+        assert neighbour.setback == f"{told} {REPEATS}"
+        until(lambda: neighbour.setback == "")
         assert pool.wait_until_ready(PATIENCE)
 
 
@@ -467,10 +516,10 @@ class SlowDisk(Runs):
             self.writing.set()
             self.held_up_nobody = self.go_on.wait(PATIENCE)
 
-    def create(self, config: RunConfig, session: str = "") -> Run:
+    def create(self, config: RunConfig, owner: str = "", request: RunRequest | None = None) -> Run:
         if self.slow == "folder":
             self.write_slowly()
-        run = super().create(config, session)
+        run = super().create(config, owner, request)
         append = run.append
 
         def append_slowly(events: Sequence[Event], state: Literal["running", "paused"] | None = None) -> None:
@@ -529,7 +578,10 @@ def test_a_run_whose_folder_is_written_while_the_pool_closes_is_lost(tmp_path: P
 
 
 @pytest.mark.parametrize("end", ["stopped", "killed"])
-def test_an_ending_that_is_slow_to_write_holds_up_nobody(tmp_path: Path, end: str) -> None:
+def test_an_ending_that_is_slow_to_write_holds_up_nobody(
+    tmp_path: Path, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reports, "MOST_RETURNS", 0)
     runs = SlowDisk(tmp_path, "ending")
     pool = resting(runs)
     with ThreadPoolExecutor() as threads:
@@ -539,7 +591,7 @@ def test_an_ending_that_is_slow_to_write_holds_up_nobody(tmp_path: Path, end: st
         else:
             pool.start()
             assert pool.wait_until_ready(PATIENCE)
-            run = pool.submit(RunRequest(config(1000, 1.0)))
+            run = pool.submit(RunRequest(config(1000, 1.0), trial=True))
             until(lambda: bool(run.events))
             psutil.Process(pid_of(pool, run)).kill()
         assert runs.writing.wait(PATIENCE)
@@ -587,6 +639,28 @@ def test_closing_does_not_wait_for_a_run_that_hangs(tmp_path: Path) -> None:
     assert not psutil.pid_exists(pid)
 
 
+def test_closing_beside_workers_and_a_fork_server_that_stand_still_loses_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cold: ForkServer
+) -> None:
+    monkeypatch.setattr(forked, "TELLS_WITHIN", PATIENCE)
+    with pool_of(tmp_path, size=2) as pool:
+        runs = [long_run(pool, 0.01) for _ in range(4)]
+        workers = pool.health().workers
+        pids = [pid_of(pool, runs[0]), cold.pid]
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+    wait_gone(pids[0])  # nobody is left who waits for it: its parent was killed
+    assert all(worker.process.wait(0) for worker in workers), "none is waited for any more"
+    assert [run.suspended for run in runs] == [True] * 4
+    with pool_of(tmp_path) as pool:
+        pool.take_up()
+        for run in runs:
+            again = pool.runs.get(run.id)
+            until(lambda: again.step > run.step)  # noqa: B023 called at once
+            wait_stopped(pool, again)
+            written_once(again)
+
+
 def test_old_runs_are_deleted_while_the_supervisor_goes_on(tmp_path: Path) -> None:
     deleting, go_on = threading.Event(), threading.Event()
 
@@ -612,14 +686,16 @@ from engine.runs.store import Runs
 from engine.workers.pool import Pool
 from tests.engine.fake_training import config
 from tests.engine.hosting.test_limits import predict
-pool = Pool(Runs(Path(sys.argv[1])), Limits(steps=10**6), 1, training="tests.engine.saved_often", predict=predict)
+limits = Limits(steps=10**6, runs_per_worker=2)
+pool = Pool(Runs(Path(sys.argv[1])), limits, 1, training=sys.argv[2], predict=predict)
 pool.start()
 pool.wait_until_ready(60)
 me = Visitor("me")
 runs = [pool.submit(RunRequest(config(2000), me, pace=8.0, trial=trial)) for trial in (False, True)]
 for run in runs:
     run.wait_for(5)
-print(*(run.id for run in runs), pool.health().workers[0].pid, flush=True)
+waits = pool.submit(RunRequest(config(20), me))
+print(*(run.id for run in (*runs, waits)), pool.health().workers[0].pid, flush=True)
 sys.stdin.read()
 assert "torch" not in sys.modules
 """
@@ -627,9 +703,9 @@ assert "torch" not in sys.modules
 
 
 @contextmanager
-def app_on(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[str], int]]:
-    """A process of its own that trains here, its two runs, and its worker."""
-    command, pipe = [sys.executable, "-c", APP, str(folder)], subprocess.PIPE
+def app_on(folder: Path, training: str = FAKE) -> Iterator[tuple[subprocess.Popen[str], list[str], int]]:
+    """A process of its own that trains here, its run, its trial and its run that waits, and its worker."""
+    command, pipe = [sys.executable, "-c", APP, str(folder), training], subprocess.PIPE
     with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as app:
         *runs, pid = app.stdout.readline().split()
         yield app, runs, int(pid)
@@ -640,9 +716,12 @@ def wait_gone(pid: int) -> None:
     until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
 
-def test_when_the_app_is_killed_its_workers_go_and_what_was_saved_goes_on_after_the_next_start(tmp_path: Path) -> None:
-    with app_on(tmp_path) as (app, (run_id, trial_id), pid):
-        until(lambda: (tmp_path / run_id / "request.json").exists())
+@pytest.mark.parametrize("training", [FAKE, "tests.engine.saved_often"])
+def test_when_the_app_is_killed_its_workers_go_and_its_runs_go_on_after_the_next_start(
+    tmp_path: Path, training: str
+) -> None:
+    with app_on(tmp_path, training) as (app, (run_id, trial_id, waits_id), pid):
+        until(lambda: training == FAKE or (tmp_path / run_id / "state.pt").exists())
         app.kill()
     wait_gone(pid)
     trial = Runs(tmp_path).get(trial_id)
@@ -653,12 +732,14 @@ def test_when_the_app_is_killed_its_workers_go_and_what_was_saved_goes_on_after_
         run = pool.runs.get(run_id)
         assert run.state in ("queued", "running")
         pool.set_pace(run_id, None)
-        assert isinstance(wait_end(run).ending, Finished)
-        assert steps_of(run) == list(range(1, 2001))
+        for begun, steps in ((run, 2000), (pool.runs.get(waits_id), 20)):
+            assert isinstance(wait_end(begun).ending, Finished)
+            assert steps_of(begun) == list(range(1, steps + 1))
+            written_once(begun)
 
 
 def test_when_the_app_ends_its_workers_go_and_its_runs_are_suspended(tmp_path: Path) -> None:
-    with app_on(tmp_path) as (app, (run_id, _), pid):
+    with app_on(tmp_path) as (app, (run_id, *_), pid):
         pass
     assert app.returncode == 0
     wait_gone(pid)

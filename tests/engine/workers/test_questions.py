@@ -71,8 +71,13 @@ def roles(pool: Pool) -> list[str]:
     return [worker.role for worker in pool.health().workers]
 
 
+def answering(pool: Pool) -> int:
+    """The number of processes that compute an answer."""
+    return sum(worker.job is not None and worker.job.begun_at is not None for worker in pool.health().workers)
+
+
 def busy(pool: Pool) -> bool:
-    return any(worker.answering for worker in pool.health().workers)
+    return answering(pool) > 0
 
 
 def test_equal_questions_under_way_are_answered_once(pool: Pool, threads: ThreadPoolExecutor, tmp_path: Path) -> None:
@@ -216,7 +221,7 @@ def test_questions_have_a_process_that_ends_when_nobody_asks(pool: Pool, monkeyp
 def test_nobody_waits_for_the_long_questions_of_others(tmp_path: Path, threads: ThreadPoolExecutor) -> None:
     with pool_of(tmp_path) as pool:
         held_up = [asked(threads, pool, Nap(PATIENCE + number), who) for number, who in enumerate((ANN, BOB))]
-        until(lambda: sum(worker.answering for worker in pool.health().workers) == 2)
+        until(lambda: answering(pool) == 2)
         second = asked(threads, pool, Add(1), ANN)
         assert pool.ask(Add(2), Visitor("carla"), timeout=PATIENCE) == 2
         assert not second.done(), "one visitor never has two"

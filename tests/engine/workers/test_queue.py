@@ -18,7 +18,7 @@ from engine.workers.processes.process import Slot
 from engine.workers.protocol import Control
 from engine.workers.runs import queue
 from engine.workers.runs.queue import goes_on_its_own, has_room, in_turn, needs_own_process, worker_for_run
-from engine.workers.runs.queued import QueuedRun
+from engine.workers.runs.queued import Phase, QueuedRun
 from tests.engine.hosting.test_limits import limits
 
 MIB = 2**20
@@ -156,13 +156,37 @@ def test_the_time_until_a_run_starts(going: object, waiting: list[float], most: 
     assert queue.seconds_to_start(cast("list[list[float]]", going), waiting, most) == pytest.approx(starts)
 
 
-def test_a_step_asked_for_while_a_run_is_suspended_is_taken_when_it_is_back(tmp_path: Path) -> None:
+def test_what_is_asked_while_a_run_is_suspended_is_done_when_it_is_back(tmp_path: Path) -> None:
     run = queued(Runs(tmp_path), "anna")
+    step, resume, pause = (Control(run.run.id, action) for action in ("step", "resume", "pause"))
+    run.become(Phase.GIVEN)
     run.begin()
-    run.suspending = True
-    step = Control(run.run.id, "step")
-    run.control_on_worker(step)
-    run.begin()
-    assert run.asked_since == [step]
-    run.control_on_worker(Control(run.run.id, "pause"))
-    assert run.asked_since == []
+    for asked_to in (Phase.SUSPENDING, Phase.LEAVING):
+        run.become(asked_to)
+        assert run.wanted == []
+        run.control(step)
+        run.control(step)
+        run.take_steps(1)  # one from before
+        run.move("paused")
+        assert run.wanted == [step, step]
+        run.control(pause)
+        assert (run.phase, run.wanted) == (Phase.SUSPENDING, [])
+        run.control(resume)
+        assert (run.phase, run.wanted) == (Phase.RETURNING, [resume])
+        run.try_later()
+        assert run.phase is Phase.GOING
+
+
+def test_steps_asked_for_are_counted_until_they_are_taken_and_what_is_stopped_stays_so(tmp_path: Path) -> None:
+    run = queued(Runs(tmp_path), "anna")
+    assert [run.control(Control(run.run.id, "step")) for _ in range(3)] == [True, False, False]
+    run.become(Phase.GIVEN)
+    run.take_steps(2)
+    run.come_back("Its worker has ended.", counts=False)
+    assert (run.phase, run.early_steps, run.request.paused) == (Phase.WAITING, 1, True)
+    run.become(Phase.STOPPING)
+    for report in ("running", "paused"):
+        run.move(report)
+    run.control(Control(run.run.id, "resume"))
+    run.try_later()
+    assert run.phase is Phase.STOPPING

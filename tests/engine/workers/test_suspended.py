@@ -1,6 +1,7 @@
 """Suspended runs: their slot is free, they come back as they were, also after a restart, and only for their owner. Runs
 that go on are saved: they go on by themselves when their worker or the app has ended."""
 
+import errno
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -14,20 +15,29 @@ from engine.foundation.errors import Refused
 from engine.foundation.visitor import Visitor
 from engine.hosting.limits import Limits
 from engine.runs.events import Ended, Failed, Finished, Snapshot
-from engine.runs.folder import RunFolder
 from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
-from engine.runs.saved_request import read_request
+from engine.runs.saved_request import read_request, saved_step_of
 from engine.runs.store import Runs
 from engine.training.train import train
-from engine.workers import live_run
 from engine.workers.pool import Pool
-from engine.workers.runs import presence, queued, suspended
+from engine.workers.runs import presence, queued, reports, suspended
 from engine.workers.runs.suspended import LEFT
 from tests.engine.fake_training import HANGS, config
 from tests.engine.hosting.test_limits import predict
-from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, hangs, long_run, pid_of, steps_of, until, wait_end
+from tests.engine.workers.test_pool import (
+    FAKE,
+    LONG,
+    PATIENCE,
+    hangs,
+    long_run,
+    pid_of,
+    steps_of,
+    until,
+    wait_end,
+    written_once,
+)  # fmt: skip
 from tests.engine.workers.test_worker import NOISY, numbers
 
 OFTEN = "tests.engine.saved_often"
@@ -151,15 +161,13 @@ def test_a_worker_lost_before_it_reads_the_state_costs_nothing(start: Start, mon
         until(lambda: hangs(pool, blocking))
         then(run.id, ME)
         kill_worker_of(pool, run)
+        pool.stop(blocking.id, YOU)
         wait_end(blocking)
 
     lose_the_worker(pool.step)
     until(lambda: run.suspended and run.step == step + 1)
-    monkeypatch.setattr(queued, "MOST_RETURNS", 0)  # it is not tried for ever
+    monkeypatch.setattr(reports, "MOST_RETURNS", 0)  # the other one was being computed: this one did not end the worker
     lose_the_worker(pool.resume)
-    until(lambda: run.suspended)
-    assert (run.ending, run.step) == (None, step + 1)
-    pool.resume(run.id, ME)
     wait_whole(run)
 
 
@@ -242,7 +250,7 @@ def test_saved_now_and_then_a_run_goes_on_by_itself_when_its_worker_is_killed(st
 
 def saved_step(run: Run) -> int:
     """The step of the saved state, as far as the pool knows; 0 without one."""
-    return int(RunFolder(run.folder).read_saved_request().get("step", 0))
+    return saved_step_of(run)
 
 
 def test_a_run_that_hangs_is_not_tried_again_from_where_it_was_saved(start: Start) -> None:
@@ -302,7 +310,10 @@ def test_one_that_is_suspended_or_waits_to_go_on_can_be_stopped(start: Start) ->
     assert not (waiting.folder / "state.pt").exists()
 
 
-def test_killed_while_it_reads_the_state_it_is_suspended_again(start: Start) -> None:
+def test_killed_again_and_again_while_it_reads_the_state_it_waits_for_its_owner(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reports, "MOST_RETURNS", 0)
     pool = start()
     run = away(pool)
     step, state = run.step, run.folder / "state.pt"
@@ -318,18 +329,64 @@ def test_killed_while_it_reads_the_state_it_is_suspended_again(start: Start) -> 
     until(lambda: not state.exists())
 
 
-def test_a_state_that_is_damaged_or_later_than_the_curve_fails_and_the_curve_stays(start: Start) -> None:
+def test_a_state_that_is_damaged_fails_and_the_curve_stays(start: Start) -> None:
     pool = start()
-    for damaged in (True, False):
-        run = away(pool)
-        step = run.step
-        (run.folder / "state.pt").write_text("nothing of the kind" if damaged else str(step + 1))
-        pool.resume(run.id, ME)
-        ending = wait_end(run).ending
-        assert (type(ending), ending.step) == (Failed, step)
-        assert damaged or ending.reason == live_run.AHEAD
-        assert steps_of(run) == list(range(1, step + 1))
-        until(lambda: not (run.folder / "state.pt").exists())  # noqa: B023 called at once
+    run = away(pool)
+    step = run.step
+    (run.folder / "state.pt").write_text("nothing of the kind")
+    pool.resume(run.id, ME)
+    ending = wait_end(run).ending
+    assert (type(ending), ending.step) == (Failed, step)
+    assert steps_of(run) == list(range(1, step + 1))
+    until(lambda: not (run.folder / "state.pt").exists())
+
+
+@pytest.mark.parametrize("state", ["gone", "later than the curve"])
+def test_without_a_state_or_with_one_whose_steps_never_arrived_it_goes_on_from_its_beginning(
+    start: Start, state: str
+) -> None:
+    pool = start()
+    run = away(pool)
+    file = run.folder / "state.pt"
+    file.unlink() if state == "gone" else file.write_text(str(run.step + 1))
+    pool.resume(run.id, ME)
+    wait_whole(run)
+    written_once(run)
+
+
+def test_what_is_asked_of_a_run_holds_after_a_sudden_end_of_the_app(start: Start) -> None:
+    pool = start()
+    run = long_run(pool, 0.01, visitor=ME)
+    pool.set_pace(run.id, 50.0, ME)
+    assert read_request(run).pace == 50.0
+    goes = [other.id for other in Runs(pool.runs.folder).going()]
+    pool.pause(run.id, ME)
+    assert (goes, [other.id for other in Runs(pool.runs.folder).going()]) == ([], []), "it goes at this server"
+    pool.runs.lease.release()
+    found = Runs(pool.runs.folder)
+    assert (found.get(run.id).suspended, found.going()) == (True, [])
+    pool.resume(run.id, ME)
+    assert [other.id for other in Runs(pool.runs.folder).going()] == [run.id]
+    pool.stop(run.id, ME)
+    wait_end(run)
+    until(lambda: not (run.folder / "request.json").exists())
+
+
+def test_a_run_whose_request_the_disk_does_not_take_is_refused_and_leaves_nothing(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = start(runs_per_visitor=1)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.runs.store.write_request", full)
+        for _ in range(2):
+            with pytest.raises(Refused, match="No space left"):
+                pool.submit(RunRequest(config(5), ME))
+    assert list(pool.runs.folder.glob("*")) == []
+    assert isinstance(wait_end(pool.submit(RunRequest(config(5), ME))).ending, Finished)
 
 
 def test_it_comes_back_only_where_its_owner_has_room(start: Start) -> None:

@@ -90,7 +90,7 @@ def test_status_tells_why_a_run_failed_what_would_have_helped_and_the_machine_of
     assert status["problem"] == "Step 6: decoder.1.mlp.out is no longer finite."
     lost = ScriptedRun(state="lost", events=EventLog([Ended(0, "lost", "Its worker was lost.")]))
     assert status_of(lost)["problem"] == "Its worker was lost."
-    going = ScriptedRun(state="running", setback="It repeats the steps since it was last saved.")
+    going = ScriptedRun(state="running", setback="It repeats the steps that were not saved.")
     assert (status_of(going)["problem"], status_of(run)["machine"]) == (going.setback, "")
     run.machine = "tls://10.0.0.7:40123"
     assert status_of(run)["machine"] == "10.0.0.7"
