@@ -148,9 +148,9 @@ def test_cookies_of_one_address_leave_processes_to_others(tmp_path: Path, thread
     cookies = [Visitor(f"cookie {n}", "10.0.0.1") for n in range(4)]
     with pool_of(tmp_path, job_processes=4) as pool:
         held_up = [asked(threads, pool, Nap(PATIENCE + n), cookie) for n, cookie in enumerate(cookies)]
-        until(lambda: sum(worker.answering for worker in pool.health().workers) == 2)
+        until(lambda: sum(worker.job is not None for worker in pool.health().workers) == 2)
         assert pool.ask(Add(2), Visitor("dora", "10.0.0.2"), timeout=PATIENCE) == 2
-        assert sum(worker.answering for worker in pool.health().workers) == 2
+        assert sum(worker.job is not None for worker in pool.health().workers) == 2
     for answer in held_up:
         with pytest.raises(JobError, match="closing"):
             answer.result()
