@@ -30,6 +30,7 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError
 from engine.workers.pool import Pool
+from engine.workers.runs import reports
 from tests.engine.experiments.fake_issue import fake_issue
 from tests.engine.fake_training import RAISES
 from tests.engine.workers.test_pool import pool_of, until
@@ -120,7 +121,10 @@ def test_an_arm_that_does_not_parse_is_refused_before_anything_runs(pool: Pool) 
         ExperimentRun(fake_issue(arms=(Arm("bad", "fault", {"n_heads": 5}),)), pool)
 
 
-def test_a_trial_that_is_lost_with_its_worker_is_trained_again_once(tmp_path: Path) -> None:
+def test_a_trial_that_is_lost_with_its_worker_is_trained_again_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reports, "MOST_RETURNS", 0)  # else it goes on at another worker
     slow = fake_issue(seeds=2, base={"steps": 9, "learning_rate": 0.2})
     with pool_of(tmp_path) as pool:
         run = ExperimentRun(slow, pool).start()
