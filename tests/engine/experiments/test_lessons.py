@@ -49,7 +49,7 @@ def test_a_lesson_of_ten_stages_fits_a_small_qr_code() -> None:
         ("heads.91", "lesson is heads.91"),
         ("heads.٣", "1 to 90 minutes"),
         ("lab~n_layers~zork.5", "n_layers is zork"),
-        ("lab~zork~1.5", "zork is 1"),
+        ("lab~zork~1.5", "zork is no setting here"),
         ("~~".join(["heads.1"] * (MOST_STEPS + 1)), f"1 to {MOST_STEPS} steps"),
     ],
 )
