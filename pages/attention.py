@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from engine.analysis.attention.asked import Place, SampleAsked
+from engine.analysis.attention.asked import HeadIndex, SampleAsked
 from engine.analysis.attention.jobs import ReadSequence
 from engine.foundation.errors import JobError
 from engine.text.tokens import unknown_in_words
@@ -31,7 +31,7 @@ def looked_at(now: AttentionState) -> LookedAt | None:
     model = asked_model(run, now.step)
     if now.view != "training" and not ready(run, model):
         return None
-    sample, place = SampleAsked(now.sample, now.text), Place(now.which, (now.layer or 1) - 1, (now.head or 1) - 1)
+    sample, place = SampleAsked(now.sample, now.text), HeadIndex(now.which, (now.layer or 1) - 1, (now.head or 1) - 1)
     seen = ask_once(ReadSequence(run.config, sample))
     if seen["unknown"]:
         st.caption(f":material/info: {in_markdown(unknown_in_words(seen['unknown']))}")

@@ -17,7 +17,7 @@ from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
 from engine.experiments.choice.advice import advice
 from engine.experiments.choice.qualities import CHOICE, QUALITIES, SETS
-from engine.experiments.choice.table import Cell, State, column
+from engine.experiments.choice.table import Cell, CellState, column
 from engine.experiments.evidence.store import save
 from engine.experiments.evidence.table import write_evidence
 from engine.experiments.trial import Trial
@@ -131,7 +131,7 @@ def _show_evidence(needs: Sequence[Need], measured: Sequence[Trial] | None, *, a
     return 0
 
 
-MARKS: dict[State, str] = {"best": " =", "as good": " =", "undecided": " ?"}
+MARKS: dict[CellState, str] = {"best": " =", "as good": " =", "undecided": " ?"}
 
 
 def cell_in_words(cell: Cell) -> str:

@@ -229,7 +229,7 @@ class RemoteProcess:
         report = decode(body)
         if not isinstance(report, protocol.Report):
             raise Unreadable("It is no report.")
-        if isinstance(report, protocol.Answer) and not report.error:
+        if isinstance(report, protocol.JobAnswer) and not report.error:
             report = replace(report, value=write_value(decode(report.value)))
         self._on_message(report)
         if isinstance(report, protocol.RunUpdate) and report.state in ("over", "suspended"):

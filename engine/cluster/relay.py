@@ -160,7 +160,7 @@ class Child:
 
     def _pass_on(self, report: protocol.Report) -> None:
         """Send a report, and first the files that it speaks of: code that reads it then finds them."""
-        if isinstance(report, protocol.Answer) and not report.error:
+        if isinstance(report, protocol.JobAnswer) and not report.error:
             report = self._readable(report)
         items: list[Item] = [["report", self._name, encode(report)]]
         if isinstance(report, protocol.Ready):
@@ -174,11 +174,11 @@ class Child:
                 file: known for file, known in self._sent.items() if file.parent != self._folder(report.run_id)
             }
 
-    def _readable(self, answer: protocol.Answer) -> protocol.Answer:
+    def _readable(self, answer: protocol.JobAnswer) -> protocol.JobAnswer:
         try:
-            return protocol.Answer(answer.job_id, encode(read_value(answer.value)))
+            return protocol.JobAnswer(answer.job_id, encode(read_value(answer.value)))
         except TypeError as error:
-            return protocol.Answer(answer.job_id, error=str(error))
+            return protocol.JobAnswer(answer.job_id, error=str(error))
 
     def _files(self, run_id: str, *, with_state: bool) -> list[Item]:
         folder, items = RunFolder(self._folder(run_id)), list[Item]()

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from engine.experiments.key_figure import ANSWERS, Answer
+from engine.experiments.key_figure import ANSWERS, Direction
 from engine.foundation.errors import NoRoom
 from engine.foundation.files import data_folder, give, keep_newest, write_whole
 from engine.foundation.visitor import Visitor
@@ -39,7 +39,7 @@ class Hands:
 
     students: int
     """How many are in the class, with or without a guess on this issue."""
-    guesses: Mapping[Answer, int]
+    guesses: Mapping[Direction, int]
     """The number of students by their answer; without the answers that nobody gave."""
 
 
@@ -54,7 +54,7 @@ def open_class(presenter: Visitor) -> str:
     return code
 
 
-def enter(code: str, student: Visitor) -> Mapping[str, Answer]:
+def enter(code: str, student: Visitor) -> Mapping[str, Direction]:
     """Take a student into a class, if it is not there yet; returns its guesses so far, by issue. Raises NoRoom with one sentence where the
     class takes nobody more, OSError where the disk does not take the file."""
     file = _file(code, student)
@@ -63,7 +63,7 @@ def enter(code: str, student: Visitor) -> Mapping[str, Answer]:
     return _read(file)
 
 
-def keep_guess(code: str, student: Visitor, issue: str, answer: Answer | None) -> None:
+def keep_guess(code: str, student: Visitor, issue: str, answer: Direction | None) -> None:
     """Count the guess of a student in place of an earlier one; None: no guess any more. Raises as :func:`enter` does."""
     file = _file(code, student)
     given = dict(_read(file)) if file.exists() else {}
@@ -73,7 +73,7 @@ def keep_guess(code: str, student: Visitor, issue: str, answer: Answer | None) -
 
 def hands(code: str, issue: str) -> Hands:
     """The guesses of the class so far. Of the students' files only those are read that have changed since the last call."""
-    by_student: dict[str, Answer | None] = {}
+    by_student: dict[str, Direction | None] = {}
     with suppress(OSError), os.scandir(_class(code).with_suffix("")) as entries:
         for entry in entries:
             if entry.name.endswith(".json"):
@@ -86,11 +86,11 @@ def hands(code: str, issue: str) -> Hands:
 
 
 @lru_cache(8192)
-def _guesses(path: str, changed: int, size: int) -> Mapping[str, Answer]:
+def _guesses(path: str, changed: int, size: int) -> Mapping[str, Direction]:
     return _read(Path(path))
 
 
-def _read(file: Path) -> Mapping[str, Answer]:
+def _read(file: Path) -> Mapping[str, Direction]:
     """The answers of a student by issue, without what is none. Raises OSError."""
     try:
         row = json.loads(file.read_bytes())

@@ -18,8 +18,8 @@ BYTES = "bytes"
 """The unit of a size, which sentences tell in KiB, MiB, ..."""
 ZERO = 0.005
 """What is nearer to zero is told as 0 where the scale is linear."""
-Answer = Literal[-1, 0, 1]
-ANSWERS: tuple[Answer, ...] = (-1, 0, 1)
+Direction = Literal[-1, 0, 1]
+ANSWERS: tuple[Direction, ...] = (-1, 0, 1)
 """The number in the second row is lower, the same, or higher."""
 
 
@@ -85,7 +85,7 @@ class Outcome:
     """The number of seeds that have both numbers."""
     agreeing: int
     """The number of seeds that differ the way the means do."""
-    answer: Answer | None
+    answer: Direction | None
     """The right answer; None while it is undecided."""
     sentence: str
 
@@ -102,16 +102,16 @@ def outcome_of(figure: KeyFigure, values: Values, finding: Finding) -> Outcome |
         return None
     first, second = first[both], second[both]
     before, after = float(first.mean()), float(second.mean())
-    sign: Answer = (after > before) - (after < before)  # type: ignore[assignment]
+    sign: Direction = (after > before) - (after < before)  # type: ignore[assignment]
     agreeing = int((np.sign(second - first) == sign).sum())
-    answer: Answer | None = None if finding.sign is None else sign if finding.sign else 0
+    answer: Direction | None = None if finding.sign is None else sign if finding.sign else 0
     seeds = len(first)
     sentence = _sentence(figure, before, after, sign, answer, agreeing, seeds)
     return Outcome(before, after, seeds, agreeing, answer, sentence)
 
 
 def _sentence(
-    figure: KeyFigure, before: float, after: float, sign: Answer, answer: Answer | None, agreeing: int, seeds: int
+    figure: KeyFigure, before: float, after: float, sign: Direction, answer: Direction | None, agreeing: int, seeds: int
 ) -> str:
     """Such as "Without skip connections accuracy falls from 0.99 to 0.11, in 8 of 8 seeds."."""
     old, new, all_of_them = figure.written(before), figure.written(after), counted(seeds, "seed")

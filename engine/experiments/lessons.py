@@ -22,7 +22,7 @@ MOST_STEPS, MOST_MINUTES = 30, 90
 
 
 @dataclass(frozen=True)
-class Step:
+class LessonStep:
     """An issue's stage, or the lab with its settings."""
 
     minutes: int
@@ -51,25 +51,25 @@ class Step:
 @dataclass(frozen=True)
 class Lesson:
     title: str
-    steps: tuple[Step, ...]
+    steps: tuple[LessonStep, ...]
 
     @property
     def minutes(self) -> int:
         return sum(step.minutes for step in self.steps)
 
 
-def lab_step(minutes: int, config: RunConfig) -> Step:
+def lab_step(minutes: int, config: RunConfig) -> LessonStep:
     """The lab with a config; parameters that come by themselves with an encoding or a task are left out."""
     named = {name: to_text(value) for name, value in config.flat().items()}
     for name in reversed(list(named)):
         without = {other: text for other, text in named.items() if other != name}
         if from_query(without) == (config, []):
             named = without
-    return Step(minutes, settings=tuple(named.items()))
+    return LessonStep(minutes, settings=tuple(named.items()))
 
 
 def _stages(title: str, *slugs: str) -> Lesson:
-    return Lesson(title, tuple(Step(ISSUES[slug].minutes, slug) for slug in slugs))
+    return Lesson(title, tuple(LessonStep(ISSUES[slug].minutes, slug) for slug in slugs))
 
 
 LESSONS: Mapping[str, Lesson] = {
@@ -103,12 +103,12 @@ def from_code(code: str) -> Lesson:
     return Lesson("Lesson", steps)
 
 
-def _step_to_code(step: Step) -> str:
+def _step_to_code(step: LessonStep) -> str:
     named = step.issue or BETWEEN_PARTS.join([LAB, *(part for pair in step.settings for part in pair)])
     return f"{named}.{step.minutes}"
 
 
-def _step_from_code(code: str) -> Step:
+def _step_from_code(code: str) -> LessonStep:
     named, _, minutes = code.rpartition(".")
     if not (minutes.isascii() and minutes.isdigit() and 1 <= int(minutes) <= MOST_MINUTES):
         raise _problem(code, f"a step, a full stop and 1 to {MOST_MINUTES} minutes, such as missing-mask.7")
@@ -120,7 +120,7 @@ def _step_from_code(code: str) -> Step:
         return lab_step(int(minutes), config)
     if first not in ISSUES or rest:
         raise _problem(first, f"lab, or one of {', '.join(ISSUES)}")
-    return Step(int(minutes), first)
+    return LessonStep(int(minutes), first)
 
 
 def _problem(given: str, allowed: str) -> ConfigError:

@@ -27,7 +27,7 @@ SAME = 0.01
 Metric = Literal["accuracy", "loss"]
 OF_LOSS = ("loss", "gap", "other_text")
 """The beginnings of the names of numbers that are losses, or follow from them."""
-Kind = TypeVar("Kind", bound=Experiment)
+SomeExperiment = TypeVar("SomeExperiment", bound=Experiment)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def metric_of(arm: Arm) -> Metric:
     return "loss" if arm.metric.startswith(OF_LOSS) else "accuracy"
 
 
-def pilot(experiment: Kind, grids: Iterable[RateGrid]) -> Kind | None:
+def pilot(experiment: SomeExperiment, grids: Iterable[RateGrid]) -> SomeExperiment | None:
     """The experiment that measures what is missing in the grids: an arm for each arm and rate, on the pilot seeds. None where
     nothing is missing."""
     arms = [_at(experiment.arm(grid.arm), rate) for grid in grids for rate in grid.missing()]
@@ -139,7 +139,7 @@ def measured_grids(
     return grids
 
 
-def at_best_rates(experiment: Kind, grids: Iterable[RateGrid]) -> Kind:
+def at_best_rates(experiment: SomeExperiment, grids: Iterable[RateGrid]) -> SomeExperiment:
     """The experiment with each arm at the best rate of its grid."""
     return replace(experiment, rates={**experiment.rates, **{grid.arm: grid.best for grid in grids}})
 

@@ -11,7 +11,7 @@ from engine.foundation.errors import Explained
 from engine.foundation.log import log_error
 from engine.foundation.visitor import PROGRAM, Visitor
 
-State = Literal["running", "finished", "stopped", "failed"]
+TaskState = Literal["running", "finished", "stopped", "failed"]
 
 
 class BackgroundTask(ABC):
@@ -20,7 +20,7 @@ class BackgroundTask(ABC):
     def __init__(self, what: str, visitor: Visitor = PROGRAM) -> None:
         """``what``: the name of the task in a sentence, such as "measurement"."""
         self.what, self.visitor, self.created = what, visitor, time.time()
-        self.state: State = "running"
+        self.state: TaskState = "running"
         self.problem = ""
         """One sentence where the task failed, else empty."""
         self.unsaved = ""
@@ -58,7 +58,7 @@ class BackgroundTask(ABC):
         return (self._ended or time.monotonic()) - self._began
 
     def _go(self, then: Callable[[], object]) -> None:
-        ended: State = "failed"
+        ended: TaskState = "failed"
         try:
             self._work()
             ended = "stopped" if self._stop.is_set() else "finished"

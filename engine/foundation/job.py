@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import ClassVar, Generic, TypeVar, cast, dataclass_transform
 
-Answer = TypeVar("Answer")
+AnswerT = TypeVar("AnswerT")
 
 
 @dataclass_transform(frozen_default=True)
-class Job(Generic[Answer]):
+class Job(Generic[AnswerT]):
     """A job: each subclass is a frozen dataclass, whose fields are the arguments of its function. The answer travels pickled: numpy
     and plain Python, no tensors."""
 
@@ -32,6 +32,6 @@ class Job(Generic[Answer]):
         cls.noun, cls.anywhere = noun or cls.noun, anywhere or cls.anywhere
         dataclass(frozen=True)(cls)
 
-    def do(self) -> Answer:
+    def do(self) -> AnswerT:
         """The answer, computed in this process."""
-        return cast(Answer, resolve_name(self.function)(**vars(self)))
+        return cast(AnswerT, resolve_name(self.function)(**vars(self)))

@@ -15,10 +15,10 @@ from engine.foundation.formatting import counted, in_time
 from engine.foundation.visitor import Pace, Visitor
 from engine.hosting.limits import Limits
 
-Kind = Literal["run", "experiment", "sweep", "notebook", "job", "stream", "tab"]
+WorkKind = Literal["run", "experiment", "sweep", "notebook", "job", "stream", "tab"]
 Release = Callable[[], None]
 """Give back what was taken."""
-ADVICE: Mapping[Kind, str] = {
+ADVICE: Mapping[WorkKind, str] = {
     "run": "Stop one, or wait until one has ended.",
     "job": "Try again when one has been answered.",
     "stream": "Close a tab.",
@@ -44,7 +44,7 @@ class Allowances:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self._own: Mapping[Kind, int] = {
+        self._own: Mapping[WorkKind, int] = {
             "run": limits.runs_per_visitor,
             "experiment": limits.experiments_per_visitor,
             "sweep": limits.sweeps_per_visitor,
@@ -53,7 +53,7 @@ class Allowances:
             "stream": limits.streams_per_visitor,
             "tab": limits.tabs_per_visitor,
         }
-        self._all: Mapping[Kind, int] = {
+        self._all: Mapping[WorkKind, int] = {
             "experiment": limits.experiments,
             "sweep": limits.sweeps,
             "notebook": limits.notebooks,
@@ -63,9 +63,9 @@ class Allowances:
         }
         self._texts = Pace(rate=1 / TEXT_EVERY, most=TEXTS_AT_ONCE)
         self._lock = Lock()
-        self._taken: dict[object, tuple[Kind, Visitor]] = {}
+        self._taken: dict[object, tuple[WorkKind, Visitor]] = {}
 
-    def take(self, kind: Kind, visitor: Visitor) -> Release:
+    def take(self, kind: WorkKind, visitor: Visitor) -> Release:
         """Count one more of that kind until the function that is returned is called; calling it twice changes nothing. Raises NoRoom with
         one sentence where the visitor, its address or the host has enough."""
         lease = object()
@@ -81,7 +81,7 @@ class Allowances:
         return release
 
     @contextmanager
-    def taken(self, kind: Kind, visitor: Visitor) -> Iterator[None]:
+    def taken(self, kind: WorkKind, visitor: Visitor) -> Iterator[None]:
         """Count one more of that kind inside the block. Raises NoRoom as :meth:`take` does."""
         release = self.take(kind, visitor)
         try:
@@ -98,15 +98,15 @@ class Allowances:
             raise NoRoom(f"Many texts have come from your network address of late. Give this one in {in_time(wait)}.")
         self._texts.spend(visitor.address, 1)
 
-    def count(self, kind: Kind, visitor: Visitor) -> int:
+    def count(self, kind: WorkKind, visitor: Visitor) -> int:
         """How many of that kind the visitor has going."""
         with self._lock:
             return self._count(kind, visitor)
 
-    def _count(self, kind: Kind, visitor: Visitor) -> int:
+    def _count(self, kind: WorkKind, visitor: Visitor) -> int:
         return sum(other == kind and who.id == visitor.id for other, who in self._taken.values())
 
-    def _refusal(self, kind: Kind, visitor: Visitor) -> str | None:
+    def _refusal(self, kind: WorkKind, visitor: Visitor) -> str | None:
         own, most = self._count(kind, visitor), self._own[kind]
         if own >= most:
             return (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.foundation.tables import Text, read_tables
-from engine.notebooks.cells import Cell, Step, read_cells, steps_of
+from engine.notebooks.cells import Cell, NotebookStep, read_cells, steps_of
 
 FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
 """The notebooks. They are read and run cell by cell, never imported."""
@@ -33,7 +33,7 @@ class Notebook:
         return read_cells(self.file)
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[NotebookStep, ...]:
         return steps_of(self.cells)
 
     @property

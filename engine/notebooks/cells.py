@@ -28,7 +28,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Step:
+class NotebookStep:
     """A heading and the cells up to the next heading: text and code."""
 
     number: int
@@ -56,7 +56,7 @@ def read_cells(file: Path) -> tuple[Cell, ...]:
     return tuple(cells)
 
 
-def steps_of(cells: tuple[Cell, ...]) -> tuple[Step, ...]:
+def steps_of(cells: tuple[Cell, ...]) -> tuple[NotebookStep, ...]:
     """The introduction and the numbered steps; a step begins at a text whose first line is a ``## `` heading.
 
     The heading is the step's title and no longer in its text.
@@ -68,7 +68,7 @@ def steps_of(cells: tuple[Cell, ...]) -> tuple[Step, ...]:
             steps.append((heading.lstrip("# "), [Cell(cell.number, "markdown", rest.strip("\n"))]))
         else:
             steps[-1][1].append(cell)
-    return tuple(Step(number, title, tuple(found)) for number, (title, found) in enumerate(steps))
+    return tuple(NotebookStep(number, title, tuple(found)) for number, (title, found) in enumerate(steps))
 
 
 def _uncommented(body: str, file: Path) -> str:

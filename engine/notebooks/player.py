@@ -22,7 +22,7 @@ UNSEEN = 180.0
 MOST_TEXT = 20_000
 """The most characters of a cell's output that are kept, the last ones."""
 
-State = Literal["running", "waiting", "ended"]
+PlayerState = Literal["running", "waiting", "ended"]
 
 
 @dataclass
@@ -72,7 +72,7 @@ class Play:
         self.notebook, self.owner = notebook, owner
         self.outcomes: dict[int, Outcome] = {}
         """The outcomes by the number of the cell."""
-        self.state: State = "waiting"
+        self.state: PlayerState = "waiting"
         self.why_ended = ""
         """One sentence, where the play ended other than by its last cell or on request; else empty."""
         self.until = -1

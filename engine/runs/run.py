@@ -15,10 +15,10 @@ from engine.runs.events import ARRAYS, Ended, Event, Failed, Finished, Progress,
 from engine.runs.folder import RunFolder, StoredArrays
 from engine.runs.log import EventLog
 
-State = Literal["queued", "running", "paused", "finished", "failed", "stopped", "lost"]
+RunState = Literal["queued", "running", "paused", "finished", "failed", "stopped", "lost"]
 BARE_BYTES = 16 * 1024
 """The memory of a run without its events, about: its config, its first and last event, its locks."""
-LIVE: tuple[State, ...] = ("queued", "running", "paused")
+LIVE: tuple[RunState, ...] = ("queued", "running", "paused")
 WRITE_AGAIN = 10.0
 """Seconds until events that the disk did not take are tried again."""
 CUT_OFF = "The app ended while this run was going; what it had written is here."
@@ -34,7 +34,7 @@ class Run:
     def __init__(self, run_id: str, config: RunConfig, folder: RunFolder, owner: str, created: float) -> None:
         self.id, self.config, self.owner, self.created = run_id, config, owner, created
         self.folder = folder.path
-        self.state: State = "queued"
+        self.state: RunState = "queued"
         self.suspended = False
         """Whether the run is suspended: on no worker, paused, with its request in its folder, and its training state if it had begun."""
         self.machine = ""
@@ -240,7 +240,7 @@ class Run:
         return run
 
 
-def _state_after(ending: Finished | Failed | Ended) -> State:
+def _state_after(ending: Finished | Failed | Ended) -> RunState:
     if isinstance(ending, Ended):
         return "stopped" if ending.state == "stopped" else "lost"
     return "finished" if isinstance(ending, Finished) else "failed"

@@ -16,7 +16,7 @@ from engine.settings.names import meant
 
 Value = str | int | float | bool | None | tuple[int, ...] | tuple[str, ...]
 """The value of one setting, once it is read."""
-Kind = Literal["choice", "bool", "int", "float", "ints", "text"]
+FieldKind = Literal["choice", "bool", "int", "float", "ints", "text"]
 V = TypeVar("V")
 
 AUTO = "auto"
@@ -52,7 +52,7 @@ class Setting:
     """The description of one setting, for widgets, links and the command line."""
 
     name: str
-    kind: Kind
+    kind: FieldKind
     default: Value
     label: str
     help: str
@@ -117,7 +117,7 @@ def settings_in(model: type[BaseModel], choices: dict[str, dict[str, str]] | Non
         )
 
 
-def _kind_of(field: FieldInfo) -> tuple[Kind, tuple[str, ...]]:
+def _kind_of(field: FieldInfo) -> tuple[FieldKind, tuple[str, ...]]:
     annotation = field.annotation
     if get_origin(annotation) in (Union, UnionType):
         (annotation,) = (part for part in get_args(annotation) if part is not NoneType)
@@ -125,7 +125,7 @@ def _kind_of(field: FieldInfo) -> tuple[Kind, tuple[str, ...]]:
         return "choice", get_args(annotation)
     if get_origin(annotation) is tuple:
         return "ints", ()
-    kinds: dict[object, Kind] = {bool: "bool", int: "int", float: "float", str: "choice"}
+    kinds: dict[object, FieldKind] = {bool: "bool", int: "int", float: "float", str: "choice"}
     return kinds[annotation], ()
 
 

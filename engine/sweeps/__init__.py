@@ -6,7 +6,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Kind:
+class ModelKind:
     """One of the compared models, by its settings that differ from the others."""
 
     name: str
@@ -24,13 +24,13 @@ class Kind:
         return "family" not in self.settings
 
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, ModelKind] = {
     row.name: row
     for row in (
-        Kind("materialised", "Scores written out", "#C2570C", "Written out", {"attention_impl": "materialised"}),
-        Kind("fused", "Fused attention", "#2A5BD7", "Fused", {"attention_impl": "fused"}, keeps=True),
-        Kind("gru", "GRU", "#0F8A6C", "GRU", {"family": "gru"}, keeps=True),
-        Kind("lstm", "LSTM", "#8A5FBF", "LSTM", {"family": "lstm"}, keeps=True),
-        Kind("cnn", "Dilated CNN", "#B03078", "CNN", {"family": "cnn"}),
+        ModelKind("materialised", "Scores written out", "#C2570C", "Written out", {"attention_impl": "materialised"}),
+        ModelKind("fused", "Fused attention", "#2A5BD7", "Fused", {"attention_impl": "fused"}, keeps=True),
+        ModelKind("gru", "GRU", "#0F8A6C", "GRU", {"family": "gru"}, keeps=True),
+        ModelKind("lstm", "LSTM", "#8A5FBF", "LSTM", {"family": "lstm"}, keeps=True),
+        ModelKind("cnn", "Dilated CNN", "#B03078", "CNN", {"family": "cnn"}),
     )
 }

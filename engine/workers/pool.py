@@ -16,7 +16,7 @@ from engine.analysis.measurements import with_measurements
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction, predict
 from engine.foundation.errors import JobError, NoRoom, Refused
-from engine.foundation.job import Answer, Job
+from engine.foundation.job import AnswerT, Job
 from engine.foundation.log import LOG
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.hosting.allowances import Allowances
@@ -230,8 +230,8 @@ class Pool:
     # Jobs
 
     def ask(
-        self, job: Job[Answer], visitor: Visitor = PROGRAM, *, alone: bool = False, timeout: float = 30.0
-    ) -> Answer:
+        self, job: Job[AnswerT], visitor: Visitor = PROGRAM, *, alone: bool = False, timeout: float = 30.0
+    ) -> AnswerT:
         """The answer to a job, which a job process computes; blocks. Equal jobs at once are computed once. ``alone``: for measuring time;
         no second job of that kind is computed meanwhile, and training gives way to it. Raises JobError with one sentence where the job
         raised, its process died, it waited for ``timeout`` (s) or was computed for longer, or the visitor has too many going.
@@ -271,7 +271,7 @@ class Pool:
         match report:
             case protocol.RunUpdate():
                 self._reports.take(worker, report)
-            case protocol.Answer():
+            case protocol.JobAnswer():
                 self._questions.take_answer(worker, report)
             case protocol.Busy(task_id):
                 worker.begin_task(task_id)

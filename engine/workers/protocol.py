@@ -102,7 +102,7 @@ class RunUpdate:
 
 
 @dataclass(frozen=True)
-class Answer:
+class JobAnswer:
     job_id: str
     value: bytes = b""
     """The answer, pickled by :func:`engine.foundation.messages.write_value`."""
@@ -110,5 +110,5 @@ class Answer:
     """One sentence where the job failed, else empty."""
 
 
-Report = Ready | Busy | RunUpdate | Answer
+Report = Ready | Busy | RunUpdate | JobAnswer
 """A message from a worker to the pool."""

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from engine.foundation.errors import JobError
 from engine.foundation.formatting import in_time
-from engine.foundation.job import Answer, Job
+from engine.foundation.job import AnswerT, Job
 from engine.foundation.messages import read_value, write_value
 from engine.foundation.shares import Claim, Shares
 from engine.foundation.visitor import Pace, Visitor
@@ -49,7 +49,7 @@ class Questions:
         self._by_address = Pace(ADDRESS_SHARE, ADDRESS_AT_ONCE)
         self._closed = ""
 
-    def ask(self, job: Job[Answer], visitor: Visitor, *, alone: bool, timeout: float) -> Answer:
+    def ask(self, job: Job[AnswerT], visitor: Visitor, *, alone: bool, timeout: float) -> AnswerT:
         """The answer to a job; blocks. It may wait for a process for ``timeout`` seconds, and be computed for as long. What this
         program's first process needs for its imports takes nothing of that. Raises JobError with one sentence."""
         if len(write_value(job)) > LARGEST:
@@ -62,7 +62,7 @@ class Questions:
             self.dispatch()
         answer = self._answer_of(queued, timeout, timeout if warm else timeout + FIRST_START)
         try:
-            return cast(Answer, read_value(answer))
+            return cast(AnswerT, read_value(answer))
         except TypeError as error:
             raise JobError(f"{job.noun} failed: {error}") from error
 
@@ -105,7 +105,7 @@ class Questions:
                     self._waiting.remove(queued)
                     self._shares.spend(turn, 1)
 
-    def take_answer(self, worker: WorkerProcess, answer: protocol.Answer) -> None:
+    def take_answer(self, worker: WorkerProcess, answer: protocol.JobAnswer) -> None:
         with self._lock:
             queued, worker.job, worker.idle_since = worker.job, None, time.monotonic()
             self._spend(queued)

@@ -244,10 +244,10 @@ class Worker:
     def _answer(self, asked: protocol.Ask) -> None:
         self._set_busy(asked.job_id)
         try:
-            answer = protocol.Answer(asked.job_id, write_value(asked.job.do()))
+            answer = protocol.JobAnswer(asked.job_id, write_value(asked.job.do()))
         except Exception as error:
             log_failure(f"Job {asked.job.function}", error)
-            answer = protocol.Answer(asked.job_id, error=error_in_words(error))
+            answer = protocol.JobAnswer(asked.job_id, error=error_in_words(error))
         self._report(answer)
 
 

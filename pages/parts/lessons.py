@@ -9,7 +9,16 @@ import streamlit as st
 
 from engine.config.presets import PRESETS
 from engine.experiments.issues import ISSUES
-from engine.experiments.lessons import LESSONS, MOST_MINUTES, MOST_STEPS, Lesson, Step, from_code, lab_step, to_code
+from engine.experiments.lessons import (
+    LESSONS,
+    MOST_MINUTES,
+    MOST_STEPS,
+    Lesson,
+    LessonStep,
+    from_code,
+    lab_step,
+    to_code,
+)
 from engine.foundation.formatting import counted
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import escaped
@@ -38,13 +47,13 @@ def _check(state: LessonsState) -> None:
 SETTINGS = ModelSettings("lessons", LessonsState, _check)
 
 
-def own_steps() -> tuple[Step, ...]:
+def own_steps() -> tuple[LessonStep, ...]:
     """The steps of the teacher's own lesson so far."""
     code = SETTINGS.values()[STEPS]
     return from_code(code).steps if code else ()
 
 
-def keep_steps(steps: tuple[Step, ...]) -> None:
+def keep_steps(steps: tuple[LessonStep, ...]) -> None:
     SETTINGS.put({STEPS: to_code(Lesson("", steps)) if steps else None})
 
 
@@ -92,7 +101,7 @@ def show_own(base: str) -> None:
         show_ways(lesson, base)
 
 
-def _row(steps: tuple[Step, ...], place: int, step: Step) -> None:
+def _row(steps: tuple[LessonStep, ...], place: int, step: LessonStep) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"lessons-step-{place}"):
         icon = "help" if step.issue else "science"
         st.markdown(f"{place + 1}. :material/{icon}: {escaped(step.title)}", width="stretch")
@@ -115,7 +124,7 @@ def _row(steps: tuple[Step, ...], place: int, step: Step) -> None:
             )  # fmt: skip
 
 
-def _moved(steps: tuple[Step, ...], place: int, to: int) -> tuple[Step, ...]:
+def _moved(steps: tuple[LessonStep, ...], place: int, to: int) -> tuple[LessonStep, ...]:
     if not 0 <= to < len(steps):
         return steps
     order = list(steps)
@@ -123,10 +132,10 @@ def _moved(steps: tuple[Step, ...], place: int, to: int) -> tuple[Step, ...]:
     return tuple(order)
 
 
-def _add(steps: tuple[Step, ...]) -> None:
+def _add(steps: tuple[LessonStep, ...]) -> None:
     """What a step can be: an issue, or the lab as one of its presets shows it."""
-    kinds: dict[str, dict[str, Callable[[], Step]]] = {
-        ":material/help: Issue": {issue.title: partial(Step, MINUTES, slug) for slug, issue in ISSUES.items()},
+    kinds: dict[str, dict[str, Callable[[], LessonStep]]] = {
+        ":material/help: Issue": {issue.title: partial(LessonStep, MINUTES, slug) for slug, issue in ISSUES.items()},
         ":material/science: Lab": {one.title: partial(lab_step, MINUTES, one.config) for one in PRESETS.values()},
     }
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
@@ -145,5 +154,5 @@ def _add(steps: tuple[Step, ...]) -> None:
                 st.button(f"Begin with “{lesson.title}”", on_click=keep_steps, args=(lesson.steps,))
 
 
-def titles(steps: Sequence[Step]) -> str:
+def titles(steps: Sequence[LessonStep]) -> str:
     return " · ".join(f"{step.title} ({step.minutes} min)" for step in steps)

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.config.run_config import RunConfig
 from engine.experiments.experiment import Arm, Claim, Role, difference
-from engine.experiments.issues.issue import Issue, Published, Source
+from engine.experiments.issues.issue import Issue, Publication, Published
 from engine.experiments.key_figure import KeyFigure, Row
 from engine.experiments.trial import Trial, read_trial
 from engine.hosting.allowances import Allowances
@@ -75,7 +75,7 @@ def issue_of(arms: int, claims: int = 1, slug: str = "scripted", *, lines: bool 
             remedy="Do not change it.",
         ),
         remedies=("Use it.", "Test it.", "Read it."),
-        sources=(Source("Somebody et al. 2020, A paper, section 3", "https://example.org/paper"),),
+        sources=(Publication("Somebody et al. 2020, A paper, section 3", "https://example.org/paper"),),
         x_label="training length",
         **more,
     )

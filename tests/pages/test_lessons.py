@@ -4,7 +4,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from engine.config.run_config import RunConfig
 from engine.experiments.issues import ISSUES
-from engine.experiments.lessons import LESSONS, Lesson, Step, from_code, lab_step, to_code
+from engine.experiments.lessons import LESSONS, Lesson, LessonStep, from_code, lab_step, to_code
 from pages.parts.stage.presenting import BEATS, TOO_LONG, Presenting, link_of, qr_code
 from tests.pages.looking import Open, labels, press, said
 
@@ -58,7 +58,7 @@ def test_a_lesson_whose_link_is_too_long_for_a_qr_code_can_be_made_presented_and
 
 
 def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) -> None:
-    lesson = Lesson("Mine", (Step(5, "heads"), Step(5, "missing-mask")))
+    lesson = Lesson("Mine", (LessonStep(5, "heads"), LessonStep(5, "missing-mask")))
     link = urlsplit(link_of(lesson, "https://lab.example/", present=False))
     assert link.path == "/issues"
     app = open_page("issues.py", **dict(parse_qsl(link.query)))

@@ -49,7 +49,7 @@ class SampleAsked:
 
 
 @dataclass(frozen=True)
-class Place:
+class HeadIndex:
     """One head of one kind of attention. Layers and heads count from 0."""
 
     which: Which

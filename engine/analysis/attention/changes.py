@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, places_in, tap_name
+from engine.analysis.attention.asked import HeadIndex, ModelAsked, SampleAsked, places_in, tap_name
 from engine.analysis.attention.heads import head_seen
 from engine.analysis.attention.jobs import Changed, EachHeadOff, HeadSeen
 from engine.analysis.attention.model import (
@@ -33,7 +33,7 @@ SCORES = ("scaled_dot", "dot", "cosine", "additive")
 
 
 def without_heads(
-    asked: ModelAsked, sample: SampleAsked, place: Place, off: Collection[Place], temperature: float
+    asked: ModelAsked, sample: SampleAsked, place: HeadIndex, off: Collection[HeadIndex], temperature: float
 ) -> Changed:
     """The model unchanged, and with some heads' outputs set to zero and every softmax at a temperature."""
     model, batch = model_of(asked), sample_of(asked.config, sample)
@@ -54,7 +54,7 @@ def each_head_off(asked: ModelAsked) -> EachHeadOff:
     model = model_of(asked)
     layers = len(model.stack.blocks)
     places = [
-        Place(which, layer, head)
+        HeadIndex(which, layer, head)
         for which in places_in(config)
         for layer in range(layers)
         for head in range(config.n_heads)
@@ -67,7 +67,7 @@ def each_head_off(asked: ModelAsked) -> EachHeadOff:
 
 
 @contextmanager
-def heads_off(model: Transformer, off: Collection[Place]) -> Iterator[None]:
+def heads_off(model: Transformer, off: Collection[HeadIndex]) -> Iterator[None]:
     modules: dict[Attention, Tensor] = {}
     for place in off:
         attention = attention_at(model, place)
@@ -101,7 +101,7 @@ def tempered(model: nn.Module, temperature: float) -> Iterator[None]:
             hook.remove()
 
 
-def other_scores(asked: ModelAsked, sample: SampleAsked, place: Place) -> dict[str, HeadSeen]:
+def other_scores(asked: ModelAsked, sample: SampleAsked, place: HeadIndex) -> dict[str, HeadSeen]:
     """Four scores of the same q and k of one head. By name of the score: the ``pattern`` [query, key], its mean ``entropy``
     (nats), and the held-out ``metrics`` of the whole model with that score in every layer (without training for it).
 

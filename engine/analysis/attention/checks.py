@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from engine.analysis.attention.asked import WIDTHS, ModelAsked, Place, SampleAsked, with_faults
+from engine.analysis.attention.asked import WIDTHS, HeadIndex, ModelAsked, SampleAsked, with_faults
 from engine.analysis.attention.heads import entropy, head_seen
 from engine.analysis.attention.jobs import CheckResult, Faulty, FaultySeen
 from engine.analysis.attention.model import held_out_metrics, model_of, pattern_at, sample_of
@@ -140,7 +140,7 @@ def code_of(check: Check) -> str:
     return "\n\n".join(inspect.getsource(function).rstrip() for function in (*uses, check.measure))
 
 
-def faults_seen(asked: ModelAsked, sample: SampleAsked, place: Place, faults: tuple[str, ...]) -> Faulty:
+def faults_seen(asked: ModelAsked, sample: SampleAsked, place: HeadIndex, faults: tuple[str, ...]) -> Faulty:
     """The model as trained and with the faults switched on."""
 
     def seen(which: ModelAsked) -> FaultySeen:

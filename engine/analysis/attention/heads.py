@@ -14,8 +14,8 @@ from torch import Tensor
 
 from engine.analysis.attention.asked import (
     LARGEST,
+    HeadIndex,
     ModelAsked,
-    Place,
     SampleAsked,
     Which,
     places_in,
@@ -56,7 +56,7 @@ def heads(asked: ModelAsked, sample: SampleAsked) -> Heads:
     batch = held_out(config).rows(slice(max(1, min(SEQUENCES, room))))
     batch_look = run_with_cache(model, batch)[1]
     rows = [
-        head_numbers(asked, batch, batch_look, Place(which, layer, head))
+        head_numbers(asked, batch, batch_look, HeadIndex(which, layer, head))
         for which in places_in(config)
         for layer in range(config.n_layers)
         for head in range(config.n_heads)
@@ -81,7 +81,7 @@ def head_seen(pattern: Tensor, metrics: dict[str, float]) -> HeadSeen:
     return {"metrics": metrics, "pattern": array(pattern), "entropy": entropy(pattern.float()).mean().item()}
 
 
-def head_numbers(asked: ModelAsked, batch: Batch, cache: ActivationCache, place: Place) -> HeadNumbers:
+def head_numbers(asked: ModelAsked, batch: Batch, cache: ActivationCache, place: HeadIndex) -> HeadNumbers:
     name = tap_name(asked.config, place.which, place.layer)
     pattern = cache[f"{name}.pattern"][:, place.head].float()  # [batch, query, key]
     visible = ~blocked_in(cache[f"{name}.scores"][:, place.head])
@@ -117,20 +117,20 @@ def rolled_out(asked: ModelAsked, cache: ActivationCache) -> dict[Which, Rollout
 
 
 @dataclass(frozen=True)
-class Kind:
+class HeadKind:
     """The cells that a head of this kind attends to: ``cells(query, key, keys)`` of positions [query, 1] and [1, key]."""
 
     label: str
     cells: Callable[[Tensor, Tensor, int], Tensor]
 
 
-KINDS: dict[str, Kind] = {
-    "previous": Kind("previous token", lambda query, key, keys: key == query - 1),
-    "same": Kind("same place", lambda query, key, keys: key == query),
-    "next": Kind("next token", lambda query, key, keys: key == query + 1),
+KINDS: dict[str, HeadKind] = {
+    "previous": HeadKind("previous token", lambda query, key, keys: key == query - 1),
+    "same": HeadKind("same place", lambda query, key, keys: key == query),
+    "next": HeadKind("next token", lambda query, key, keys: key == query + 1),
     # Not at queries for which the first token is also the same or the previous one.
-    "first": Kind("first token", lambda query, key, keys: (key == 0) & (query >= 2)),
-    "mirrored": Kind(
+    "first": HeadKind("first token", lambda query, key, keys: (key == 0) & (query >= 2)),
+    "mirrored": HeadKind(
         "mirrored", lambda query, key, keys: (key == keys - 1 - query) & ((key - query).abs() >= 2)
     ),
 }  # fmt: skip

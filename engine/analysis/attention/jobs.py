@@ -4,7 +4,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, Which
+from engine.analysis.attention.asked import HeadIndex, ModelAsked, SampleAsked, Which
 from engine.analysis.attention.parts import Part
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
@@ -108,8 +108,8 @@ class Changed(TypedDict):
 class SwitchHeadsOff(Job[Changed], function=".changes:without_heads", noun="Switching heads off"):
     asked: ModelAsked
     sample: SampleAsked
-    place: Place
-    off: tuple[Place, ...]
+    place: HeadIndex
+    off: tuple[HeadIndex, ...]
     temperature: float
 
 
@@ -129,7 +129,7 @@ class SwitchEachHeadOff(Job[EachHeadOff], function=".changes:each_head_off", nou
 class CompareScores(Job[dict[str, HeadSeen]], function=".changes:other_scores", noun="Comparing attention scores"):
     asked: ModelAsked
     sample: SampleAsked
-    place: Place
+    place: HeadIndex
 
 
 class CheckResult(TypedDict):
@@ -161,7 +161,7 @@ class Faulty(TypedDict):
 class SwitchFaultsOn(Job[Faulty], function=".checks:faults_seen", noun="Switching faults on"):
     asked: ModelAsked
     sample: SampleAsked
-    place: Place
+    place: HeadIndex
     faults: tuple[str, ...]
 
 
@@ -210,7 +210,7 @@ class Steps(TypedDict):
 class TraceSteps(Job[Steps], function=".steps:steps", noun="Computing the steps of one query"):
     asked: ModelAsked
     sample: SampleAsked
-    place: Place
+    place: HeadIndex
     query: int
 
 

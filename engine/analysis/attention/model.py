@@ -14,8 +14,8 @@ from safetensors.torch import load_model, save_model
 from torch import Tensor
 
 from engine.analysis.attention.asked import (
+    HeadIndex,
     ModelAsked,
-    Place,
     SampleAsked,
     file_of,
     lengths_in_words,
@@ -229,24 +229,24 @@ def run_with_cache(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, 
         return forward(model, batch, cache), cache
 
 
-def pattern_at(model: Transformer, batch: Batch, place: Place) -> Tensor:
+def pattern_at(model: Transformer, batch: Batch, place: HeadIndex) -> Tensor:
     """The head's pattern of the first sequence, [query, key]."""
     name = tap_name(model.config, place.which, place.layer)
     return run_with_cache(model, batch)[1][f"{name}.pattern"][0, place.head]
 
 
-def stack_of(model: Transformer, place: Place) -> Stack:
+def stack_of(model: Transformer, place: HeadIndex) -> Stack:
     stack = model.source_stack if place.which == "encoder" else model.stack
     assert stack is not None, "asked for the encoder of a model that has none"
     return stack
 
 
-def attention_at(model: Transformer, place: Place) -> Attention:
+def attention_at(model: Transformer, place: HeadIndex) -> Attention:
     block = (blocks := stack_of(model, place).blocks)[place.layer % len(blocks)]
     return block.cross if place.which == "cross" else block.attention  # type: ignore[return-value]
 
 
-def encoding_at(model: Transformer, place: Place) -> PositionalEncoding:
+def encoding_at(model: Transformer, place: HeadIndex) -> PositionalEncoding:
     """The encoding that acts on queries, keys or scores at this place; cross-attention has none."""
     if place.which == "cross":
         return NOWHERE
@@ -254,7 +254,7 @@ def encoding_at(model: Transformer, place: Place) -> PositionalEncoding:
     return encodings[place.layer % len(encodings)]  # type: ignore[return-value]
 
 
-def positions_at(batch: Batch, place: Place) -> Positions:
+def positions_at(batch: Batch, place: HeadIndex) -> Positions:
     """The positions of the queries."""
     tokens = batch.source if place.which == "encoder" and batch.source is not None else batch.inputs
     given = batch.source_positions if place.which == "encoder" else batch.positions

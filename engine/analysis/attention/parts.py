@@ -13,7 +13,7 @@ from engine.analysis.attention.asked import Which
 from engine.config.run_config import RunConfig
 from engine.settings.errors import Problem
 
-Kind = Literal["skip", "norm", "mlp", "layer", "head", "mask", "encoding"]
+PartKind = Literal["skip", "norm", "mlp", "layer", "head", "mask", "encoding"]
 LETTERS: dict[Which, str] = {"self": "", "encoder": "e", "cross": "c"}
 
 
@@ -21,7 +21,7 @@ LETTERS: dict[Which, str] = {"self": "", "encoder": "e", "cross": "c"}
 class Part:
     """One part of a model. ``which``: the attention of a head; ``encoder`` also for a layer of the encoder of an encoder-decoder."""
 
-    kind: Kind
+    kind: PartKind
     which: Which = "self"
     layer: int = 0
     head: int = 0
@@ -43,7 +43,7 @@ def _parts(config: RunConfig) -> Iterator[Part]:
     two, attends = config.family == "encoder_decoder", config.architecture.attends
     stacks: tuple[Which, ...] = ("self", "encoder") if two else ("self",)
     recurrent = config.family in ("gru", "lstm")
-    has: dict[Kind, bool] = {
+    has: dict[PartKind, bool] = {
         "skip": config.skips and not recurrent,
         "norm": config.norm != "none" and not recurrent,
         "mlp": config.mlp and attends,

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked, tap_name
+from engine.analysis.attention.asked import HeadIndex, ModelAsked, SampleAsked, tap_name
 from engine.analysis.attention.jobs import Steps
 from engine.analysis.attention.model import (
     attention_at,
@@ -30,7 +30,7 @@ from engine.training.data import Batch
 from engine.training.snapshot import answer_namer, array
 
 
-def steps(asked: ModelAsked, sample: SampleAsked, place: Place, query: int) -> Steps:
+def steps(asked: ModelAsked, sample: SampleAsked, place: HeadIndex, query: int) -> Steps:
     """All intermediate values between one query and its output. Raises ValueError with one sentence.
 
     By name, [key] each: ``product`` q . k before any rotation, ``turned`` after it, ``scaled`` with the scale, ``bias``
@@ -96,11 +96,11 @@ def steps(asked: ModelAsked, sample: SampleAsked, place: Place, query: int) -> S
     }  # fmt: skip
 
 
-def _acts(config: RunConfig, place: Place) -> str:
+def _acts(config: RunConfig, place: HeadIndex) -> str:
     return "nowhere" if place.which == "cross" else config.encoding.acts_on
 
 
-def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig, place: Place) -> Tensor:
+def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig, place: HeadIndex) -> Tensor:
     """The scores with the encoding left out and all else equal: [1, head, query, key].
 
     An encoding that acts on scores, or rotates q and k, is left out of this layer alone; one that is added to the embedding is

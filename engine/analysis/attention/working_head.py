@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from engine.analysis.attention.asked import Place
+from engine.analysis.attention.asked import HeadIndex
 from engine.analysis.attention.jobs import EachHeadOff, Heads
 from engine.foundation.files import write_whole
 
@@ -13,7 +13,7 @@ FILE = "working_head.json"
 
 @dataclass(frozen=True)
 class WorkingHead:
-    place: Place
+    place: HeadIndex
     metric: str
     """The task's first metric, measured on held-out sequences."""
     whole: float
@@ -27,8 +27,8 @@ class WorkingHead:
 def working_head(off: EachHeadOff, heads: Heads) -> WorkingHead:
     metric = next(name for name in off["whole"] if name != "loss")
     worst = min(off["rows"], key=lambda row: float(row[metric]))
-    place = Place(worst["which"], worst["layer"], worst["head"])
-    kind = next(row["kind"] for row in heads["rows"] if Place(row["which"], row["layer"], row["head"]) == place)
+    place = HeadIndex(worst["which"], worst["layer"], worst["head"])
+    kind = next(row["kind"] for row in heads["rows"] if HeadIndex(row["which"], row["layer"], row["head"]) == place)
     return WorkingHead(place, metric, off["whole"][metric], worst[metric], kind)
 
 
@@ -38,4 +38,4 @@ def save(head: WorkingHead, folder: Path) -> None:
 
 def load(folder: Path) -> WorkingHead:
     row = json.loads((folder / FILE).read_text("utf-8"))
-    return WorkingHead(**row | {"place": Place(**row["place"])})
+    return WorkingHead(**row | {"place": HeadIndex(**row["place"])})

@@ -7,13 +7,13 @@ import numpy as np
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 
-Kind = Literal["table", "angles", "vectors", "bias"]
+MatrixKind = Literal["table", "angles", "vectors", "bias"]
 
 
 class Matrices(TypedDict):
     """Matrices over positions. Long ones hold every ``k``-th position only; ``*_at`` holds the positions."""
 
-    kind: Kind
+    kind: MatrixKind
     """A table [position, dimension], angles [position, pair], vectors [offset, dimension] or a bias [head, query, key]."""
     matrix: np.ndarray
     """The encoding's matrix, [row, column] or [head, query, key]."""

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from engine.analysis.encodings import spectra
-from engine.analysis.encodings.jobs import Effect, FirstPortrait, Kind, Lines, Matrices, Portrait, Preview
+from engine.analysis.encodings.jobs import Effect, FirstPortrait, Lines, Matrices, MatrixKind, Portrait, Preview
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, matrices_of
 from engine.estimate.layout import shapes
@@ -179,7 +179,7 @@ def lines_of(config: RunConfig, arrays: dict[str, Array], trained: int) -> Lines
     }  # fmt: skip
 
 
-def kind_of(config: RunConfig, matrix: Array) -> Kind:
+def kind_of(config: RunConfig, matrix: Array) -> MatrixKind:
     """The kind of a matrix, by its shape and the part of the model that the encoding acts on."""
     acts_on = config.encoding.acts_on
     if matrix.ndim == 3:
@@ -187,7 +187,7 @@ def kind_of(config: RunConfig, matrix: Array) -> Kind:
     return "angles" if acts_on == "rotation" else "vectors" if acts_on == "scores" else "table"
 
 
-def vectors_of(kind: Kind, matrix: Array) -> Array:
+def vectors_of(kind: MatrixKind, matrix: Array) -> Array:
     """The vector of each position (of each offset for ``vectors``), [row, dimension], of any kind but a bias.
 
     Each angle becomes the unit vector (cos, sin): a dot product is then the sum of the cosines of the differences.

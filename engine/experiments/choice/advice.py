@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.encodings import ENCODINGS
-from engine.experiments.choice.table import Column, State
+from engine.experiments.choice.table import CellState, Column
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def advice(columns: Sequence[Column]) -> Advice:
     return Advice(words, *(tuple(groups[name]) for name in ("good", "open", "worse", "unknown")))
 
 
-def _group(states: set[State]) -> str:
+def _group(states: set[CellState]) -> str:
     if states & {"worse", "no row"}:
         return "worse"
     if states & {"not measured", "not learned"}:

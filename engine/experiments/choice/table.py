@@ -30,11 +30,11 @@ from engine.experiments.finding import Finding
 from engine.experiments.statistics import t_interval, weigh
 from engine.experiments.trial import Trial
 
-State = Literal["best", "as good", "undecided", "worse", "not learned", "no row", "not measured"]
+CellState = Literal["best", "as good", "undecided", "worse", "not learned", "no row", "not measured"]
 Origin = Literal["this machine", "this version"]
 Numbers = Mapping[int, float]
 """A number by seed."""
-STATES: dict[Finding, State] = {Finding.HOLDS: "worse", Finding.NONE: "as good"}
+STATES: dict[Finding, CellState] = {Finding.HOLDS: "worse", Finding.NONE: "as good"}
 """The state of an encoding by the finding that the best one is better. Any other is undecided."""
 
 
@@ -44,7 +44,7 @@ class Cell(TypedDict):
     quality: str
     times: int
     """The tested length, in trained lengths."""
-    state: State
+    state: CellState
     number: float | None
     """The mean over the seeds that finished."""
     ci: tuple[float, float] | None
@@ -137,7 +137,7 @@ def _cell(quality: Quality, times: int, numbers: Numbers, trials: Sequence[Trial
     """The cell before it is compared with the best one: it is undecided where there is a number to compare."""
     trained = _numbers(trials, quality.number(1))
     known = np.array(list(numbers.values()))
-    state: State = "undecided" if len(known) else "not measured"
+    state: CellState = "undecided" if len(known) else "not measured"
     if (
         trained
         and not quality.lower_is_better

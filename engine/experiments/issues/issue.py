@@ -34,7 +34,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
-class Source:
+class Publication:
     """A publication that an issue rests on."""
 
     citation: str
@@ -71,7 +71,7 @@ class Issue(Experiment):
     """The explanation of the effect: Markdown with TeX between dollar signs."""
     remedies: tuple[str, ...]
     """The three usual remedies in practice."""
-    sources: tuple[Source, ...]
+    sources: tuple[Publication, ...]
     key_figure: KeyFigure
     """The question and the figure of the page's first screen."""
     published: tuple[Published, ...] = ()
@@ -142,8 +142,8 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _source(path: Path, item: str) -> Source:
+def _source(path: Path, item: str) -> Publication:
     found = LINK.fullmatch(item)
     if found is None:
         raise ValueError(f"{path.name}: the source “{item}” is not a link.")
-    return Source(found[1], found[2])
+    return Publication(found[1], found[2])

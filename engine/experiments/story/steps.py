@@ -19,7 +19,7 @@ REVERSE: dict[str, Value] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class StoryStep:
     slug: str
     title: str
     sentences: tuple[Text, ...]
@@ -69,4 +69,4 @@ class Step:
         return self.row.label_of(text) if self.row.kind == "choice" else text
 
 
-STEPS = tuple(read_tables(Path(__file__).with_suffix(".toml"), Step).values())
+STEPS = tuple(read_tables(Path(__file__).with_suffix(".toml"), StoryStep).values())

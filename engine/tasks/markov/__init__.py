@@ -23,7 +23,7 @@ SETTLED = 1e-12
 
 
 @dataclass(frozen=True)
-class Source:
+class MarkovSource:
     """A source over ``v`` symbols."""
 
     table: Array
@@ -44,10 +44,10 @@ class Source:
 
 
 @lru_cache(maxsize=16)
-def drawn_source(symbols: int, alpha: float, seed: int) -> Source:
+def drawn_source(symbols: int, alpha: float, seed: int) -> MarkovSource:
     """The source over so many symbols whose rows are drawn from a Dirichlet distribution with all parameters ``alpha``."""
     table = np.random.default_rng(seed).dirichlet(np.full(symbols, alpha), size=(symbols, symbols))
-    return Source(table, _long_run(table))
+    return MarkovSource(table, _long_run(table))
 
 
 def _long_run(table: Array) -> Array:
@@ -74,7 +74,7 @@ class MarkovSettings(SymbolSettings):
     )
 
     @property
-    def source(self) -> Source:
+    def source(self) -> MarkovSource:
         """The source is the same for training, validation and every seed of a run."""
         return drawn_source(self.vocab_size, self.dirichlet_alpha, self.source_seed)
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
-from engine.foundation.job import Answer, Job
+from engine.foundation.job import AnswerT, Job
 from pages.parts.app import server
 from pages.parts.app.turn import out_of_turn
 from pages.parts.app.visitor import visitor
@@ -20,21 +20,21 @@ TIMEOUT = 90.0
 MAX_KEPT = 256
 
 
-def ask(job: Job[Answer], *, alone: bool = False, timeout: float = 30.0) -> Answer:
+def ask(job: Job[AnswerT], *, alone: bool = False, timeout: float = 30.0) -> AnswerT:
     """The answer to a job; see :meth:`engine.workers.pool.Pool.ask`. Raises JobError with one sentence."""
     with out_of_turn():
         server.wake()  # a link to any page may be the first request to the server
         return server.pool().ask(job, visitor(), alone=alone, timeout=timeout)
 
 
-def ask_once(job: Job[Answer], as_of: Hashable = None, *, timeout: float = TIMEOUT) -> Answer:
+def ask_once(job: Job[AnswerT], as_of: Hashable = None, *, timeout: float = TIMEOUT) -> AnswerT:
     """The same, kept for all sessions. ``as_of``: what the answer depends on beside the job, such as the time of a file."""
     return _ANSWERS.get((job, as_of), lambda: ask(job, timeout=timeout))
 
 
-def if_known(job: Job[Answer]) -> Answer | None:
+def if_known(job: Job[AnswerT]) -> AnswerT | None:
     """The answer of :func:`ask_once`; None where a worker would have to be asked."""
-    return cast(Answer | None, _ANSWERS.if_known((job, None)))
+    return cast(AnswerT | None, _ANSWERS.if_known((job, None)))
 
 
 def asking_threads(most: int) -> ThreadPoolExecutor:

@@ -9,7 +9,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the engine is imported on first use: the server is up half a second sooner
-    from engine.foundation.job import Answer, Job
+    from engine.foundation.job import AnswerT, Job
     from engine.foundation.visitor import Visitor
     from engine.hosting.limits import Limits
     from engine.runs.lease import Holder
@@ -118,7 +118,7 @@ def admit_tab(visitor: Visitor) -> Callable[[], None]:
     return allowances.take("tab", visitor)
 
 
-def ask_for(job: Job[Answer], visitor: Visitor) -> Answer:
+def ask_for(job: Job[AnswerT], visitor: Visitor) -> AnswerT:
     """The answer to a job that a visitor asks for. Raises JobError with one sentence."""
     return pool().ask(job, visitor)
 

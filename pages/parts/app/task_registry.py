@@ -10,7 +10,7 @@ from engine.foundation.background import BackgroundTask
 from engine.foundation.errors import Refused
 from engine.foundation.log import LOG
 from engine.foundation.visitor import Visitor
-from engine.hosting.allowances import Allowances, Kind, Release
+from engine.hosting.allowances import Allowances, Release, WorkKind
 from pages.parts.app import server
 
 MAX_KEPT = 60
@@ -27,7 +27,7 @@ class TaskRegistry(Generic[T]):
     same. It stops when the last of them leaves.
     """
 
-    def __init__(self, kind: Kind, allowances: Callable[[], Allowances] = lambda: server.pool().allowances) -> None:
+    def __init__(self, kind: WorkKind, allowances: Callable[[], Allowances] = lambda: server.pool().allowances) -> None:
         """``allowances``: what counts the tasks of each visitor."""
         self._kind, self._allowances = kind, allowances
         self._lock = RLock()

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import AfterValidator, field_validator
 
-from engine.analysis.attention.asked import FAULTS, ModelAsked, Place, SampleAsked, Which, places_in
+from engine.analysis.attention.asked import FAULTS, HeadIndex, ModelAsked, SampleAsked, Which, places_in
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
 from engine.settings.fields import setting, whole_number
@@ -127,7 +127,7 @@ def fitted(now: AttentionState, config: RunConfig) -> AttentionState:
     return now.model_copy(update={"which": which, "layer": layer, "head": head})
 
 
-def name_of_head(place: Place) -> str:
+def name_of_head(place: HeadIndex) -> str:
     kind = {"self": "", "encoder": "enc ", "cross": "cross "}[place.which]
     return f"{kind}L{place.layer + 1} H{place.head + 1}"
 
@@ -139,7 +139,7 @@ class LookedAt:
     run: Run
     model: ModelAsked
     now: AttentionState
-    place: Place
+    place: HeadIndex
     sample: SampleAsked
     queries: list[str]
     keys: list[str]

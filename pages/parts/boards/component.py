@@ -34,7 +34,7 @@ Plain = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Source:
+class BoardKind:
     """A kind of board: its style, ``<name>.css``, and its main script, which with all that it imports is sent as one module.
 
     The module exports ``draw(component)``, which returns a function to call when the board leaves the page.
@@ -88,7 +88,7 @@ def in_order(main: Path) -> list[Path]:
 
 
 @st.cache_resource
-def _component(source: Source) -> Any:
+def _component(source: BoardKind) -> Any:
     styles = (SHELL / "shell.css", source.folder / f"{source.name}.css")
     return st.components.v2.component(
         f"attention_lab_{source.name}",
@@ -98,7 +98,7 @@ def _component(source: Source) -> Any:
     )
 
 
-def show_board(source: Source, key: str, data: Plain, **listeners: Callable[[], None]) -> Any:
+def show_board(source: BoardKind, key: str, data: Plain, **listeners: Callable[[], None]) -> Any:
     """Send plain data to the board of that key; the same nodes show them on each rerun.
 
     ``on_<name>_change`` is called before the rerun that the browser's message of that name causes. Without such a listener the

@@ -12,9 +12,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.parts.app.frame import nothing
-from pages.parts.boards.component import Plain, Source, show_board
+from pages.parts.boards.component import BoardKind, Plain, show_board
 
-FIGURES = Source("figures", Path(__file__).parent / "figures", "figures")
+FIGURES = BoardKind("figures", Path(__file__).parent / "figures", "figures")
 NOTHING_TO_FOLLOW: Plain = {"state": "none", "share": 1.0, "words": "", "problem": ""}
 
 

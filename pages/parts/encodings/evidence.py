@@ -27,7 +27,7 @@ from engine.experiments.frames import evidence_frame
 from engine.foundation.errors import JobError
 from engine.foundation.files import data_folder
 from engine.foundation.formatting import counted
-from engine.foundation.job import Answer as JobAnswer
+from engine.foundation.job import AnswerT
 from engine.foundation.job import Job
 from engine.tasks import PLAIN
 from pages.parts.app.in_markdown import escaped, in_markdown
@@ -170,7 +170,7 @@ def _measure_time() -> None:
     ask_alone(TimeEncodings(MODEL, tuple(ENCODINGS)), timeout=60.0)
 
 
-def ask_alone(job: Job[JobAnswer], timeout: float = 30.0) -> JobAnswer | None:
+def ask_alone(job: Job[AnswerT], timeout: float = 30.0) -> AnswerT | None:
     """The answer of a worker that does nothing else meanwhile; None, and a word on the screen, where it fails."""
     try:
         return ask(job, alone=True, timeout=timeout)

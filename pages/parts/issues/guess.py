@@ -10,7 +10,7 @@ import streamlit as st
 from engine.experiments.experiment import Claim
 from engine.experiments.finding import Finding
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import ANSWERS, Answer, KeyFigure, Outcome
+from engine.experiments.key_figure import ANSWERS, Direction, KeyFigure, Outcome
 from engine.experiments.report import ClaimReport, Report
 from pages.parts.app.glossary import with_terms
 from pages.parts.charts.experiments.arms import is_share
@@ -24,7 +24,7 @@ Prediction = Mapping[int, Finding]
 
 @dataclass(frozen=True)
 class Guess:
-    answer: Answer | None = None
+    answer: Direction | None = None
     size: float | None = None
     """The number expected in the second row; None where the reader named none."""
 
@@ -48,7 +48,7 @@ def ask_guess(slug: str, figure: KeyFigure, *, disabled: bool) -> Guess:
     """The three answers, and on wish the size."""
 
     def take() -> None:  # before the script runs: a press of Run that comes at once may end that run sooner
-        chosen: Answer | None = st.session_state[_widget(slug)]
+        chosen: Direction | None = st.session_state[_widget(slug)]
         keep(slug, Guess(chosen, guess_of(slug).size if chosen is not None else None))
 
     if disabled:  # whatever the browser shows of a guess that was chosen just before Run
@@ -96,7 +96,7 @@ def answered(figure: KeyFigure, guess: Guess, outcome: Outcome) -> str:
     return f":orange[:material/close:] {said}. Measured: **{in_words(figure, outcome.answer).lower()}**."
 
 
-def in_words(figure: KeyFigure, answer: Answer) -> str:
+def in_words(figure: KeyFigure, answer: Direction) -> str:
     return figure.answers[ANSWERS.index(answer)]
 
 

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from engine.experiments.classroom import Hands, enter, hands, keep_guess
-from engine.experiments.key_figure import ANSWERS, Answer, KeyFigure
+from engine.experiments.key_figure import ANSWERS, Direction, KeyFigure
 from engine.foundation.errors import NoRoom
 from pages.parts.app.visitor import visitor
 from pages.parts.issues.guess import Guess, guess_of, in_words, put_guess
@@ -25,9 +25,9 @@ ENTERED = "issues.entered"
 class Entered:
     """A class in which the student is."""
 
-    counted: dict[str, Answer | None]
+    counted: dict[str, Direction | None]
     """The student's guesses as the class counts them, by issue."""
-    found: dict[str, Answer]
+    found: dict[str, Direction]
     """Those that were there when the student came, and have not been shown yet."""
 
 
@@ -40,21 +40,21 @@ def find_guess(slug: str) -> None:
             put_guess(slug, Guess(found))
 
 
-def count_guess(slug: str, answer: Answer | None) -> None:
+def count_guess(slug: str, answer: Direction | None) -> None:
     """Count the guess of a student in the class, or say why it is not counted and try again; nothing for everybody else."""
     code = _code()
     if code and _uncounted(code, slug, answer):
         st.fragment(partial(_count_again, code, slug, answer), run_every=AGAIN)()
 
 
-def _count_again(code: str, slug: str, answer: Answer | None) -> None:
+def _count_again(code: str, slug: str, answer: Direction | None) -> None:
     if why := _uncounted(code, slug, answer):
         st.caption(f":orange[Your guess is not counted. {why} It is tried again every {AGAIN:.0f} seconds.]")
     else:
         st.rerun()
 
 
-def _uncounted(code: str, slug: str, answer: Answer | None) -> str:
+def _uncounted(code: str, slug: str, answer: Direction | None) -> str:
     """Count the guess, if it is not counted yet; returns one sentence where that fails, else nothing."""
     if code not in _classes():
         if why := _enter(code):
@@ -100,7 +100,7 @@ def _code() -> str:
     return now.classroom if now is not None and not now.on else ""
 
 
-def show_hands(slug: str, figure: KeyFigure, found: Answer | None) -> None:
+def show_hands(slug: str, figure: KeyFigure, found: Direction | None) -> None:
     """On the wall: how many have guessed, and once the guessing is over, what. ``found``: what the runs say, if they say it yet."""
     now = presenting()
     if now is None or not now.on or not now.classroom:
@@ -120,7 +120,7 @@ def so_far(raised: Hands) -> str:
     return f":material/groups: **{sum(raised.guesses.values())} of {raised.students}** students have guessed."
 
 
-def in_the_end(figure: KeyFigure, raised: Hands, found: Answer | None) -> str:
+def in_the_end(figure: KeyFigure, raised: Hands, found: Direction | None) -> str:
     """The number of students per answer, and how many of them are right."""
     counts = " · ".join(f"{in_words(figure, answer)} **{raised.guesses.get(answer, 0)}**" for answer in ANSWERS)
     said = f":material/groups: The class: {counts}"

@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.foundation.formatting import in_time
 from engine.notebooks import NOTEBOOKS, Notebook
-from engine.notebooks.cells import Cell, Step
+from engine.notebooks.cells import Cell, NotebookStep
 from engine.notebooks.ipynb import to_ipynb
 from engine.notebooks.player import Outcome, Play
 from engine.notebooks.players import NONE_HERE
@@ -145,7 +145,7 @@ def within(play: Play) -> float:
 # Its steps
 
 
-def show_notebook_step(notebook: Notebook, step: Step, play: Play | None) -> None:
+def show_notebook_step(notebook: Notebook, step: NotebookStep, play: Play | None) -> None:
     st.header(f"{step.number}. {step.title}", anchor=anchor(step))
     if step.code and state.PLAYERS.allowed:
         show_state(notebook, step, play)
@@ -157,7 +157,7 @@ def show_notebook_step(notebook: Notebook, step: Step, play: Play | None) -> Non
             _show_output(notebook, cell, play)
 
 
-def show_state(notebook: Notebook, step: Step, play: Play | None) -> None:
+def show_state(notebook: Notebook, step: NotebookStep, play: Play | None) -> None:
     now, last = state.step_state(step, play), step.code[-1].number
     asked_for = play is not None and play.state != "ended" and play.until >= last
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -167,7 +167,7 @@ def show_state(notebook: Notebook, step: Step, play: Play | None) -> None:
         st.button("Run to here", key, None, state.run_to, args, icon=icon, type="tertiary", disabled=asked_for)
 
 
-def anchor(step: Step) -> str:
+def anchor(step: NotebookStep) -> str:
     return f"step-{step.number}"
 
 

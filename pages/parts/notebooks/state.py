@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import streamlit as st
 
 from engine.notebooks import NOTEBOOKS, Notebook
-from engine.notebooks.cells import Step
+from engine.notebooks.cells import NotebookStep
 from engine.notebooks.player import Play
 from engine.notebooks.players import Players
 from engine.settings.errors import ConfigError, Problem
@@ -60,7 +60,7 @@ def forget(notebook: Notebook) -> None:
     st.session_state[PLAYS].pop(notebook.slug, None)
 
 
-def step_state(step: Step, play: Play | None) -> StepState:
+def step_state(step: NotebookStep, play: Play | None) -> StepState:
     """The state of a step; "running" also between two cells, while the play continues past its last."""
     outcomes = play.outcomes if play else {}
     states = [outcomes[cell.number].state for cell in step.code if cell.number in outcomes]

@@ -18,7 +18,7 @@ import streamlit as st
 
 from engine.experiments.classroom import FORM, open_class
 from engine.experiments.issues import ISSUES
-from engine.experiments.lessons import Lesson, Step, from_code, to_code
+from engine.experiments.lessons import Lesson, LessonStep, from_code, to_code
 from engine.settings.errors import ConfigError, Problem
 from engine.settings.names import meant
 from pages.parts.app.address import carried_in, carry
@@ -62,7 +62,7 @@ class Presenting:
     """The code of the classroom in which guesses are counted; empty where the lesson is nobody's but one's own."""
 
     @property
-    def step(self) -> Step:
+    def step(self) -> LessonStep:
         return self.lesson.steps[self.at]
 
     @property
@@ -287,7 +287,7 @@ def _follow(pressed: str, now: Presenting | None, file: str) -> None:
     if now is None:
         slug = meant(st.query_params.get("issue", ""), ISSUES)
         if pressed == "present" and file == ISSUES_FILE and slug in ISSUES:
-            start_lesson(Lesson(ISSUES[slug].title, (Step(10, slug),)))
+            start_lesson(Lesson(ISSUES[slug].title, (LessonStep(10, slug),)))
         return
     match pressed:
         case "present":
@@ -310,7 +310,7 @@ def _follow(pressed: str, now: Presenting | None, file: str) -> None:
             put(replace(now, beat=now.beats.index("guess")))
 
 
-def file_of(step: Step) -> str:
+def file_of(step: LessonStep) -> str:
     """The file of the page that a step opens."""
     return ISSUES_FILE if step.issue else LAB_FILE
 

@@ -11,7 +11,7 @@ from engine.config.link import to_query
 from engine.experiments.story import STEPS
 from engine.experiments.story.questions import Observed, Question, percent
 from engine.experiments.story.readings import score_of
-from engine.experiments.story.steps import Step
+from engine.experiments.story.steps import StoryStep
 from engine.runs.run import Run
 from pages.parts.app.glossary import setting_help, with_terms
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
@@ -46,7 +46,7 @@ PANELS: dict[str, tuple[Panel, ...]] = {
 WIDTH = 150
 
 
-def show_step(number: int, step: Step, run: Run | None) -> None:
+def show_step(number: int, step: StoryStep, run: Run | None) -> None:
     st.html(STYLE)
     with st.container(key="story"):
         words, figure = st.columns([1, 1.6], gap="large")
@@ -69,7 +69,7 @@ def show_step(number: int, step: Step, run: Run | None) -> None:
             _way(number, step, said=said)
 
 
-def _figure(number: int, step: Step, run: Run | None) -> None:
+def _figure(number: int, step: StoryStep, run: Run | None) -> None:
     """The board with its one figure. Before the first run it shows the untrained model; arcs are those of the last layer."""
     config = step.config(chosen(step), SETTINGS.values()[SEED])
     live_board(
@@ -79,7 +79,7 @@ def _figure(number: int, step: Step, run: Run | None) -> None:
     )  # fmt: skip
 
 
-def _control(step: Step, *, disabled: bool) -> None:
+def _control(step: StoryStep, *, disabled: bool) -> None:
     """The one setting that the reader changes."""
     labels = {text: step.label_of(value) for text, value in step.choices.items()}
     present = SETTINGS.values()[CHOICE] or next(text for text, value in step.choices.items() if value == step.first)
@@ -90,7 +90,7 @@ def _control(step: Step, *, disabled: bool) -> None:
     )  # fmt: skip
 
 
-def _train_or_stop(number: int, step: Step, run: Run | None) -> None:
+def _train_or_stop(number: int, step: StoryStep, run: Run | None) -> None:
     own = run is not None and mine(run.owner)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if run is not None and run.live and own:
@@ -114,18 +114,18 @@ def _train_or_stop(number: int, step: Step, run: Run | None) -> None:
         )
 
 
-def _train(number: int, step: Step) -> None:
+def _train(number: int, step: StoryStep) -> None:
     """Train with the present choice; the guess as it is now belongs to this run."""
     if run := start_run(step.config(chosen(step), SETTINGS.values()[SEED])):
         remember(number, Try(run.id, guess(number)))
 
 
-def _another_seed(number: int, step: Step) -> None:
+def _another_seed(number: int, step: StoryStep) -> None:
     SETTINGS.put({SEED: (SETTINGS.values()[SEED] + 1) % 10_000})
     _train(number, step)
 
 
-def _earlier(number: int, step: Step, run: Run | None) -> Sequence[Overlay]:
+def _earlier(number: int, step: StoryStep, run: Run | None) -> Sequence[Overlay]:
     """The other tries of a step, named by their choice: they stand behind the curve of the shown run."""
     if step.figure != "accuracy" or run is None:
         return ()
@@ -137,7 +137,7 @@ def _earlier(number: int, step: Step, run: Run | None) -> Sequence[Overlay]:
     ]
 
 
-def _way(number: int, step: Step, *, said: bool) -> None:
+def _way(number: int, step: StoryStep, *, said: bool) -> None:
     """Back, the sentence that leads on, and Next; at the end what was seen."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="story-way"):
         _go("Back", number - 1, disabled=number == 1)
@@ -150,7 +150,7 @@ def _way(number: int, step: Step, *, said: bool) -> None:
 
 
 @st.dialog("What you saw", width="large")
-def show_end(last: Step) -> None:
+def show_end(last: StoryStep) -> None:
     """The answers of the runs of all steps, and three ways on."""
     for number, step in enumerate(STEPS, start=1):
         run = run_of_step(number)
@@ -194,7 +194,7 @@ def pictures(question: Question) -> str:
     return f'<div class="story-pictures">{drawn}</div>'
 
 
-def show_feedback(number: int, step: Step, run: Run) -> bool:
+def show_feedback(number: int, step: StoryStep, run: Run) -> bool:
     """What the shown run says, beside the guess that was made before it; returns whether it says anything."""
     observed = step.question.observe(run.config, run.events)
     if observed is None:
@@ -219,7 +219,7 @@ def feedback(question: Question, guessed: str | None, observed: Observed) -> str
     return f"{said} {observed.sentence}"
 
 
-def tried_so_far(number: int, step: Step) -> str:
+def tried_so_far(number: int, step: StoryStep) -> str:
     """The accuracies of all finished tries of a step side by side; empty while there is only one."""
     scores: dict[str, float] = {}
     for one in tries(number):

@@ -8,7 +8,7 @@ import streamlit as st
 
 from engine.config.run_config import RunConfig
 from engine.experiments.story import STEPS
-from engine.experiments.story.steps import Step
+from engine.experiments.story.steps import StoryStep
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError, Problem, not_one_of
 from engine.settings.fields import Value, setting, to_text
@@ -58,7 +58,7 @@ def _check(state: StoryState) -> None:
             raise ConfigError([Problem(RUN, state.run, f"a run of step {state.step} that is kept here")])
 
 
-def belongs(config: RunConfig, step: Step) -> bool:
+def belongs(config: RunConfig, step: StoryStep) -> bool:
     """Whether a config is one of a step's, at any seed."""
     value = config.flat().get(step.setting)
     return value in step.values and config == step.config(value, config.seed)
@@ -89,13 +89,13 @@ class StorySettings(ModelSettings[StoryState]):
 SETTINGS = StorySettings("story", StoryState, _check)
 
 
-def present() -> tuple[int, Step]:
+def present() -> tuple[int, StoryStep]:
     """The number of the present step, from 1, and the step."""
     number: int = SETTINGS.values()[STEP]
     return number, STEPS[number - 1]
 
 
-def chosen(step: Step) -> Value:
+def chosen(step: StoryStep) -> Value:
     """The value that the step's setting has now."""
     text = SETTINGS.values()[CHOICE]
     return step.first if text is None else step.choices[text]

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from streamlit import config
 
 from engine.foundation.log import bound_floods
-from pages.parts.boards.component import FOLDER, PLOTLY_ADDRESS, Source, packed_plotly, plotly_script
+from pages.parts.boards.component import FOLDER, PLOTLY_ADDRESS, BoardKind, packed_plotly, plotly_script
 from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.web.board_data import Ask, exact_route, lines_route, own_route, untrained_route
 from pages.parts.web.connections import limit_connections
@@ -69,7 +69,7 @@ def plotly_route(prefix: str = "") -> Route:
     return Route(f"{prefix}/{PLOTLY_ADDRESS}", script, methods=["GET"])
 
 
-def boards_route(scripts: Callable[[], Mapping[str, Source]], prefix: str = "") -> Route:
+def boards_route(scripts: Callable[[], Mapping[str, BoardKind]], prefix: str = "") -> Route:
     """``<prefix>/boards/<name>-<digest>.js``: the script of a kind of board, from ``scripts`` by its address."""
 
     def script(request: Request) -> Response:
@@ -155,7 +155,7 @@ def _or_recorded(find: Find) -> Find:
     return found
 
 
-def _of_boards() -> dict[str, Source]:
+def _of_boards() -> dict[str, BoardKind]:
     """The scripts of all kinds of boards by their addresses."""
     from pages.parts.boards.live.board import LIVE  # late, as above
     from pages.parts.boards.panels import FIGURES

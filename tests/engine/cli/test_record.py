@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked
+from engine.analysis.attention.asked import HeadIndex, ModelAsked, SampleAsked
 from engine.analysis.attention.changes import each_head_off
 from engine.analysis.attention.heads import heads, patterns
 from engine.analysis.attention.working_head import load, working_head
@@ -53,7 +53,7 @@ def test_the_head_that_does_the_work_is_the_one_that_costs_most(run: Run) -> Non
     assert (again.place, again.kind) == (kept.place, kept.kind)
     assert (again.whole, again.without) == pytest.approx((kept.whole, kept.without), abs=0.01)
     assert kept.without <= min(row[kept.metric] for row in off["rows"]) + 0.01
-    assert kept.place in [Place(row["which"], row["layer"], row["head"]) for row in off["rows"]]
+    assert kept.place in [HeadIndex(row["which"], row["layer"], row["head"]) for row in off["rows"]]
 
 
 def test_what_is_shipped_is_what_the_command_makes_and_small() -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from engine.experiments.experiment import Arm, Claim, above, difference
-from engine.experiments.issues.issue import Issue, Source
+from engine.experiments.issues.issue import Issue, Publication
 from engine.experiments.key_figure import KeyFigure, Row
 from engine.experiments.report import Report, report
 from engine.experiments.trial import Trial
@@ -40,7 +40,7 @@ def fake_issue(**changes: Any) -> Issue:
             unit="nats",
         ),
         "remedies": ("a", "b", "c"),
-        "sources": (Source("Nobody 2000", "https://example.org/"),),
+        "sources": (Publication("Nobody 2000", "https://example.org/"),),
     }
     return Issue(**{**facts, **changes})
 

@@ -8,7 +8,7 @@ from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
 from engine.experiments.evidence.shipped import shipped_reports
 from engine.experiments.issues import ISSUES
-from engine.experiments.lessons import LESSONS, MOST_STEPS, Lesson, Step, from_code, lab_step, to_code
+from engine.experiments.lessons import LESSONS, MOST_STEPS, Lesson, LessonStep, from_code, lab_step, to_code
 from engine.settings.errors import ConfigError
 
 
@@ -25,7 +25,7 @@ def test_shipped_lessons_are_named_and_found_by_their_steps_and_each_stage_takes
 def test_the_lab_is_told_by_what_differs_from_the_defaults_and_named_by_its_preset() -> None:
     for preset in PRESETS.values():
         step = lab_step(5, preset.config)
-        lesson = Lesson("", (step, Step(7, "heads")))
+        lesson = Lesson("", (step, LessonStep(7, "heads")))
         code = to_code(lesson)
         assert from_code(code).steps == lesson.steps
         assert quote_plus(code, safe=",") == code, "nothing in it is escaped in an address"
@@ -36,7 +36,7 @@ def test_the_lab_is_told_by_what_differs_from_the_defaults_and_named_by_its_pres
 
 
 def test_a_lesson_of_ten_stages_fits_a_small_qr_code() -> None:
-    assert len(to_code(Lesson("", tuple(Step(12, slug) for slug in list(ISSUES)[:10])))) < 240
+    assert len(to_code(Lesson("", tuple(LessonStep(12, slug) for slug in list(ISSUES)[:10])))) < 240
 
 
 @pytest.mark.parametrize(

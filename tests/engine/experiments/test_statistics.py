@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine.experiments.finding import Finding, pooled_finding
-from engine.experiments.key_figure import BYTES, Answer, number, outcome_of
+from engine.experiments.key_figure import BYTES, Direction, number, outcome_of
 from engine.experiments.statistics import holm, lowest_p, sign_flip_p, t_interval, weigh
 from engine.foundation.student import t_bound
 from tests.engine.experiments.fake_issue import fake_issue
@@ -148,7 +148,7 @@ SAME = "Without it accuracy stays about the same: "
     ],
 )  # fmt: skip
 def test_the_right_answer_comes_from_the_finding_and_the_side_of_the_means(
-    before: list[float], after: list[float], finding: Finding, answer: Answer | None, sentence: str
+    before: list[float], after: list[float], finding: Finding, answer: Direction | None, sentence: str
 ) -> None:
     found = outcome_of(FIGURE, lambda arm, _: np.array(before if arm == FIGURE.before.arm else after), finding)
     assert (found.answer, found.sentence) == (answer, sentence)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.foundation.background import BackgroundTask, State
+from engine.foundation.background import BackgroundTask, TaskState
 from engine.foundation.errors import JobError
 from engine.foundation.visitor import PROGRAM, Visitor
 
@@ -44,8 +44,10 @@ def raising(error: Exception) -> Callable[[BackgroundTask], None]:
         (raising(ZeroDivisionError("by zero")), "failed", "The errand ended by an error (ZeroDivisionError)."),
     ],
 )
-def test_how_it_ends_is_a_state_and_a_sentence(task: Callable[[Scripted], object], state: State, problem: str) -> None:
-    work, seen = Scripted(task), list[State]()
+def test_how_it_ends_is_a_state_and_a_sentence(
+    task: Callable[[Scripted], object], state: TaskState, problem: str
+) -> None:
+    work, seen = Scripted(task), list[TaskState]()
     assert work.state == "running"
     work.start(lambda: seen.append(work.state))
     assert work.wait(240)

@@ -6,7 +6,7 @@ import pytest
 
 from engine.foundation.errors import NoRoom
 from engine.foundation.visitor import PROGRAM, Visitor
-from engine.hosting.allowances import TEXTS_AT_ONCE, Allowances, Kind, has_share
+from engine.hosting.allowances import TEXTS_AT_ONCE, Allowances, WorkKind, has_share
 from engine.hosting.limits import Limits
 
 ANNA, BEN = Visitor("anna", "10.0.0.1"), Visitor("ben", "10.0.0.1")
@@ -36,7 +36,7 @@ def test_what_is_released_or_ended_by_an_error_counts_no_more() -> None:
 
 
 @pytest.mark.parametrize("kind", ["job", "stream", "experiment", "sweep", "tab"])
-def test_thrown_away_cookies_of_one_address_get_no_more_than_half(kind: Kind) -> None:
+def test_thrown_away_cookies_of_one_address_get_no_more_than_half(kind: WorkKind) -> None:
     allowances = Allowances(Limits(jobs=64, streams=64, experiments=64, sweeps=64, tabs=64))
     releases = [allowances.take(kind, Visitor(f"cookie {n}", "10.0.0.1")) for n in range(32)]
     with pytest.raises(NoRoom, match=f"32 {kind}s from your network address are going, and the other places are for"):

@@ -11,7 +11,7 @@ import torch
 from deno import find_deno_bin
 
 from engine.analysis.measurements.pointing import flow_through
-from pages.parts.boards.component import Source
+from pages.parts.boards.component import BoardKind
 from pages.parts.boards.live.board import LIVE
 from pages.parts.boards.live.columns import kept_points
 from pages.parts.boards.panels import FIGURES
@@ -36,7 +36,7 @@ def test_a_check_finds_nothing(command: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("source", [LIVE, FIGURES], ids=["live", "figures"])
-def test_the_module_of_a_board_can_be_loaded(source: Source, tmp_path: Path) -> None:
+def test_the_module_of_a_board_can_be_loaded(source: BoardKind, tmp_path: Path) -> None:
     file = tmp_path / "board.js"
     file.write_bytes(source.plain)
     deno(tmp_path, "eval", f"globalThis.matchMedia = () => ({{}}); await import('{file.as_uri()}')")

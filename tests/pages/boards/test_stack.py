@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import pytest
 
-from engine.analysis.attention.parts import Kind
+from engine.analysis.attention.parts import PartKind
 from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.experiments.issues import ISSUES
@@ -61,7 +61,7 @@ def test_a_kind_of_part_names_families_issues_settings_and_what_can_be_taken_awa
         for settings in (kind.without, kind.restored):
             RunConfig().replace(**settings)
         assert bool(kind.noun) == bool(kind.without or kind.fewer)
-    assert {kind.takes for kind in part_kinds().values()} == {"", *get_args(Kind)}
+    assert {kind.takes for kind in part_kinds().values()} == {"", *get_args(PartKind)}
 
 
 @pytest.mark.parametrize("name", [name for name, kind in part_kinds().items() if kind.without])

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from engine.analysis.attention.asked import Place
+from engine.analysis.attention.asked import HeadIndex
 from pages.parts.app.frame import nothing
-from pages.parts.boards.component import SHELL, Plain, Source, as_fragment, joined, show_board
+from pages.parts.boards.component import SHELL, BoardKind, Plain, as_fragment, joined, show_board
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
 from pages.parts.boards.live.readable_run import ReadableRun, controlled_as, has_ended
@@ -62,7 +62,7 @@ OVERLAP = 10
 """The number of earlier polls whose news each message repeats, in case the browser skipped some."""
 
 HERE = Path(__file__).parent
-LIVE = Source("live", HERE, "board")
+LIVE = BoardKind("live", HERE, "board")
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def recorded_board(
     *,
     seconds: float = 12.0,
     panels: Sequence[Panel] = ALL,
-    head: Place | None = None,
+    head: HeadIndex | None = None,
     titles: Mapping[str, str] = NO_TITLES,
     before: str = "",
     end: str = "",

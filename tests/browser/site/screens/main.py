@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.analysis.attention.asked import Place
+from engine.analysis.attention.asked import HeadIndex
 from engine.config.run_config import parse
 from pages.parts.boards.live.board import ALL, Overlay, live_board, overlay, recorded_board
 from pages.parts.boards.live.feed import feed
@@ -39,7 +39,7 @@ if middle.toggle("No board"):
 if "recorded" in given:
     done = ScriptedRun(config=parse(SETTINGS), id="recording").advance(10_000)
     words = {"before": "Watch the curve.", "end": "So it ended.", "name": "A recorded run"}
-    recorded_board(done, feed(done, 0)[0], seconds=float(given["recorded"]), head=Place("self", 1, 2), **words)
+    recorded_board(done, feed(done, 0)[0], seconds=float(given["recorded"]), head=HeadIndex("self", 1, 2), **words)
 else:
     polling = live_board(run, earlier=earlier, panels=ALL, name="A scripted run")
     st.text(f"page knows: {run.state if run else 'nothing'}, polling: {polling}")

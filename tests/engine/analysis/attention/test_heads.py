@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from engine.analysis.attention.asked import ModelAsked, Place, SampleAsked
+from engine.analysis.attention.asked import HeadIndex, ModelAsked, SampleAsked
 from engine.analysis.attention.changes import each_head_off, other_scores, tempered, without_heads
 from engine.analysis.attention.heads import NONE, entropy, heads, kind_scores, mean_distance, name_of
 from engine.analysis.attention.model import held_out, model_of, run_with_cache
@@ -16,7 +16,7 @@ LENGTH = 9
 CAUSAL = torch.ones(1, LENGTH, LENGTH).tril().bool()
 ALL = torch.ones_like(CAUSAL)
 MODEL = ModelAsked(tiny_config(seq_len=4), step=0)
-PLACE = Place("self", 1, 3)
+PLACE = HeadIndex("self", 1, 3)
 
 
 def fixed(offset: int) -> torch.Tensor:

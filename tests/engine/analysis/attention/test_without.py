@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from engine.analysis.attention.asked import ModelAsked, Place
+from engine.analysis.attention.asked import HeadIndex, ModelAsked
 from engine.analysis.attention.changes import heads_off
 from engine.analysis.attention.model import own_sequence_read
 from engine.analysis.attention.parts import Part, parts_named, parts_of
@@ -83,7 +83,7 @@ def test_a_head_is_taken_away_as_where_it_is_multiplied_by_zero(family: str) -> 
     model = tiny_model(family=family).eval()
     kinds = ("self", "encoder", "cross") if family == "encoder_decoder" else ("self",)
     for which in kinds:
-        place = Place(which, 1, 2)
+        place = HeadIndex(which, 1, 2)
         with heads_off(model, [place]):
             expected = read(model, **given_to(model))
         taken = without_parts(model, [Part("head", which, 1, 2)])

@@ -23,7 +23,7 @@ from engine.experiments.experiment import Claim, difference
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.encoding.learned_needs_data import MOSTLY_SHORT, OFTEN, RARELY
 from engine.experiments.issues.encoding.no_encoding import bag_bound
-from engine.experiments.issues.issue import GROUPS, HEADINGS, Issue, Source, read_issue
+from engine.experiments.issues.issue import GROUPS, HEADINGS, Issue, Publication, read_issue
 from engine.experiments.key_figure import ANSWERS, KeyFigure, Row
 from engine.foundation.glossary import TERMS
 
@@ -249,7 +249,7 @@ def test_each_heading_gives_its_part(tmp_path: Path) -> None:
     assert (issue.title, issue.summary) == ("A title", "Two lines of a summary.")
     assert issue.mechanism == "\nA formula $x_1$:\n$$x = 1$$\n\n- and a list\n\n"
     assert (issue.remedies, issue.notes) == (("A remedy over two lines.", "Another."), ())
-    assert issue.sources == (Source("Somebody 2020, A paper (section 3)", "https://example.org/a"),)
+    assert issue.sources == (Publication("Somebody 2020, A paper (section 3)", "https://example.org/a"),)
     assert issue.key_figure == KeyFigure(
         claim="first", sample="reads 1", question="More over two lines?", quantity="Loss", subject="the loss", change="With it",
         rows=(Row("before", "b", "loss"), Row("after", "a", "loss")), remedy="Do it.",

@@ -10,7 +10,7 @@ from engine.estimate.layout import metric_names
 from engine.experiments.story import STEPS
 from engine.experiments.story.questions import MOST, PICTURES, QUESTIONS, percent
 from engine.experiments.story.readings import equal_symbols, heads_of
-from engine.experiments.story.steps import Step
+from engine.experiments.story.steps import StoryStep
 from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Started
 from engine.runs.log import EventLog
 from engine.settings.costs import Memory
@@ -31,7 +31,9 @@ def test_there_are_six_about_one_task_and_each_has_a_title_and_a_question_of_its
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.title)
-def test_every_allowed_value_makes_a_run_that_differs_in_this_setting_alone_and_the_words_are_few(step: Step) -> None:
+def test_every_allowed_value_makes_a_run_that_differs_in_this_setting_alone_and_the_words_are_few(
+    step: StoryStep,
+) -> None:
     assert 2 <= len(step.values) <= 4
     assert len(set(step.values)) == len(step.values)
     assert step.first in step.values
@@ -99,7 +101,7 @@ def events_of(
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.title)
-def test_whatever_a_run_did_exactly_one_answer_is_right_once_it_has_finished(step: Step) -> None:
+def test_whatever_a_run_did_exactly_one_answer_is_right_once_it_has_finished(step: StoryStep) -> None:
     for config in map(step.config, step.values):
         for accuracy in (0.0, CHANCE, 0.3, 0.985, 0.99, 1.0):
             for heads in ([False], [True, False], [True]):
