@@ -27,8 +27,7 @@ from engine.experiments.frames import evidence_frame
 from engine.foundation.errors import JobError
 from engine.foundation.files import data_folder
 from engine.foundation.formatting import counted
-from engine.foundation.job import AnswerT
-from engine.foundation.job import Job
+from engine.foundation.job import AnswerT, Job
 from engine.tasks import PLAIN
 from pages.parts.app.in_markdown import escaped, in_markdown
 from pages.parts.app.questions import Remembered, ask, ask_once
