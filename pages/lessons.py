@@ -5,7 +5,7 @@ import streamlit as st
 from engine.experiments.lessons import LESSONS
 from pages.parts.app.in_markdown import escaped, say_ignored
 from pages.parts.lessons import SETTINGS, show_own, show_ways, titles
-from pages.parts.stage.presenting import base_address
+from pages.parts.stage.qr import base_address
 
 _, ignored = SETTINGS.open_address()
 say_ignored(ignored)

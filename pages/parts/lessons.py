@@ -23,7 +23,8 @@ from engine.foundation.formatting import counted
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import ModelSettings, PageState
-from pages.parts.stage.presenting import CODE, go_to, link_of, only_here, presenting, show_qr_code, start_lesson
+from pages.parts.stage.presenting import CODE, go_to, link_of, presenting, start_lesson
+from pages.parts.stage.qr import only_here, show_qr_code
 
 STEPS = "steps"
 QR_WIDTH = 220

@@ -5,7 +5,8 @@ from urllib.parse import parse_qsl, urlsplit
 from engine.config.run_config import RunConfig
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS, Lesson, LessonStep, from_code, lab_step, to_code
-from pages.parts.stage.presenting import BEATS, TOO_LONG, Presenting, link_of, qr_code
+from pages.parts.stage.presenting import BEATS, Presenting, link_of
+from pages.parts.stage.qr import TOO_LONG, qr_code
 from tests.pages.looking import Open, labels, press, said
 
 

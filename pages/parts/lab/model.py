@@ -6,6 +6,7 @@ import streamlit as st
 
 from engine.config.run_config import RunConfig, changes_between
 from engine.settings.errors import ConfigError
+from pages.parts.app.presses import last_received, received
 from pages.parts.boards.component import Plain
 from pages.parts.boards.live.stack import PartKind, part_kinds, stack_of
 from pages.parts.lab.controls import submit
@@ -16,8 +17,8 @@ TRAINING = ("Training", "Data")
 """The groups of settings that change no model."""
 KEY = "board"
 """The key of the lab's board."""
-HEARD = "board.heard"
-"""The session key of the number of the last click on a part that was done."""
+RECEIVED = "board.received"
+"""The session key of the number of the last click on a part that was received."""
 
 
 def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
@@ -30,22 +31,16 @@ def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
         for name, part in model["parts"].items()
         for kind in [part_kinds()[name]]
     }
-    return model | {"parts": parts, "changed": changed, "controls": True, "heard": st.session_state.get(HEARD, 0)}
+    return model | {"parts": parts, "changed": changed, "controls": True, "received": last_received(RECEIVED)}
 
 
 def act() -> None:
-    """Parts of the picture were clicked: change the settings, open the group of settings, or train, as they ask.
-
-    A message repeats what the browser does not know to be done (``acts.js``); what is done has no larger number than ``heard``.
-    """
-    told = (st.session_state.get(KEY) or {}).get("act") or []
-    asked = [one for one in told if one["number"] > st.session_state.get(HEARD, 0)]
+    """Parts of the picture were clicked: change the settings, open the group of settings, or train, as they ask."""
     changes: Plain = {}
-    for one in asked:
-        changes |= {name: value for name, value in one.get("set", {}).items() if _free(name)}
-        if one.get("open"):
-            open_settings(one["open"])
-        st.session_state[HEARD] = one["number"]
+    for asked in received((st.session_state.get(KEY) or {}).get("act"), RECEIVED):
+        changes |= {name: value for name, value in asked.get("set", {}).items() if _free(name)}
+        if asked.get("open"):
+            open_settings(asked["open"])
     if changes:
         SETTINGS.put(changes)
         with suppress(ConfigError):  # the page says which settings do not go together

@@ -16,7 +16,7 @@ from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import mine, visitor
 from pages.parts.lab.form import IN_SIGHT
 from pages.parts.lab.state import SETTINGS, address, share_link
-from pages.parts.stage.presenting import only_here, show_qr_code
+from pages.parts.stage.qr import only_here, show_qr_code
 
 
 def show_lengths(run: Run) -> None:

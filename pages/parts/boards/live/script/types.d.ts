@@ -144,19 +144,14 @@ export interface Model {
   parts: Record<string, Part>
   controls: boolean
   changed?: boolean
-  /** The number of the last act that the page has done. */
-  heard?: number
+  /** The number of the last act that the page has received. */
+  received?: number
 }
 
 /** What is asked of the page by a part of the model. */
 export interface Act {
   set?: Foreign
   open?: string
-}
-
-/** The same with its number; later ones have larger numbers. */
-export interface NumberedAct extends Act {
-  number: number
 }
 
 /** A sentence and the issue that it links. */

@@ -1,7 +1,7 @@
 // The picture of the whole model and one sequence: from the symbols through all layers and heads to what is written.
 // It is a control: a click on a part says what it does and takes it away; symbols change places by dragging.
 
-import { actsOf } from "./acts.js"
+import { newPresses } from "../../../shell/script/presses.js"
 import { chosenIn, leadingTo, numbersAt, readingIn, rightAfter } from "./chosen.js"
 import { layoutOf, MOST_POSITIONS } from "./layout.js"
 import { modelParts } from "./layers.js"
@@ -22,7 +22,7 @@ import { downloads } from "../../../shell/script/downloads.js"
 /** @import { Layout } from "./layout.js" */
 /** @import { Answered, Question } from "./looks.js" */
 /** @import { Seen } from "./seen.js" */
-/** @import { At, Head, LiveBoard, LivePanel, Model, PartAt, Sample, Sentence, Snapshot } from "../types.d.ts" */
+/** @import { Act, At, Head, LiveBoard, LivePanel, Model, PartAt, Sample, Sentence, Snapshot } from "../types.d.ts" */
 
 /**
  * What is drawn: of which model, snapshot and sample; what was looked at; what leads to the symbol that is followed.
@@ -49,7 +49,12 @@ export function stackPanel(board, title) {
   const touch = () => board.painter.touch(panel)
   const looks = newLooks(board, touch)
   const own = ownSequence(looks)
-  const act = actsOf(board)
+  /** @type {ReturnType<typeof newPresses<Act>>} */
+  const presses = newPresses()
+  const act = (/** @type {Act} */ asked) => {
+    presses.confirm(board.data.model?.received ?? 0)
+    board.trigger("act", presses.add(asked))
+  }
   const sentence = sentenceLine()
   const paths = pathsDrawing()
   const parts = modelParts(

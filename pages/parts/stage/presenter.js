@@ -1,6 +1,8 @@
 // The keys of a lesson: P presents, arrows and page keys (a presenter's remote) step, 1 to 3 guess, Q shows the link as
 // a QR code, B blanks, Escape leaves. And the minutes left.
 
+import { newPresses } from "../boards/shell/script/presses.js"
+
 /** @type {Record<string, string>} */
 const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "leave" }
 for (const guess of ["1", "2", "3"]) KEYS[guess] = guess
@@ -20,34 +22,22 @@ const within = (/** @type {Event} */ event, /** @type {string} */ where) =>
  *   `drawing`: an SVG, made by the page; `problem`: why there is none; `open`: whether it is the first beat
  * @typedef {{on: true, received: number, left: number, place: string, code: Code}} Lesson `received`: the number of the
  *   last press that the page has received
- * @type {{data: Lesson | {on: false, received: number, place?: string}, setState: Component["setStateValue"],
- *   presses: [number, string][], number: number, blank: HTMLElement | null, clock: HTMLElement | null,
- *   code: HTMLDialogElement | null, since: number, clicked: boolean, ticking?: ReturnType<typeof setInterval>}}
- *   `presses`: those that the page has not received yet, each with its number; `number`: that of the last press
+ * @type {{data: Lesson | {on: false, received: number, place?: string}, trigger: Component["setTriggerValue"],
+ *   blank: HTMLElement | null, clock: HTMLElement | null, code: HTMLDialogElement | null, since: number,
+ *   clicked: boolean, ticking?: ReturnType<typeof setInterval>}}
  */
 const shown = {
   data: { on: false, received: 0 },
-  setState: () => {},
-  presses: [],
-  number: 0,
+  trigger: () => {},
   blank: null,
   clock: null,
   code: null,
   since: 0,
   clicked: false,
 }
+const presses = newPresses()
 
-/**
- * Tell the page of a press. It is told again with each later one until the page has received it, so that none is lost
- * while the page is drawn.
- *
- * @param {string} press
- */
-function tell(press) {
-  shown.number += 1
-  shown.presses = [...shown.presses, [shown.number, press]]
-  shown.setState("pressed", shown.presses)
-}
+const tell = (/** @type {string} */ key) => shown.trigger("pressed", presses.add({ key }))
 
 /**
  * Whether a key belongs to what has the focus: text is written there, or arrows move a choice that was reached by keys.
@@ -142,8 +132,8 @@ function press(event) {
   if (event.key === "Tab") shown.clicked = false
   if (taken(event)) return
   if (event.key.toLowerCase() === "p" && !event.shiftKey) return tell("present")
-  const { data, presses, code } = shown
-  if (!data.on && !presses.length) return // after a P on its way, the next keys are those of the lesson
+  const { data, code } = shown
+  if (!data.on && !presses.confirm(data.received)) return // after a P on its way, the next keys are those of the lesson
   if (event.key.toLowerCase() === "b" || event.key === ".") {
     event.preventDefault()
     if (shown.blank) wake()
@@ -166,19 +156,18 @@ function press(event) {
  *
  * @param {Component} component
  */
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data, parentElement, setTriggerValue }) {
   if (!shown.ticking) {
     document.addEventListener("keydown", press, true) // before what has the focus, which may keep a key to itself
     document.addEventListener("pointerdown", click, true)
     shown.ticking = setInterval(draw, 5000)
   }
   const { place } = shown.data
-  const presses = shown.presses.filter(([number]) => number > data.received)
-  const number = Math.max(shown.number, data.received)
-  Object.assign(shown, { data, setState: setStateValue, presses, number, since: performance.now() })
+  const moves = presses.confirm(data.received)
+  Object.assign(shown, { data, trigger: setTriggerValue, since: performance.now() })
   draw()
   if (data.on && data.place !== place) document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0)
-  const open = data.on && data.code.open && !presses.length // a press on its way has left this beat
+  const open = data.on && data.code.open && !moves // a press on its way has left this beat
   if (open) showCode(data.code)
   else if (shown.code?.dataset.beat === "true") hideCode()
   // Streamlit also calls this when newer data replace these; what listens and what is shown then stays.

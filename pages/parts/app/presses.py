@@ -1,0 +1,25 @@
+"""Presses of keys and of parts of a picture, as a component's script tells them: none is lost, and none counts twice.
+
+While a page draws, the browser keeps only the latest message of a component. So each message repeats all presses that the page has not
+confirmed, each with its number (``pages/parts/boards/shell/script/presses.js``).
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import streamlit as st
+
+
+def received(told: Iterable[Mapping[str, Any]] | None, name: str) -> list[Mapping[str, Any]]:
+    """The presses of a message that were in none before, in their order. Call it once per message, in its callback. ``name``: the session
+    key under which the number of the last one is kept."""
+    new = [press for press in told or () if press["number"] > last_received(name)]
+    if new:
+        st.session_state[name] = new[-1]["number"]
+    return new
+
+
+def last_received(name: str) -> int:
+    """The number to send to the script: it repeats no press up to this one."""
+    last: int = st.session_state.get(name, 0)
+    return last

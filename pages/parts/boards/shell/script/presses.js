@@ -1,0 +1,35 @@
+// Presses of keys and of parts of a picture, kept until the page has received them.
+
+/**
+ * Presses that are told to the page. While the page draws, the browser keeps only its latest message: so each message
+ * repeats, in order, all presses that the page has not confirmed, and the page takes each once, by its number.
+ *
+ * @template {object} Press
+ */
+export function newPresses() {
+  /** @type {(Press & {number: number})[]} */
+  let kept = []
+  let last = 0
+  return {
+    /**
+     * The message that tells one more press.
+     *
+     * @param {Press} press
+     */
+    add(press) {
+      last = Math.max(last + 1, Date.now()) // a script that begins anew goes on counting
+      kept = [...kept, { ...press, number: last }]
+      return kept
+    },
+    /**
+     * The page has received all presses up to a number; returns whether others are on their way.
+     *
+     * @param {number} upto
+     */
+    confirm(upto) {
+      last = Math.max(last, upto) // the clock may have been set back
+      kept = kept.filter(({ number }) => number > upto)
+      return kept.length > 0
+    },
+  }
+}

@@ -1,0 +1,136 @@
+"""The presenter of a lesson: the keys of a keyboard or a remote, the QR code of the link, and the row of steps of who goes alone."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from engine.experiments.issues import ISSUES
+from engine.experiments.lessons import Lesson, LessonStep
+from engine.settings.names import meant
+from pages.parts.app.presses import last_received, received
+from pages.parts.boards.component import joined
+from pages.parts.stage.presenting import (
+    CODE,
+    ISSUES_FILE,
+    Presenting,
+    choose_guess,
+    go_to,
+    link_of,
+    new_class,
+    note_run,
+    presented,
+    presenting,
+    put,
+    start_lesson,
+)
+from pages.parts.stage.qr import TOO_LONG, base_address, only_here, qr_code
+
+HERE = Path(__file__).parent
+SCRIPT = "presenter.script"
+"""The key of the component that listens to the keys."""
+WAITING, RECEIVED = "presenter.waiting", "presenter.received"
+"""Session keys: the presses that are still to be followed, and the number of the last one received."""
+GUESSES = ("1", "2", "3")
+"""The keys of the three guesses, in the order of :data:`engine.experiments.key_figure.ANSWERS`."""
+
+
+def show_presenter(file: str) -> None:
+    """Follow the keys of a keyboard or a presenter's remote, and listen to the next ones. ``file``: of the page that is shown.
+
+    The keys are followed before anything is drawn: a script run never shows the beat that they have left. A lesson that is not presented
+    has a row with its steps instead.
+    """
+    waiting: list[str] = st.session_state.setdefault(WAITING, [])
+    while waiting:  # a step to another page leaves the rest to the script run of that page
+        pressed, now = waiting.pop(0), presenting()
+        if pressed == "present" or (now is not None and now.on):
+            _follow(pressed, now, file)
+    now, on = presenting(), presented()
+    style = (HERE / "presenter.css").read_text("utf-8") if on else "/* not presented */"
+    st.html(f"<style>{style}</style>")  # always there: what is only taken away goes last, and boards would still see it
+    data: dict[str, object] = {"on": on, "received": last_received(RECEIVED)}
+    if now is not None and on:  # only who presents shows the code
+        base = base_address(file.removesuffix(".py").replace("_", "-"))
+        link = link_of(now.lesson, base, present=False, classroom=now.classroom)
+        drawing = qr_code(link)
+        data |= {
+            "left": now.lesson.minutes * 60 - (time.time() - now.began),
+            "place": f"{now.at + 1} of {len(now.lesson.steps)}",
+            "code": {
+                "open": now.beat == CODE,
+                "link": link,
+                "drawing": drawing,
+                "problem": "" if drawing else TOO_LONG,
+                "warning": " ".join(filter(None, (only_here(link), _uncounted(now)))),
+            },
+        }
+    with st.container(key="presenter"):
+        _script()(key=SCRIPT, data=data, on_pressed_change=_receive)
+    if now is not None and not on and (pressed := _row(now)):
+        _follow(pressed, now, file)
+        st.rerun()
+
+
+def _receive() -> None:
+    """Take the presses that the script tells, before the script run: whatever interrupts it, they wait."""
+    told = (st.session_state.get(SCRIPT) or {}).get("pressed")
+    st.session_state.setdefault(WAITING, []).extend(str(press["key"]) for press in received(told, RECEIVED))
+
+
+@st.cache_resource
+def _script() -> Any:
+    return st.components.v2.component("attention_lab_presenter", js=joined(HERE / "presenter.js"))
+
+
+def _uncounted(now: Presenting) -> str:
+    """A warning where guesses are asked for and there is no class in which they are counted, else an empty text."""
+    if now.classroom or not any(step.issue for step in now.lesson.steps):
+        return ""
+    return "Guesses are not counted: no class is open, or the disk is full. Press P twice to try again."
+
+
+def _row(now: Presenting) -> str:
+    """The steps of a lesson that is gone through alone; returns what was pressed."""
+    last = len(now.lesson.steps) - 1
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson-row"):
+        words = f"{now.lesson.title} · step {now.at + 1} of {last + 1}"
+        if now.classroom:
+            words += " · this class counts guesses, without names"
+        st.markdown(f":gray[:material/route: {words}]", width="stretch")
+        pressed = {
+            "back": st.button("Step back", icon=":material/arrow_back:", type="tertiary", disabled=now.at == 0),
+            "next": st.button("Next step", icon=":material/arrow_forward:", type="tertiary", disabled=now.at == last),
+            "present": st.button("Present", icon=":material/co_present:", type="tertiary", help="The key P"),
+            "leave": st.button("Leave", icon=":material/close:", type="tertiary", help="Leave the lesson; you stay on this page."),
+        }  # fmt: skip
+    return next((name for name, was in pressed.items() if was), "")
+
+
+def _follow(pressed: str, now: Presenting | None, file: str) -> None:
+    """Do what a key or a button says; nothing where it means nothing now."""
+    if now is None:
+        slug = meant(st.query_params.get("issue", ""), ISSUES)
+        if pressed == "present" and file == ISSUES_FILE and slug in ISSUES:
+            start_lesson(Lesson(ISSUES[slug].title, (LessonStep(10, slug),)))
+        return
+    match pressed:
+        case "present":
+            classroom = now.classroom or ("" if now.on else new_class())
+            put(replace(now, on=not now.on, beat=0, classroom=classroom))
+        case "leave":
+            put(None)
+        case "next" if now.on and not now.last_beat:
+            put(replace(now, beat=now.beat + 1))
+        case "next" if now.at + 1 < len(now.lesson.steps):
+            go_to(now, now.at + 1)
+        case "back" if now.on and now.beat > (0 if now.at else CODE):
+            put(replace(now, beat=now.beat - 1))
+        case "back" if now.at > 0:
+            earlier = replace(now, at=now.at - 1)
+            note_run(earlier)
+            go_to(earlier, earlier.at, beat=len(earlier.beats) - 1)
+        case key if key in GUESSES and now.step.issue and now.beat <= now.beats.index("guess"):
+            choose_guess(now, GUESSES.index(key))

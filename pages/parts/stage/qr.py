@@ -1,0 +1,41 @@
+"""A link to share: the address of the app, and the link as a QR code."""
+
+from functools import lru_cache
+from typing import Literal
+from urllib.parse import urlsplit
+
+import segno
+import streamlit as st
+
+TOO_LONG = "This link is too long for a QR code."
+
+
+def base_address(page: str) -> str:
+    """The address of the app, with a slash at its end. ``page``: the address of the page that is shown."""
+    return (st.context.url or "").split("?")[0].removesuffix("/").removesuffix(page)
+
+
+def only_here(link: str) -> str:
+    """A warning where a link works on this machine only, else an empty text."""
+    here = urlsplit(link).hostname in ("localhost", "127.0.0.1")
+    return (
+        "This address works on this machine only. Open the app by the name that your class can reach." if here else ""
+    )
+
+
+@lru_cache
+def qr_code(link: str) -> str:
+    """The link as a QR code, an SVG drawing, black on white in both themes; empty where the link is too long for one (2,953 bytes)."""
+    try:
+        code = segno.make(link, micro=False)
+    except segno.DataOverflowError:
+        return ""
+    return code.svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2, omitsize=True)
+
+
+def show_qr_code(link: str, width: int | Literal["content"] = "content") -> None:
+    """The link as a QR code, ``width`` pixels wide, or why there is none."""
+    if drawing := qr_code(link):
+        st.image(drawing, width=width)
+    else:
+        st.caption(TOO_LONG)
