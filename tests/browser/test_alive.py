@@ -145,7 +145,7 @@ def test_the_untrained_model_answers_and_is_changed_in_its_controls_and_in_its_p
     stack.locator(".layer-row").nth(1).wait_for()
     skip = stack.locator(".part.skip").first
     skip.click()
-    stack.get_by_role("dialog").get_by_role("button", name="Train without skips").click()
+    stack.get_by_role("dialog").get_by_role("button", name="Train without skip connections").click()
     page.wait_for_url(re.compile("skips=false"))
     stack.locator(".part.skip.off").first.wait_for()
     stack.get_by_text("This model has no skip connections.").wait_for()
@@ -154,7 +154,7 @@ def test_the_untrained_model_answers_and_is_changed_in_its_controls_and_in_its_p
     page.keyboard.press("Escape")
     skip.focus()
     page.keyboard.press("Enter")
-    stack.get_by_role("dialog").get_by_role("button", name="Train with skips").click()
+    stack.get_by_role("dialog").get_by_role("button", name="Train with skip connections").click()
     page.wait_for_url(lambda url: "skips" not in url)
 
 

@@ -1,7 +1,7 @@
 """Python imports this at its start where the folder is on PYTHONPATH: it keeps the process, and its children, off the network.
 
-Each line of the file that PYTHON_CALLS_FILE names is JSON: a process that began, or an address that one looked up or connected
-to. What is not on this machine is written down and then refused.
+Each line of ``notes.jsonl`` beside this file is JSON: a process that began, or an address that one looked up or connected to. What is
+not on this machine is written down and then refused. A test takes a copy of this file into a folder of its own.
 """
 
 import ipaddress
@@ -9,7 +9,7 @@ import json
 import os
 import sys
 
-FILE = os.environ.get("PYTHON_CALLS_FILE", "")
+FILE = os.path.join(os.path.dirname(__file__), "notes.jsonl")
 OPENING = ("socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "socket.gethostbyname")
 
 
@@ -42,6 +42,5 @@ def watch(event: str, arguments: tuple[object, ...]) -> None:
         raise OSError(f"{event} to {host}: this process may only speak with its own machine.")
 
 
-if FILE:
-    note(began=sys.orig_argv)
-    sys.addaudithook(watch)
+note(began=sys.orig_argv)
+sys.addaudithook(watch)

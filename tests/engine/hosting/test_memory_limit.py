@@ -47,7 +47,7 @@ def test_a_tensor_that_is_too_large_is_an_error_and_the_process_goes_on(beside: 
 
 WARM_UP = """
 import gc, importlib, re
-from engine.foundation.fork_server import WARM
+from engine.foundation.forked import WARM
 for module in WARM:
     importlib.import_module(module)
 gc.collect()

@@ -85,7 +85,7 @@ def test_a_picture_of_joined_signs_is_one_piece_and_what_cannot_be_seen_is_named
 
 def test_the_words_of_the_plays_are_those_of_all_stored_results() -> None:
     digest, count = hashlib.sha256(), 0
-    for name in plays.files():
+    for name in plays.members():
         parts = pieces(plays.read(name), "words")
         digest.update("\0".join(parts).encode())
         count += len(parts)

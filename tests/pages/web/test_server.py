@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 import signal
 import urllib.error
 import urllib.request
@@ -61,10 +62,12 @@ async def test_named_origins_are_let_in_and_none_asks_outside(tmp_path: Path, mo
     for name in PROXIES:  # with a proxy, every request would go to that, which may stand on this machine
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
-    notes, named = tmp_path / "notes.jsonl", ("https://lab.example.org", "https://www.example.org")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    shutil.copy(ROOT / "tests" / "outside" / "sitecustomize.py", outside)
+    notes, named = outside / "notes.jsonl", ("https://lab.example.org", "https://www.example.org")
     watched = {
-        "PYTHONPATH": str(ROOT / "tests" / "outside"),
-        "PYTHON_CALLS_FILE": str(notes),  # its processes note there that they began and whom they ask
+        "PYTHONPATH": str(outside),  # its processes note there that they began and whom they ask
         "ATTENTION_LAB_WORKERS": "1",
         "STREAMLIT_SERVER_CORS_ALLOWED_ORIGINS": " ".join(named),
     }
