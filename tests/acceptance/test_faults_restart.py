@@ -82,7 +82,11 @@ async def test_a_second_server_shows_the_run_of_the_first_and_leaves_it_alone(tm
             await until(lambda: seen.state == "paused")
             assert seen.step >= board.step
             await until(lambda: are_gone(workers))
+            assert tab.errors == 0
+        async with here.tab("lab", f"run={board.run}") as tab:
+            seen = await shown(tab)
             step = seen.step
+            await until(lambda: tab.has("Resume") and "Resume" not in tab.disabled)
             await tab.press("Resume")  # the second goes on with it
             await until(lambda: seen.step > step)
             await tab.press("Stop")
