@@ -67,7 +67,7 @@ class Prediction:
 
 
 def predict(config: RunConfig, measured: Speed | None = None) -> Prediction:
-    """What a run takes; ``measured``: the speed of this machine, by default the one that is stored."""
+    """The parameters, memory and time of a run; ``measured``: the speed of this machine, by default the stored one."""
     sizes = shapes(config)
     parts = count_parameters(config, **sizes.of_model)
     flops = flops_per_step(config, parts, sizes.length, sizes.source_length)

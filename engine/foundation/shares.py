@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 Claim = tuple[str, ...]
-"""Who asks, from the outside in: network address, visitor, and where one visitor's runs take turns, the run."""
+"""The name under which a share counts, from the outside in: network address, visitor and, among one visitor's runs, the run."""
 HEAD_START = 1.0
 """How far those with something new may be ahead of the others and still go first: in seconds, where time is shared."""
 MOST = 1000
@@ -52,7 +52,7 @@ class Shares:
             self._forget()
 
     def _before(self, part: Claim) -> float:
-        """What a part has had, as it counts for the next turn."""
+        """The account of a part, as it counts for the next turn."""
         return max(self._had.get(part, 0.0), self._least.get(part[:-1], 0.0))
 
     def _forget(self) -> None:

@@ -20,7 +20,7 @@ UNKNOWN = 0
 UNKNOWN_NAME = "�"
 WORD = re.compile(r"\w")
 LINE_END = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
-"""What ends a line in the files of other systems: carriage return, tab and feed of printers, and Unicode's own signs."""
+"""The line ends in files of other systems: carriage return, vertical tab and form feed, and Unicode's own signs."""
 EXTENDING = ("Mn", "Mc", "Me", "Cf")
 """The categories of what belongs to the character before it: marks, such as vowel signs, and joiners and other format characters."""
 BREAK = "\u200b"

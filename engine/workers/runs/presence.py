@@ -1,4 +1,4 @@
-"""For whom each run is trained, and who of these has a page open."""
+"""The visitors for whom each run is trained, and whether they have a page open."""
 
 import hashlib
 import secrets
@@ -13,7 +13,7 @@ LEFT_FOR = 5.0
 
 
 class Presence:
-    """Who of the runs' followers is here, as it was at the last look. Whoever calls it holds the supervisor's lock."""
+    """The followers of runs that have a page open, as of the last look. The caller holds the supervisor's lock."""
 
     def __init__(self, here: Callable[[str], bool]) -> None:
         """``here``: whether the visitor of that id has a page open."""

@@ -20,7 +20,7 @@ REPEATS = "It repeats the steps that were not saved, at most about a minute; the
 
 
 class Phase(Enum):
-    """Where a run stands on its way through the pool."""
+    """The phase of a run on its way through the pool."""
 
     WAITING = "It waits for a worker."
     GIVEN = "A worker has it and has not come to it."
@@ -45,7 +45,7 @@ class QueuedRun:
     saved_step: int = 0
     """The step of the state in its folder; 0 where none was saved."""
     followers: tuple[Visitor, ...] = ()
-    """For whom it is trained: its owner; of a trial, everybody whose experiment waits for it."""
+    """The visitors who wait for it: its owner; of a trial, everybody whose experiment needs it."""
     early_steps: int = 0
     """The single steps that were asked for and are not taken yet."""
     returned: int = 0
@@ -134,7 +134,7 @@ class QueuedRun:
 
     @property
     def wanted(self) -> list[protocol.Control]:
-        """What was asked of the run since its worker was asked to suspend it; empty where it stays suspended."""
+        """The commands for the run since its worker was asked to suspend it; empty where it stays suspended."""
         if self.phase is not Phase.RETURNING:
             return []
         if not self.request.paused:
