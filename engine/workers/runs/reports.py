@@ -1,4 +1,4 @@
-"""What workers report on their runs, and what becomes of a run whose worker ends or whose app closes."""
+"""The reports of workers on their runs, and the next phase of a run whose worker ends or whose app closes."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -39,6 +39,6 @@ def _of_who_has_most(short: QueuedRun, able: Sequence[QueuedRun], had: Counter[C
 
 
 def _parts(run: QueuedRun) -> list[Claim]:
-    """What a run counts for: its network address, and its visitor there."""
+    """The claims under which a run counts: that of its network address, and that of its visitor there."""
     claim = run.request.visitor.claim
     return [claim[:1], claim]

@@ -75,7 +75,7 @@ class Asked:
     stored: Sequence[Trial] = ()
     """Trials that are not trained again, beside those in the cache."""
     comparison: Comparison | None = None
-    """Where a design is compared. Its name is then that of the run and of the stored evidence, which is written after a stop, too."""
+    """The comparison, where a design is compared. Run and stored evidence have its name; the evidence is written after a stop, too."""
 
 
 def run_of(

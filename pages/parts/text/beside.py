@@ -75,7 +75,7 @@ def _say_passed(run: Run) -> None:
 
 
 def _scores(run: Run, known: Counted | None) -> Mapping[str, float]:
-    """What the last validation measured; before it, and in a run of an earlier version, only the share of unknown tokens in all held-out
+    """The scores of the last validation; before it, and in a run of an earlier version, only the share of unknown tokens in all held-out
     text."""
     rows = (event for event in reversed(list(run.events.landmarks())) if isinstance(event, Progress))
     scores = next((event.validation for event in rows if event.validation is not None), {})

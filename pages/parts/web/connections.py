@@ -46,7 +46,8 @@ class Connection(Protocol):
 
 @dataclass(frozen=True)
 class Debt:
-    """What the other side of a connection owes the server. It is equal to an earlier one while nothing of it has come."""
+    """The part of an exchange that the client still owes: the rest of its request, or to read the answer. Two debts are equal while
+    nothing of it has come."""
 
     cycle: Cycle | None
     """The last request; None before the first one."""

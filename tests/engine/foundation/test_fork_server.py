@@ -4,7 +4,6 @@ are the same to whoever uses them."""
 import os
 import resource
 import signal
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,15 +32,6 @@ SECRETS = (
     "ATTENTION_LAB_FRAME_ANCESTORS",
 )
 forks = pytest.mark.skipif(not FORKS, reason="nothing is forked here")
-
-
-@pytest.fixture
-def cold(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForkServer]:
-    """A fork server of this test's own, which imports nothing and so is there soon."""
-    monkeypatch.setattr(forked, "WARM", ())
-    monkeypatch.setattr(forked, "FORK_SERVER", server := ForkServer())
-    yield server
-    server.close()
 
 
 def told(*arguments: str) -> tuple[Child, dict[str, Any]]:

@@ -21,16 +21,6 @@ told_to = WeakKeyDictionary[FairShare, dict[str, Followers]]()
 """The followers of which each has been told."""
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def turns(clock: Clock) -> FairShare:
-    return FairShare(clock)
-
-
 def add(turns: FairShare, run: LiveRun, *followers: tuple[str, str], here: bool = True) -> LiveRun:
     turns.runs.append(run)
     told = told_to.setdefault(turns, {})

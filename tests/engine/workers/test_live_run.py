@@ -89,16 +89,6 @@ def steps_in(events: list[Event]) -> list[int]:
     return [event.step for event in events if isinstance(event, Progress)]
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def turns(clock: Clock) -> FairShare:
-    return FairShare(clock)
-
-
 def test_measuring_the_result_is_cut_into_slices_and_not_told(clock: Clock) -> None:
     run = started(Timed(clock, 0.01, pieces=100), steps=2)
     told, slices, longest = list[Event](), 0, 0.0

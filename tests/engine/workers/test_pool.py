@@ -279,15 +279,6 @@ def test_a_worker_that_is_stopped_from_outside_costs_its_runs_nothing(tmp_path: 
             written_once(run)
 
 
-@pytest.fixture
-def cold(monkeypatch: pytest.MonkeyPatch) -> Iterator[ForkServer]:
-    """A fork server of this test's own, which imports nothing and so is there soon."""
-    monkeypatch.setattr(forked, "WARM", ())
-    monkeypatch.setattr(forked, "FORK_SERVER", server := ForkServer())
-    yield server
-    server.close()
-
-
 def test_a_killed_fork_server_costs_no_run_and_no_question(tmp_path: Path, cold: ForkServer) -> None:
     with pool_of(tmp_path) as pool:
         run, first = long_run(pool), cold.pid
