@@ -60,7 +60,7 @@ class Suspended:
             for queued in waited:
                 if queued.goes_on:
                     queued.run.suspend()
-                    self._left[queued.run.id] = queued.run, queued.request.visitor
+                    self._note_left(queued)
             self._make_room(now)
             back = [(run, owner) for run, owner in self._left.values() if self._presence.is_here(run.owner)]
             for run, _ in back:
@@ -129,13 +129,18 @@ class Suspended:
         queued.run.suspend()
         with self._lock:
             if left:
-                self._left[queued.run.id] = queued.run, queued.request.visitor
+                self._note_left(queued)
             self._queue.free_slot(worker, queued)
         if queued.phase is Phase.STOPPING:
             self.give_up(queued.run)
         elif wanted := queued.wanted:
             with suppress(Refused):  # it stays suspended, and Resume says why
                 self.bring_back(queued.run, wanted, queued.request.visitor)
+
+    def _note_left(self, queued: QueuedRun) -> None:
+        """Note a run that goes on as soon as its owner is here; one that he has paused, or steps by hand, waits for him to ask."""
+        if not queued.request.paused:
+            self._left[queued.run.id] = queued.run, queued.request.visitor
 
     def bring_back(self, run: Run, controls: Sequence[protocol.Control], by: Visitor) -> None:
         """Queue a suspended run, and control it; where somebody was quicker, nothing happens. Raises Refused where there

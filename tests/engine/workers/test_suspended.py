@@ -189,6 +189,20 @@ def test_one_that_waits_to_go_on_is_suspended_again_where_its_owner_leaves_or_th
     wait_whole(run)
 
 
+def test_one_that_its_owner_steps_by_hand_does_not_go_on_by_itself_when_he_is_back(start: Start) -> None:
+    here = {ME.id}
+    pool = start(lambda visitor: visitor in {*here, YOU.id}, runs_per_worker=1)
+    stepped, resumed = away(pool), away(pool)
+    long_run(pool, visitor=YOU)
+    pool.step(stepped.id, ME)
+    pool.resume(resumed.id, ME)
+    here.clear()
+    until(lambda: stepped.suspended and resumed.suspended)
+    here.add(ME.id)
+    until(lambda: resumed.queue_place == 1)
+    assert stepped.suspended, "else it trains to its end"
+
+
 def test_after_a_restart_its_owner_resumes_it(start: Start) -> None:
     quiet = RecordOptions(snapshots=False, memory=False)
     first = away(start(), pace=20_000.0, record=quiet)
