@@ -1,6 +1,6 @@
 """A comparison of a designed encoding with built-in encodings, as an experiment.
 
-The arms of a task differ in the encoding alone; seeds are paired; the measure of better and the smallest effect worth naming
+The arms of a task differ in the encoding alone; seeds are paired; the measure of better and the smallest effect that counts
 are declared here, before anything runs.
 """
 
@@ -24,7 +24,7 @@ BASE: dict[str, Any] = {**fixed_encoding.ISSUE.base, "learning_rate": 0.01, "ste
 """That issue's settings at twice its learning rate and two thirds of its steps: on the three tasks a Fourier design, table,
 sinusoids and RoPE end within .11 of the accuracy after 300 steps, in the same order wherever they differ by more than .01 (seed 0)."""
 SMALLEST = 0.05
-"""The smallest effect worth naming, in accuracy."""
+"""The smallest effect that counts, in accuracy."""
 RIVALS = tuple(name for name in ENCODINGS if name != DESIGN)
 USUAL = ("learned", "rope")
 """The default rivals, one for positions and one for offsets: on two cores a first finding against both takes about a minute."""

@@ -4,6 +4,8 @@ A documented issue is an experiment with a page of text (:class:`engine.experime
 design is another one (:mod:`engine.experiments.comparison`). Whoever runs, stores or shows experiments needs only this.
 """
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
@@ -19,6 +21,8 @@ MOST_SEEDS = 16
 LARGEST_SEED = 2**31 - 1
 PILOT_SEEDS = range(900, 904)
 """The seeds on which learning rates are chosen (:mod:`engine.experiments.rates`), and which no finding uses."""
+CONFIRMATORY_SEEDS = range(1000, 1016)
+"""The seeds on which the shown findings rest. They are run once, after arms, rates, smallest effects and sentences are fixed."""
 
 Values = Callable[[str, str], np.ndarray]
 """``values(arm, metric)``: the numbers by seed, [seed]; NaN where a seed has none (yet)."""
@@ -57,7 +61,7 @@ class Claim:
     effect: Callable[[Values], np.ndarray]
     """The effect of each seed, [seed]; NaN where it is not known."""
     smallest_effect: float
-    """The smallest effect worth naming, declared beforehand; above 0."""
+    """The smallest effect that counts, declared beforehand; above 0."""
     direction: Literal["more", "less"] = "more"
     """The sign of the effect that the claim predicts."""
     unit: str = ""
@@ -68,13 +72,15 @@ class Claim:
     """The condition of the test, such as "at 512 sequences"."""
     learned: tuple[tuple[str, str, float], ...] = ()
     """(arm, metric, level): arms that must first have learned their task, such as at the trained length before longer ones are asked
-    about. As long as the mean over the seeds is below the level, the claim is undecided."""
+    about. The runs cannot tell while the mean over the seeds is below the level, or for a loss above it."""
+    computed: bool = False
+    """Whether the claim is a formula, a count or a theorem, so that no seed can change it. Such claims are counted apart."""
     about: Literal["issue", "condition", "remedy"] = "issue"
     """The subject of the claim: the issue itself, a condition or negative finding beside it, or a remedy."""
 
     @property
-    def numbers(self) -> list[tuple[str, str]]:
-        """The numbers that the effect is computed from and that must have been learned: (arm, metric)."""
+    def effect_numbers(self) -> list[tuple[str, str]]:
+        """The numbers that the effect is computed from: (arm, metric)."""
         asked: dict[tuple[str, str], None] = {}
 
         def note(arm: str, metric: str) -> np.ndarray:
@@ -82,9 +88,12 @@ class Claim:
             return np.full(1, np.nan)
 
         self.effect(note)
-        for arm, metric, _ in self.learned:
-            note(arm, metric)
         return list(asked)
+
+    @property
+    def numbers(self) -> list[tuple[str, str]]:
+        """The numbers that the effect is computed from and that must have been learned: (arm, metric)."""
+        return list(dict.fromkeys([*self.effect_numbers, *((arm, metric) for arm, metric, _ in self.learned)]))
 
 
 def seed_range(seeds: int, first_seed: int) -> range:
@@ -125,6 +134,8 @@ class Experiment:
     """The number of pilot seeds on which the learning rates are chosen."""
     rates: Mapping[str, float] = field(default_factory=dict)
     """By arm, the learning rate at which it is compared, where that is not the rate of its settings."""
+    rates_at_end: frozenset[str] = frozenset()
+    """The arms whose best learning rate is the last one that was tried on its side."""
 
     def __post_init__(self) -> None:
         seeds = seed_range(self.seeds, self.first_seed)
@@ -172,6 +183,13 @@ class Experiment:
         record = self.record(arm)
         return [self.config(arm).flat(), record.evaluations, record.measurements, self.curves]
 
+    def fingerprint(self, arm: Arm) -> str:
+        """Twelve hexadecimal digits for the settings and the rate of an arm, by which stored numbers are known to be its own."""
+        config = self.config(arm).flat()
+        given = {name: config[name] for name in (*self.base, *arm.settings, "learning_rate") if name in config}
+        told = json.dumps([given, self.record(arm).measurements], sort_keys=True, default=list)
+        return hashlib.sha256(told.encode()).hexdigest()[:12]
+
     def changes(self, arm: Arm) -> list[tuple[Setting, Any, Any]]:
         """The settings of the arm that differ from the first control (or the first arm): setting, value there, value here."""
         reference = next((other for other in self.arms if other.role == "control"), self.arms[0])
@@ -207,6 +225,11 @@ def difference(arm: str, other: str, metric: str) -> Change:
 def above(arm: str, metric: str, level: float = 0.0) -> Change:
     """The effect "this arm's number minus a level known beforehand", such as chance."""
     return Change(level, (arm, metric))
+
+
+def within(arm: str, metric: str, level: float, margin: float) -> Callable[[Values], np.ndarray]:
+    """The effect "the margin minus the distance of this number from a level known beforehand", such as chance: above 0 it stays there."""
+    return lambda values: margin - np.abs(values(arm, metric) - level)
 
 
 def rise(arm: str, metric: str, before: str) -> Change:

@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.experiments.experiment import Values
 from engine.experiments.finding import FEWEST_SEEDS, Finding
+from engine.experiments.statistics import Weighed
 from engine.foundation.formatting import counted, in_bytes
 from engine.foundation.tables import Text
 
@@ -86,14 +87,16 @@ class Outcome:
     agreeing: int
     """The number of seeds that differ the way the means do."""
     answer: Direction | None
-    """The right answer; None while it is undecided."""
+    """The right answer; None where there is none yet, or the runs cannot tell."""
+    also_right: Direction | None
+    """Another answer that is right: the sign of an effect that is there and too small to count."""
     sentence: str
 
 
-def outcome_of(figure: KeyFigure, values: Values, finding: Finding) -> Outcome | None:
+def outcome_of(figure: KeyFigure, values: Values, weighed: Weighed) -> Outcome | None:
     """The outcome of the seeds so far; None before the first seed has both numbers.
 
-    ``values``: the numbers by arm and metric; ``finding``: what was found about the figure's claim.
+    ``values``: the numbers by arm and metric; ``weighed``: the verdict on the figure's claim.
     """
     first = values(figure.before.arm, figure.before.metric)
     second = values(figure.after.arm, figure.after.metric)
@@ -104,27 +107,31 @@ def outcome_of(figure: KeyFigure, values: Values, finding: Finding) -> Outcome |
     before, after = float(first.mean()), float(second.mean())
     sign: Direction = (after > before) - (after < before)  # type: ignore[assignment]
     agreeing = int((np.sign(second - first) == sign).sum())
-    answer: Direction | None = None if finding.sign is None else sign if finding.sign else 0
-    seeds = len(first)
-    sentence = _sentence(figure, before, after, sign, answer, agreeing, seeds)
-    return Outcome(before, after, seeds, agreeing, answer, sentence)
-
-
-def _sentence(
-    figure: KeyFigure, before: float, after: float, sign: Direction, answer: Direction | None, agreeing: int, seeds: int
-) -> str:
-    """Such as "Without skip connections accuracy falls from 0.99 to 0.11, in 8 of 8 seeds."."""
-    old, new, all_of_them = figure.written(before), figure.written(after), counted(seeds, "seed")
-    unit = f" {figure.unit}" if figure.unit not in ("", BYTES) else ""
-    if answer == 0:
-        return f"{figure.change} {figure.subject} stays about the same: {old} and {new}{unit}, over {all_of_them}."
+    small = weighed.finding is Finding.SMALL
+    answer: Direction | None = 0 if small else sign if weighed.finding.decided else None
+    also_right = sign if small and weighed.excludes_zero else None
     verb = {-1: "falls", 0: "stays", 1: "rises"}[sign]
+    old, new, all_of_them = figure.written(before), figure.written(after), counted(len(first), "seed")
+    unit = f" {figure.unit}" if figure.unit not in ("", BYTES) else ""
     told = f"{figure.change} {figure.subject} {verb} from {old} to {new}{unit}, in {agreeing} of {all_of_them}."
-    if answer is not None:
-        return told
-    if seeds >= FEWEST_SEEDS:
-        return f"{told} These seeds do not decide it."
-    return f"{told} It takes at least {counted(FEWEST_SEEDS - seeds, 'more seed')} to decide."
+    if sign == 0 or (small and also_right is None):
+        told = f"{figure.change} {figure.subject} stays about the same: {old} and {new}{unit}, over {all_of_them}."
+    sentence = " ".join(filter(None, (told, _doubt(weighed, len(first), also_right is not None))))
+    return Outcome(before, after, len(first), agreeing, answer, also_right, sentence)
+
+
+def _doubt(weighed: Weighed, seeds: int, shows_sign: bool) -> str:
+    """The second sentence, on what the seeds leave open; empty where they decide. ``shows_sign``: whether a small effect has one."""
+    if seeds < FEWEST_SEEDS:
+        return f"It takes at least {counted(FEWEST_SEEDS - seeds, 'more seed')} to decide."
+    match weighed.finding:
+        case Finding.SMALL:
+            return "That is too small to count here." if shows_sign else ""
+        case Finding.CANNOT_TELL:
+            return f"This cannot tell. {weighed.why}"
+        case Finding.UNDECIDED:
+            return "These seeds do not decide it."
+    return ""
 
 
 def number(value: float) -> str:

@@ -9,8 +9,9 @@ import numpy as np
 
 from engine.experiments.experiment import Arm, Change, Claim, Experiment, Values
 from engine.experiments.finding import Finding
-from engine.experiments.statistics import Weighed, holm, weigh
+from engine.experiments.statistics import Weighed, holm
 from engine.experiments.trial import Trial
+from engine.experiments.verdict import verdict
 
 BySeed = Sequence[float | None]
 """A number by seed; None where it is not known."""
@@ -39,6 +40,7 @@ class ClaimReport:
             "direction": self.claim.direction,
             "condition": self.claim.condition,
             "about": self.claim.about,
+            "computed": self.claim.computed,
             "why": self.weighed.why,
             "effects": self.effects,
         }
@@ -111,7 +113,10 @@ def report(
 ) -> Report:
     """Weigh every claim on the trials so far, without incomplete pairs; ``more``: further fields of the report."""
     values = values_of(trials, seeds)
-    rows = [_claim_report(claim, values) for claim in experiment.claims_of(extended)]
+    rows = [
+        ClaimReport(claim, known(claim.effect(values)), verdict(experiment, claim, values))
+        for claim in experiment.claims_of(extended)
+    ]
     corrected = holm([row.weighed.p for row in rows])
     rows = [replace(row, p_holm=p) for row, p in zip(rows, corrected, strict=True)]
     return Report(experiment, list(seeds), trials, rows, extended, **more)
@@ -135,23 +140,6 @@ def sides_of(claim: Claim, values: Values) -> tuple[float, float] | None:
     before, after = claim.effect.sides(values)
     both = np.isfinite(before) & np.isfinite(after)
     return (float(before[both].mean()), float(after[both].mean())) if both.any() else None
-
-
-def _claim_report(claim: Claim, values: Values) -> ClaimReport:
-    effects = claim.effect(values)
-    weighed = weigh(effects, claim.smallest_effect, claim.direction)
-    if missing := _not_learned(claim, values):
-        weighed = replace(weighed, finding=Finding.UNDECIDED, why=missing)
-    return ClaimReport(claim, known(effects), weighed)
-
-
-def _not_learned(claim: Claim, values: Values) -> str:
-    """The sentence on the first arm that has not learned what the claim rests on; empty where all have."""
-    for arm, metric, level in claim.learned:
-        numbers = values(arm, metric)
-        if np.isfinite(numbers).any() and (mean := np.nanmean(numbers)) < level:
-            return f"“{arm}” has not learned its task: {metric} is {mean:.2f}, and the claim asks for {level:g}."
-    return ""
 
 
 def known(values: np.ndarray) -> list[float | None]:

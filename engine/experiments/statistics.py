@@ -1,4 +1,4 @@
-"""The statistics of a claim: paired t interval, exact sign-flip test, and the smallest effect worth naming.
+"""The statistics of a claim: paired t interval, exact sign-flip test, and the smallest effect that counts.
 
 Eight paired seeds are few: a percentile bootstrap of eight covers only 89 %, so the interval is Student's; the p-value
 makes no assumption on shape, since every pattern of signs is tried (Fisher 1935, The Design of Experiments, section 21).
@@ -61,6 +61,11 @@ class Weighed:
         return self.ci is not None and self.ci[0] == self.ci[1]
 
     @property
+    def excludes_zero(self) -> bool:
+        """Whether the sign of the effect is sure: its interval excludes zero, and p is below .05 where there is one."""
+        return self.ci is not None and self.ci[0] * self.ci[1] > 0 and (self.p is None or self.p < LEVEL)
+
+    @property
     def detectable(self) -> float | None:
         """The size of an effect that so many seeds with this spread would find with a probability of .8 (Cohen 1988, Statistical
         Power Analysis, section 2.4, with t in place of z); None where every seed has the same effect or there is no interval."""
@@ -83,7 +88,7 @@ class Weighed:
 
 def weigh(effects: ArrayLike, smallest: float, direction: Literal["more", "less"] = "more") -> Weighed:
     """The finding about a claim. It *holds*: the interval excludes zero on the claimed side, p < .05, and the mean is at least
-    ``smallest``. The *opposite* holds: the same on the other side. *None*: the interval lies within that size on both sides.
+    ``smallest``. The *opposite* holds: the same on the other side. *Too small*: the interval lies within that size on both sides.
     Otherwise, and with so few seeds that p cannot fall below .05, *undecided*.
 
     ``effects`` [seed]; those that are not finite are left out. Raises ValueError where ``smallest`` is not above 0.
@@ -119,8 +124,8 @@ def _judge(mean: float, low: float, high: float, p: float, smallest: float, seed
         return Finding.OPPOSITE, f"The same holds the other way: the effect is at most {-smallest:g}."
     if -smallest < low and high < smallest:
         return (
-            Finding.NONE,
-            f"The whole interval is nearer to zero than {smallest:g}, the smallest effect worth naming.",
+            Finding.SMALL,
+            f"The whole interval is nearer to zero than {smallest:g}, the smallest effect that counts.",
         )
     if high < smallest:
         return Finding.UNDECIDED, "The claimed effect is excluded, but there may be one the other way."

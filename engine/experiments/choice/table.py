@@ -34,7 +34,7 @@ CellState = Literal["best", "as good", "undecided", "worse", "not learned", "no 
 Origin = Literal["this machine", "this version"]
 Numbers = Mapping[int, float]
 """A number by seed."""
-STATES: dict[Finding, CellState] = {Finding.HOLDS: "worse", Finding.NONE: "as good"}
+STATES: dict[Finding, CellState] = {Finding.HOLDS: "worse", Finding.SMALL: "as good"}
 """The state of an encoding by the finding that the best one is better. Any other is undecided."""
 
 
@@ -89,7 +89,7 @@ def column(
 ) -> Column:
     """The cells of a quality at so many times the trained length. ``here``: the trials of this machine, which come first;
     ``design``: the parts of a design, which then has a row, too."""
-    own, shipped = latest_trials(CHOICE.slug) if here is None else here, shipped_trials(CHOICE.slug)
+    own, shipped = latest_trials(CHOICE.slug) if here is None else here, shipped_trials(CHOICE)
     arms = {name: arm_of(quality, name) for name in COMPARED} | (
         {DESIGN: arm_of(quality, DESIGN, design)} if design else {}
     )

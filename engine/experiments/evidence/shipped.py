@@ -6,7 +6,7 @@ Reports are computed when they are read: a claim's words and its statistics are 
 import json
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from engine.experiments.evidence import FOLDER
-from engine.experiments.experiment import Change, Claim, Experiment
-from engine.experiments.finding import Finding, pooled_finding
+from engine.experiments.experiment import CONFIRMATORY_SEEDS, Change, Claim, Experiment
+from engine.experiments.finding import Finding, contradict
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
 from engine.experiments.report import BySeed, ClaimReport, Report, known, report, sides_of
@@ -26,52 +26,58 @@ from engine.foundation.json_lines import json_lines
 
 @cache
 def sets_of_seeds(folder: Path = FOLDER) -> list[dict[str, Any]]:
-    """The stored sets by their first seed; an empty list where the documents were left out of an installation."""
+    """The stored sets, the confirmatory one first, then by their first seed; an empty list where the documents were left out of an
+    installation."""
     sets = [json.loads(file.read_text("utf-8")) for file in folder.glob("seeds-*.json")]
-    return sorted(sets, key=lambda measured: int(measured["seeds"][0]))
+    return sorted(sets, key=lambda measured: (not is_confirmatory(measured["seeds"]), int(measured["seeds"][0])))
+
+
+def is_confirmatory(seeds: Sequence[int]) -> bool:
+    return list(seeds) == list(CONFIRMATORY_SEEDS)
 
 
 def shipped_reports(experiment: Experiment, folder: Path = FOLDER) -> list[Report]:
-    """The reports on an experiment for each set of seeds in which it was run."""
+    """The reports on an experiment for each set of seeds in which it was run, the confirmatory one first."""
     sets = (shipped_report(experiment, measured) for measured in sets_of_seeds(folder))
     return [found for found in sets if found is not None]
 
 
 def shipped_report(experiment: Experiment, measured: dict[str, Any]) -> Report | None:
-    """The report on an experiment in a set of seeds; None where it was not run there."""
+    """The report on an experiment in a set of seeds; None where no arm was run there with the settings of today."""
     row = measured["issues"].get(experiment.slug)
-    if row is None:
+    trials = _trials(experiment, row, measured["seeds"]) if row is not None else []
+    if not trials:
         return None
     facts = {name: row[name] for name in ("extended", "seconds", "reasons")}
-    return report(experiment, _trials(row["arms"], measured["seeds"]), measured["seeds"], **facts)
+    return report(experiment, trials, measured["seeds"], **facts)
 
 
-def pooled_report(experiment: Experiment, folder: Path = FOLDER) -> Report | None:
-    """The report on an experiment over all sets of seeds together; None where it was run in none."""
-    reports = shipped_reports(experiment, folder)
-    if not reports:
-        return None
-    return report(
-        experiment,
-        [trial for found in reports for trial in found.trials],
-        [seed for found in reports for seed in found.seeds],
-        extended=any(found.extended for found in reports),
-    )
+def shown_report(experiment: Experiment, folder: Path = FOLDER) -> Report | None:
+    """The report on which the shown findings rest: that on the confirmatory seeds. None where it was not run on them."""
+    return next((found for found in shipped_reports(experiment, folder) if is_confirmatory(found.seeds)), None)
 
 
-def shipped_trials(slug: str) -> list[Trial]:
-    """The trials on an issue over all sets of seeds."""
-    sets = [(measured["issues"].get(slug, {}).get("arms", {}), measured["seeds"]) for measured in sets_of_seeds()]
-    return [trial for arms, seeds in sets for trial in _trials(arms, seeds)]
+def seen_reports(experiment: Experiment, folder: Path = FOLDER) -> list[Report]:
+    """The reports on sets of seeds that had been seen while claims were written. They stand beside the shown findings."""
+    return [found for found in shipped_reports(experiment, folder) if not is_confirmatory(found.seeds)]
 
 
-def _trials(arms: dict[str, dict[str, BySeed]], seeds: Sequence[int]) -> list[Trial]:
-    """The trials that have a number; their curves were not stored."""
+def shipped_trials(experiment: Experiment) -> list[Trial]:
+    """The trials of an experiment over all sets of seeds."""
+    sets = [(measured["issues"].get(experiment.slug), measured["seeds"]) for measured in sets_of_seeds()]
+    return [trial for row, seeds in sets if row is not None for trial in _trials(experiment, row, seeds)]
+
+
+def _trials(experiment: Experiment, row: dict[str, Any], seeds: Sequence[int]) -> list[Trial]:
+    """The trials that have a number, of the arms that have the settings with which they were run; their curves were not stored."""
+    arms: dict[str, dict[str, BySeed]] = row["arms"]
+    today = {arm.name: experiment.fingerprint(arm) for arm in experiment.arms if arm.name in arms}
     return [
         Trial(arm, seed, numbers)
-        for arm, by_metric in arms.items()
+        for arm, fingerprint in today.items()
+        if row["fingerprints"][arm] == fingerprint
         for place, seed in enumerate(seeds)
-        if (numbers := {name: value for name, values in by_metric.items() if (value := values[place]) is not None})
+        if (numbers := {name: value for name, values in arms[arm].items() if (value := values[place]) is not None})
     ]
 
 
@@ -103,41 +109,45 @@ def _row_of(found: Report) -> dict[str, Any]:
             asked[arm][metric] = None
     arms = {arm: {name: known(found.values(arm, name)) for name in names} for arm, names in asked.items()}
     reasons = {arm.name: said for arm in found.arms if (said := found.reasons_of(arm))}
-    rates = {arm.name: found.experiment.config(arm).learning_rate for arm in found.arms}
+    experiment = found.experiment
+    rates = {arm.name: experiment.config(arm).learning_rate for arm in found.arms}
+    fingerprints = {arm.name: experiment.fingerprint(arm) for arm in found.arms}
     return {
-        "extended": found.extended, "seconds": round(found.seconds, 2), "rates": rates, "arms": arms, "reasons": reasons
+        "extended": found.extended, "seconds": round(found.seconds, 2), "rates": rates, "fingerprints": fingerprints, "arms": arms,
+        "reasons": reasons,
     }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class ShippedResult:
-    """What the shipped evidence says about an issue's question, over all its seeds."""
+    """The answer of the confirmatory seeds to an issue's question."""
 
     finding: Finding
-    """About the figure's claim; undecided where the sets of seeds disagree."""
+    """The finding about the figure's claim."""
     outcome: Outcome
     report: Report
 
 
 def shipped_result(experiment: Experiment, figure: KeyFigure) -> ShippedResult | None:
-    """None where no evidence on the experiment was shipped, or none on the figure's two rows."""
-    pooled = pooled_report(experiment)
-    if pooled is None:
+    """None where the experiment was not run on the confirmatory seeds, or has none of the figure's two numbers there."""
+    found = shown_report(experiment)
+    if found is None:
         return None
-    finding = finding_of(pooled.claim(figure.claim), shipped_reports(experiment))
-    outcome = outcome_of(figure, pooled.values, finding)
-    return ShippedResult(finding, outcome, pooled) if outcome is not None else None
+    row = found.claim(figure.claim)
+    outcome = outcome_of(figure, found.values, row.weighed)
+    return ShippedResult(row.finding, outcome, found) if outcome is not None else None
 
 
 @dataclass(frozen=True)
 class ShippedClaim:
-    """A claim with its finding and its effect over all shipped seeds."""
+    """A claim with its finding and its effect on the confirmatory seeds."""
 
     claim: Claim
     finding: Finding
-    """Over all seeds together; undecided where sets of seeds contradict each other."""
-    by_set: tuple[Finding, ...]
-    """The finding of each set of seeds alone."""
+    why: str
+    """The reason for the finding, in one sentence."""
+    seen: tuple[Finding, ...]
+    """The finding of each set of seen seeds alone."""
     effect: float
     """The mean over the seeds, in the claim's unit."""
     seeds: int
@@ -147,31 +157,32 @@ class ShippedClaim:
     sides: tuple[float, float] | None
     """The means before and after; None where the effect is no difference of two stored numbers."""
 
+    @property
+    def contradicted(self) -> bool:
+        """Whether a set of seen seeds says something else."""
+        return any(contradict(self.finding, other) for other in self.seen)
+
 
 def shipped_claims(experiment: Experiment) -> list[ShippedClaim]:
-    """The claims that were measured, in their order; none where no evidence on the experiment was shipped."""
-    pooled, reports = pooled_report(experiment), shipped_reports(experiment)
-    if pooled is None:
+    """The claims that were measured on the confirmatory seeds, in their order."""
+    found = shown_report(experiment)
+    if found is None:
         return []
     claims = []
-    for row in pooled.claims:
+    for row in found.claims:
         claim = row.claim
         effects = np.array([effect for effect in row.effects if effect is not None], dtype=float)
         if len(effects):
             mean = float(effects.mean())
             agreeing = int((np.sign(effects) == np.sign(mean)).sum())
             above_zero = isinstance(claim.effect, Change) and claim.effect.before == 0.0  # then it is a number itself
-            sides = None if above_zero else sides_of(claim, pooled.values)
-            finding, alone = finding_of(row, reports), findings_alone(claim, reports)
-            claims.append(ShippedClaim(claim, finding, alone, mean, len(effects), agreeing, sides))
+            sides = None if above_zero else sides_of(claim, found.values)
+            seen = tuple(one.finding for one in seen_claims(experiment, claim))
+            claims.append(ShippedClaim(claim, row.finding, row.weighed.why, seen, mean, len(effects), agreeing, sides))
     return claims
 
 
-def finding_of(pooled: ClaimReport, reports: Iterable[Report]) -> Finding:
-    """The finding about a claim over all seeds together, beside the reports on each set alone."""
-    return pooled_finding(pooled.finding, findings_alone(pooled.claim, reports))
-
-
-def findings_alone(claim: Claim, reports: Iterable[Report]) -> tuple[Finding, ...]:
-    """The finding about a claim of each set of seeds alone, where it was measured."""
-    return tuple(one.finding for found in reports for one in found.claims if one.claim.id == claim.id)
+def seen_claims(experiment: Experiment, claim: Claim, folder: Path = FOLDER) -> list[ClaimReport]:
+    """The reports on a claim of the sets of seen seeds, each alone, where it was measured."""
+    rows = (one for found in seen_reports(experiment, folder) for one in found.claims if one.claim.id == claim.id)
+    return [row for row in rows if row.weighed.seeds]

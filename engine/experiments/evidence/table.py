@@ -1,15 +1,15 @@
 """The evidence in a folder as a Markdown table over all its sets of seeds; ``python -m engine.experiments.evidence.table`` writes it anew.
 
-Designs are fixed on one set of seeds and checked once on another. The finding is that of all seeds together, and the sets stand beside it.
+The finding is that of the confirmatory seeds alone, which were run once; sets that had been seen while claims were written stand beside it.
 """
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from engine.experiments.evidence import FOLDER
-from engine.experiments.evidence.shipped import finding_of, pooled_report, sets_of_seeds, shipped_report, write_set
-from engine.experiments.experiment import PILOT_SEEDS
-from engine.experiments.finding import RULE
+from engine.experiments.evidence.shipped import is_confirmatory, sets_of_seeds, shipped_report, shown_report, write_set
+from engine.experiments.experiment import CONFIRMATORY_SEEDS, PILOT_SEEDS
+from engine.experiments.finding import RULE, Finding, contradict
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report
 from engine.experiments.statistics import LOWEST_P, POWER, holm
@@ -30,7 +30,8 @@ def write_readme(folder: Path = FOLDER) -> None:
 
 
 def markdown(folder: Path = FOLDER) -> str:
-    """The table over all sets of seeds in a folder, with the issues and claims of the last set."""
+    """The table over the sets of seeds in a folder, with the issues and claims of today: the finding of the confirmatory seeds, and beside
+    it that of each set of seen seeds. An issue that was not run on the confirmatory seeds has a line that says so."""
     sets = sets_of_seeds(folder)
     commands = [
         f"- `python -m engine issue --all --seeds {len(s['seeds'])} --first-seed {s['seeds'][0]} --write engine/experiments/evidence`:"
@@ -38,40 +39,53 @@ def markdown(folder: Path = FOLDER) -> str:
         for s in sets
     ]
     slugs = [slug for slug in ISSUES if any(slug in measured["issues"] for measured in sets)]
-    pooled = [found for slug in slugs if (found := pooled_report(ISSUES[slug], folder)) is not None]
-    corrected = iter(holm([row.weighed.p for found in pooled for row in found.claims]))
-    names = [f"seeds {s['seeds'][0]} to {s['seeds'][-1]}" for s in sets]
-    columns = ["issue", "claim", "finding", "all seeds", "p", "Holm", *names, "smallest", "found", "seconds"]
+    shown = {slug: shown_report(ISSUES[slug], folder) for slug in slugs}
+    rows = [row for found in shown.values() if found is not None for row in found.claims]
+    corrected = iter(holm([row.weighed.p for row in rows]))
+    seen = [s for s in sets if not is_confirmatory(s["seeds"])]
+    names = [f"seen: seeds {s['seeds'][0]} to {s['seeds'][-1]}" for s in seen]
+    columns = ["issue", "claim", "finding", "effect", "p", "Holm", "smallest", "found", *names, "seconds"]
     lines = ["| " + " | ".join(columns) + " |\n", "|--" * len(columns) + "|\n"]
-    for found in pooled:
-        each = [shipped_report(found.experiment, measured) for measured in sets]
-        lines.extend(_lines(found, each, corrected))
+    for slug, found in shown.items():
+        beside = [shipped_report(ISSUES[slug], measured) for measured in seen]
+        if found is None:
+            lines.append(f"| `{slug}` | not run on the confirmatory seeds{' |' * (len(columns) - 1)}\n")
+        else:
+            lines.extend(_lines(found, beside, corrected))
     return TEXT.read_text("utf-8").format(
         commands="".join(commands), rule=RULE, lowest_p=LOWEST_P, first=PILOT_SEEDS[0], last=PILOT_SEEDS[-1], power=POWER,
-        table="".join(lines),
+        confirmatory=f"{CONFIRMATORY_SEEDS[0]} to {CONFIRMATORY_SEEDS[-1]}", counts=counts_in_words(rows), table="".join(lines),
     )  # fmt: skip
 
 
-def _lines(pooled: Report, sets: Sequence[Report | None], corrected: Iterator[float | None]) -> Iterator[str]:
-    """The lines of an issue; ``sets``: its report on each set of seeds, None where it was not run; ``corrected``: the next p-values."""
-    seconds = " / ".join(f"{found.seconds:.0f}" for found in sets if found is not None)
-    for place, row in enumerate(pooled.claims):
+def counts_in_words(rows: Sequence[ClaimReport]) -> str:
+    """The number of claims with each finding, those that are computed apart."""
+    measured = [row.finding for row in rows if not row.claim.computed]
+    each = ", ".join(f"{one.words.lower()} {measured.count(one)}" for one in Finding)
+    return f"Of {len(measured)} claims that were measured: {each}. {len(rows) - len(measured)} more are computed."
+
+
+def _lines(shown: Report, seen: Sequence[Report | None], corrected: Iterator[float | None]) -> Iterator[str]:
+    """The lines of an issue; ``seen``: its report on each set of seen seeds, None where it was not run; ``corrected``: the next
+    p-values."""
+    for place, row in enumerate(shown.claims):
         claim, weighed = row.claim, row.weighed
-        each = [{one.claim.id: one for one in found.claims}.get(claim.id) if found else None for found in sets]
-        finding = finding_of(row, (found for found in sets if found is not None)).words
+        each = [{one.claim.id: one for one in found.claims}.get(claim.id) if found else None for found in seen]
+        finding = f"{row.finding.words}{', computed' if claim.computed else ''}"
         sentence = f"{claim.sentence} *{claim.condition}*" if claim.condition else claim.sentence
         interval = f" ({weighed.ci[0]:+.3g} to {weighed.ci[1]:+.3g})" if weighed.ci and not weighed.exact else ""
         cells = [
-            f"`{pooled.experiment.slug}`" if place == 0 else "",
+            f"`{shown.experiment.slug}`" if place == 0 else "",
             sentence.replace("|", "\\|"),
-            f"**{finding}**" if place == 0 else finding,
+            (f"**{finding}**" if place == 0 else finding)
+            + (f": {weighed.why}" if row.finding is Finding.CANNOT_TELL else ""),
             "no value" if weighed.effect is None else f"{weighed.effect:+.3g} {claim.unit}{interval}",
             _short(weighed.p),
             _short(next(corrected)),
-            *(_alone(one) for one in each),
             f"{claim.smallest_effect:g}",
             _short(weighed.detectable),
-            seconds if place == 0 else "",
+            *(_alone(one, row.finding) for one in each),
+            f"{shown.seconds:.0f}" if place == 0 else "",
         ]
         yield "| " + " | ".join(cells) + " |\n"
 
@@ -80,12 +94,12 @@ def _short(number: float | None) -> str:
     return "" if number is None else f"{number:.2g}"
 
 
-def _alone(claim: ClaimReport | None) -> str:
-    """The finding of one set of seeds and its effect."""
-    if claim is None:
+def _alone(claim: ClaimReport | None, shown: Finding) -> str:
+    """The finding of one set of seen seeds and its effect, with a mark where it contradicts the shown one."""
+    if claim is None or not claim.weighed.seeds:
         return "not run"
-    effect = claim.weighed.effect
-    return f"{claim.weighed.words}: " + ("no value" if effect is None else f"{effect:+.3g}")
+    told = f"{claim.weighed.words}: {claim.weighed.effect:+.3g}"
+    return f"**contradicts** {told}" if contradict(claim.finding, shown) else told
 
 
 if __name__ == "__main__":

@@ -30,11 +30,19 @@ HERE = Path(__file__).parent
 AS_FOUND: Mapping[Finding | None, str] = {
     Finding.HOLDS: "{}",
     Finding.OPPOSITE: "The opposite came out of this: {}",
-    Finding.NONE: "This was not seen: {}",
+    Finding.SMALL: "The effect is too small to count here: {}",
+    Finding.CANNOT_TELL: "These runs cannot tell: {}",
     Finding.UNDECIDED: "This is not decided: {}",
     None: "This was not measured: {}",
 }
 """How a sentence is told by what was found about it."""
+IN_SHORT: Mapping[Finding | None, str] = {
+    Finding.OPPOSITE: "The opposite was found",
+    Finding.SMALL: "Too small to count here",
+    Finding.CANNOT_TELL: "These runs cannot tell",
+    Finding.UNDECIDED: "Not decided",
+    None: "Not measured",
+}
 
 
 @once
@@ -63,8 +71,10 @@ def mark(told: Told) -> str:
     if found is None:
         return ""
     tested = f"{claim.sentence} ({claim.condition})" if claim.condition else claim.sentence
-    if len(set(found.by_set)) > 1:
-        tested += f" The sets of seeds, each alone: {', '.join(finding.words for finding in found.by_set)}."
+    if found.finding is Finding.CANNOT_TELL:
+        tested += f" {found.why}"
+    if found.contradicted:
+        tested += f" Seeds that were seen before say otherwise: {', '.join(finding.words for finding in found.seen)}."
     words = "" if found.finding is Finding.HOLDS else f"{badge(found.finding, found.finding.words)} "
     return f'[{words}{numbers(found, turned=told.turned)}]({LINK}{told.issue} "{tested}")'
 
@@ -72,7 +82,7 @@ def mark(told: Told) -> str:
 def numbers(found: ShippedClaim, *, turned: bool = False) -> str:
     """The effect as two numbers, or where these were not stored as it is, and how many seeds agree with its sign."""
     seeds, unit = counted(found.seeds, "seed"), found.claim.unit
-    over = f"over {seeds}" if found.finding is Finding.NONE else f"in {found.agreeing} of {seeds}"
+    over = f"over {seeds}" if found.finding is Finding.SMALL else f"in {found.agreeing} of {seeds}"
     if found.sides is None:
         return f"{signed(found.effect)} {escaped(unit)}, {over}"
     before, after = map(_written, reversed(found.sides) if turned else found.sides)
@@ -101,10 +111,12 @@ def follow_links() -> None:
 
 def in_short(sections: Sequence[Section]) -> str:
     """The answer in one sentence, of the sections whose statement holds; and in another what was expected and does not hold."""
-    links = {section.lead: f"[{section.short}](#{section.anchor})" for section in sections}
-    yes = ", or where ".join(link for told, link in links.items() if finding_of(told) is Finding.HOLDS)
-    no = "; ".join(link for told, link in links.items() if finding_of(told) is not Finding.HOLDS)
-    return f"**In short:** A deep model goes wrong where {yes}." + (f" This was not found: {no}." if no else "")
+    links: dict[Finding | None, list[str]] = {}
+    for section in sections:
+        links.setdefault(finding_of(section.lead), []).append(f"[{section.short}](#{section.anchor})")
+    told = [f"A deep model goes wrong where {', or where '.join(links.pop(Finding.HOLDS, ['nothing was found']))}."]
+    told += [f"{IN_SHORT[finding]}: {'; '.join(those)}." for finding, those in links.items()]
+    return f"**In short:** {' '.join(told)}"
 
 
 def lead_of(section: Section) -> str:
@@ -144,6 +156,12 @@ def finding_of(told: Told) -> Finding | None:
 
 def in_numbers() -> str:
     """The number of all claims, and of those with each finding."""
-    found = [claim.finding for slug in ISSUES for claim in found_of(slug)]
+    claims = [claim for slug in ISSUES for claim in found_of(slug)]
+    found = [claim.finding for claim in claims if not claim.claim.computed]
     counts = " ".join(badge(one, f"{one.words}: {found.count(one)}") for one in Finding)
-    return f"**{len(found)} claims were measured**: {counts} Each stands on its issue's page."
+    computed = (
+        f" {len(claims) - len(found)} more are computed: formulas, counts and theorems."
+        if len(found) < len(claims)
+        else ""
+    )
+    return f"**{len(found)} claims were measured**: {counts}{computed} Each stands on its issue's page."

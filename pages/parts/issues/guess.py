@@ -7,17 +7,18 @@ from functools import partial
 
 import streamlit as st
 
+from engine.experiments.bounds import is_share
 from engine.experiments.experiment import Claim
 from engine.experiments.finding import Finding
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import ANSWERS, Direction, KeyFigure, Outcome
 from engine.experiments.report import ClaimReport, Report
+from engine.foundation.formatting import counted
 from pages.parts.app.glossary import with_terms
-from pages.parts.charts.experiments.arms import is_share
 
 GUESSES = "issues.guesses"
 """Session key: the guesses by issue."""
-CHOICES = (Finding.HOLDS, Finding.NONE, Finding.OPPOSITE)
+CHOICES = (Finding.HOLDS, Finding.SMALL, Finding.OPPOSITE)
 Prediction = Mapping[int, Finding]
 """The finding that is expected of each claim, by its place."""
 
@@ -87,8 +88,8 @@ def answered(figure: KeyFigure, guess: Guess, outcome: Outcome) -> str:
     if guess.size is not None:
         said += f", to {figure.written(guess.size)}"
     if outcome.answer is None:
-        return f"{said}. The seeds do not decide it."
-    if outcome.answer == guess.answer:
+        return f"{said}. These runs do not decide it."
+    if guess.answer in (outcome.answer, outcome.also_right):
         right = (
             "Right." if guess.size is None else f"The direction is right; measured is {figure.written(outcome.after)}."
         )
@@ -129,11 +130,14 @@ def show_comparison(prediction: Prediction, report: Report) -> None:
     if not rows:
         return
     right = sum(guess == row.finding for row, guess in rows)
+    decided = sum(row.finding.decided for row, _ in rows)
     sentences = with_terms(*(row.claim.sentence for row, _ in rows))
     with st.container(border=True):
-        st.markdown(f"**Your guesses on single claims: {right} of {len(rows)} right**")
+        open_ones = f"; {counted(len(rows) - decided, 'claim')} not decided" if decided < len(rows) else ""
+        st.markdown(f"**Your guesses on single claims: {right} of {decided} right{open_ones}**")
         for (row, guess), claim in zip(rows, sentences, strict=True):
             mark = ":green[:material/check:]" if guess == row.finding else ":orange[:material/close:]"
+            mark = mark if row.finding.decided else ":gray[:material/help:]"
             st.markdown(f"{mark} {claim}  \n:gray[You said “{guess.words}”; found is “{row.finding.words}”.]")
 
 

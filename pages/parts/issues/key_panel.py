@@ -28,7 +28,7 @@ TALL_ROW, TALL_LOWEST = 54, 330
 
 
 def outcome_so_far(figure: KeyFigure, shown: Shown) -> Outcome | None:
-    return outcome_of(figure, shown.values, shown.claim(figure.claim).finding)
+    return outcome_of(figure, shown.values, shown.claim(figure.claim).weighed)
 
 
 def key_sections(issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, said: bool, shown: Shown) -> list[Plain]:

@@ -14,7 +14,8 @@ Color = Literal["gray", "blue", "green", "orange", "red"]
 LOOKS: dict[Finding, tuple[str, Color]] = {
     Finding.HOLDS: (":material/check_circle:", "green"),
     Finding.OPPOSITE: (":material/swap_horiz:", "red"),
-    Finding.NONE: (":material/drag_handle:", "orange"),
+    Finding.SMALL: (":material/drag_handle:", "orange"),
+    Finding.CANNOT_TELL: (":material/visibility_off:", "gray"),
     Finding.UNDECIDED: (":material/help:", "gray"),
 }
 ABOUT = {"issue": "the claim", "condition": "a condition", "remedy": "a remedy"}
@@ -31,7 +32,7 @@ def claims_section(shown: Shown) -> Plain:
     return {
         "id": "claims", "title": "What the evidence says",
         "note": "Dot and whiskers: the mean effect over paired seeds and its 95 % interval; ticks: each seed. Shaded: effects at "
-        "least as large as the smallest worth naming, declared beforehand.",
+        "least as large as the smallest that counts, declared beforehand.",
         "panels": panels, "width": 420, "table": None,
     }  # fmt: skip
 
@@ -39,10 +40,14 @@ def claims_section(shown: Shown) -> Plain:
 def _claim_panel(shown: Shown, found: ClaimReport) -> Plain:
     claim, row, name = found.claim, found.weighed, f"claim.{found.claim.id}"
     facts = facts_of(found)
+    lines = [f"Condition: {claim.condition}"] if claim.condition else []
+    if row.finding is Finding.CANNOT_TELL:
+        lines.append(f"Why: {row.why}")
     chip, tone = _chip(found.weighed, over=shown.state != "running")
     return {
-        "id": name, "title": claim.sentence, "chip": chip, "chip_tone": tone, "kind": ABOUT[claim.about],
-        "height": effect_height(claim.unit), "lines": [f"Condition: {claim.condition}"] if claim.condition else [],
+        "id": name, "title": claim.sentence, "chip": chip, "chip_tone": tone,
+        "kind": f"{ABOUT[claim.about]}, computed" if claim.computed else ABOUT[claim.about],
+        "height": effect_height(claim.unit), "lines": lines,
         "facts": [f"{label} {value}" for label, value in facts],
         "alt": f"{claim.sentence} {chip}. " + ", ".join(f"{label} {value}" for label, value in facts),
         "figure": plain_figure(
@@ -63,7 +68,7 @@ def facts_of(found: ClaimReport) -> list[tuple[str, str]]:
     claim, row = found.claim, found.weighed
     sign = "" if claim.direction == "more" else "−"
     facts = [] if row.effect is None else [("effect", f"{signed(row.effect)} {claim.unit}")]
-    return [*facts, ("worth naming from", f"{sign}{claim.smallest_effect:g}"), ("seeds", str(row.seeds))]
+    return [*facts, ("counts from", f"{sign}{claim.smallest_effect:g}"), ("seeds", str(row.seeds))]
 
 
 def signed(value: float) -> str:

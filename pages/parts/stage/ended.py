@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
+from engine.experiments.bounds import is_share
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.issues.issue import Issue
 from engine.experiments.report import Report
 from pages.parts.boards.component import Plain
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.colors import Pair
-from pages.parts.charts.experiments.arms import is_share, metric_label, role_color, stem, with_unit
+from pages.parts.charts.experiments.arms import metric_label, role_color, stem, with_unit
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.strip import Ended, strip_figure, strip_height
 from pages.parts.stage.shown import Shown, levels_of

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.experiments.experiment import Arm
-from engine.experiments.finding import Finding
-from engine.experiments.report import ClaimReport, report
+from engine.experiments.report import report
 from engine.experiments.trial import POINTS, Trial, numbers_of, read_trial
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
 from engine.settings.costs import Memory
@@ -46,22 +45,22 @@ def test_the_points_of_an_arm_that_is_a_line_by_itself_come_from_its_trials_seed
     assert not any(other["points"] for other in others)
 
 
-def test_a_claim_on_an_arm_that_has_not_learned_is_undecided_and_says_so() -> None:
-    issue, seeds = fake_issue(), range(6)
-    claim = replace(issue.claims[0], learned=(("long", "accuracy", 0.9),))
-    assert ("long", "accuracy") in claim.numbers
-    issue = replace(issue, claims=(claim,))
+def test_the_numbers_of_a_claim_are_those_of_its_effect_and_of_what_must_be_learned() -> None:
+    claim = replace(fake_issue().claims[0], learned=(("long", "accuracy", 0.9),))
+    assert claim.numbers == [*claim.effect_numbers, ("long", "accuracy")]
 
-    def found(accuracy: float) -> ClaimReport:
-        trials = [Trial("short", seed, {"loss": 0.5}) for seed in seeds]
-        trials += [Trial("long", seed, {"loss": 0.1, "accuracy": accuracy}) for seed in seeds]
-        return report(issue, trials, seeds).claims[0]
 
-    assert found(0.95).finding is Finding.HOLDS
-    below = found(0.6)
-    assert (below.finding, below.weighed.effect) == (Finding.UNDECIDED, found(0.95).weighed.effect)
-    assert below.weighed.why == "“long” has not learned its task: accuracy is 0.60, and the claim asks for 0.9."
-    assert below.weighed.words == "Undecided"
+def test_the_fingerprint_of_an_arm_changes_with_what_it_is_given_and_its_rate_alone() -> None:
+    experiment = fake_issue()
+    arm = experiment.arm("long")
+    assert experiment.fingerprint(arm) == experiment.fingerprint(replace(arm, name="renamed"))
+    assert experiment.fingerprint(arm) == replace(experiment, seeds=2).fingerprint(arm)
+    others = [
+        replace(experiment, rates={arm.name: 0.5}).fingerprint(arm),
+        experiment.fingerprint(replace(arm, settings={**arm.settings, "d_model": 64})),
+        replace(experiment, base={**experiment.base, "batch_size": 8}).fingerprint(arm),
+    ]
+    assert len({experiment.fingerprint(arm), *others}) == 4
 
 
 MEMORY = Memory(1, 1, 2, 3, 0)

@@ -8,9 +8,9 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from engine.experiments.finding import Finding, pooled_finding
+from engine.experiments.finding import Finding
 from engine.experiments.key_figure import BYTES, Direction, number, outcome_of
-from engine.experiments.statistics import holm, lowest_p, sign_flip_p, t_interval, weigh
+from engine.experiments.statistics import Weighed, holm, lowest_p, sign_flip_p, t_interval, weigh
 from engine.foundation.student import t_bound
 from tests.engine.experiments.fake_issue import fake_issue
 from tests.tables import tables_beside
@@ -42,17 +42,17 @@ def test_no_effect_is_shown_at_no_more_than_the_nominal_rate_and_a_planted_one_i
     shown = [weigh(row, 1e-6).finding == "holds" for row in draws(0.0)]
     # 5 % is two-sided and only one side is claimed: 2.5 %, plus three standard errors of 400 draws.
     assert np.mean(shown) <= 0.025 + 3 * math.sqrt(0.025 * 0.975 / DRAWS)
-    assert {weigh(row, 0.5).finding for row in draws(0.0, spread=0.2, count=50)} == {"none"}
+    assert {weigh(row, 0.5).finding for row in draws(0.0, spread=0.2, count=50)} == {"too small"}
     assert np.mean([weigh(row, 0.3).finding == "holds" for row in draws(1.0, spread=0.3, count=100)]) > 0.97
     assert np.mean([weigh(row, 0.3, "less").finding == "holds" for row in draws(-1.0, spread=0.3, count=100)]) > 0.97
     small = weigh(draws(0.1, spread=0.01, count=1)[0], 0.3)
-    assert (small.p < 0.05, small.finding) == (True, "none"), "significant, and not worth naming"
+    assert (small.p < 0.05, small.finding) == (True, "too small"), "significant, and too small to count"
 
 
 def test_effects_without_spread_are_exact_and_rounding_is_no_spread() -> None:
     found, nothing = weigh([1.0] * 8, 0.5), weigh([0.0] * 8, 0.5)
     assert (found.finding, found.ci, found.p, found.exact) == ("holds", (1.0, 1.0), None, True)
-    assert (nothing.finding, nothing.ci, nothing.p) == ("none", (0.0, 0.0), None)
+    assert (nothing.finding, nothing.ci, nothing.p) == ("too small", (0.0, 0.0), None)
     assert weigh([0.1 + 0.2, 0.3] * 4, 0.1).finding == "holds"
 
 
@@ -93,26 +93,6 @@ def test_of_many_seeds_a_part_of_the_patterns_is_tried_and_gives_nearly_the_same
     assert 0 < sign_flip_p(np.ones(32)) < 1e-4
 
 
-def test_a_finding_has_the_sign_of_the_effect_on_the_claimed_side() -> None:
-    assert [finding.sign for finding in Finding] == [1, -1, 0, None]
-    assert [weigh([size] * 6, 0.1).finding.sign for size in (0.5, -0.5, 0.0)] == [1, -1, 0]
-
-
-@pytest.mark.parametrize(
-    ("sets", "expected"),
-    [
-        (["holds", "holds"], "holds"),
-        (["holds", "undecided"], "holds"),
-        (["undecided", "undecided"], "holds"),
-        (["holds", "none"], "undecided"),
-        (["none", "opposite"], "undecided"),
-        ([None, "holds"], "holds"),
-    ],
-)
-def test_seeds_are_pooled_unless_two_sets_contradict_each_other(sets: list[Finding | None], expected: str) -> None:
-    assert pooled_finding(Finding.HOLDS, sets) == expected
-
-
 def test_holms_correction_is_that_of_his_paper_and_what_has_no_p_does_not_count() -> None:
     corrected = holm([0.01, 0.04, None, 0.03, 0.005])
     assert corrected == [pytest.approx(0.03), pytest.approx(0.06), None, pytest.approx(0.06), pytest.approx(0.02)]
@@ -131,27 +111,40 @@ def test_an_effect_of_the_detectable_size_is_found_in_four_of_five_experiments()
 FIGURE = replace(fake_issue().key_figure, subject="accuracy", change="Without it", unit="")
 NAN = np.nan
 SAME = "Without it accuracy stays about the same: "
+EIGHT = [0.50, 0.51, 0.52, 0.49, 0.50, 0.51, 0.49, 0.48]
+
+
+def judged(finding: Finding, low: float = -1.0, high: float = 1.0, why: str = "") -> Weighed:
+    return Weighed(finding, (low + high) / 2, (low, high), 0.01 if low * high > 0 else 0.9, 8, why)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "finding", "answer", "sentence"),
+    ("before", "after", "weighed", "answers", "sentence"),
     [
-        ([0.99, 0.98, 0.97], [0.11, 0.10, 0.99], Finding.HOLDS, -1, "Without it accuracy falls from 0.98 to 0.40, in 2 of 3 seeds."),
-        ([0.5], [0.9], Finding.HOLDS, 1, "Without it accuracy rises from 0.50 to 0.90, in 1 of 1 seed."),
-        ([0.5] * 8, [0.1] * 8, Finding.OPPOSITE, -1, "Without it accuracy falls from 0.50 to 0.10, in 8 of 8 seeds."),
-        ([0.5] * 8, [0.51] * 8, Finding.NONE, 0, f"{SAME}0.50 and 0.51, over 8 seeds."),
-        ([0.5] * 8, [0.5] * 8, Finding.HOLDS, 0, f"{SAME}0.50 and 0.50, over 8 seeds."),
-        ([0.5, 0.7, NAN], [0.9, NAN, 0.3], Finding.UNDECIDED, None,  # only seeds with both numbers count
+        ([0.99, 0.98, 0.97], [0.11, 0.10, 0.99], judged(Finding.HOLDS), (-1, None),
+         "Without it accuracy falls from 0.98 to 0.40, in 2 of 3 seeds. It takes at least 3 more seeds to decide."),
+        ([0.5] * 8, [0.9] * 8, judged(Finding.HOLDS), (1, None), "Without it accuracy rises from 0.50 to 0.90, in 8 of 8 seeds."),
+        ([0.5] * 8, [0.1] * 8, judged(Finding.OPPOSITE), (-1, None), "Without it accuracy falls from 0.50 to 0.10, in 8 of 8 seeds."),
+        (EIGHT, EIGHT[::-1], judged(Finding.SMALL, -0.01, 0.02), (0, None), f"{SAME}0.50 and 0.50, over 8 seeds."),
+        ([0.89] * 8, [0.96] * 8, judged(Finding.SMALL, 0.06, 0.08), (0, 1),
+         "Without it accuracy rises from 0.89 to 0.96, in 8 of 8 seeds. That is too small to count here."),
+        ([1.0] * 8, [1.0] * 8, judged(Finding.CANNOT_TELL, why="Both are at the best value there is."), (None, None),
+         f"{SAME}1 and 1, over 8 seeds. This cannot tell. Both are at the best value there is."),
+        ([0.5, 0.7, NAN], [0.9, NAN, 0.3], judged(Finding.UNDECIDED), (None, None),  # only seeds with both numbers count
          "Without it accuracy rises from 0.50 to 0.90, in 1 of 1 seed. It takes at least 5 more seeds to decide."),
-        ([0.5] * 6, [0.6] * 6, Finding.UNDECIDED, None,
+        ([0.5] * 6, [0.6] * 6, judged(Finding.UNDECIDED), (None, None),
          "Without it accuracy rises from 0.50 to 0.60, in 6 of 6 seeds. These seeds do not decide it."),
     ],
 )  # fmt: skip
-def test_the_right_answer_comes_from_the_finding_and_the_side_of_the_means(
-    before: list[float], after: list[float], finding: Finding, answer: Direction | None, sentence: str
+def test_the_right_answers_come_from_the_verdict_and_the_side_of_the_means(
+    before: list[float],
+    after: list[float],
+    weighed: Weighed,
+    answers: tuple[Direction | None, Direction | None],
+    sentence: str,
 ) -> None:
-    found = outcome_of(FIGURE, lambda arm, _: np.array(before if arm == FIGURE.before.arm else after), finding)
-    assert (found.answer, found.sentence) == (answer, sentence)
+    found = outcome_of(FIGURE, lambda arm, _: np.array(before if arm == FIGURE.before.arm else after), weighed)
+    assert ((found.answer, found.also_right), found.sentence) == (answers, sentence)
     both = np.isfinite(before) & np.isfinite(after)
     means = [np.mean(np.array(values)[both]) for values in (before, after)]
     assert [found.before, found.after] == pytest.approx(means)
@@ -160,7 +153,7 @@ def test_the_right_answer_comes_from_the_finding_and_the_side_of_the_means(
 
 def test_without_a_seed_that_has_both_numbers_there_is_no_outcome() -> None:
     rows = {FIGURE.before.arm: [NAN, 0.5], FIGURE.after.arm: [0.5, NAN]}
-    assert outcome_of(FIGURE, lambda arm, _: np.array(rows[arm]), Finding.UNDECIDED) is None
+    assert outcome_of(FIGURE, lambda arm, _: np.array(rows[arm]), judged(Finding.UNDECIDED)) is None
 
 
 def test_numbers_are_short_and_sizes_have_their_unit() -> None:

@@ -25,8 +25,6 @@ IN_WORDS = {
 """Labels of numbers whose own names are unclear."""
 WEIGHTS = {"q": "queries", "k": "keys", "v": "values"}
 IN_NATS = ("loss", "gap", "other_text.flattery")
-SHARES = ("accuracy", "finite", "pointing")
-"""Words in the names of numbers that lie between 0 and 1."""
 SPREAD = 30.0
 """The ratio of largest to smallest value from which an axis is logarithmic."""
 
@@ -78,10 +76,6 @@ def with_unit(name: str) -> str:
 def stem(name: str) -> str:
     """The common name of the numbers along one line: ``loss@24`` and ``loss@48`` are both "loss"."""
     return re.sub(r"(@|[._ ])\d+$", "", name)
-
-
-def is_share(label: str) -> bool:
-    return any(word in label for word in SHARES)
 
 
 def is_spread(values: Iterable[float]) -> bool:

@@ -9,9 +9,10 @@ from statistics import fmean
 
 import plotly.graph_objects as go
 
+from engine.experiments.bounds import is_share
 from pages.parts.charts.base import FONT, axis, figure, painted, rounded
 from pages.parts.charts.colors import Pair, muted, shade
-from pages.parts.charts.experiments.arms import is_share, is_spread, wrapped
+from pages.parts.charts.experiments.arms import is_spread, wrapped
 
 ROW = 48
 """The least height of a row in pixels."""
