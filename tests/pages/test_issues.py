@@ -245,7 +245,7 @@ def test_guesses_are_set_beside_what_happened(open_page: Open, scripted: Scripte
     app.number_input(key="guess.size.scripted").set_value(0.5).run()
     open_tab(app, "All claims", "scripted")
     app.button_group(key="predict.scripted.0").set_value(Finding.HOLDS)
-    app.button_group(key="predict.scripted.1").set_value(Finding.NONE)
+    app.button_group(key="predict.scripted.1").set_value(Finding.SMALL)
     ran(app.run())
     assert "You said: *It rises*, to 0.50. **The direction is right; measured is" in said(app)
     assert app.button_group(key="guess.scripted").proto.disabled

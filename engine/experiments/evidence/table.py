@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from engine.experiments.evidence import FOLDER
+from engine.experiments.evidence.headroom import HIGHEST, LOWEST, headroom_table
 from engine.experiments.evidence.shipped import is_confirmatory, sets_of_seeds, shipped_report, shown_report, write_set
 from engine.experiments.experiment import CONFIRMATORY_SEEDS, PILOT_SEEDS
 from engine.experiments.finding import RULE, Finding, contradict
@@ -54,7 +55,8 @@ def markdown(folder: Path = FOLDER) -> str:
             lines.extend(_lines(found, beside, corrected))
     return TEXT.read_text("utf-8").format(
         commands="".join(commands), rule=RULE, lowest_p=LOWEST_P, first=PILOT_SEEDS[0], last=PILOT_SEEDS[-1], power=POWER,
-        confirmatory=f"{CONFIRMATORY_SEEDS[0]} to {CONFIRMATORY_SEEDS[-1]}", counts=counts_in_words(rows), table="".join(lines),
+        confirmatory=f"{CONFIRMATORY_SEEDS[0]} to {CONFIRMATORY_SEEDS[-1]}", counts=counts_in_words(rows),
+        headroom=headroom_table([found for found in shown.values() if found is not None]), low=LOWEST, high=HIGHEST, table="".join(lines),
     )  # fmt: skip
 
 

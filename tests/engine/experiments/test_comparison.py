@@ -36,7 +36,7 @@ def test_the_overall_effect_is_against_the_best_other_and_waits_for_all() -> Non
     assert np.isnan(nothing).all()
 
 
-@pytest.mark.parametrize(("design", "finding"), [(0.9, "holds"), (0.5, "none")])
+@pytest.mark.parametrize(("design", "finding"), [(0.9, "holds"), (0.5, "too small")])
 def test_a_finding_comes_from_the_trials(design: float, finding: str) -> None:
     experiment = comparison({}, ("learned",), ("permutation",))
     ours, rival = (arm.name for arm in experiment.arms)

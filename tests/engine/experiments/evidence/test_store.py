@@ -37,7 +37,7 @@ def test_evidence_is_kept_and_weighed_by_todays_claims(pool: Pool) -> None:
     assert store.has_evidence("fake")
     first, *others = fake_issue().claims
     changed = store.latest(fake_issue(claims=(replace(first, smallest_effect=0.9), *others)))
-    assert changed.claims[0].finding == "none"
+    assert changed.claims[0].finding == "too small"
 
 
 def test_the_newest_trial_of_a_seed_with_this_code_counts() -> None:

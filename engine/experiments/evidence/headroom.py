@@ -1,0 +1,48 @@
+"""Room to differ: where the better of two compared models is nearly perfect, or has hardly learned, a comparison can show little."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.experiments.experiment import Change, Claim
+from engine.experiments.report import Report, sides_of
+
+LOWEST, HIGHEST = 0.75, 0.97
+"""The accuracies between which the better model of a comparison should stand."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A claim that compares the accuracies of two arms."""
+
+    claim: Claim
+    control: float
+    """The mean accuracy of the better arm."""
+
+    @property
+    def has_room(self) -> bool:
+        return LOWEST <= self.control <= HIGHEST
+
+
+def compared(found: Report) -> list[Compared]:
+    """The comparisons of accuracies in a report, in the order of its claims."""
+    rows = [(row.claim, sides_of(row.claim, found.values)) for row in found.claims if _compares_accuracies(row.claim)]
+    return [Compared(claim, max(sides)) for claim, sides in rows if sides is not None]
+
+
+def headroom_table(reports: Sequence[Report]) -> str:
+    """A Markdown table: for each issue how many comparisons have room, and the accuracy of the better model in the others."""
+    lines = ["| issue | with room | without room, and the accuracy of the better model |\n", "|--|--|--|\n"]
+    every = {found.experiment.slug: compared(found) for found in reports}
+    for slug, rows in every.items():
+        if rows:
+            without = ", ".join(f"`{row.claim.id}` {row.control:.3f}" for row in rows if not row.has_room)
+            lines.append(f"| `{slug}` | {sum(row.has_room for row in rows)} of {len(rows)} | {without} |\n")
+    rows = [row for those in every.values() for row in those]
+    return "".join([*lines, f"| all | {sum(row.has_room for row in rows)} of {len(rows)} | |\n"])
+
+
+def _compares_accuracies(claim: Claim) -> bool:
+    if claim.computed or not isinstance(claim.effect, Change) or not isinstance(claim.effect.before, tuple):
+        return False
+    (arm, metric), (other, other_metric) = claim.effect.before, claim.effect.after
+    return arm != other and "accuracy" in metric and "accuracy" in other_metric
