@@ -20,6 +20,7 @@ from engine.experiments.choice.qualities import CHOICE, QUALITIES, SETS
 from engine.experiments.choice.table import Cell, CellState, column
 from engine.experiments.evidence.store import save
 from engine.experiments.evidence.table import write_evidence
+from engine.experiments.experiment import PILOTS
 from engine.experiments.trial import Trial
 from engine.settings.errors import not_one_of
 
@@ -37,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--measure", action="store_true",
-        help=f"measure the whole table: the rates on {CHOICE.pilot_seeds} pilot seeds, then {' and '.join(map(seeds_in_words, SETS))}",
+        help=f"measure the whole table: the rates on {PILOTS}, then {' and '.join(map(seeds_in_words, SETS))}",
     )  # fmt: skip
     parser.add_argument("--write", type=Path, metavar="FOLDER", help="leave what was measured there")
     add_scheduler(parser)

@@ -8,7 +8,7 @@ from rich.progress import TimeRemainingColumn
 from rich.table import Table
 
 from engine.cli.terminal import POLL_SECONDS, console, follow, kept, print_json, table
-from engine.experiments.experiment import Experiment
+from engine.experiments.experiment import PILOT_SEEDS, PILOTS, Experiment
 from engine.experiments.rates import RateGrid, as_row, at_best_rates, best_in_words, measured_grids, write_grids
 from engine.experiments.running import trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
@@ -59,7 +59,7 @@ def _follow_as_json(run: ExperimentRun) -> None:
 
 
 def rates_table(experiment: Experiment, grids: list[RateGrid]) -> Table:
-    """A row for each arm: its chosen rate, and the mean score at each rate."""
+    """A row for each arm: its chosen rate, and the mean score over the pilot seeds at each rate."""
 
     def scores(grid: RateGrid) -> str:
         means = {rate: abs(grid.mean(rate)) for rate in sorted(grid.scores)}
@@ -67,9 +67,14 @@ def rates_table(experiment: Experiment, grids: list[RateGrid]) -> Table:
             f"{rate:g}: " + (f"{mean:.3g}" if math.isfinite(mean) else "failed") for rate, mean in means.items()
         )
 
-    rows = ((grid.arm, f"{grid.own:g}", best_in_words(grid), grid.metric, scores(grid)) for grid in grids)
+    def guessing(grid: RateGrid) -> str:
+        return "" if grid.chance is None else f"{grid.chance:.3g}"
+
+    rows = (
+        (grid.arm, f"{grid.own:g}", best_in_words(grid), grid.metric, guessing(grid), scores(grid)) for grid in grids
+    )
     return table(
-        f"{experiment.slug}: the learning rate of each arm",
-        ("arm", "own rate", "best rate", "score", "mean score at each rate"),
+        f"{experiment.slug}: the learning rate of each arm, chosen on {PILOTS}",
+        ("arm", "own rate", "best rate", "score", "guessing", f"mean of {len(PILOT_SEEDS)} seeds at each rate"),
         rows,
     )

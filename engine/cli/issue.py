@@ -14,7 +14,7 @@ from engine.cli.experiments import measure_rates, run_to_end
 from engine.cli.terminal import console, kept, print_json, table
 from engine.experiments.evidence.store import save
 from engine.experiments.evidence.table import write_evidence
-from engine.experiments.experiment import PILOT_SEEDS
+from engine.experiments.experiment import PILOTS
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--extended", action="store_true", help="also the arms that take longer")
     parser.add_argument(
         "--rates", action="store_true",
-        help=f"measure the grid of learning rates of each arm on the pilot seeds {PILOT_SEEDS[0]} to {PILOT_SEEDS[-1]}, and no claim",
+        help=f"measure the grid of learning rates of each arm on {PILOTS}, and no claim",
     )  # fmt: skip
     parser.add_argument(
         "--write", type=Path, metavar="FOLDER", help="leave the evidence there as JSON and a table, or the grids"

@@ -23,6 +23,8 @@ PILOT_SEEDS = range(900, 904)
 """The seeds on which learning rates are chosen (:mod:`engine.experiments.rates`), and which no finding uses."""
 CONFIRMATORY_SEEDS = range(1000, 1016)
 """The seeds on which the shown findings rest. They are run once, after arms, rates, smallest effects and sentences are fixed."""
+PILOTS = f"the {len(PILOT_SEEDS)} pilot seeds {PILOT_SEEDS[0]} to {PILOT_SEEDS[-1]}"
+"""The pilot seeds in words."""
 
 Values = Callable[[str, str], np.ndarray]
 """``values(arm, metric)``: the numbers by seed, [seed]; NaN where a seed has none (yet)."""
@@ -130,12 +132,10 @@ class Experiment:
     """The number of validation passes of each trial."""
     curves: tuple[str, ...] = ()
     """Further curves to follow beside losses and accuracies: ``grad.<part>``, such as ``grad.7.q``."""
-    pilot_seeds: int = len(PILOT_SEEDS)
-    """The number of pilot seeds on which the learning rates are chosen."""
     rates: Mapping[str, float] = field(default_factory=dict)
     """By arm, the learning rate at which it is compared, where that is not the rate of its settings."""
     rates_at_end: frozenset[str] = frozenset()
-    """The arms whose best learning rate is the last one that was tried on its side."""
+    """The arms whose best learning rate is the last one that was tried, so that a farther one may be better."""
 
     def __post_init__(self) -> None:
         seeds = seed_range(self.seeds, self.first_seed)
@@ -171,7 +171,7 @@ class Experiment:
 
     def untuned(self) -> Self:
         """The same experiment with each arm at the rate of its settings."""
-        return replace(self, rates={})
+        return replace(self, rates={}, rates_at_end=frozenset())
 
     def record(self, arm: Arm) -> RecordOptions:
         return RecordOptions(

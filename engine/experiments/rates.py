@@ -2,7 +2,7 @@
 
 The grid is measured once (``python -m engine issue SLUG --rates --write FOLDER``) and shipped, so a reader's run trains each arm
 at one rate. An arm's grid is five rates, half a decade apart, around the rate of its settings. Where the best one lies at an end, the
-grid grows on that side.
+grid grows on that side. Where no rate is better than blind guessing, the arm keeps the rate of its settings.
 """
 
 import json
@@ -12,11 +12,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
+from engine.config.run_config import RunConfig
+from engine.estimate.layout import metric_names
 from engine.experiments.evidence import FOLDER
 from engine.experiments.experiment import PILOT_SEEDS, Arm, Experiment
 from engine.experiments.trial import Trial
+from engine.foundation.errors import Explained
 from engine.foundation.json_lines import json_lines
 
 FILE = "rates.json"
@@ -24,10 +27,15 @@ FIRST, FARTHEST = 2, 4
 """The half decades on each side of the arm's own rate: of the first grid, and of the largest one."""
 SAME = 0.01
 """The difference of two mean scores up to which the rate nearer to the arm's own is kept."""
-Metric = Literal["accuracy", "loss"]
-OF_LOSS = ("loss", "gap", "other_text")
+ABOVE_CHANCE = 0.02
+"""The distance from blind guessing, in accuracy or in nats, above which a mean score counts as better than guessing."""
+OF_LOSS = ("loss", "train_loss", "best_loss", "gap", "overtraining", "other_text", "perplexity", "known_perplexity")
 """The beginnings of the names of numbers that are losses, or follow from them."""
 SomeExperiment = TypeVar("SomeExperiment", bound=Experiment)
+
+
+class NoScore(Explained, ValueError):
+    """No learning rate can be chosen for an arm, since none of its trials has a score."""
 
 
 @dataclass(frozen=True)
@@ -37,24 +45,44 @@ class RateGrid:
     arm: str
     own: float
     """The rate of the arm's settings."""
-    metric: Metric
+    metric: str
+    """The name of the score (:func:`score_of`)."""
     scores: Mapping[float, Sequence[float | None]]
     """By rate, the score of each pilot seed; None where it did not finish."""
+    chance: float | None = None
+    """The score of blind guessing; None where it was not stored."""
+
+    @property
+    def _sign(self) -> int:
+        return -1 if "loss" in self.metric else 1
 
     def mean(self, rate: float) -> float:
         """The mean score, the more the better; minus infinity where a seed did not finish."""
         known = [score for score in self.scores[rate] if score is not None]
         if not known or len(known) < len(self.scores[rate]):
             return -math.inf
-        return fmean(known) * (1 if self.metric == "accuracy" else -1)
+        return fmean(known) * self._sign
 
     @property
-    def best(self) -> float:
+    def _top(self) -> float:
         """The rate with the best mean; of several that are as good, the one nearest to the arm's own."""
         means = {rate: self.mean(rate) for rate in self.scores}
         top = max(means.values(), default=-math.inf)
         good = [rate for rate, mean in means.items() if mean >= top - SAME and mean > -math.inf]
         return min(good, key=lambda rate: abs(math.log(rate / self.own)), default=self.own)
+
+    @property
+    def learns(self) -> bool:
+        """Whether the rate with the best mean is better than blind guessing. Where the score of guessing was not stored, whether there is
+        a mean."""
+        chance = -math.inf if self.chance is None else self.chance * self._sign
+        return bool(self.scores) and self.mean(self._top) > chance + ABOVE_CHANCE
+
+    @property
+    def best(self) -> float:
+        """The rate with the best mean; of several that are as good, the one nearest to the arm's own, and the arm's own where no rate is
+        better than blind guessing."""
+        return self._top if self.learns else self.own
 
     def missing(self) -> list[float]:
         """The rates that are still to be measured; none once the best one lies between two others, or as far off as is tried."""
@@ -64,8 +92,8 @@ class RateGrid:
         lowest, highest = min(self.scores), max(self.scores)
         for edge, side in ((lowest, -1), (highest, 1)):
             place = round(2 * math.log10(edge / self.own))
-            grows = self.best == edge or (side < 0 and self.mean(self.best) == -math.inf)  # a lower rate may finish
-            if grows and abs(place) < FARTHEST:
+            none_finished = self.mean(self._top) == -math.inf
+            if (self._top == edge or (side < 0 and none_finished)) and abs(place) < FARTHEST:  # a lower rate may finish
                 return [self._rate(place + side)]
         return []
 
@@ -81,18 +109,23 @@ class RateGrid:
 def first_grids(experiment: Experiment, extended: bool = False) -> list[RateGrid]:
     """The empty grids of all arms that are tuned."""
     plain = experiment.untuned()
-    arms = [arm for arm in experiment.arms_of(extended) if is_tuned(arm)]
-    return [RateGrid(arm.name, plain.config(arm).learning_rate, metric_of(arm), {}) for arm in arms]
+    tuned = [(arm, plain.config(arm)) for arm in experiment.arms_of(extended) if is_tuned(arm)]
+    return [RateGrid(arm.name, config.learning_rate, score_of(arm, config), {}) for arm, config in tuned]
 
 
 def is_tuned(arm: Arm) -> bool:
     return arm.tuned and not arm.alone
 
 
-def metric_of(arm: Arm) -> Metric:
-    """The score by which an arm's rate is chosen: the accuracy at the end, or for an arm that is reported by losses the loss on new
-    sequences at the end. The gap is no score: a rate that has hardly trained would have the smallest."""
-    return "loss" if arm.metric.startswith(OF_LOSS) else "accuracy"
+def score_of(arm: Arm, config: RunConfig) -> str:
+    """The name of the score by which an arm's rate is chosen: how well the arm learns what it is trained for, at the trained length.
+
+    For an arm that is reported by a loss, or by what follows from one, it is the lowest validation loss along the run: at the end a rate
+    that hardly trains would look better than one that learns and then overfits, and its gap is the smallest. For all other arms it is the
+    first accuracy of their task (:func:`engine.estimate.layout.metric_names`) at the end, also where they are reported at another
+    length, or by a measurement that says nothing about learning.
+    """
+    return "best_loss" if arm.metric.startswith(OF_LOSS) else metric_names(config)[0]
 
 
 def pilot(experiment: SomeExperiment, grids: Iterable[RateGrid]) -> SomeExperiment | None:
@@ -102,51 +135,77 @@ def pilot(experiment: SomeExperiment, grids: Iterable[RateGrid]) -> SomeExperime
     if not arms:
         return None
     return replace(
-        experiment,
+        experiment.untuned(),
         arms=tuple(arms),
         claims=(),
-        rates={},
         curves=(),
-        seeds=experiment.pilot_seeds,
+        seeds=len(PILOT_SEEDS),
         first_seed=PILOT_SEEDS[0],
     )
 
 
 def with_trials(grids: Iterable[RateGrid], trials: Sequence[Trial]) -> list[RateGrid]:
-    """The grids with the scores of the pilot's trials."""
-    found = {(trial.arm, trial.seed): trial for trial in trials if not trial.outcome}
+    """The grids with the scores of the pilot's trials. Raises NoScore where there is nothing to choose a rate by."""
+    by_place = {(trial.arm, trial.seed): trial for trial in trials}
     seeds = sorted({trial.seed for trial in trials})
 
-    def score(grid: RateGrid, rate: float, seed: int) -> float | None:
-        trial = found.get((_name(grid.arm, rate), seed))
-        number = trial.numbers.get(grid.metric) if trial is not None else None
-        return None if number is None else float(f"{number:.4g}")
-
     def scored(grid: RateGrid) -> RateGrid:
-        new = {rate: [score(grid, rate, seed) for seed in seeds] for rate in grid.missing()}
-        return replace(grid, scores={**grid.scores, **new})
+        missing = grid.missing()
+        new = {rate: [by_place.get((_name(grid.arm, rate), seed)) for seed in seeds] for rate in missing}
+        found = [trial for row in new.values() for trial in row if trial is not None]
+        scores = {rate: [_score(trial, grid.metric) for trial in row] for rate, row in new.items()}
+        guessing = [_rounded(trial.number("chance." + grid.metric.removeprefix("best_"))) for trial in found]
+        chance = next((score for score in guessing if score is not None), grid.chance)
+        whole = replace(grid, scores={**grid.scores, **scores}, chance=chance)
+        _refuse_without_score(whole, found)
+        return whole
 
     return [scored(grid) for grid in grids]
+
+
+def _score(trial: Trial | None, metric: str) -> float | None:
+    return None if trial is None or trial.outcome else _rounded(trial.number(metric))
+
+
+def _rounded(number: float) -> float | None:
+    return float(f"{number:.4g}") if math.isfinite(number) else None
+
+
+def _refuse_without_score(grid: RateGrid, trials: Sequence[Trial]) -> None:
+    """Raises NoScore where a grid has no score at all, though trials have finished or no rate is left to try."""
+    if any(score is not None for scores in grid.scores.values() for score in scores):
+        return
+    finished = [trial for trial in trials if not trial.outcome]
+    asked = f"No learning rate can be chosen for the arm “{grid.arm}” by “{grid.metric}”"
+    if finished:
+        raise NoScore(f"{asked}: its trials have only {', '.join(sorted(finished[0].numbers))}.")
+    if trials and not grid.missing():
+        raise NoScore(f"{asked}: none of its trials finished at any of {len(grid.scores)} rates. {trials[-1].outcome}")
 
 
 def measured_grids(
     experiment: Experiment, run: Callable[[Experiment], Sequence[Trial]], extended: bool = False
 ) -> list[RateGrid]:
-    """The grids of all arms that are tuned; ``run`` gives the trials of an experiment that measures a part of them."""
+    """The grids of all arms that are tuned; ``run`` gives the trials of an experiment that measures a part of them. Raises NoScore."""
     grids = first_grids(experiment, extended)
     while (missing := pilot(experiment, grids)) is not None:
         grids = with_trials(grids, run(missing))
     return grids
 
 
-def at_best_rates(experiment: SomeExperiment, grids: Iterable[RateGrid]) -> SomeExperiment:
+def at_best_rates(experiment: SomeExperiment, grids: Sequence[RateGrid]) -> SomeExperiment:
     """The experiment with each arm at the best rate of its grid."""
-    return replace(experiment, rates={**experiment.rates, **{grid.arm: grid.best for grid in grids}})
+    at_end = experiment.rates_at_end - {grid.arm for grid in grids} | {grid.arm for grid in grids if grid.at_end}
+    rates = {**experiment.rates, **{grid.arm: grid.best for grid in grids}}
+    return replace(experiment, rates=rates, rates_at_end=at_end)
 
 
 def best_in_words(grid: RateGrid) -> str:
-    """The best rate, and whether it is the last one of the grid."""
-    return f"{grid.best:g}" + (" (the last one tried)" if grid.at_end else "")
+    """The chosen rate, and whether it is the last one of the grid, or the arm's own since no rate is better than guessing."""
+    said = f"{grid.best:g}"
+    if not grid.learns:
+        said += " (its own: no rate is better than guessing)"
+    return f"{said} (the last one tried)" if grid.at_end else said
 
 
 def _at(arm: Arm, rate: float) -> Arm:
@@ -175,20 +234,28 @@ def write_grids(slug: str, grids: Sequence[RateGrid], folder: Path) -> None:
 def as_row(grid: RateGrid) -> dict[str, Any]:
     """A grid as plain data."""
     scores = {f"{rate:g}": list(scores) for rate, scores in sorted(grid.scores.items())}
-    return {"arm": grid.arm, "own": grid.own, "best": grid.best, "metric": grid.metric, "scores": scores}
+    plain = {"arm": grid.arm, "own": grid.own, "best": grid.best, "metric": grid.metric, "chance": grid.chance}
+    return {**plain, "scores": scores}
 
 
 def read_grids(slug: str, folder: Path = FOLDER) -> list[RateGrid]:
     """The grids of an issue; none where they were not measured."""
-    return [
-        RateGrid(row["arm"], row["own"], row["metric"], {float(rate): scores for rate, scores in row["scores"].items()})
-        for row in _rows(folder).get(slug, [])
-    ]
+
+    def grid(row: Mapping[str, Any]) -> RateGrid:
+        scores = {float(rate): scores for rate, scores in row["scores"].items()}
+        return RateGrid(row["arm"], row["own"], row["metric"], scores, row.get("chance"))
+
+    return [grid(row) for row in _rows(folder).get(slug, [])]
 
 
 def chosen_rates(slug: str) -> dict[str, float]:
     """The rate of each arm of an issue by the shipped grids."""
     return {grid.arm: grid.best for grid in read_grids(slug)}
+
+
+def rates_at_end(slug: str) -> frozenset[str]:
+    """The arms of an issue whose best rate is the last one of its shipped grid."""
+    return frozenset(grid.arm for grid in read_grids(slug) if grid.at_end)
 
 
 @cache

@@ -67,7 +67,8 @@ def train(
             if step == 3:
                 misbehave(config.seed)
             state.step = step
-            request = yield Progress(step, loss_at(config, step), 1.0, 0.01, 1000.0)
+            held_out = {"loss": loss_at(config, step)} if step == config.steps else None
+            request = yield Progress(step, loss_at(config, step), 1.0, 0.01, 1000.0, validation=held_out)
             while request == SNAPSHOT_NOW:
                 request = yield look(config, step)
     except GeneratorExit:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from engine.encodings import ENCODINGS
 from engine.experiments.comparison import DESIGN
 from engine.experiments.experiment import Arm, Experiment
-from engine.experiments.rates import chosen_rates
+from engine.experiments.rates import chosen_rates, rates_at_end
 from engine.foundation.tables import Text, read_tables
 
 TIMES = (1, 2, 4, 8)
@@ -98,8 +98,8 @@ CHOICE = Experiment(
     base={"vocab_size": 10, "d_model": 32, "n_heads": 4, "schedule": "cosine", "learning_rate": 0.01},
     arms=tuple(arm_of(quality, encoding) for quality in QUALITIES.values() for encoding in COMPARED),
     claims=(),
-    pilot_seeds=2,
     rates=chosen_rates("choice"),
+    rates_at_end=rates_at_end("choice"),
     matched="All else is the same in each quality, except for the learning rate: each is trained at its own best one.",
 )
 

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from engine.experiments.experiment import Arm, Claim, Experiment
 from engine.experiments.key_figure import KeyFigure
-from engine.experiments.rates import chosen_rates
+from engine.experiments.rates import chosen_rates, rates_at_end
 from engine.foundation.tables import Text
 
 Group = Literal["depth", "attention", "encoding"]
@@ -98,6 +98,7 @@ def read_issue(
     return Issue(
         slug=slug,
         rates=rates,
+        rates_at_end=rates_at_end(slug),
         matched=TUNED if rates else Experiment.matched,
         group=path.parent.name,  # type: ignore[arg-type]
         title=found[2],

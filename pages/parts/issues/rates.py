@@ -5,9 +5,9 @@ from statistics import fmean
 
 import streamlit as st
 
-from engine.experiments.experiment import PILOT_SEEDS
+from engine.experiments.experiment import PILOT_SEEDS, PILOTS
 from engine.experiments.issues.issue import Issue
-from engine.experiments.rates import Metric, RateGrid, best_in_words, read_grids
+from engine.experiments.rates import RateGrid, best_in_words, read_grids
 from pages.parts.app.in_markdown import escaped
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.colors import Pair
@@ -26,29 +26,33 @@ def show_rates(issue: Issue, extended: bool) -> None:
         st.caption("The learning rates of these arms were not tuned: each is trained at the rate of its settings.")
         return
     st.markdown(
-        "**Each of these arms is trained at its own best learning rate.** The rates were chosen on seeds "
-        f"{PILOT_SEEDS[0]} to {PILOT_SEEDS[-1]}, which no finding uses. Of rates that are as good, the one nearest to that of the "
-        "settings was taken."
+        "**Each of these arms is trained at its own best learning rate.** The rate with the best mean was chosen on "
+        f"{PILOTS}, which no finding uses. Of rates that are as good, the one nearest to that of the settings was taken."
     )
+    if guesses := [grid.arm for grid in grids if not grid.learns]:
+        st.caption(
+            f"Trained at the rate of their settings, since no rate is better than blind guessing: {escaped(', '.join(guesses))}."
+        )
     if fixed := [arm.name for arm in issue.arms_of(extended) if not arm.tuned]:
         st.caption(
             f"Trained at the rate of their settings, since that is their condition: {escaped(', '.join(fixed))}."
         )
-    by_metric: dict[Metric, list[RateGrid]] = {}
+    by_metric: dict[str, list[RateGrid]] = {}
     for grid in grids:
         by_metric.setdefault(grid.metric, []).append(grid)
     items = [_panel(issue, metric, of) for metric, of in by_metric.items()]
     panels(items, key=f"issues.rates.{issue.slug}", name=f"{issue.slug}-rates", subject=f"{issue.slug}.{extended}")
 
 
-def _panel(issue: Issue, metric: Metric, grids: Sequence[RateGrid]) -> Panel:
+def _panel(issue: Issue, metric: str, grids: Sequence[RateGrid]) -> Panel:
     label, roles = with_unit(metric), [issue.arm(grid.arm).role for grid in grids]
     colors = [role_color(role, roles[:place].count(role), roles.count(role)) for place, role in enumerate(roles)]
     lines = [OverX(grid.arm, color, _points(grid, color)) for grid, color in zip(grids, colors, strict=True)]
     chosen = "; ".join(f"{grid.arm} {best_in_words(grid)}" for grid in grids)
+    guessing = {grid.chance for grid in grids}
     return Panel(
         id=f"rates.{metric}", title=f"{label[:1].upper()}{label[1:]} at each learning rate",
-        figure=over_x_figure(lines, RATE, label), height=over_x_height(lines), wide=True,
+        figure=over_x_figure(lines, RATE, label, guessing.pop() if len(guessing) == 1 else None), height=over_x_height(lines), wide=True,
         alt=f"{label} over the learning rate. " + "; ".join(map(_in_words, grids)), below=f"Chosen: {escaped(chosen)}",
     )  # fmt: skip
 

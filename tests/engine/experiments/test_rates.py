@@ -3,26 +3,32 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from math import log, log10
 from pathlib import Path
 
 import pytest
 
+from engine.config.run_config import RunConfig
 from engine.experiments import rates
+from engine.experiments.choice.qualities import CHOICE
 from engine.experiments.evidence.shipped import sets_of_seeds
 from engine.experiments.experiment import PILOT_SEEDS, Arm, Claim, Experiment, difference
 from engine.experiments.issues import ISSUES
-from engine.experiments.rates import RateGrid, first_grids, pilot, read_grids, with_trials, write_grids
+from engine.experiments.rates import NoScore, RateGrid, first_grids, pilot, read_grids, with_trials, write_grids
 from engine.experiments.running.experiment_run import ExperimentRun
-from engine.experiments.trial import Trial
+from engine.experiments.trial import Trial, numbers_of
 from engine.hosting.limits import Limits
 from engine.runs.store import Runs
+from engine.training.train import train
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue
 
 
-def measured(score: Callable[[float], float | None], own: float = 0.01, metric: str = "accuracy") -> RateGrid:
+def measured(
+    score: Callable[[float], float | None], own: float = 0.01, metric: str = "accuracy", chance: float | None = None
+) -> RateGrid:
     """The whole grid of an arm whose score depends on its rate alone."""
-    grid = RateGrid("arm", own, metric, {})  # type: ignore[arg-type]
+    grid = RateGrid("arm", own, metric, {}, chance)
     for _ in range(2 * rates.FARTHEST):
         grid = replace(grid, scores=grid.scores | {rate: [score(rate)] * len(PILOT_SEEDS) for rate in grid.missing()})
     assert not grid.missing()
@@ -38,7 +44,7 @@ def test_the_grid_is_five_rates_half_a_decade_apart_and_grows_towards_a_best_one
     assert rates.best_in_words(grid) == "1 (the last one tried)"
     grid = measured(lambda rate: 1 - rate)
     assert sorted(grid.scores) == around, "the lower ones are no better than that of the arm's settings, within .01"
-    grid = measured(lambda rate: 100 * rate, metric="loss")
+    grid = measured(lambda rate: 100 * rate, metric="best_loss")
     assert (sorted(grid.scores), grid.best) == ([0.0001, 0.00032, *around], 0.0001), "a lower loss is better"
 
 
@@ -58,12 +64,15 @@ def test_of_rates_that_are_as_good_the_arms_own_stays_and_one_at_which_a_seed_fa
 def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_numbers_come_back(tmp_path: Path) -> None:
     issue = fake_issue(base={"steps": 9, "learning_rate": 0.001}, rates={"short": 1.0})
     grids = first_grids(issue)
-    own = [("short", 0.001, "loss"), ("long", 0.001, "loss")]
+    own = [("short", 0.001, "best_loss"), ("long", 0.001, "best_loss")]
     assert [(grid.arm, grid.own, grid.metric) for grid in grids] == own, "whatever was chosen before"
     trained = pilot(issue, grids)
     assert list(trained.seed_range) == list(PILOT_SEEDS)
     assert [trained.config(arm).learning_rate for arm in trained.arms] == 2 * [0.0001, 0.00032, 0.001, 0.0032, 0.01]
-    losses = [{"loss": 100 * abs(trained.config(arm).learning_rate - 0.0032)} for arm in trained.arms]
+    losses = [
+        {"best_loss": 100 * abs(trained.config(arm).learning_rate - 0.0032), "chance.loss": log(10)}
+        for arm in trained.arms
+    ]
     outcomes = ["It failed.", *[""] * (len(losses) - 1)]
     ended = list(zip(trained.arms, losses, outcomes, strict=True))
     trials = [Trial(arm.name, seed, loss, outcome=told) for arm, loss, told in ended for seed in PILOT_SEEDS]
@@ -75,9 +84,87 @@ def test_a_pilot_trains_what_is_missing_on_seeds_that_no_verdict_uses_and_its_nu
     write_grids("fake", grids, tmp_path)
     kept = read_grids("fake", tmp_path)
     assert [(grid.arm, grid.own, grid.metric, grid.best) for grid in kept] == [(*key, 0.0032) for key in own]
+    assert [grid.chance for grid in kept] == [2.303, 2.303]
     assert kept[1].scores[0.001] == pytest.approx(grids[1].scores[0.001])
     assert (read_grids("other", tmp_path), read_grids("none", tmp_path)) == (kept, [])
     json.loads((tmp_path / "rates.json").read_text())
+
+
+def test_where_no_rate_is_better_than_blind_guessing_the_arm_keeps_its_own_and_says_so() -> None:
+    own = "0.01 (its own: no rate is better than guessing)"
+    lucky = measured(lambda rate: 0.515 if rate == 0.032 else 0.48, chance=0.5)
+    assert (lucky.best, lucky.at_end, rates.best_in_words(lucky)) == (0.01, False, own)
+    rising = measured(lambda rate: 0.45 + 0.03 * log10(100 * rate), chance=0.5)
+    assert (max(rising.scores), rising.best, rising.at_end) == (1.0, 0.01, False)
+    learned = replace(rising, chance=0.48)
+    assert (learned.best, rates.best_in_words(learned)) == (1.0, "1 (the last one tried)")
+    unlearned = measured(lambda rate: 2.29 + 0.1 * abs(rate - 0.1), metric="best_loss", chance=2.303)
+    assert (unlearned.best, rates.best_in_words(unlearned)) == (0.01, own)
+    assert measured(lambda rate: 2.28 + 0.3 * abs(rate - 0.1), metric="best_loss", chance=2.303).best == 0.1
+    assert not measured(lambda rate: None, chance=0.5).learns
+
+
+def test_an_experiment_knows_the_arms_whose_best_rate_is_the_last_one_tried() -> None:
+    inside, at_end = measured(lambda rate: 1.0 if rate == 0.032 else 0.5), measured(lambda rate: min(1.0, rate))
+    grids = [replace(inside, arm="short"), replace(at_end, arm="long")]
+    tuned = rates.at_best_rates(fake_issue(), grids)
+    assert (tuned.rates, tuned.rates_at_end) == ({"short": 0.032, "long": 1.0}, {"long"})
+    again = rates.at_best_rates(tuned, [replace(inside, arm="long"), replace(at_end, arm="short")])
+    assert again.rates_at_end == {"short"}
+    assert (again.untuned().rates, again.untuned().rates_at_end) == ({}, frozenset())
+
+
+def test_a_grid_without_any_score_is_refused() -> None:
+    issue = fake_issue(base={"steps": 9, "learning_rate": 0.001})
+    grids = first_grids(issue)
+
+    def trials(numbers: dict[str, float], outcome: str = "") -> list[Trial]:
+        part = pilot(issue, grids)
+        return [Trial(arm.name, seed, numbers, outcome=outcome) for arm in part.arms for seed in PILOT_SEEDS]
+
+    with pytest.raises(NoScore) as refused:
+        with_trials(grids, trials({"loss": 1.0, "accuracy": 0.5}))
+    assert str(refused.value) == (
+        "No learning rate can be chosen for the arm “short” by “best_loss”: its trials have only accuracy, loss."
+    )
+    grids = with_trials(grids, trials({"finite": 0.0}, "It failed."))
+    assert grids[0].missing(), "a lower rate might finish"
+    grids = with_trials(grids, trials({"finite": 0.0}, "It failed."))
+    with pytest.raises(
+        NoScore, match=r"“short” by “best_loss”: none of its trials finished at any of 7 rates\. It failed\."
+    ):
+        with_trials(grids, trials({"finite": 0.0}, "It failed."))
+
+
+def test_the_score_is_how_well_an_arm_learns_at_the_trained_length() -> None:
+    def score(metric: str, **settings: object) -> str:
+        return rates.score_of(Arm("arm", "control", {}, metric), RunConfig().replace(**settings))
+
+    assert score("accuracy@48", task="k_back") == "accuracy"
+    assert score("pointing.last", task="k_back") == score("decorrelated_accuracy", task="k_back") == "accuracy"
+    assert score("second_half_accuracy@12", task="copy") == "second_half_accuracy"
+    assert score("first_half_accuracy", task="reverse") == "second_half_accuracy", "the first half cannot be known"
+    assert score("accuracy", task="reverse", family="encoder") == "accuracy"
+    for metric in ("loss", "loss@120", "gap", "train_loss", "best_loss", "other_text.flattery"):
+        assert score(metric, task="markov") == "best_loss"
+
+
+EXPERIMENTS: dict[str, Experiment] = {**ISSUES, CHOICE.slug: CHOICE}
+
+
+@pytest.mark.parametrize("slug", EXPERIMENTS)
+def test_every_arm_that_is_tuned_has_a_score_and_that_of_guessing(slug: str) -> None:
+    experiment = EXPERIMENTS[slug].untuned()
+    grids = {grid.arm: grid for grid in first_grids(experiment, extended=True)}
+    kinds = dict[tuple[str, str, str], Arm]()
+    for arm in experiment.arms:
+        if arm.name in grids:
+            config = experiment.config(arm)
+            kinds.setdefault((config.task, config.family, grids[arm.name].metric), arm)
+    for (*_, score), arm in kinds.items():
+        config = experiment.config(arm).replace(steps=1, pretrain_steps=0)
+        numbers = numbers_of(list(train(config, record=experiment.record(replace(arm, measurements=())))))
+        assert {score, f"chance.{score.removeprefix('best_')}"} <= numbers.keys()
 
 
 def test_a_pilot_trains_the_extended_arms_that_are_asked_for() -> None:
@@ -128,9 +215,11 @@ def test_the_shipped_grids_are_of_the_arms_as_they_are_and_each_of_those_is_trai
     for grid in grids:
         arm = issue.arm(grid.arm)
         assert rates.is_tuned(arm)
-        assert (grid.own, grid.metric) == (empty[grid.arm].own, rates.metric_of(arm)), "other settings: measure again"
+        assert grid.own == empty[grid.arm].own, "other settings: measure again"
+        assert grid.chance is None or grid.metric == empty[grid.arm].metric, "another score: measure again"
         assert not grid.missing()
         assert issue.config(arm, 3).learning_rate == grid.best == rates.chosen_rates(slug)[grid.arm]
+    assert issue.rates_at_end == {grid.arm for grid in grids if grid.at_end}
     for measured in sets_of_seeds() if issue.rates else ():
         stored = measured["issues"][slug]["rates"]
         shown = {arm.name for arm in issue.arms_of()} & issue.rates.keys()

@@ -14,6 +14,7 @@ ROLE_COLORS: dict[Role, str] = {"fault": "#C2570C", "control": "#2B6CB0", "remed
 MORE_COLORS = ("#A8357D", "#5A6578", "#8A6A00")
 """Magenta, grey, ochre: for comparisons beside the first, which are often many in one figure."""
 IN_WORDS = {
+    "best_loss": "lowest validation loss",
     "finite": "every step finite (1) or not (0)",
     "init_token_residual": "what tells tokens apart, before training",
     "first_grad.first": "gradient norm of the first block, before training",
@@ -24,7 +25,7 @@ IN_WORDS = {
 }
 """Labels of numbers whose own names are unclear."""
 WEIGHTS = {"q": "queries", "k": "keys", "v": "values"}
-IN_NATS = ("loss", "gap", "other_text.flattery")
+IN_NATS = ("loss", "train_loss", "best_loss", "gap", "other_text.flattery")
 SPREAD = 30.0
 """The ratio of largest to smallest value from which an axis is logarithmic."""
 
