@@ -23,7 +23,7 @@ def code_hash(folder: Path = ENGINE) -> str:
 
     16 hexadecimal digits. Computed once in a process, on the first call, in some milliseconds.
     """
-    return _hash(folder, LEFT_OUT, map(_version, LIBRARIES))
+    return _hash(folder, LEFT_OUT, map(installed_version, LIBRARIES))
 
 
 @cache
@@ -31,7 +31,7 @@ def program_hash() -> str:
     """The hash of all of the engine's files and of the libraries' versions, for programs that work together: those of one version
     understand each other. Builds of a library for a CPU and for a GPU (2.13.0+cpu, 2.13.0+cu128) count as the same.
     """
-    return _hash(ENGINE, (), (_version(library).partition("+")[0] for library in LIBRARIES))
+    return _hash(ENGINE, (), (installed_version(library).partition("+")[0] for library in LIBRARIES))
 
 
 def _hash(folder: Path, left_out: Collection[str], versions: Iterable[str]) -> str:
@@ -44,7 +44,8 @@ def _hash(folder: Path, left_out: Collection[str], versions: Iterable[str]) -> s
     return digest.hexdigest()[:16]
 
 
-def _version(library: str) -> str:
+def installed_version(library: str) -> str:
+    """The version of a library, which is not imported; ``none`` where it is not installed."""
     try:
         return version(library)
     except PackageNotFoundError:

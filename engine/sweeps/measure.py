@@ -1,9 +1,7 @@
 """One visit of a sweep, in a worker: a model is built, timed and its memory counted, at a given length."""
 
 import gc
-import platform
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import psutil
 import torch
@@ -12,6 +10,7 @@ from torch import Tensor
 from engine.analysis.measurements.cost import cached_step, shortest, step_seconds
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
+from engine.foundation.provenance import cpu_name
 from engine.model.baselines import Baseline, Recurrent, RecurrentState
 from engine.model.build import build_model
 from engine.model.masks import forget_masks
@@ -109,13 +108,3 @@ def machine(device: str) -> Machine:
         )
     name = cpu_name() if on.type == "cpu" else on.type
     return Machine(name, on.type, str(torch.__version__), torch.get_num_threads(), psutil.virtual_memory().available)
-
-
-def cpu_name(file: Path = Path("/proc/cpuinfo")) -> str:
-    """The processor's name from the system; its architecture where there is none."""
-    try:
-        lines = file.read_text().splitlines()
-    except OSError:
-        lines = []
-    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next((name for name in named if name), platform.processor() or platform.machine() or "CPU")

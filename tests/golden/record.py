@@ -18,9 +18,9 @@ from engine.config.run_config import parse
 from engine.experiments.issues import ISSUES
 from engine.experiments.trial import read_trial
 from engine.foundation.json_lines import json_lines
+from engine.foundation.provenance import cpu_name
 from engine.runs.events import ARRAYS, Event, Finished, Measuring, Progress, Snapshot, to_json
 from engine.runs.record_options import RecordOptions
-from engine.sweeps.measure import cpu_name
 from engine.training.train import train
 
 FILE = Path(__file__).parent / "record.json"

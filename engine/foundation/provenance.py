@@ -1,0 +1,100 @@
+"""The origin of numbers and files: the version, commit and hash of the code, torch, the processor and the date."""
+
+import json
+import os
+import platform
+import subprocess
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import TypedDict
+
+from engine import VERSION
+from engine.foundation.code_hash import ENGINE, code_hash, installed_version
+
+PROJECT = "attention-lab"
+"""The name under which the program may be installed."""
+SHORT = 8
+"""The digits of a commit in the names of files."""
+
+
+class Provenance(TypedDict, total=False):
+    """The origin of numbers as plain data; what is not known is empty, and all of it for numbers of before it was noted."""
+
+    version: str
+    commit: str
+    """The whole hash; it ends in ``-dirty`` where files had been changed since."""
+    code: str
+    """The hash of the code that determines numbers (:mod:`engine.foundation.code_hash`)."""
+    torch: str
+    processor: str
+    date: str
+    """The day, in UTC: year-month-day."""
+
+
+def provenance() -> Provenance:
+    """The origin of what is computed or written by this process now."""
+    return {
+        "version": VERSION, "commit": commit(), "code": code_hash(), "torch": installed_version("torch"), "processor": cpu_name(),
+        "date": today(),
+    }  # fmt: skip
+
+
+def in_words(origin: Provenance) -> str:
+    """The origin in one line; empty where nothing is known."""
+    named = (
+        ("Attention Lab ", "version"), ("commit ", "commit"), ("code ", "code"), ("torch ", "torch"), ("", "processor"), ("", "date"),
+    )  # fmt: skip
+    return ", ".join(f"{label}{value}" for label, name in named if (value := origin.get(name)))
+
+
+def stamp() -> str:
+    """Version, commit and date of a file that is written now, with dashes: a part of its name."""
+    short = commit().partition("-")[0][:SHORT]
+    return "-".join(filter(None, (f"v{VERSION}", short, today())))
+
+
+def stamped(name: str) -> str:
+    """The name of a file with the stamp before its ending: ``heads.csv`` becomes ``heads-v0.2.0-0123abcd-2026-11-26.csv``."""
+    path = Path(name)
+    return f"{path.stem}-{stamp()}{path.suffix}"
+
+
+def today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+@cache
+def commit(folder: Path = ENGINE.parent) -> str:
+    """The commit of the program in a folder: git's where that is a checkout, else the one from which it was installed; empty where
+    neither is known."""
+    if not (folder / ".git").exists():  # git would also find a checkout above, of something else
+        return _installed_commit() if folder == ENGINE.parent else ""
+    command = ["git", "-C", str(folder), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=10, env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def _installed_commit() -> str:
+    """The commit that pip noted (PEP 610) where it installed the program from a repository."""
+    try:
+        noted = distribution(PROJECT).read_text("direct_url.json")
+        return str(json.loads(noted or "{}").get("vcs_info", {}).get("commit_id", ""))
+    except (PackageNotFoundError, ValueError, AttributeError):
+        return ""
+
+
+def cpu_name(file: Path = Path("/proc/cpuinfo")) -> str:
+    """The processor's name from the system; its architecture where there is none."""
+    try:
+        lines = file.read_text().splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next((name for name in named if name), platform.processor() or platform.machine() or "CPU")
