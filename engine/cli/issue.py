@@ -19,6 +19,7 @@ from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.report import Report
+from engine.experiments.statistics import FEWEST_FOR_HOLM
 from engine.settings.errors import ConfigError, not_one_of
 from engine.settings.names import meant
 
@@ -96,8 +97,8 @@ def _asked_for(given: argparse.Namespace) -> list[Issue]:
 
 
 def claims_table(found: Report) -> Table:
-    """A row for each claim: the effect with its interval, p with what Holm's correction makes of it, and the smallest effect worth naming
-    with the size from which on an effect is found."""
+    """A row for each claim: the effect with its interval, p, with many seeds also corrected for the number of claims (Holm), and the
+    smallest effect worth naming with the size from which on an effect is found with a probability of about .8."""
 
     def beside(first: str, second: str) -> str:
         return f"{first}\n[dim]{second}[/]" if second else first
@@ -110,14 +111,15 @@ def claims_table(found: Report) -> Table:
                 "" if row.effect is None else f"{row.effect:+.3g} {claim.unit}",
                 "" if row.ci is None or row.exact else f"{row.ci[0]:+.3g} to {row.ci[1]:+.3g}",
             ),
-            "" if row.p is None else f"{row.p:.2g}\n[dim]{one.p_holm:.2g}[/]",
+            "" if row.p is None else beside(f"{row.p:.2g}", "" if one.p_holm is None else f"{one.p_holm:.2g}"),
             beside(f"{claim.smallest_effect:g}", "" if row.detectable is None else f"{row.detectable:.2g}"),
         )
         for one, claim, row in ((one, one.claim, one.weighed) for one in found.claims)
     )
     seeds = f"seeds {found.seeds[0]} to {found.seeds[-1]}"
     title = f"{found.experiment.slug}: {found.claims[0].weighed.words} ({seeds}, {found.seconds:.0f} s)"
-    heads = ("claim", "finding", "effect\n95 % interval", "p\np, Holm", "smallest\nfound from")
+    p = "p\np, Holm" if len(found.seeds) >= FEWEST_FOR_HOLM else "p"
+    heads = ("claim", "finding", "effect\n95 % interval", p, "smallest\nfound from")
     return table(title, heads, rows, left=1, lines=True)
 
 

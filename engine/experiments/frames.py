@@ -7,6 +7,7 @@ import pandas as pd
 from engine.experiments.choice.table import Column
 from engine.experiments.issues.issue import Published
 from engine.experiments.report import Report, sides_of
+from engine.experiments.statistics import FEWEST_FOR_HOLM
 from engine.experiments.trial import Trial
 
 COLUMNS = ["issue", "arm", "role", "seed", "number", "value"]
@@ -43,8 +44,8 @@ def numbers_frame(found: Report) -> pd.DataFrame:
 
 def effects_frame(found: Report) -> pd.DataFrame:
     """A row for each claim: the finding, the mean effect over paired seeds with the two numbers that it is the difference of, its
-    95 % interval from ``low`` to ``high``, p, the same corrected for the number of claims (Holm), and as ``found`` the size of an effect
-    that so many seeds find with a probability of .8.
+    95 % interval from ``low`` to ``high``, p, with many seeds also p corrected for the number of claims (Holm), and as ``found`` the
+    size of an effect that so many seeds find with a probability of about .8 (:attr:`engine.experiments.statistics.Weighed.detectable`).
 
     Empty cells where there are too few seeds for a number, where an effect is no difference of two numbers, and for interval
     and p where every seed has the same effect.
@@ -58,7 +59,8 @@ def effects_frame(found: Report) -> pd.DataFrame:
         for one, claim, row in ((one, one.claim, one.weighed) for one in found.claims)
     ]  # fmt: skip
     numbers = dict.fromkeys(("before", "after", "effect", "low", "high", "p", "p (Holm)", "found"), float)
-    return pd.DataFrame(rows, columns=EFFECTS).astype(numbers)
+    frame = pd.DataFrame(rows, columns=EFFECTS).astype(numbers)
+    return frame if len(found.seeds) >= FEWEST_FOR_HOLM else frame.drop(columns="p (Holm)")
 
 
 def evidence_frame(columns: Sequence[Column]) -> pd.DataFrame:

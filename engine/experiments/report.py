@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.experiments.experiment import Arm, Change, Claim, Experiment, Values
 from engine.experiments.finding import Finding
-from engine.experiments.statistics import Weighed, holm
+from engine.experiments.statistics import FEWEST_FOR_HOLM, Weighed, holm
 from engine.experiments.trial import Trial
 from engine.experiments.verdict import verdict
 
@@ -23,7 +23,7 @@ class ClaimReport:
     effects: BySeed
     weighed: Weighed
     p_holm: float | None = None
-    """The p-value corrected for the number of claims of the report."""
+    """The p-value corrected for the number of claims of the report; None with few seeds."""
 
     @property
     def finding(self) -> Finding:
@@ -117,7 +117,7 @@ def report(
         ClaimReport(claim, known(claim.effect(values)), verdict(experiment, claim, values))
         for claim in experiment.claims_of(extended)
     ]
-    corrected = holm([row.weighed.p for row in rows])
+    corrected = holm([row.weighed.p if len(seeds) >= FEWEST_FOR_HOLM else None for row in rows])
     rows = [replace(row, p_holm=p) for row, p in zip(rows, corrected, strict=True)]
     return Report(experiment, list(seeds), trials, rows, extended, **more)
 

@@ -13,7 +13,7 @@ from engine.experiments.experiment import CONFIRMATORY_SEEDS, PILOT_SEEDS
 from engine.experiments.finding import RULE, Finding, contradict
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report
-from engine.experiments.statistics import LOWEST_P, POWER, holm
+from engine.experiments.statistics import FEWEST_FOR_HOLM, LOWEST_P, POWER, holm
 
 TEXT = Path(__file__).with_suffix(".md")
 """The text around the table, with gaps to fill."""
@@ -42,7 +42,7 @@ def markdown(folder: Path = FOLDER) -> str:
     slugs = [slug for slug in ISSUES if any(slug in measured["issues"] for measured in sets)]
     shown = {slug: shown_report(ISSUES[slug], folder) for slug in slugs}
     rows = [row for found in shown.values() if found is not None for row in found.claims]
-    corrected = iter(holm([row.weighed.p for row in rows]))
+    corrected = iter(holm([row.weighed.p if row.weighed.seeds >= FEWEST_FOR_HOLM else None for row in rows]))
     seen = [s for s in sets if not is_confirmatory(s["seeds"])]
     names = [f"seen: seeds {s['seeds'][0]} to {s['seeds'][-1]}" for s in seen]
     columns = ["issue", "claim", "finding", "effect", "p", "Holm", "smallest", "found", *names, "seconds"]

@@ -275,6 +275,8 @@ def test_claims_are_told_in_the_words_of_the_pages_counted_and_without_interval_
     said = printed(claims_table(fake_report()))
     assert "fake: Holds (seeds 0 to 5, 12 s)" in said
     assert "0.031" in said
+    assert "Holm" not in said
+    assert "Holm" in printed(claims_table(fake_report(range(16))))
     assert "fake: The opposite holds" in printed(claims_table(fake_report(short=-0.3)))
     assert "Undecided (needs at least six seeds)" in printed(claims_table(fake_report(range(5))))
 

@@ -6,6 +6,7 @@ from engine.experiments.experiment import Claim, above
 from engine.experiments.frames import effects_frame, published_frame
 from engine.experiments.issues.issue import Published
 from engine.experiments.report import report
+from engine.experiments.statistics import FEWEST_FOR_HOLM
 from engine.experiments.trial import Trial
 from tests.engine.experiments.fake_issue import fake_issue, fake_report
 
@@ -17,8 +18,8 @@ def test_a_claim_is_a_row_with_its_finding_effect_and_interval() -> None:
     assert (first["before"], first["after"], first["effect"]) == pytest.approx((0.1, 0.9 + 0.5, 1.3))
     assert frame["before"][1] == 1, "a level known beforehand"
     assert first["low"] <= first["effect"] <= first["high"]
-    assert (first["p"], first["p (Holm)"]) == pytest.approx((2 / 2**6, 2 / 2**6)), "the other claim has no p"
-    assert 0 < first["found"] < first["high"] - first["low"]
+    assert first["p"] == pytest.approx(2 / 2**6)
+    assert first["smallest effect"] < first["found"] < first["high"] - first["low"]
     assert (first["finding"], first["seeds"], first["unit"], first["smallest effect"]) == ("Holds", 6, "nats", 0.01)
 
 
@@ -34,7 +35,15 @@ def test_cells_are_empty_where_there_is_no_such_number() -> None:
     alike = effects_frame(fake_report(noise=0.0))
     assert list(alike["finding"]) == ["Holds", "Holds"]
     for found in (frame, alike):
-        assert found[["low", "high", "p", "p (Holm)", "found"]].isna().all(axis=None)
+        assert found[["low", "high", "p", "found"]].isna().all(axis=None)
+
+
+def test_p_is_corrected_for_the_number_of_claims_only_with_many_seeds() -> None:
+    few, many = (fake_report(range(seeds), noise=1.0) for seeds in (FEWEST_FOR_HOLM - 1, FEWEST_FOR_HOLM))
+    assert "p (Holm)" not in effects_frame(few)
+    assert {row["p_holm"] for row in few.to_json()["claims"]} == {None}
+    frame = effects_frame(many)
+    assert frame["p (Holm)"][0] == frame["p"][0] == many.claims[0].p_holm, "the other claim has no p"
 
 
 def test_our_means_stand_beside_published_numbers() -> None:

@@ -11,7 +11,6 @@ import pytest
 from engine.experiments.finding import Finding
 from engine.experiments.key_figure import BYTES, Direction, number, outcome_of
 from engine.experiments.statistics import Weighed, holm, lowest_p, sign_flip_p, t_interval, weigh
-from engine.foundation.student import t_bound
 from tests.engine.experiments.fake_issue import fake_issue
 from tests.tables import tables_beside
 
@@ -99,13 +98,18 @@ def test_holms_correction_is_that_of_his_paper_and_what_has_no_p_does_not_count(
     assert (holm([0.9, 0.8]), holm([None])) == ([1.0, 1.0], [None])
 
 
-def test_an_effect_of_the_detectable_size_is_found_in_four_of_five_experiments() -> None:
-    seen = [-1.0, 1.0] * 4
-    size = weigh(seen, 0.1).detectable
-    many = np.random.default_rng(3).normal(size, np.std(seen, ddof=1), (4000, 8))  # [experiment, seed]
-    half = t_bound(7) * many.std(axis=1, ddof=1) / np.sqrt(8)
-    assert float(np.mean(many.mean(axis=1) > half)) == pytest.approx(0.8, abs=0.04)
-    assert weigh([1.0] * 8, 0.1).detectable is None
+@pytest.mark.parametrize(("seeds", "within"), [(8, 0.05), (16, 0.03)])
+@pytest.mark.parametrize("smallest", [0.01, 1.0, 5.0], ids=["far below the noise", "as large", "far above it"])
+def test_an_effect_of_the_detectable_size_is_found_in_four_of_five_experiments(
+    smallest: float, seeds: int, within: float
+) -> None:
+    seen = [-1.0, 1.0] * (seeds // 2)
+    size = weigh(seen, smallest).detectable
+    assert size > smallest
+    many = np.random.default_rng(3).normal(size, np.std(seen, ddof=1), (2000, seeds))  # [experiment, seed]
+    found = [weigh(effects, smallest).finding is Finding.HOLDS for effects in many]
+    assert float(np.mean(found)) == pytest.approx(0.8, abs=within)
+    assert weigh([1.0] * seeds, smallest).detectable is None
 
 
 FIGURE = replace(fake_issue().key_figure, subject="accuracy", change="Without it", unit="")

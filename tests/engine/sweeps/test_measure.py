@@ -1,6 +1,5 @@
 """One visit of each kind, against the formulas; and what it leaves behind."""
 
-
 import pytest
 import torch
 
