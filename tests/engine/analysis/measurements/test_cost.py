@@ -4,6 +4,7 @@ from itertools import combinations
 from pkgutil import resolve_name
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -16,6 +17,7 @@ from engine.analysis.measurements.take import take_measurement
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters
 from engine.runs.events import Progress
+from engine.training.data import Data
 from engine.training.result import Trained
 from engine.training.train import train
 from tests.engine.tiny import as_trained
@@ -122,7 +124,8 @@ def test_cosine_and_residual_of_equal_orthogonal_opposite_and_random_tokens() ->
     assert relative_residual(7 * tokens) == pytest.approx(1.0)
 
 
-def test_a_deep_stack_without_skips_collapses_and_one_with_them_does_not() -> None:
+def test_a_deep_stack_without_skips_collapses_and_one_with_them_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(depth, "DRAWS", 1)
     found = {skips: depth.token_collapse(as_trained(**DEEP, skips=skips)) for skips in (True, False)}
     assert found[False]["token_cosine"] > 0.99
     assert found[True]["token_cosine"] < 0.9
@@ -141,7 +144,10 @@ def test_shared_blocks_answer_alike_others_do_not_and_a_single_one_has_nothing_t
         assert dense_difference(as_trained(**{**DENSE, **nothing})) == {}
 
 
-def test_first_gradients_are_those_of_the_first_step_and_leave_the_training_as_it_was() -> None:
+def test_first_gradients_are_those_of_the_first_step_and_leave_the_training_as_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(depth, "DRAWS", 1)
     case = as_trained(**ONE_BACK, seq_len=8, d_model=8, n_layers=3, steps=1)
     before, state = {name: p.clone() for name, p in case.model.named_parameters()}, case.data.generator.get_state()
     found = depth.first_gradients(case)
@@ -154,3 +160,31 @@ def test_first_gradients_are_those_of_the_first_step_and_leave_the_training_as_i
     assert found["first_grad.last.q"] == found["first_grad.2.q"]
     block = [norm**2 for part, norm in first.grad_norms.items() if part.startswith("0.")]
     assert found["first_grad.first"] == pytest.approx(sum(block) ** 0.5, rel=1e-3)
+
+
+def test_numbers_before_training_are_means_over_draws_of_first_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = as_trained(**ONE_BACK, seq_len=8, d_model=8, n_layers=3, steps=1, seed=7)
+    configs = depth.draws(case.config)
+    assert configs[0] == case.config
+    assert len({config.seed for config in configs}) == depth.DRAWS == 8
+    batch = Data(case.config).training_batch()
+    norms = [depth.norms_by_name(depth.untrained(config), batch, config)["first_grad.first"] for config in configs]
+    found = depth.first_gradients(case)["first_grad.first"]
+    assert found == pytest.approx(np.exp(np.mean(np.log(norms))))
+    assert min(norms) < found < max(norms)
+
+    monkeypatch.setattr(depth, "draws", lambda config: configs[:2])
+    both, alone = depth.token_collapse(case), []
+    for config in configs[:2]:
+        monkeypatch.setattr(depth, "draws", lambda config, one=config: [one])
+        alone.append(depth.token_collapse(case))
+    first, second = alone
+    for layer in range(3):
+        cosine, residual = f"init_token_cosine.{layer}", f"init_token_residual.{layer}"
+        assert both[cosine] == pytest.approx((first[cosine] + second[cosine]) / 2)
+        assert both[residual] == pytest.approx((first[residual] * second[residual]) ** 0.5)
+
+
+def test_a_geometric_mean_bears_zeros() -> None:
+    assert depth.geometric_mean([1.0, 100.0]) == pytest.approx(10.0)
+    assert 0 < depth.geometric_mean([0.0, 1.0]) < 1e-12
