@@ -133,10 +133,10 @@ def test_a_remedy_stands_beside_the_model_that_it_mends() -> None:
     claim = Claim("less", difference("dropout", "deep", "loss"), "nats", 0.1, sentence="It is less.")
     assert claim.numbers == [("dropout", "loss"), ("deep", "loss")]
     issue = ISSUES["overfitting-depth"]
-    remedies = [arm for arm in issue.arms_of() if arm.metric == "loss"]
-    names = [arm.name for arm in beside(issue, remedies, "loss")]
-    assert names == ["6 layers, 128 sequences", "dropout 0.2", "weight decay 1"]
-    stored = ended_at_half("overfitting-depth", "shipped")["strip.loss"]
+    remedies = [arm for arm in issue.arms_of() if arm.metric == "best_loss"]
+    names = [arm.name for arm in beside(issue, remedies, "best_loss")]
+    assert names == ["6 layers, 256 sequences", "dropout 0.2", "weight decay 1"]
+    stored = ended_at_half("overfitting-depth", "shipped")["strip.best_loss"]
     assert rows(stored) == ["dropout 0.2", "weight decay 1"], "what stored evidence does not hold makes no empty row"
 
 

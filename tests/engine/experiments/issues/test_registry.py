@@ -150,7 +150,7 @@ def config_of(slug: str, name: str) -> RunConfig:
 @pytest.mark.parametrize(
     ("slug", "fault", "control", "what"),
     [
-        ("overfitting-depth", "6 layers, 128 sequences", "1 layer, 128 sequences", {"n_layers"}),
+        ("overfitting-depth", "6 layers, 256 sequences", "1 layer, 256 sequences", {"n_layers"}),
         ("missing-skips", "8 layers, no skips", "8 layers, skips", {"skips"}),
         ("missing-skips", "24 layers, no skips", "24 layers, skips", {"skips"}),
         ("missing-skips", "24 layers, no skips, no LayerNorm", "24 layers, no skips", {"norm"}),
