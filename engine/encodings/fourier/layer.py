@@ -1,5 +1,5 @@
 """Learned Fourier features of the position, then a small network: h_i^(0) = E[x_i] + W_2 gelu(W_1 r_i + b_1) + b_2, with
-r_i = 1/sqrt(F) [cos(i w), sin(i w)] and trained frequencies w.
+r_i = 1/sqrt(2 m) [cos(i w), sin(i w)] and m trained frequencies w.
 
 Source: Li et al. 2021, Learnable Fourier Features for Multi-Dimensional Spatial Positional Encoding,
 here for the one dimension of a sequence. First frequencies are drawn from N(0, 1/gamma^2), so that at first
@@ -29,7 +29,7 @@ class Fourier(PositionalEncoding):
         self.out.scale(std / root_mean_square(self.rows(range(max_positions))))
 
     def features(self, positions: Positions) -> Tensor:
-        """r_i, [position, F], where F is twice the number of frequencies."""
+        """r_i, [position, 2 m], with m frequencies; the source names F = 2 m."""
         frequencies = self.frequencies.to(at_least_single(self.frequencies))
         angles = index_of(positions, frequencies.device)[:, None] * frequencies
         features: Tensor = torch.cat([angles.cos(), angles.sin()], dim=1) / (2 * len(frequencies)) ** 0.5
