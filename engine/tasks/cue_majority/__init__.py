@@ -9,7 +9,7 @@ from typing import Self
 
 from engine.settings.base import BaseConfig
 from engine.settings.fields import setting
-from engine.tasks.base import ENCODER, SymbolSettings, TaskSpec
+from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec
 
 
 class CueMajoritySettings(SymbolSettings):
@@ -45,5 +45,5 @@ class CueMajoritySettings(SymbolSettings):
 SPEC = TaskSpec(
     "cue_majority", "Majority with a cue",
     "At the last position, say whether most symbols are high; the cue in front may give it away.", "↑ 3 7 1 → · · · 0",
-    CueMajoritySettings, ENCODER, group="count",
+    CueMajoritySettings, LABELLER, group="count",
 )  # fmt: skip
