@@ -17,6 +17,8 @@ LAWS = {0.0: "a constant", 1.0: "n", 2.0: "n²"}
 """The names of the exponents."""
 SAME = 0.05
 """The tolerance of an exponent: byte counts have no noise, so their interval may be narrower than the law is exact."""
+NARROW = 0.5
+"""The widest interval that agrees with one law: half the distance from n to n². A wider one allows too much between the laws."""
 
 Points = Sequence[tuple[float, float]]
 
@@ -41,8 +43,10 @@ class Fit:
     def says(self) -> str:
         """The laws that the interval allows, in words."""
         agree = [words for law, words in LAWS.items() if self.low - SAME <= law <= self.high + SAME]
-        if len(agree) == 1:
+        if len(agree) == 1 and self.high - self.low <= NARROW:
             return f"agrees with {agree[0]}"
+        if len(agree) == 1:
+            return f"undecided: {agree[0]}, or between two laws"
         if agree:
             return f"undecided: {', '.join(agree[:-1])} or {agree[-1]}"
         below = [words for law, words in LAWS.items() if law < self.low]
