@@ -1,4 +1,4 @@
-"""The growth of a cost: the slope of log(cost) over log(size) by seed."""
+"""The growth of a cost by seed, as a factor that can be read off: how many times as much for twice the size."""
 
 from collections.abc import Callable, Mapping
 
@@ -7,15 +7,16 @@ import numpy as np
 from engine.experiments.experiment import Values
 
 
-def exponent(arms: Mapping[float, str], metric: str) -> Callable[[Values], np.ndarray]:
-    """The b in cost = a * size^b by least squares on logarithms; the keys of ``arms`` are the sizes."""
-    centred = np.log(list(arms)) - np.log(list(arms)).mean()
+def growth(arms: Mapping[float, str], metric: str) -> Callable[[Values], np.ndarray]:
+    """The factor by which a cost grows where the size doubles: 2^b in cost = a * size^b, by least squares on logarithms. 2 means in
+    proportion, 4 with the square. The keys of ``arms`` are the sizes."""
+    centred = np.log2(list(arms)) - np.log2(list(arms)).mean()
 
     def effect(values: Values) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
-            costs = np.log([values(arm, metric) for arm in arms.values()])  # [size, seed]
-        slopes: np.ndarray = centred @ costs / (centred @ centred)
-        return slopes
+            costs = np.log2([values(arm, metric) for arm in arms.values()])  # [size, seed]
+        factors: np.ndarray = 2 ** (centred @ costs / (centred @ centred))
+        return factors
 
     return effect
 
@@ -27,6 +28,6 @@ def minus(
     return lambda values: one(values) - (other if isinstance(other, float) else other(values))
 
 
-def log2_ratio(arm: str, other: str, metric: str, other_metric: str = "") -> Callable[[Values], np.ndarray]:
-    """The effect "this arm's number in doublings of the other's": log2 of their ratio."""
-    return lambda values: np.log2(values(arm, metric) / values(other, other_metric or metric))
+def share_more(arm: str, other: str, metric: str, other_metric: str = "") -> Callable[[Values], np.ndarray]:
+    """The effect "this arm's number over the other's, minus 1": 0 where they are equal, 1 where it is twice the other."""
+    return lambda values: values(arm, metric) / values(other, other_metric or metric) - 1

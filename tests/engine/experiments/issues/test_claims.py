@@ -1,4 +1,4 @@
-"""The claims of all issues: each finds its numbers in runs of its arms; and exponents of costs whose growth is known."""
+"""The claims of all issues: each finds its numbers in runs of its arms; and the growth of costs that is known."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -12,7 +12,7 @@ from engine.estimate import layout
 from engine.experiments.experiment import Claim
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.scaling import exponent, log2_ratio, minus
+from engine.experiments.issues.scaling import growth, minus, share_more
 from engine.experiments.trial import Trial, read_trial
 from engine.training.train import train
 
@@ -65,10 +65,10 @@ def growing(arm: str, metric: str) -> np.ndarray:
     return np.array([5 * n, 0.1 * n**2, np.nan if arm == "four" else n])
 
 
-def test_the_exponent_is_the_slope_on_logarithms_seed_by_seed() -> None:
-    found = exponent(SIZES, "cost")(growing)
-    assert found[:2] == pytest.approx([1, 2])
+def test_the_growth_is_the_factor_for_twice_the_size_seed_by_seed() -> None:
+    found = growth(SIZES, "cost")(growing)
+    assert found[:2] == pytest.approx([2, 4])
     assert np.isnan(found[2])
-    assert minus(exponent(SIZES, "cost"), 1.0)(growing)[:2] == pytest.approx([0, 1])
-    assert minus(exponent(SIZES, "cost"), exponent(SIZES, "cost"))(growing)[:2] == pytest.approx([0, 0])
-    assert log2_ratio("eight", "two", "cost")(growing) == pytest.approx([2, 4, 2])
+    assert minus(growth(SIZES, "cost"), 2.0)(growing)[:2] == pytest.approx([0, 2])
+    assert minus(growth(SIZES, "cost"), growth(SIZES, "cost"))(growing)[:2] == pytest.approx([0, 0])
+    assert share_more("eight", "two", "cost")(growing) == pytest.approx([3, 15, 3])
