@@ -16,7 +16,7 @@ from engine.experiments.evidence.store import save
 from engine.experiments.evidence.table import write_evidence
 from engine.experiments.experiment import PILOTS
 from engine.experiments.finding import Finding
-from engine.experiments.issues import ISSUES
+from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.report import Report
 from engine.experiments.statistics import FEWEST_FOR_HOLM
@@ -91,7 +91,7 @@ def _asked_for(given: argparse.Namespace) -> list[Issue]:
         raise ValueError("name one issue, or --all.")
     if given.all:
         return list(ISSUES.values())
-    if (slug := meant(given.slug, ISSUES)) not in ISSUES:
+    if (slug := meant(given.slug, ISSUES, RENAMED)) not in ISSUES:
         raise ConfigError([not_one_of("issue", slug, ISSUES)])
     return [ISSUES[slug]]
 

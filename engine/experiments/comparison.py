@@ -16,11 +16,11 @@ import numpy as np
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.experiments.experiment import Arm, Claim, Experiment, Values, difference
-from engine.experiments.issues.encoding import fixed_encoding
+from engine.experiments.issues.encoding import encoding_fits_task
 from engine.foundation.tables import read_tables
 
 DESIGN = "designed"
-BASE: dict[str, Any] = {**fixed_encoding.ISSUE.base, "learning_rate": 0.01, "steps": 200}
+BASE: dict[str, Any] = {**encoding_fits_task.ISSUE.base, "learning_rate": 0.01, "steps": 200}
 """That issue's settings at twice its learning rate and two thirds of its steps: on the three tasks a Fourier design, table,
 sinusoids and RoPE end within .11 of the accuracy after 300 steps, in the same order wherever they differ by more than .01 (seed 0)."""
 SMALLEST = 0.05

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from engine.config.link import from_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, settings_for
-from engine.experiments.issues import ISSUES
+from engine.experiments.issues import ISSUES, RENAMED
 from engine.settings.errors import ConfigError, Problem, not_one_of
 from engine.settings.fields import to_text
 from engine.settings.names import meant
@@ -74,11 +74,11 @@ def _stages(title: str, *slugs: str) -> Lesson:
 
 LESSONS: Mapping[str, Lesson] = {
     "encodings": _stages(
-        "Positional encodings", "no-encoding", "fixed-encoding", "learned-needs-data", "position-shortcut",
+        "Positional encodings", "no-encoding", "encoding-fits-task", "visits-per-position", "position-shortcut",
         "longer-sequences", "table-scale",
     ),
     "depth": _stages(
-        "What depth brings and breaks", "missing-skips", "no-normalization", "overfitting-depth", "stacking-does-not-help",
+        "What depth brings and breaks", "missing-skips", "no-normalization", "overfitting-depth", "layers-or-rate",
         "shared-layers", "interpretability",
     ),
     "what-can-go-wrong": _stages("What can go wrong", "missing-mask", "heads", "trivial-solutions"),
@@ -118,9 +118,10 @@ def _step_from_code(code: str) -> LessonStep:
         if problems:
             raise ConfigError(problems)
         return lab_step(int(minutes), config)
-    if first not in ISSUES or rest:
+    slug = meant(first, ISSUES, RENAMED)
+    if slug not in ISSUES or rest:
         raise _problem(first, f"lab, or one of {', '.join(ISSUES)}")
-    return LessonStep(int(minutes), first)
+    return LessonStep(int(minutes), slug)
 
 
 def _problem(given: str, allowed: str) -> ConfigError:

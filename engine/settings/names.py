@@ -1,7 +1,8 @@
 """Names that a reader typed: which known one is meant, and which one is near."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
+from types import MappingProxyType
 
 CLOSE = 0.7
 """The least likeness of a known name that is asked about, from 0 to 1 (``difflib.SequenceMatcher.ratio``)."""
@@ -9,13 +10,18 @@ LONGEST = 60
 """The most characters of a name that are compared."""
 
 
-def meant(given: str, known: Collection[str]) -> str:
-    """The one known name that a text can mean, whatever its capitals and the signs between its words; else the text itself."""
+NONE: Mapping[str, str] = MappingProxyType({})
+
+
+def meant(given: str, known: Collection[str], renamed: Mapping[str, str] = NONE) -> str:
+    """The one known name that a text can mean, whatever its capitals and the signs between its words; else the text itself.
+
+    ``renamed``: the present name by each earlier one, so that what was written with an earlier name leads on."""
     if given in known:
         return given
     plain = _plain(given)
-    alike = [name for name in known if _plain(name) == plain]
-    return alike[0] if len(alike) == 1 else given
+    alike = [name for name in (*known, *renamed) if _plain(name) == plain]
+    return renamed.get(alike[0], alike[0]) if len(alike) == 1 else given
 
 
 def did_you_mean(given: str, known: Collection[str]) -> str:

@@ -18,7 +18,7 @@ from engine.experiments.classroom import Hands, enter, hands, open_class
 from engine.experiments.evidence.shipped import shipped_reports
 from engine.experiments.evidence.store import has_evidence
 from engine.experiments.finding import Finding
-from engine.experiments.issues import ISSUES
+from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.visitor import PROGRAM, Visitor
@@ -530,6 +530,16 @@ def test_what_this_version_was_measured_with_shows_only_when_asked_and_not_at_th
     app.run()
     assert app.title[0].value == ISSUES["heads"].title
     assert "What helps:" not in said(app)
+
+
+@pytest.mark.parametrize("earlier", RENAMED)
+def test_a_link_with_an_earlier_slug_opens_the_issue_and_the_address_then_has_the_present_one(
+    earlier: str, open_page: Open
+) -> None:
+    app = open_page("issues.py", issue=earlier, seeds="4")
+    assert not app.exception
+    assert app.title[0].value == ISSUES[RENAMED[earlier]].title
+    assert dict(app.query_params) == {"issue": RENAMED[earlier], "seeds": "4"}
 
 
 def test_displayed_formulas_stand_apart() -> None:

@@ -22,10 +22,10 @@ NAMES = (
     "attention.heads",
     "attention.overlapping_windows",
     "encoding.longer_sequences",
-    "encoding.stacking_does_not_help",
-    "encoding.fixed_encoding",
+    "encoding.layers_or_rate",
+    "encoding.encoding_fits_task",
     "encoding.position_shortcut",
-    "encoding.learned_needs_data",
+    "encoding.visits_per_position",
     "encoding.no_encoding",
     "encoding.table_scale",
 )
@@ -33,3 +33,9 @@ NAMES = (
 ISSUES: dict[str, Issue] = {
     issue.slug: issue for issue in (resolve_name(f"engine.experiments.issues.{name}:ISSUE") for name in NAMES)
 }
+RENAMED = {
+    "stacking-does-not-help": "layers-or-rate",
+    "fixed-encoding": "encoding-fits-task",
+    "learned-needs-data": "visits-per-position",
+}
+"""The present slug by each earlier one: old links, old lessons and old commands lead on."""

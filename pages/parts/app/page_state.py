@@ -17,6 +17,8 @@ from pages.parts.app.address import NAMES, Hidden, read_hidden, take_link, write
 from pages.parts.app.glossary import setting_help
 from pages.parts.app.setting_widget import setting_widget
 
+EMPTY: Mapping[str, str] = MappingProxyType({})
+
 
 class PageState(Parameters):
     """What is set on a page, or looked at there, by the names of its link. Frozen; a page declares its own."""
@@ -27,11 +29,11 @@ def not_allowed(allowed: str, known: Collection[str] = ()) -> PydanticCustomErro
     return PydanticCustomError("choice", "{allowed}", {"allowed": allowed, "known": list(known)})
 
 
-def one_of(known: Collection[str]) -> AfterValidator:
-    """The validator of a name that is one of the ``known`` ones, or None."""
+def one_of(known: Collection[str], renamed: Mapping[str, str] = EMPTY) -> AfterValidator:
+    """The validator of a name that is one of the ``known`` ones, also by an earlier name (see :func:`meant`), or None."""
 
     def check(name: str | None) -> str | None:
-        name = name if name is None else meant(name, known)
+        name = name if name is None else meant(name, known, renamed)
         if name is not None and name not in known:
             raise not_allowed("one of " + ", ".join(known), known)
         return name
@@ -47,7 +49,6 @@ def all_known(names: tuple[str, ...], known: Collection[str]) -> tuple[str, ...]
 
 
 S = TypeVar("S", bound=PageState)
-EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
 class PageSettings(ABC):

@@ -10,7 +10,7 @@ from pydantic import field_validator
 
 from engine.experiments.experiment import MOST_SEEDS
 from engine.experiments.finding import Finding
-from engine.experiments.issues import ISSUES
+from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import ANSWERS
 from engine.experiments.running.experiment_run import ExperimentRun
@@ -30,7 +30,7 @@ PREDICTED = "issues.predicted"
 
 
 class IssueState(PageState):
-    issue: Annotated[str | None, one_of(ISSUES)] = None
+    issue: Annotated[str | None, one_of(ISSUES, RENAMED)] = None
     seeds: int = seeds_setting()
     first_seed: int = setting(
         0, label="First seed", help="The seeds are this one and those that follow.", ge=0, le=10_000
@@ -70,7 +70,7 @@ class IssueSettings(ModelSettings[IssueState]):
     def open_address(self) -> tuple[dict[str, str], list[Problem]]:
         """The address says at any time which issue is shown: a link to the map is empty."""
         link, ignored = super().open_address()
-        slug = meant(st.query_params.get(ISSUE, ""), ISSUES)
+        slug = meant(st.query_params.get(ISSUE, ""), ISSUES, RENAMED)
         values = self.values()
         if values[EXPERIMENT] is not None:
             shown_runs()[values[ISSUE]] = values[EXPERIMENT]

@@ -5,7 +5,7 @@ import streamlit as st
 from engine.config.presets import Preset
 from engine.config.run_config import RunConfig
 from engine.experiments.experiment import Arm, Experiment
-from engine.experiments.issues import ISSUES
+from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.running.trial_cache import stored_trials_of
 from engine.runs.next_step import NextStep, next_step
 from engine.runs.run import Run
@@ -31,7 +31,7 @@ def take_arrival(link: dict[str, str]) -> list[Problem]:
     """Note what a link says of where it comes from; a link that says nothing ends an earlier arrival."""
     if not link:
         return []
-    slug, name = meant(link.get(ISSUE, ""), ISSUES), link.get(ARM, "")
+    slug, name = meant(link.get(ISSUE, ""), ISSUES, RENAMED), link.get(ARM, "")
     st.session_state.pop(ARRIVAL, None)
     if slug not in ISSUES:
         return [not_one_of(ISSUE, slug, ISSUES)] if slug else []

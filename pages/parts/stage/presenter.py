@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.experiments.issues import ISSUES
+from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.lessons import Lesson, LessonStep
 from engine.settings.names import meant
 from pages.parts.app.presses import last_received, received
@@ -112,7 +112,7 @@ def _row(now: Presenting) -> str:
 def _follow(pressed: str, now: Presenting | None, file: str) -> None:
     """Do what a key or a button says; nothing where it means nothing now."""
     if now is None:
-        slug = meant(st.query_params.get("issue", ""), ISSUES)
+        slug = meant(st.query_params.get("issue", ""), ISSUES, RENAMED)
         if pressed == "present" and file == ISSUES_FILE and slug in ISSUES:
             start_lesson(Lesson(ISSUES[slug].title, (LessonStep(10, slug),)))
         return

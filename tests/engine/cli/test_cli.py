@@ -21,7 +21,7 @@ from engine.estimate.speed import speed_file
 from engine.experiments.choice.advice import advice
 from engine.experiments.choice.qualities import CHOICE, COMPARED, QUALITIES, arm_of
 from engine.experiments.choice.table import column
-from engine.experiments.issues import ISSUES
+from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.rates import read_grids
 from engine.training import speed
 from engine.workers.pool import Pool
@@ -181,6 +181,14 @@ def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(capsys: 
     again = lines(capsys.readouterr().out)
     told, told_again = ({(row["arm"], row["seed"]): row["numbers"] for row in all_of[:-1]} for all_of in (rows, again))
     assert told_again == told
+
+
+def test_an_earlier_slug_runs_the_issue_that_it_has_become(capsys: Printed, monkeypatch: Patch) -> None:
+    monkeypatch.setitem(ISSUES, "fake", fake_issue())
+    monkeypatch.setitem(RENAMED, "earlier-fake", "fake")
+    monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
+    assert main(["issue", "earlier_fake", "--seeds", "2", "--json"]) == 0
+    assert lines(capsys.readouterr().out)[-1]["slug"] == "fake"
 
 
 def full(*given: object) -> None:

@@ -30,7 +30,7 @@ def test_a_sentence_begins_on_a_line_of_its_own_and_one_that_rests_on_no_claim_i
     lead, last = Told("A lead.", "heads", "narrow-heads"), Told("So.", "heads", "wider-heads", turned=True)
     section = Section("Heading", "name", "it is so", lead, (Paragraph("About.", ("Plain words.", last)),))
     assert read(text) == ("Question", (section,))
-    for wrong in ("fixed-encoding/nothing", "nothing/rope"):
+    for wrong in ("encoding-fits-task/nothing", "nothing/rope"):
         with pytest.raises(ValueError, match=f"rests on {wrong}"):
             read(text.replace("heads/narrow-heads", wrong))
     for wrong in (": it is so", " [heads/narrow-heads]"):

@@ -7,7 +7,7 @@ import pytest
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
 from engine.experiments.evidence.shipped import shipped_reports
-from engine.experiments.issues import ISSUES
+from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.lessons import LESSONS, MOST_STEPS, Lesson, LessonStep, from_code, lab_step, to_code
 from engine.settings.errors import ConfigError
 
@@ -34,6 +34,11 @@ def test_the_lab_is_told_by_what_differs_from_the_defaults_and_named_by_its_pres
         assert step.title == f"Lab: {preset.title}"
     assert lab_step(3, RunConfig(n_layers=3)).title == "Lab: Depth 3"
     assert lab_step(3, RunConfig()).settings == ()
+
+
+def test_a_lesson_with_an_earlier_slug_leads_on() -> None:
+    for earlier, slug in RENAMED.items():
+        assert from_code(f"{earlier}.8~~heads.5").steps == (LessonStep(8, slug), LessonStep(5, "heads"))
 
 
 def test_a_lesson_of_ten_stages_fits_a_small_qr_code() -> None:

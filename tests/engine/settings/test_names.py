@@ -28,6 +28,13 @@ def test_two_meanings_are_none_but_a_name_as_it_is_written_is_itself() -> None:
     assert meant("a_b", ("a-b", "a_b")) == "a_b"
 
 
+def test_an_earlier_name_leads_on_to_the_present_one() -> None:
+    renamed = {"no-mask": "missing-mask"}
+    assert meant("no-mask", KNOWN, renamed) == meant("No mask", KNOWN, renamed) == "missing-mask"
+    assert meant("no-mask", KNOWN) == "no-mask"
+    assert meant("rope", KNOWN, {"rope": "t5_bias"}) == "rope", "a present name is itself"
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -20,9 +20,9 @@ from engine.estimate.memory import count_parameters
 from engine.estimate.prediction import predict
 from engine.experiments.evidence.shipped import shipped_reports, shipped_result
 from engine.experiments.experiment import Claim, difference
-from engine.experiments.issues import ISSUES
-from engine.experiments.issues.encoding.learned_needs_data import MOSTLY_SHORT, OFTEN, RARELY
+from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.encoding.no_encoding import bag_bound
+from engine.experiments.issues.encoding.visits_per_position import MOSTLY_SHORT, OFTEN, RARELY
 from engine.experiments.issues.issue import GROUPS, HEADINGS, Issue, Publication, read_issue
 from engine.experiments.key_figure import ANSWERS, KeyFigure, Row
 from engine.foundation.glossary import TERMS
@@ -127,6 +127,11 @@ def test_an_issue_is_complete_and_what_is_read_first_is_short(issue: Issue) -> N
     assert figure.claim in {claim.id for claim in issue.claims_of()}
 
 
+def test_an_earlier_slug_is_that_of_no_issue_and_leads_to_one() -> None:
+    assert RENAMED.keys().isdisjoint(ISSUES)
+    assert set(RENAMED.values()) <= ISSUES.keys()
+
+
 def test_no_constant_answer_wins() -> None:
     results = (shipped_result(issue, issue.key_figure) for issue in ISSUES.values())
     right = Counter(result.outcome.answer for result in results if result)
@@ -215,7 +220,7 @@ def test_windows_side_by_side_and_as_many_are_equally_many() -> None:
 
 
 def test_positions_are_visited_as_often_as_the_bands_say() -> None:
-    config = config_of("learned-needs-data", "learned, mostly short")
+    config = config_of("visits-per-position", "learned, mostly short")
     assert {OFTEN, RARELY} <= {band(times) for times in exposures(config)}
     assert MOSTLY_SHORT.items() <= config.flat().items()
 

@@ -1,4 +1,4 @@
-"""fixed-encoding: a fixed table of waves where the relation is a fixed shift, a fixed order, or told by the content."""
+"""encoding-fits-task: a fixed table of waves where the relation is a fixed shift, a fixed order, or told by the content."""
 
 from collections.abc import Mapping
 

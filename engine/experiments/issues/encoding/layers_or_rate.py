@@ -1,4 +1,4 @@
-"""stacking-does-not-help: more sinusoidal layers against one layer that is told where its tokens stand."""
+"""layers-or-rate: more sinusoidal layers against one layer that is told where its tokens stand."""
 
 from engine.experiments.experiment import Arm, Claim, Role, difference, rise
 from engine.experiments.issues.issue import read_issue

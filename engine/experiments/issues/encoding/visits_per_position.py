@@ -1,4 +1,4 @@
-"""learned-needs-data: a learned encoding needs vast data. Which: sequences, or visits to each position?"""
+"""visits-per-position: a learned encoding needs vast data. Which: sequences, or visits to each position?"""
 
 from engine.experiments.experiment import Arm, Claim, Role, difference
 from engine.experiments.issues.issue import read_issue
