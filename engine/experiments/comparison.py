@@ -21,8 +21,8 @@ from engine.foundation.tables import read_tables
 
 DESIGN = "designed"
 BASE: dict[str, Any] = {**encoding_fits_task.ISSUE.base, "learning_rate": 0.01, "steps": 200}
-"""That issue's settings at twice its learning rate and two thirds of its steps: on the three tasks a Fourier design, table,
-sinusoids and RoPE end within .11 of the accuracy after 300 steps, in the same order wherever they differ by more than .01 (seed 0)."""
+"""That issue's model at one learning rate and 200 steps: on the three tasks a Fourier design, table, sinusoids and RoPE end within .11 of
+the accuracy after 300 steps, in the same order wherever they differ by more than .01 (seed 0)."""
 SMALLEST = 0.05
 """The smallest effect that counts, in accuracy."""
 RIVALS = tuple(name for name in ENCODINGS if name != DESIGN)

@@ -1,62 +1,80 @@
-"""layers-or-rate: more sinusoidal layers against one layer that is told where its tokens stand."""
+"""layers-or-rate: more sinusoidal layers, another encoding, or the right learning rate."""
 
 from engine.experiments.experiment import Arm, Claim, Role, difference, rise
 from engine.experiments.issues.issue import read_issue
 
 MEASURED = ("position_probe", "neighbour_cosine")
+COUNTS = 0.05
+"""The smallest effect that counts, in accuracy: one for all claims here. It was .2 in some and .1 in others without a reason, so that .28
+against .35 was no effect."""
 
 
-def _sinusoidal(layers: int, role: Role, *, extended: bool = False) -> Arm:
+def _sinusoidal(layers: int, role: Role) -> Arm:
     points = tuple((float(layer), f"position_probe.{layer}") for layer in range(layers + 1))
-    name = "one sinusoidal layer" if layers == 1 else f"{layers} sinusoidal layers"
-    return Arm(name, role, {"n_layers": layers}, measurements=MEASURED, extended=extended, points=points)
+    return Arm(_named(layers), role, {"n_layers": layers}, measurements=MEASURED, points=points)
 
 
-def _slow(name: str, **settings: object) -> Arm:
-    """An arm that stays at the one rate of the base, for the finding of a comparison in which no rate is tuned."""
-    return Arm(f"{name}, rate .003", "comparison", settings, tuned=False)
+def _slow(name: str, role: Role, **settings: object) -> Arm:
+    """An arm at one small rate, for the finding of a comparison in which no rate is tuned."""
+    return Arm(f"{name}, rate .003", role, {**settings, "learning_rate": 0.003}, tuned=False)
 
 
+def _named(layers: int) -> str:
+    return "one sinusoidal layer" if layers == 1 else f"{layers} sinusoidal layers"
+
+
+# With 200 steps each of these models solves the task at its best rate, and nothing can differ; with 110 one layer with sinusoids is between
+# .75 and .97. One layer with RoPE needs 80 steps, when sinusoids have hardly begun: no number of steps leaves room to both, so the claims
+# against RoPE are decided beside a number near 1.
 BASE = {
-    "task": "k_back", "k": 2, "seq_len": 64, "batch_size": 8, "d_model": 32, "n_heads": 4, "learning_rate": 0.003,
-    "schedule": "cosine", "steps": 200, "pos_encoding": "sinusoidal",
+    "task": "k_back", "k": 2, "seq_len": 64, "batch_size": 8, "d_model": 32, "n_heads": 4, "learning_rate": 0.04,
+    "schedule": "cosine", "steps": 110, "pos_encoding": "sinusoidal",
 }  # fmt: skip
 
 ISSUE = read_issue(
     __file__,
     base=BASE,
     arms=(
-        _sinusoidal(4, "fault"),
-        _sinusoidal(2, "comparison"),
+        _slow("4 sinusoidal layers", "fault", n_layers=4),
         _sinusoidal(1, "control"),
-        Arm("one RoPE layer", "remedy", {"pos_encoding": "rope", "n_layers": 1}),
-        _slow("4 sinusoidal layers", n_layers=4),
-        _slow("one sinusoidal layer", n_layers=1),
-        _slow("one RoPE layer", n_layers=1, pos_encoding="rope"),
-        _sinusoidal(6, "comparison", extended=True),
-        Arm("2 RoPE layers", "remedy", {"pos_encoding": "rope", "n_layers": 2}, extended=True),
+        _sinusoidal(2, "comparison"),
+        _sinusoidal(4, "comparison"),
+        Arm("one RoPE layer", "comparison", {"pos_encoding": "rope", "n_layers": 1}),
+        _slow("one sinusoidal layer", "comparison", n_layers=1),
+        _slow("one RoPE layer", "comparison", n_layers=1, pos_encoding="rope"),
     ),
     claims=(
-        Claim("four-against-rope", difference("4 sinusoidal layers", "one RoPE layer", "accuracy"), 0.2, "less"),
-        Claim("rope", difference("one RoPE layer", "one sinusoidal layer", "accuracy"), 0.2),
-        Claim("four-layers", difference("4 sinusoidal layers", "one sinusoidal layer", "accuracy"), 0.2),
-        Claim("four-over-two", difference("4 sinusoidal layers", "2 sinusoidal layers", "accuracy"), 0.1),
+        Claim(
+            "rate-against-layers",
+            difference("one sinusoidal layer", "4 sinusoidal layers, rate .003", "accuracy"),
+            COUNTS,
+        ),
+        Claim("four-layers", difference("4 sinusoidal layers", "one sinusoidal layer", "accuracy"), COUNTS),
+        Claim("four-over-two", difference("4 sinusoidal layers", "2 sinusoidal layers", "accuracy"), COUNTS),
+        Claim("four-against-rope", difference("4 sinusoidal layers", "one RoPE layer", "accuracy"), COUNTS, "less"),
+        Claim("rope", difference("one RoPE layer", "one sinusoidal layer", "accuracy"), COUNTS),
         Claim(
             "one-rate",
             difference("4 sinusoidal layers, rate .003", "one RoPE layer, rate .003", "accuracy"),
-            0.2,
+            COUNTS,
             "less",
         ),
         Claim(
             "one-rate-four-layers",
             difference("4 sinusoidal layers, rate .003", "one sinusoidal layer, rate .003", "accuracy"),
-            0.2,
+            COUNTS,
         ),
-        Claim("best-rate", difference("one sinusoidal layer", "one sinusoidal layer, rate .003", "accuracy"), 0.2),
-        Claim("probe", rise("4 sinusoidal layers", "position_probe.4", "position_probe.0"), 0.1, "less"),
-        Claim("neighbours", rise("one sinusoidal layer", "neighbour_cosine@512", "neighbour_cosine@8"), 0.005),
-        Claim("squeezed", rise("one sinusoidal layer", "squeezed_cosine@512", "squeezed_cosine@8"), 0.005),
-        Claim("six-over-four", difference("6 sinusoidal layers", "4 sinusoidal layers", "accuracy"), 0.1),
+        Claim("best-rate", difference("one sinusoidal layer", "one sinusoidal layer, rate .003", "accuracy"), COUNTS),
+        Claim("probe", rise("4 sinusoidal layers", "position_probe.4", "position_probe.0"), COUNTS, "less"),
+        Claim(
+            "neighbours",
+            rise("one sinusoidal layer", "neighbour_cosine@512", "neighbour_cosine@8"),
+            0.005,
+            computed=True,
+        ),
+        Claim(
+            "squeezed", rise("one sinusoidal layer", "squeezed_cosine@512", "squeezed_cosine@8"), 0.005, computed=True
+        ),
     ),
     x_label="layer (0 is the embedding)",
 )
