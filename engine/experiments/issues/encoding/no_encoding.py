@@ -4,12 +4,16 @@ from math import factorial
 
 import numpy as np
 
-from engine.experiments.experiment import Arm, Claim, Role, above, difference
+from engine.experiments.experiment import Arm, Claim, Role, above, difference, within
 from engine.experiments.issues.issue import read_issue
 
 LENGTH, SYMBOLS = 12, 10
 PLACES = 16
 """The number of positions in "own position"."""
+MARGIN, CLOSER = 0.05, 0.02
+"""What "stays at" a level known beforehand means: nearer to it than the margin, by so much at least."""
+COUNTS = 0.05
+"""The smallest difference of accuracies that counts. It was .2 or .3 in most claims without a reason."""
 
 
 def bag_bound(length: int, symbols: int) -> float:
@@ -36,13 +40,15 @@ def _reverse(name: str, role: Role, encoding: str, **settings: object) -> Arm:
 
 
 def _own(name: str, *, extended: bool = False, **settings: object) -> Arm:
-    given = {"task": "own_position", "seq_len": PLACES, "n_layers": 2, "pos_encoding": "nope", **settings}
+    given = {"task": "own_position", "seq_len": PLACES, "n_layers": 2, "pos_encoding": "nope", "steps": 150, **settings}
     return Arm(f"own position, {name}", "comparison", given, extended=extended)
 
 
+# With 65 steps sinusoids are between .75 and .97, and a learned table is at the upper end of that. The arms without positions, or with offsets
+# alone, cannot be there: without positions no model of this kind does better than naming the commonest symbol.
 BASE = {
     "task": "reverse", "family": "encoder", "seq_len": LENGTH, "vocab_size": SYMBOLS, "d_model": 32, "n_layers": 1,
-    "n_heads": 1, "learning_rate": 0.01, "schedule": "cosine", "steps": 150,
+    "n_heads": 1, "learning_rate": 0.01, "schedule": "cosine", "steps": 65,
 }  # fmt: skip
 
 ISSUE = read_issue(
@@ -63,19 +69,29 @@ ISSUE = read_issue(
         _reverse("RoPE, 2 layers, 600 steps", "comparison", "rope", n_layers=2, n_heads=4, steps=600),
     ),
     claims=(
-        Claim("learned-table", difference("no encoding", "learned table", "accuracy"), 0.2, "less"),
-        Claim("sinusoidal", difference("sinusoidal", "no encoding", "accuracy"), 0.2),
-        Claim("commonest-symbol", above("no encoding", "accuracy", bag_bound(LENGTH, SYMBOLS)), 0.03),
-        Claim("rope", difference("RoPE", "learned table", "accuracy"), 0.2, "less"),
-        Claim("t5-bias", difference("T5 bias", "learned table", "accuracy"), 0.2, "less"),
-        Claim("alibi", difference("ALiBi", "learned table", "accuracy"), 0.2, "less"),
-        Claim("encoder-positions", above("own position, encoder", "accuracy", 1 / PLACES), 0.05),
-        Claim("decoder-same-symbols", above("own position, causal, one symbol", "accuracy", 1 / PLACES), 0.05),
+        Claim("learned-table", difference("no encoding", "learned table", "accuracy"), COUNTS, "less"),
+        Claim("sinusoidal", difference("sinusoidal", "no encoding", "accuracy"), COUNTS),
+        Claim("commonest-symbol", within("no encoding", "accuracy", bag_bound(LENGTH, SYMBOLS), MARGIN), CLOSER),
+        Claim("rope", difference("RoPE", "learned table", "accuracy"), COUNTS, "less"),
+        Claim("t5-bias", difference("T5 bias", "learned table", "accuracy"), COUNTS, "less"),
+        Claim("alibi", difference("ALiBi", "learned table", "accuracy"), COUNTS, "less"),
+        Claim(
+            "encoder-positions",
+            within("own position, encoder", "accuracy", 1 / PLACES, MARGIN),
+            CLOSER,
+            computed=True,
+        ),
+        Claim(
+            "decoder-same-symbols",
+            within("own position, causal, one symbol", "accuracy", 1 / PLACES, MARGIN),
+            CLOSER,
+            computed=True,
+        ),
         Claim(
             "begin-token",
             difference("own position, causal, one symbol, begin token", "own position, causal, one symbol", "accuracy"),
-            0.3,
+            COUNTS,
         ),
-        Claim("decoder-random-symbols", above("own position, causal, random symbols", "accuracy", 1 / PLACES), 0.05),
+        Claim("decoder-random-symbols", above("own position, causal, random symbols", "accuracy", 1 / PLACES), COUNTS),
     ),
 )
