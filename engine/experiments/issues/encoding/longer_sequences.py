@@ -1,5 +1,7 @@
 """longer-sequences: trained on short sequences, tested on longer ones, encoding by encoding."""
 
+from typing import Literal
+
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Role, Values, difference, rise
@@ -13,6 +15,8 @@ POINTS = tuple(AT.items())
 FAR = AT[4.0]
 LEARNED = 0.9
 """The accuracy at the trained length from which on a model is asked about longer sequences."""
+COUNTS = 0.05
+"""The smallest difference of accuracies that counts: one for all claims here. It was .2 or .3 in most and .05 or .1 in others."""
 
 COPY = {
     "task": "copy", "seq_len": 8, "min_seq_len": 2, "test_lengths": (8, 12, 16), "d_model": 64, "n_layers": 2,
@@ -40,9 +44,14 @@ def _learned_copying(*encodings: str) -> tuple[tuple[str, str, float], ...]:
     return tuple((f"copy, {name}", COPY_AT[1.0], LEARNED) for name in encodings)
 
 
-def _copies_better(name: str, one: str, other: str, smallest: float, learned: tuple[str, ...]) -> Claim:
+def _farther(name: str, one: str, other: str, direction: Literal["more", "less"] = "more") -> Claim:
+    """The claim that one model does better, or worse, than another at four times the length that both have learned."""
+    return Claim(name, difference(one, other, FAR), COUNTS, direction, learned=_learned(one, other))
+
+
+def _copies_better(name: str, one: str, other: str) -> Claim:
     effect = difference(f"copy, {one}", f"copy, {other}", COPY_FAR)
-    return Claim(f"copy-{name}", effect, smallest, learned=_learned_copying(*learned))
+    return Claim(f"copy-{name}", effect, COUNTS, learned=_learned_copying(one, other))
 
 
 def _has_no_row(values: Values) -> np.ndarray:
@@ -57,9 +66,11 @@ def _relative_over_rope(values: Values) -> np.ndarray:
     return np.asarray(others.min(axis=0) - values("copy, RoPE", COPY_FAR))
 
 
+# With 250 steps the model that was trained on up to 48 symbols is between .9 and .97 there. At the trained length itself the models that
+# are asked about longer ones must have learned their task, so the claims about that length are decided beside a number near 1.
 BASE = {
     "task": "k_back", "seq_len": TRAINED, "min_seq_len": 5, "test_lengths": (12, 18, 24, 48), "d_model": 32,
-    "n_layers": 1, "n_heads": 4, "learning_rate": 0.01, "schedule": "cosine", "steps": 300,
+    "n_layers": 1, "n_heads": 4, "learning_rate": 0.01, "schedule": "cosine", "steps": 250,
 }  # fmt: skip
 
 ISSUE = read_issue(
@@ -68,6 +79,7 @@ ISSUE = read_issue(
     arms=(
         _arm("sinusoidal", "fault", "sinusoidal"),
         _arm("sinusoidal, trained to 48", "control", "sinusoidal", seq_len=48, batch_size=10),
+        _arm("sinusoidal, 2 layers", "comparison", "sinusoidal", n_layers=2),
         _arm("RoPE", "remedy", "rope"),
         _arm("Shaw relative", "remedy", "shaw"),
         _arm("T5 bias", "comparison", "t5_bias"),
@@ -88,27 +100,27 @@ ISSUE = read_issue(
         Claim(
             "sinusoidal",
             difference("sinusoidal", "sinusoidal, trained to 48", FAR),
-            0.2,
+            COUNTS,
             "less",
             learned=(*_learned("sinusoidal"), ("sinusoidal, trained to 48", FAR, LEARNED)),
         ),
-        Claim("rope", difference("RoPE", "sinusoidal", FAR), 0.2, learned=_learned("RoPE", "sinusoidal")),
+        _farther("two-layers", "sinusoidal, 2 layers", "sinusoidal"),
+        _farther("rope", "RoPE", "sinusoidal"),
+        _farther("shaw", "Shaw relative", "sinusoidal"),
+        Claim("t5-bias", rise("T5 bias", FAR, AT[1.0]), COUNTS, "less", learned=_learned("T5 bias")),
+        Claim("learned-table", _has_no_row, 0.5, learned=_learned("learned table"), computed=True),
+        Claim("alibi-trained-length", difference("sinusoidal", "ALiBi", AT[1.0]), COUNTS),
+        Claim("no-encoding-trained-length", difference("sinusoidal", "no encoding", AT[1.0]), COUNTS),
+        _farther("interpolation", "RoPE, interpolated", "RoPE", "less"),
         Claim(
-            "shaw", difference("Shaw relative", "sinusoidal", FAR), 0.2, learned=_learned("Shaw relative", "sinusoidal")
+            "copy-order",
+            _relative_over_rope,
+            COUNTS,
+            learned=_learned_copying("ALiBi", "T5 bias", "no encoding", "RoPE"),
         ),
-        Claim("t5-bias", rise("T5 bias", FAR, AT[1.0]), 0.1, "less", learned=_learned("T5 bias")),
-        Claim("learned-table", _has_no_row, 0.5, learned=_learned("learned table")),
-        Claim("alibi-trained-length", difference("sinusoidal", "ALiBi", AT[1.0]), 0.3),
-        Claim("no-encoding-trained-length", difference("sinusoidal", "no encoding", AT[1.0]), 0.3),
-        Claim(
-            "interpolation", difference("RoPE, interpolated", "RoPE", AT[2.0]), 0.2, "less", learned=_learned("RoPE")
-        ),
-        Claim(
-            "copy-order", _relative_over_rope, 0.1, learned=_learned_copying("ALiBi", "T5 bias", "no encoding", "RoPE")
-        ),
-        _copies_better("interpolation", "RoPE, interpolated", "RoPE", 0.1, learned=("RoPE",)),
-        _copies_better("rope", "RoPE", "sinusoidal", 0.05, learned=("RoPE", "sinusoidal")),
-        _copies_better("no-encoding", "no encoding", "ALiBi", 0.05, learned=("no encoding", "ALiBi")),
+        _copies_better("interpolation", "RoPE, interpolated", "RoPE"),
+        _copies_better("rope", "RoPE", "sinusoidal"),
+        _copies_better("no-encoding", "no encoding", "ALiBi"),
         *longer_text.CLAIMS,
     ),
     x_label="length relative to the trained one",
