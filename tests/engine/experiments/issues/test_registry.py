@@ -237,6 +237,25 @@ def test_a_table_without_rows_is_told_from_a_trial_that_is_missing() -> None:
     np.testing.assert_array_equal(effect, [1.0, 0.0, np.nan])
 
 
+def test_every_claim_about_longer_sequences_asks_that_each_of_its_models_has_learned() -> None:
+    issue = ISSUES["longer-sequences"]
+    for claim in issue.claims:
+        lengths = {metric: int(metric.split("@")[1]) for _, metric in claim.numbers}
+        longer = {arm for arm, metric in claim.effect_numbers if lengths[metric] > issue.config(issue.arm(arm)).seq_len}
+        at_most = {arm for arm, metric, _ in claim.learned if lengths[metric] <= issue.config(issue.arm(arm)).seq_len}
+        assert longer <= at_most, claim.id
+
+
+@pytest.mark.parametrize(
+    "issue", [one for one in ISSUES.values() if one.group == "encoding"], ids=lambda issue: issue.slug
+)
+def test_effects_of_one_unit_count_from_one_size(issue: Issue) -> None:
+    sizes: dict[str, set[float]] = {}
+    for claim in issue.claims:
+        sizes.setdefault(claim.unit, set()).add(claim.smallest_effect)
+    assert {unit: found for unit, found in sizes.items() if len(found) > 1} == {}
+
+
 TEXT = Path(__file__).with_name("one_more.md").read_text("utf-8")
 FIRST, SECOND = (Claim(name, difference("a", "b", "loss"), 0.1) for name in ("first", "second"))
 
