@@ -1,0 +1,157 @@
+"""How often the rule finds an effect, and how often it decides where there is nothing to find, measured on the shipped evidence.
+
+``python -m engine.experiments.evidence.power`` measures it, in about a minute, and writes it into ``docs/fair.md``, between two marks.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from engine.experiments.evidence import FOLDER
+from engine.experiments.evidence.shipped import sets_of_seeds, shipped_reports
+from engine.experiments.experiment import Change
+from engine.experiments.finding import Finding
+from engine.experiments.issues import ISSUES
+from engine.experiments.report import Report
+from engine.experiments.statistics import weigh
+
+FAIR = FOLDER.parents[2] / "docs" / "fair.md"
+BEGIN, END = "<!-- power: written by python -m engine.experiments.evidence.power -->\n", "<!-- end of power -->\n"
+TIMES = (1.0, 1.25, 1.5, 2.0)
+"""The sizes of a true effect, as multiples of the smallest one that counts."""
+SEEDS = (8, 16)
+HALF = 8
+"""The seeds of one arm that are compared with as many others of the same arm."""
+DRAWS, DRAWS_ALIKE = 100, 60
+"""The draws of each claim at each size and number of seeds, and of each number of an arm against itself."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Numbers by seed, [seed], whose spread is that of the evidence, and the smallest effect that counts among them."""
+
+    numbers: np.ndarray
+    smallest: float
+    direction: Literal["more", "less"] = "more"
+
+
+@dataclass(frozen=True)
+class Power:
+    """What the rule finds, as shares of the draws."""
+
+    found: dict[float, dict[int, float]]
+    """By the size of the true effect (a multiple of the smallest one) and the number of seeds, the share that is found."""
+    wrong: float
+    """The share that is decided where an arm is compared with itself."""
+    claims: int
+    alike: int
+    """The number of numbers of arms that were compared with themselves."""
+    draws: int
+    draws_alike: int
+
+
+def effects_of(reports: Sequence[Report]) -> list[Spread]:
+    """The effects of each claim over all reports on an experiment, of those that have a spread."""
+    by_claim: dict[str, list[float]] = {}
+    claims = {row.claim.id: row.claim for found in reports for row in found.claims}
+    for row in (row for found in reports for row in found.claims):
+        by_claim.setdefault(row.claim.id, []).extend(effect for effect in row.effects if effect is not None)
+    rows = (
+        Spread(np.array(effects), claims[name].smallest_effect, claims[name].direction)
+        for name, effects in by_claim.items()
+    )
+    return list(_spread_out(rows))
+
+
+def numbers_of(reports: Sequence[Report]) -> list[Spread]:
+    """The numbers of each arm whose differences are effects of claims, with the smallest effect that counts in any of them."""
+    smallest: dict[tuple[str, str], float] = {}
+    for claim in (row.claim for found in reports[:1] for row in found.claims):
+        if isinstance(claim.effect, Change):
+            for side in (claim.effect.before, claim.effect.after):
+                if isinstance(side, tuple):
+                    smallest[side] = min(smallest.get(side, claim.smallest_effect), claim.smallest_effect)
+    rows = (
+        Spread(np.concatenate([found.values(*number) for found in reports]), size) for number, size in smallest.items()
+    )
+    return list(_spread_out(Spread(row.numbers[np.isfinite(row.numbers)], row.smallest) for row in rows))
+
+
+def _spread_out(rows: Iterable[Spread]) -> Iterable[Spread]:
+    """Those with enough numbers that differ: where things are counted, every seed has the same."""
+    return (row for row in rows if len(row.numbers) >= 2 * HALF and np.ptp(row.numbers) > 0)
+
+
+def share_found(rows: Sequence[Spread], times: float, seeds: int, draws: int) -> float:
+    """The share of draws in which a true effect of so many times the smallest size is found by so many seeds.
+
+    The effects of each claim are drawn again, with replacement; their spread is kept, and their mean moved to that size.
+    """
+    random, found = np.random.default_rng(0), 0
+    for row in rows:
+        count = len(row.numbers)
+        around = (row.numbers - row.numbers.mean()) * np.sqrt(
+            count / (count - 1)
+        )  # drawn again, they have their own spread
+        true = times * row.smallest * (1 if row.direction == "more" else -1)
+        for _ in range(draws):
+            drawn = true + random.choice(around, seeds)
+            found += weigh(drawn, row.smallest, row.direction).finding is Finding.HOLDS
+    return found / (len(rows) * draws)
+
+
+def share_wrong(rows: Sequence[Spread], draws: int) -> float:
+    """The share of draws in which eight seeds of an arm against eight others of the same arm are decided (A/A)."""
+    random, wrong = np.random.default_rng(0), 0
+    for row in rows:
+        for _ in range(draws):
+            one, other = random.permutation(row.numbers)[: 2 * HALF].reshape(2, HALF)
+            wrong += weigh(one - other, row.smallest).finding in (Finding.HOLDS, Finding.OPPOSITE)
+    return wrong / (len(rows) * draws)
+
+
+def measure(draws: int = DRAWS, draws_alike: int = DRAWS_ALIKE, folder: Path = FOLDER) -> Power:
+    """The power of the rule on all issues, over all sets of seeds in a folder."""
+    by_issue = [reports for issue in ISSUES.values() if (reports := shipped_reports(issue, folder))]
+    effects = [row for reports in by_issue for row in effects_of(reports)]
+    numbers = [row for reports in by_issue for row in numbers_of(reports)]
+    found = {times: {seeds: share_found(effects, times, seeds, draws) for seeds in SEEDS} for times in TIMES}
+    return Power(found, share_wrong(numbers, draws_alike), len(effects), len(numbers), draws, draws_alike)
+
+
+def markdown(power: Power, sets: Sequence[Sequence[int]]) -> str:
+    """The table and what it says. ``sets``: the sets of seeds from which it was measured."""
+    named = " and ".join(f"{seeds[0]} to {seeds[-1]}" for seeds in sets)
+    lines = "".join(
+        f"| {f'{times:g} times the smallest size' if times != 1 else 'exactly the smallest size'} | "
+        + " | ".join(f"{share:.0%}".replace("%", " %") for share in by_seeds.values())
+        + " |\n"
+        for times, by_seeds in power.found.items()
+    )
+    return f"""\
+| true effect | {" | ".join(f"found with {seeds} seeds" for seeds in SEEDS)} |
+|--|{"--:|" * len(SEEDS)}
+{lines}
+Measured on the effects of {power.claims} claims over seeds {named}. Of each claim, effects are drawn again {power.draws:,} times for
+each cell, with their spread kept and their mean moved to the true effect. *Found* is “holds”.
+
+False positives: {100 * power.wrong:.2f} % are decided where there is nothing to find, {HALF} seeds of an arm against {HALF} other seeds of
+the same arm (A/A): {power.alike * power.draws_alike:,} draws over {power.alike} numbers of arms, each weighed with the smallest size that
+counts in a claim about it.
+"""
+
+
+def between_marks(text: str, section: str) -> str:
+    """The text with this section between the two marks. Raises ValueError where it has not both marks once."""
+    if text.count(BEGIN) != 1 or text.count(END) != 1:
+        raise ValueError(f"The text must have {BEGIN.strip()} and {END.strip()} once each.")
+    before, _, rest = text.partition(BEGIN)
+    return f"{before}{BEGIN}{section}{END}{rest.partition(END)[2]}"
+
+
+if __name__ == "__main__":
+    made = markdown(measure(), [one["seeds"] for one in sets_of_seeds()])
+    FAIR.write_text(between_marks(FAIR.read_text("utf-8"), made), encoding="utf-8")
