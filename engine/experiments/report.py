@@ -12,6 +12,7 @@ from engine.experiments.finding import Finding
 from engine.experiments.statistics import FEWEST_FOR_HOLM, Weighed, holm
 from engine.experiments.trial import Trial
 from engine.experiments.verdict import verdict
+from engine.foundation.provenance import Provenance
 
 BySeed = Sequence[float | None]
 """A number by seed; None where it is not known."""
@@ -59,6 +60,8 @@ class Report:
     """The number of trials that were not trained again."""
     reasons: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By arm, why seeds did not finish, where their trials do not say it: shipped evidence."""
+    provenance: Provenance = field(default_factory=Provenance)
+    """The origin of the trials; empty where it was not noted."""
 
     @property
     def arms(self) -> tuple[Arm, ...]:
@@ -83,6 +86,7 @@ class Report:
             "seeds": self.seeds,
             "extended": self.extended,
             "seconds": round(self.seconds, 2),
+            "provenance": self.provenance,
         }
 
     def reasons_of(self, arm: Arm) -> list[str]:

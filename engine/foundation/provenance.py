@@ -16,7 +16,7 @@ from engine.foundation.code_hash import ENGINE, code_hash, installed_version
 PROJECT = "attention-lab"
 """The name under which the program may be installed."""
 SHORT = 8
-"""The digits of a commit in the names of files."""
+"""The digits of a commit in names of files and in sentences."""
 
 
 class Provenance(TypedDict, total=False):
@@ -51,14 +51,18 @@ def in_words(origin: Provenance) -> str:
 
 def stamp() -> str:
     """Version, commit and date of a file that is written now, with dashes: a part of its name."""
-    short = commit().partition("-")[0][:SHORT]
-    return "-".join(filter(None, (f"v{VERSION}", short, today())))
+    return "-".join(filter(None, (f"v{VERSION}", short_commit(), today())))
 
 
 def stamped(name: str) -> str:
     """The name of a file with the stamp before its ending: ``heads.csv`` becomes ``heads-v0.2.0-0123abcd-2026-11-26.csv``."""
     path = Path(name)
     return f"{path.stem}-{stamp()}{path.suffix}"
+
+
+def short_commit() -> str:
+    """The first digits of the commit; empty where it is not known."""
+    return commit().partition("-")[0][:SHORT]
 
 
 def today() -> str:
@@ -90,6 +94,7 @@ def _installed_commit() -> str:
         return ""
 
 
+@cache
 def cpu_name(file: Path = Path("/proc/cpuinfo")) -> str:
     """The processor's name from the system; its architecture where there is none."""
     try:

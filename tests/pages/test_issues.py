@@ -12,6 +12,7 @@ import pytest
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
+from engine import VERSION
 from engine.config.link import from_query, to_query
 from engine.experiments import classroom
 from engine.experiments.classroom import Hands, enter, hands, open_class
@@ -21,6 +22,7 @@ from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.running.experiment_run import ExperimentRun
+from engine.foundation.provenance import provenance
 from engine.foundation.visitor import PROGRAM, Visitor
 from pages.parts.app import server
 from pages.parts.app.visitor import COOKIE
@@ -224,7 +226,7 @@ def test_an_experiment_runs_to_a_verdict_and_is_kept_taken_away_and_found(open_p
 
     shown = of_run(experiment)
     row = json.loads(as_json(shown))
-    assert (row["slug"], len(row["trials"]), len(row["claims"])) == ("scripted", 24, 3)
+    assert (row["slug"], len(row["trials"]), len(row["claims"]), row["provenance"]) == ("scripted", 24, 3, provenance())
     rows = list(csv.DictReader(io.StringIO(as_csv(shown))))
     accuracy = {(r["arm"], r["seed"]): float(r["value"]) for r in rows if r["number"] == "accuracy"}
     assert accuracy == {(t.arm, str(t.seed)): t.numbers["accuracy"] for t in experiment.trials}
@@ -237,6 +239,7 @@ def test_an_experiment_runs_to_a_verdict_and_is_kept_taken_away_and_found(open_p
     app.button_group(key="issues.kept.scripted").set_value("Last run here").run()
     assert "What helps:" in said(app), "earlier evidence shows when it is asked for"
     assert open_tab(app, "Numbers", "scripted").get("download_button")
+    assert f"Measured with Attention Lab {VERSION}, commit" in said(app)
 
 
 def test_guesses_are_set_beside_what_happened(open_page: Open, scripted: Scripted) -> None:

@@ -48,7 +48,7 @@ def shipped_report(experiment: Experiment, measured: dict[str, Any]) -> Report |
     trials = _trials(experiment, row, measured["seeds"]) if row is not None else []
     if not trials:
         return None
-    facts = {name: row[name] for name in ("extended", "seconds", "reasons")}
+    facts = {name: row.get(name, {}) for name in ("extended", "seconds", "reasons", "provenance")}
     return report(experiment, trials, measured["seeds"], **facts)
 
 
@@ -91,7 +91,8 @@ def write_set(reports: Sequence[Report], folder: Path) -> None:
     if before["seeds"] != seeds:
         raise ValueError(f"{file.name} holds {len(before['seeds'])} seeds, and these reports {len(seeds)}.")
     issues = before["issues"]
-    issues |= {found.experiment.slug: _row_of(found) for found in reports}
+    origin = {found.experiment.slug: {"provenance": found.provenance} if found.provenance else {} for found in reports}
+    issues |= {found.experiment.slug: _row_of(found) | origin[found.experiment.slug] for found in reports}
     row = {
         "seeds": seeds,
         "machine": f"{os.cpu_count()} CPU cores, {platform.machine()}",

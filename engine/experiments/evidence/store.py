@@ -22,6 +22,7 @@ from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import data_folder, give, given_by, write_whole
+from engine.foundation.provenance import provenance
 from engine.foundation.stored_json import read_json
 
 FORMAT = 1
@@ -58,6 +59,7 @@ def row_of(run: ExperimentRun) -> dict[str, Any]:
         "format": FORMAT,
         "created": time.time(),
         "code": code_hash(),
+        "provenance": provenance(),
         "seeds": list(run.seeds),
         "extended": run.extended,
         "seconds": run.seconds,
@@ -96,7 +98,7 @@ def report_of(experiment: Experiment, row: dict[str, Any]) -> Report:
     """The report on the trials in a stored row. Raises KeyError, TypeError or ValueError where the row holds none."""
     trials, reused = [trial_of(trial) for trial in row["trials"]], row.get("from_before", 0)
     facts = {"extended": row["extended"], "seconds": row["seconds"], "reused": reused}
-    return report(experiment, trials, row["seeds"], **facts)
+    return report(experiment, trials, row["seeds"], provenance=row.get("provenance", {}), **facts)
 
 
 def find_comparison(name: str) -> tuple[Comparison, Report] | None:

@@ -5,6 +5,7 @@ The finding is that of the confirmatory seeds alone, which were run once; sets t
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.headroom import HIGHEST, LOWEST, headroom_table
@@ -14,6 +15,7 @@ from engine.experiments.finding import RULE, Finding, contradict
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report
 from engine.experiments.statistics import FEWEST_FOR_HOLM, LOWEST_P, POWER, holm
+from engine.foundation.provenance import in_words
 
 TEXT = Path(__file__).with_suffix(".md")
 """The text around the table, with gaps to fill."""
@@ -36,7 +38,7 @@ def markdown(folder: Path = FOLDER) -> str:
     sets = sets_of_seeds(folder)
     commands = [
         f"- `python -m engine issue --all --seeds {len(s['seeds'])} --first-seed {s['seeds'][0]} --write engine/experiments/evidence`:"
-        f" {sum(row['seconds'] for slug, row in s['issues'].items() if slug in ISSUES) / 60:.1f} minutes on {s['machine']}\n"
+        f" {sum(row['seconds'] for slug, row in s['issues'].items() if slug in ISSUES) / 60:.1f} minutes on {s['machine']}{_origins(s)}\n"
         for s in sets
     ]
     slugs = [slug for slug in ISSUES if any(slug in measured["issues"] for measured in sets)]
@@ -65,6 +67,12 @@ def counts_in_words(rows: Sequence[ClaimReport]) -> str:
     measured = [row.finding for row in rows if not row.claim.computed]
     each = ", ".join(f"{one.words.lower()} {measured.count(one)}" for one in Finding)
     return f"Of {len(measured)} claims that were measured: {each}. {len(rows) - len(measured)} more are computed."
+
+
+def _origins(measured: dict[str, Any]) -> str:
+    """The origins of a set's numbers in words, each once; empty for a set of before they were noted."""
+    words = dict.fromkeys(in_words(row.get("provenance", {})) for row in measured["issues"].values())
+    return "".join(f"; {origin}" for origin in words if origin)
 
 
 def _lines(shown: Report, seen: Sequence[Report | None], corrected: Iterator[float | None]) -> Iterator[str]:

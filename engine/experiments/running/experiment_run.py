@@ -16,6 +16,7 @@ from engine.experiments.running.shared_trials import AGAIN, SharedRun, SharedTri
 from engine.experiments.trial import Trial, read_trial
 from engine.foundation.background import BackgroundTask
 from engine.foundation.errors import NoRoom
+from engine.foundation.provenance import provenance
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Event
 from engine.runs.run import Run
@@ -103,7 +104,14 @@ class ExperimentRun(BackgroundTask):
         when, trials = self.state, self.trials
         weighed_when, found = self._weighed
         if when != weighed_when or len(trials) != len(found.trials):
-            found = report(self.experiment, trials, self.seeds, extended=self.extended, seconds=self.seconds)
+            found = report(
+                self.experiment,
+                trials,
+                self.seeds,
+                extended=self.extended,
+                seconds=self.seconds,
+                provenance=provenance(),
+            )
             found = replace(found, reused=len(self.reused))
             self._weighed = when, found
         return found

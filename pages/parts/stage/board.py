@@ -12,7 +12,9 @@ from engine.estimate.layout import metric_names
 from engine.experiments.experiment import Experiment
 from engine.experiments.frames import effects_frame, numbers_frame
 from engine.experiments.running.experiment_run import ExperimentRun
+from engine.foundation.provenance import in_words
 from pages.parts.app.frame import nothing
+from pages.parts.app.in_markdown import escaped
 from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import number_here
 from pages.parts.boards.component import Plain, as_fragment
@@ -109,6 +111,8 @@ def take_away(shown: Shown) -> None:
     with st.container(horizontal=True):
         offer_file("Evidence (JSON)", partial(as_json, shown), f"{slug}.json")
         offer_file("Every number of every trial (CSV)", partial(as_csv, shown), f"{slug}.csv")
+    if origin := in_words(shown.provenance):
+        st.caption(f"Measured with {escaped(origin)}.")
 
 
 def show_claims(shown: Shown) -> None:

@@ -13,6 +13,7 @@ from engine.experiments.evidence import store
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
+from engine.foundation.provenance import provenance
 from engine.foundation.visitor import Visitor
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue
@@ -34,6 +35,7 @@ def test_evidence_is_kept_and_weighed_by_todays_claims(pool: Pool) -> None:
     (store.folder_of("fake") / "99999999999999999999.json").write_text("{")  # one that cannot be read is passed over
     found = store.latest(fake_issue())
     assert (found.trials, found.claims) == (list(run.trials), run.report.claims)
+    assert found.provenance == run.report.provenance == run.report.to_json()["provenance"] == provenance()
     assert store.has_evidence("fake")
     first, *others = fake_issue().claims
     changed = store.latest(fake_issue(claims=(replace(first, smallest_effect=0.9), *others)))
