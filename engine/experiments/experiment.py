@@ -15,6 +15,7 @@ import numpy as np
 from engine.config.run_config import RunConfig, changes_between, parse
 from engine.runs.record_options import RecordOptions
 from engine.settings.fields import Setting
+from engine.tasks.text import TextSettings
 
 Role = Literal["fault", "control", "remedy", "comparison"]
 MOST_SEEDS = 16
@@ -168,6 +169,13 @@ class Experiment:
         """The config of an arm at a seed. Raises ConfigError."""
         rate = {"learning_rate": self.rates[arm.name]} if arm.name in self.rates else {}
         return parse({**self.base, **arm.settings, **rate, "seed": seed})
+
+    def refuse_unknown(self, extended: bool = False) -> None:
+        """Raises ConfigError where an arm trains on a text of whose held-out tokens too many are unknown, and ValueError where its text
+        is not kept here."""
+        for own in dict.fromkeys(self.config(arm).task_settings for arm in self.arms_of(extended)):
+            if isinstance(own, TextSettings):
+                own.refuse_unknown()
 
     def untuned(self) -> Self:
         """The same experiment with each arm at the rate of its settings."""

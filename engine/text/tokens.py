@@ -90,6 +90,13 @@ def unknown_in_words(unknown: list[str]) -> str:
     return f"{named}{more} {verb} not in the vocabulary: the model reads the unknown token there."
 
 
+def unknown_beside(share: float) -> str:
+    """The share of unknown tokens, to stand beside a number of a text, such as "0.3 % unknown"; empty where there are none."""
+    if not share:
+        return ""
+    return f"{'< 0.1' if share < 0.0005 else f'{100 * share:.1f}'} % unknown"
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """The commonest pieces, numbered from 1; number 0 is everything else."""

@@ -21,11 +21,13 @@ from engine.experiments.evidence.store import has_evidence
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import GROUPS, Issue
+from engine.experiments.rates import RateGrid
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.provenance import provenance
 from engine.foundation.visitor import PROGRAM, Visitor
 from pages.parts.app import server
 from pages.parts.app.visitor import COOKIE
+from pages.parts.issues import rates
 from pages.parts.issues.words import with_formulas_apart
 from pages.parts.stage.board import as_csv, as_json
 from pages.parts.stage.experiments import EXPERIMENTS
@@ -167,6 +169,33 @@ def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_p
     assert "Mask fault: None → **Missing**" in said(open_tab(app, "Arms"))
     assert MASK.sources[0].url in said(open_tab(app, "Sources"))
     assert all(note in unlinked(open_tab(app, "How measured")) for note in MASK.notes)
+
+
+def test_the_arms_say_how_their_rates_were_chosen_and_which_keep_their_own(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scores = {0.001: [0.5] * 4, 0.01: [0.5] * 4, 0.1: [0.51] * 4}
+    learned = {0.001: [0.5] * 4, 0.01: [0.6] * 4, 0.1: [0.9] * 4}
+    grids = [
+        RateGrid("no mask", 0.01, "accuracy", scores, 0.5),
+        RateGrid("causal mask", 0.01, "accuracy", learned, 0.5),
+    ]
+    monkeypatch.setattr(rates, "read_grids", lambda slug: grids)
+    app = open_tab(open_page("issues.py", issue="missing-mask"), "Arms")
+    assert "was chosen on the 4 pilot seeds 900 to 903, which no finding uses" in said(app)
+    assert "since no rate is better than blind guessing: no mask." in said(app)
+
+
+def test_the_share_of_unknown_tokens_stands_beside_each_arm_on_a_text(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    issue = ISSUES["overlapping-windows"]
+    assert "% unknown" not in said(open_tab(open_page("issues.py", issue=issue.slug), "Arms", issue.slug))
+    monkeypatch.setitem(ISSUES, issue.slug, replace(issue, base={**issue.base, "vocab_size": 55}))
+    app = open_tab(open_page("issues.py", issue=issue.slug), "Arms", issue.slug)
+    shares = [float(share) for share in re.findall(r":gray\[([\d.]+) % unknown\]", said(app))]
+    assert len(shares) == len(issue.arms_of())
+    assert all(0 < share <= 1 for share in shares)
 
 
 @pytest.mark.parametrize("slug", ISSUES)

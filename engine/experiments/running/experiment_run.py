@@ -15,7 +15,7 @@ from engine.experiments.report import Report, report
 from engine.experiments.running.shared_trials import AGAIN, SharedRun, SharedTrials
 from engine.experiments.trial import Trial, read_trial
 from engine.foundation.background import BackgroundTask
-from engine.foundation.errors import NoRoom
+from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.provenance import provenance
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Event
@@ -151,6 +151,10 @@ class ExperimentRun(BackgroundTask):
         self._called.set()
 
     def _work(self) -> None:
+        try:
+            self.experiment.refuse_unknown(self.extended)
+        except ValueError as error:
+            raise Refused(str(error)) from None
         try:
             self._run_trials()
         finally:

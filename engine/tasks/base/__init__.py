@@ -89,6 +89,10 @@ class TaskSettings(Parameters):
         """About how many sequences of a length can be drawn; of a few none can be held out."""
         return int(self.n_symbols**length)
 
+    def unknown_share(self) -> float:
+        """The share of the held-out tokens that are the unknown token, from 0 to 1; of a text only."""
+        return 0.0
+
     def decorrelated(self) -> Self:
         """The settings that draw sequences without the correlation that a model could use instead of the rule."""
         return self

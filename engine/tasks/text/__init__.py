@@ -1,14 +1,26 @@
 """The settings of a task on a text, which the text tasks share."""
 
+import math
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from engine.settings.base import BaseConfig
-from engine.settings.fields import setting
+from engine.settings.errors import ConfigError, Problem
+from engine.settings.fields import setting, settings_in
 from engine.tasks.base import Breach, TaskSettings
 from engine.text import own
-from engine.text.encoded import Encoded, encoded
+from engine.text.encoded import Encoded, encoded, unknown_shares
 from engine.text.tokens import Unit
+
+MOST_UNKNOWN = 0.01
+"""The largest share of unknown held-out tokens in an experiment."""
+INSTEAD: dict[Unit, str] = {
+    "words": "Characters have fewer different tokens (task shakespeare_chars).",
+    "characters": "Take a text with fewer different characters.",
+}
+"""What helps where no vocabulary is large enough."""
 
 
 class TextSettings(TaskSettings):
@@ -53,6 +65,30 @@ class TextSettings(TaskSettings):
     def encoded(self) -> Encoded:
         """The whole text as tokens. Raises ValueError with one sentence where there is none of that name."""
         return encoded(self.text, self.plays, self.unit, self.vocab_size)
+
+    def unknown_share(self) -> float:
+        """The share of the held-out tokens that the vocabulary has not. Raises ValueError where there is no such text."""
+        shares = self._unknown_shares()
+        return float(shares[min(self.vocab_size, len(shares)) - 1])
+
+    def refuse_unknown(self) -> None:
+        """Raises ConfigError where more of the held-out tokens are unknown than an experiment on a text may have: the unknown token is
+        easy to guess, and a loss over many of them says little about the language."""
+        if self.unknown_share() <= MOST_UNKNOWN:
+            return
+        most = next(row.maximum for row in settings_in(type(self)) if row.name == "vocab_size") or math.inf
+        enough = 1 + int(np.argmax(self._unknown_shares() <= MOST_UNKNOWN))  # 1 where there is none
+        if 1 < enough <= most:
+            allowed, hint = f"at least {enough} in an experiment on this text", ""
+        else:
+            allowed, hint = f"no number of {self.unit} in an experiment on this text", INSTEAD[self.unit]
+        told = (
+            f"{self.unknown_share():.1%} of its held-out tokens would be unknown, and at most {MOST_UNKNOWN:.0%} may be"
+        )
+        raise ConfigError([Problem("vocab_size", str(self.vocab_size), f"{allowed}, since {told}", hint)])
+
+    def _unknown_shares(self) -> np.ndarray:
+        return unknown_shares(self.text, self.plays, self.unit, "held out" if self.split == "plays" else "trained")
 
     def broken_rules(self, config: BaseConfig) -> Iterator[Breach]:
         shortest = config.min_seq_len or config.seq_len

@@ -29,6 +29,7 @@ from engine.foundation.files import data_folder
 from engine.foundation.formatting import counted
 from engine.foundation.job import AnswerT, Job
 from engine.tasks import PLAIN
+from engine.text.tokens import unknown_beside
 from pages.parts.app.in_markdown import escaped, in_markdown
 from pages.parts.app.questions import Remembered, ask, ask_once
 from pages.parts.app.setting_widget import offer_file
@@ -227,7 +228,13 @@ def head(one: Column) -> str:
     task = one.quality.task.partition(":")[0]
     length = f", {one.times}×" if one.times > 1 else ""
     unit = ", nats" if one.quality.metric == "loss" else ""
-    return f"{one.quality.label} ({task}{length}{unit})"
+    return f"{one.quality.label} ({task}{length}{unit}{_unknown(one)})"
+
+
+def _unknown(one: Column) -> str:
+    """The share of the text's tokens that the models of a column do not know, after a comma; empty where they know all."""
+    share = CHOICE.config(next(iter(one.arms.values()))).task_settings.unknown_share()
+    return f", {unknown_beside(share)}" if share else ""
 
 
 def _dots(order: Sequence[str]) -> list[CSSDict]:
@@ -280,7 +287,7 @@ def hover(one: Column, name: str) -> str:
     if cell["state"] == "no row":
         return f"The model cannot be run there ({seeds})."
     interval = f" ({cell['ci'][0]:.3f} to {cell['ci'][1]:.3f})" if cell["ci"] else ""
-    number = f"{one.quality.number(one.times)} {cell['number']:.3f}{interval}, {seeds}"
+    number = f"{one.quality.number(one.times)} {cell['number']:.3f}{interval}{_unknown(one)}, {seeds}"
     if cell["state"] == "not learned":
         return f"This says nothing: the task was not learned at the trained length. {number}."
     ahead = "" if cell["behind"] is None else f"The best is ahead by {cell['behind']:.3f}: "

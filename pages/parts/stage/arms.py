@@ -9,6 +9,7 @@ from engine.config.run_config import changes_between
 from engine.experiments.experiment import Arm, Experiment, Role
 from engine.foundation.formatting import counted
 from engine.settings.fields import Setting
+from engine.text.tokens import unknown_beside
 from pages.parts.app.in_markdown import escaped
 from pages.parts.charts.experiments.arms import goes_without_saying
 
@@ -29,7 +30,8 @@ def show_arms(experiment: Experiment, extended: bool, seed: int, pair: tuple[str
     with st.container(border=True, gap="small"):
         for arm in arms:
             name, way = st.columns(WIDTHS, gap="xxsmall", vertical_alignment="center")
-            name.markdown(f"{ROLE_MARKS[arm.role]} **{escaped(arm.name)}**")
+            unknown = unknown_beside(experiment.config(arm).task_settings.unknown_share())
+            name.markdown(f"{ROLE_MARKS[arm.role]} **{escaped(arm.name)}**" + (f" :gray[{unknown}]" if unknown else ""))
             with way:
                 st.page_link(
                     "lab.py", label="Open in the lab", icon=":material/science:",

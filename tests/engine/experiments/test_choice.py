@@ -10,7 +10,7 @@ from engine.encodings import ENCODINGS
 from engine.estimate.prediction import predict
 from engine.experiments.choice import table
 from engine.experiments.choice.advice import advice
-from engine.experiments.choice.qualities import CHOICE, COMPARED, QUALITIES, SETS, arm_name, row_of, share
+from engine.experiments.choice.qualities import CHOICE, COMPARED, QUALITIES, SETS, arm_name, arm_of, row_of, share
 from engine.experiments.choice.table import Column, beside_papers, column
 from engine.experiments.comparison import DESIGN
 from engine.experiments.experiment import PILOT_SEEDS, Experiment
@@ -20,6 +20,7 @@ from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.running.tuned_run import TunedRun
 from engine.experiments.trial import Trial
 from engine.settings.errors import ConfigError
+from tests.engine.experiments.ten_symbols import CHOICE_HAS_TEN_SYMBOLS
 
 OFFSETS, TEXT, SHORT = (QUALITIES[name] for name in ("offsets", "text", "short"))
 pytestmark = pytest.mark.usefixtures("own_data_folder")
@@ -171,6 +172,21 @@ class Instant(ExperimentRun):
         return Trial(arm.name, seed, {"accuracy": min(1.0, rate), "best_loss": 1.0})  # type: ignore[attr-defined]
 
 
+def test_a_row_for_which_no_rate_can_be_chosen_fails_with_the_sentence() -> None:
+    row = replace(row_of("rope").untuned(), arms=(arm_of(SHORT, "rope"),))
+
+    def begin(experiment: Experiment) -> ExperimentRun:
+        return ExperimentRun(experiment, None, find=lambda arm, seed: Trial(arm.name, seed, {"loss": 1.0}))  # type: ignore[arg-type]
+
+    task = TunedRun(row, SETS, begin).start()
+    assert task.wait(60)
+    assert (task.state, task.problem) == (
+        "failed",
+        "No learning rate can be chosen for the arm “Short sequences: RoPE” by “accuracy”: its trials have only loss.",
+    )
+
+
+@CHOICE_HAS_TEN_SYMBOLS
 def test_a_row_without_rates_gets_its_grids_first_and_is_measured_at_the_best_ones() -> None:
     begun = list[Experiment]()
 
@@ -178,7 +194,7 @@ def test_a_row_without_rates_gets_its_grids_first_and_is_measured_at_the_best_on
         begun.append(experiment)
         return Instant(experiment)
 
-    task = TunedRun(replace(row_of("rope"), rates={}), SETS, begin).start()
+    task = TunedRun(row_of("rope").untuned(), SETS, begin).start()
     assert task.wait(60)
     assert (task.state, task.part) == ("finished", "seeds 100 to 107")
     *grids, _, last = begun

@@ -6,12 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from engine.experiments.experiment import Arm
+from engine.experiments.choice.qualities import CHOICE
+from engine.experiments.comparison import comparison
+from engine.experiments.experiment import Arm, Experiment
+from engine.experiments.issues import ISSUES
 from engine.experiments.report import report
 from engine.experiments.trial import POINTS, Trial, numbers_of, read_trial
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
 from engine.settings.costs import Memory
 from tests.engine.experiments.fake_issue import fake_issue
+from tests.engine.experiments.ten_symbols import CHOICE_HAS_TEN_SYMBOLS
 
 
 def test_the_seeds_follow_the_first_and_bad_numbers_are_refused_in_one_sentence() -> None:
@@ -20,6 +24,15 @@ def test_the_seeds_follow_the_first_and_bad_numbers_are_refused_in_one_sentence(
         fake_issue(seeds=0)
     with pytest.raises(ValueError, match="first_seed is -1; allowed is a whole number from 0"):
         fake_issue(first_seed=-1)
+
+
+@pytest.mark.parametrize(
+    "experiment",
+    [*ISSUES.values(), comparison({}), pytest.param(CHOICE, marks=CHOICE_HAS_TEN_SYMBOLS)],
+    ids=lambda one: one.slug,
+)
+def test_the_vocabulary_of_every_experiment_on_a_text_has_its_held_out_tokens(experiment: Experiment) -> None:
+    experiment.refuse_unknown(extended=True)
 
 
 def test_an_arm_is_the_same_under_another_name_but_not_under_other_settings() -> None:

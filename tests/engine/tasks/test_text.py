@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ import torch
 
 from engine.config.run_config import RunConfig, parse
 from engine.runs.events import Failed, Snapshot
+from engine.settings.errors import ConfigError
 from engine.tasks.text.data import text_corpus
 from engine.text import own
 from engine.text.encoded import without_window
+from engine.text.tokens import UNKNOWN
 from engine.training.data import Data
 from engine.training.evaluation import chance_of
 from engine.training.train import train
@@ -101,6 +104,41 @@ def test_chance_is_the_share_of_the_commonest_character_and_too_little_text_is_s
     assert chance_of(few, Data(few))["loss"] == pytest.approx(math.log(5)), "four known ones and the unknown one"
     with pytest.raises(ValueError, match="no window of 601 tokens"):
         Data(config.replace(seq_len=600)).validation_batch()
+
+
+@pytest.mark.parametrize("task", ["shakespeare_chars", "shakespeare_words"])
+def test_the_share_of_unknown_tokens_is_that_of_the_tokens_themselves(task: str, config: RunConfig) -> None:
+    for settings in ({"vocab_size": 2}, {"vocab_size": 9}, {"vocab_size": 9, "split": "windows"}, {"vocab_size": 1000}):
+        own = parse({**config.flat(), "task": task, **settings}).task_settings
+        (tokens,) = own.encoded().held_out if own.split == "plays" else own.encoded().trained
+        assert own.unknown_share() == pytest.approx((tokens == UNKNOWN).mean())
+    assert parse({"task": "k_back"}).task_settings.unknown_share() == 0.0
+
+
+def test_a_vocabulary_that_lacks_too_many_tokens_is_refused_with_the_size_that_is_enough(config: RunConfig) -> None:
+    def refused(**settings: Any) -> str:
+        try:
+            parse({**config.flat(), **settings}).task_settings.refuse_unknown()
+        except ConfigError as error:
+            return str(error)
+        return ""
+
+    assert refused() == ""
+    said = re.fullmatch(
+        r"vocab_size is 10; allowed is at least (\d+) in an experiment on this text, since (.+) of its held-out tokens would be "
+        r"unknown, and at most 1% may be\.",
+        refused(vocab_size=10),
+    )
+    assert said is not None
+    enough, share = int(said[1]), parse({**config.flat(), "vocab_size": 10}).task_settings.unknown_share()
+    assert said[2] == f"{share:.1%}"
+    assert refused(vocab_size=enough) == ""
+    assert f"at least {enough} in" in refused(vocab_size=enough - 1)
+    words = refused(task="shakespeare_words", text="shakespeare", plays=34, vocab_size=30_000)
+    assert words.startswith(
+        "vocab_size is 30000; allowed is no number of words in an experiment on this text, since 4.1% of"
+    )
+    assert words.endswith("(task shakespeare_chars).")
 
 
 def refusal(config: RunConfig) -> str:

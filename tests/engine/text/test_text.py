@@ -19,7 +19,7 @@ from engine.settings.errors import ConfigError
 from engine.text import own, plays
 from engine.text.encoded import encoded, read_text
 from engine.text.kneser_ney import FALLBACK, Discounts, estimated, kneser_ney
-from engine.text.tokens import UNKNOWN_NAME, Unit, is_word, joined, name_of, pieces, vocabulary_of
+from engine.text.tokens import UNKNOWN_NAME, Unit, is_word, joined, name_of, pieces, unknown_beside, vocabulary_of
 from engine.training.data import Data
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
@@ -100,6 +100,12 @@ def test_the_commonest_are_numbered_the_same_every_time_with_visible_names() -> 
     assert vocabulary.names(5) == (UNKNOWN_NAME, "b", "a", UNKNOWN_NAME, UNKNOWN_NAME)
     assert vocabulary_of(["ba", "ab"], 10).numbers == vocabulary_of(["ab", "ba"], 10).numbers
     assert vocabulary_of([[" ", "a", ",\n"]], 4).names(4) == (UNKNOWN_NAME, "␣", ",↵", "a")
+
+
+def test_the_share_of_unknown_tokens_stands_beside_a_number_where_there_are_any() -> None:
+    assert [unknown_beside(share) for share in (0.0, 0.0004, 0.003, 0.41)] == [
+        "", "< 0.1 % unknown", "0.3 % unknown", "41.0 % unknown",
+    ]  # fmt: skip
 
 
 def test_no_play_is_on_both_sides_and_they_are_those_of_all_stored_results() -> None:

@@ -121,6 +121,24 @@ def test_an_arm_that_does_not_parse_is_refused_before_anything_runs(pool: Pool) 
         ExperimentRun(fake_issue(arms=(Arm("bad", "fault", {"n_heads": 5}),)), pool)
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"vocab_size": 10}, "vocab_size is 10; allowed is at least 50 in an experiment on this text, since 41.4% of"),
+        ({"text": "0" * 32}, f"text is {'0' * 32}; no text of that name is kept here."),
+    ],
+)
+def test_a_text_of_which_too_much_is_unknown_is_refused_before_anything_is_trained(
+    pool: Pool, settings: dict[str, object], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = {"task": "shakespeare_chars", "steps": 9, "learning_rate": 1e-6}
+    assert ended(ExperimentRun(fake_issue(seeds=1, base=base), pool)).state == "finished"
+    monkeypatch.setattr(pool, "submit", None)
+    run = ended(ExperimentRun(fake_issue(seeds=1, base={**base, **settings}), pool))
+    assert (run.state, run.trials) == ("failed", ())
+    assert run.problem.startswith(said)
+
+
 def test_a_trial_that_is_lost_with_its_worker_is_trained_again_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
