@@ -80,6 +80,7 @@ def test_every_symbol_named_stands_in_the_equation_with_its_number_and_nothing_e
     assert shown("rope", rope_base=500.0) == (
         r"e_{ij} = (R_i q_i) \cdot (R_j k_j) / \sqrt{{8}},\quad R_i = \mathrm{diag}_t\,\mathrm{rot}(i\,{500}^{-2t/{8}})"
     )
+    assert r"\tfrac{1}{\sqrt{2 \cdot {9}}}[" in shown("fourier", fourier_frequencies=9), "as the code divides"
     assert shown(name) != ENCODINGS[name].equation
     for _, setting in ENCODINGS[name].symbols:
         value = 8 if setting == "head_width" else parse({"pos_encoding": name}).value(setting)

@@ -5,6 +5,13 @@ from engine.encodings import ENCODINGS
 from engine.foundation.glossary import OF_SETTING, TERMS
 from engine.tasks import TASKS
 
+STATISTICS = {"p-value", "effect", "holm", "paired-seeds", "confidence-interval", "power"}
+"""The words of the statistics that pages and tables of evidence use."""
+
+
+def test_the_words_of_the_statistics_are_told_with_their_source() -> None:
+    assert all(TERMS[slug].source for slug in STATISTICS)
+
 
 def test_every_term_is_a_few_plain_sentences_and_only_settings_that_exist_lead_there() -> None:
     for slug, term in TERMS.items():

@@ -1,5 +1,7 @@
 """trivial-solutions: does a model learn the rule if one token gives the answer away?"""
 
+from typing import Any
+
 from engine.config.run_config import parse
 from engine.estimate.matching import matched_width, n_parameters
 from engine.experiments.experiment import Arm, Claim, Role, difference
@@ -9,15 +11,18 @@ BALANCED = "decorrelated_accuracy"
 MEASURED = ("decorrelated",)
 
 
-def _arm(name: str, agreement: float, role: Role = "comparison", *, extended: bool = False, **settings: object) -> Arm:
+def _arm(name: str, agreement: float, role: Role = "comparison", *, extended: bool = False, **settings: Any) -> Arm:
     return Arm(name, role, {"cue_agreement": agreement, **settings}, BALANCED, MEASURED, extended)
 
 
-BASE = {
+BASE: dict[str, Any] = {
     "task": "cue_majority", "family": "encoder", "seq_len": 12, "d_model": 32, "n_layers": 1, "n_heads": 2,
     "learning_rate": 0.003, "steps": 200, "dataset_size": 1024,
 }  # fmt: skip
-GRU = {"family": "gru", "d_model": matched_width(parse({**BASE, "family": "gru"}), n_parameters(parse(BASE)))}
+GRU: dict[str, Any] = {
+    "family": "gru",
+    "d_model": matched_width(parse({**BASE, "family": "gru"}), n_parameters(parse(BASE))),
+}
 """A model without attention, with as many parameters. It counts better than the transformer, so its control has little room."""
 ATTENTION = difference("cue says nothing", "cue right 9 of 10", BALANCED)
 RECURRENT = difference("GRU, cue says nothing", "GRU, cue right 9 of 10", BALANCED)

@@ -26,6 +26,8 @@ from engine.experiments.issues.encoding.visits_per_position import MOSTLY_SHORT,
 from engine.experiments.issues.issue import GROUPS, HEADINGS, Issue, Publication, read_issue
 from engine.experiments.key_figure import ANSWERS, KeyFigure, Row
 from engine.foundation.glossary import TERMS
+from engine.runs.events import Finished
+from engine.training.train import train
 
 EVERY = pytest.mark.parametrize("issue", ISSUES.values(), ids=list(ISSUES))
 MOST_WORDS = 60
@@ -180,6 +182,23 @@ def test_models_that_are_compared_have_as_many_parameters(slug: str) -> None:
     assert {config.family for config in plain} >= {"decoder", "gru", "cnn"}
 
 
+def test_the_gru_beside_the_transformer_has_as_many_parameters() -> None:
+    gru, transformer = (
+        n_parameters(config_of("trivial-solutions", name)) for name in ("GRU, cue says nothing", "cue says nothing")
+    )
+    assert gru == pytest.approx(transformer, rel=0.03)
+
+
+@pytest.mark.parametrize(("slug", "counted"), [("quadratic-cost", 6), ("parameter-growth", 8)])
+def test_what_is_counted_in_bytes_and_parameters_is_computed_and_what_is_timed_is_not(slug: str, counted: int) -> None:
+    claims = ISSUES[slug].claims
+    timed = {claim.id for claim in claims if any(metric.endswith("_ms") for _, metric in claim.effect_numbers)}
+    assert {claim.id for claim in claims if not claim.computed} == timed
+    assert len(claims) - len(timed) == counted
+    for report in shipped_reports(ISSUES[slug]):
+        assert all(len(set(row.effects)) == 1 for row in report.claims if row.claim.computed), "the same with every seed"
+
+
 def test_heads_of_one_line_have_equally_many_parameters() -> None:
     issue = ISSUES["heads"]
     for line in {arm.line for arm in issue.arms if arm.line}:
@@ -217,6 +236,16 @@ def test_windows_side_by_side_and_as_many_are_equally_many() -> None:
     tokens, length = config.value("text_tokens"), shapes(config).length
     few = config_of("overlapping-windows", "overlapping, as many windows")
     assert few.dataset_size == (tokens - length) // length
+
+
+def test_windows_hold_hardly_an_unknown_character() -> None:
+    shares = []
+    for seed in (910, 911):
+        config = config_of("overlapping-windows", "side by side").replace(steps=1, seed=seed)
+        last = list(train(config))[-1]
+        assert isinstance(last, Finished)
+        shares.append(last.metrics["unknown_share"])
+    assert max(shares) <= 0.01
 
 
 def test_positions_are_visited_as_often_as_the_bands_say() -> None:
