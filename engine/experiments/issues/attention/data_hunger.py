@@ -45,7 +45,11 @@ def _arm(task: str, family: str, size: int, role: Role, *, extended: bool = Fals
     chosen = {**TASKS[task], **_model(task, family), "dataset_size": even, **settings}
     line = f"{task}, {LABELS[family]}"
     metric = ALL_BITS if task == "parity" else "accuracy"
-    return Arm(_name(task, family, size), role, chosen, metric, extended=extended, line=line, x=float(size))
+    # No rate lets the transformer learn parity: the best of a grid would be picked from noise.
+    tuned = (task, family) != ("parity", "decoder")
+    return Arm(
+        _name(task, family, size), role, chosen, metric, extended=extended, line=line, x=float(size), tuned=tuned
+    )
 
 
 def _pretrained(task: str, family: str, what: str, role: Role = "remedy", *, extended: bool = False) -> Arm:
