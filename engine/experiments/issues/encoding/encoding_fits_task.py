@@ -8,7 +8,7 @@ from engine.experiments.issues.issue import read_issue
 Settings = Mapping[str, object]
 # So many steps and so large an offset leave room: at their best rates, RoPE is between .75 and .97 where the token tells the offset, as are
 # sinusoids on three back and a learned table on the shuffle.
-CONTENT: Settings = {"task": "content_offset", "max_offset": 8, "steps": 200, "learning_rate": 0.03}
+CONTENT: Settings = {"task": "content_offset", "max_offset": 8, "steps": 260, "learning_rate": 0.03}
 THREE_BACK: Settings = {"task": "k_back", "k": 3, "steps": 70, "learning_rate": 0.05}
 PERMUTATION: Settings = {"task": "permutation", "steps": 28, "learning_rate": 0.05}
 COUNTS = 0.05
@@ -40,7 +40,7 @@ ISSUE = read_issue(
         _arm("shuffle, sinusoidal", "comparison", "sinusoidal", PERMUTATION),
         _arm("shuffle, learned table", "remedy", "learned", PERMUTATION),
         _arm("shuffle, RoPE", "comparison", "rope", PERMUTATION),
-        _arm("content offset, sinusoidal, 600 steps", "comparison", "sinusoidal", CONTENT, steps=600, extended=True),
+        _arm("content offset, sinusoidal, 780 steps", "comparison", "sinusoidal", CONTENT, steps=780, extended=True),
         _arm("content offset, Shaw relative", "remedy", "shaw", CONTENT, extended=True),
         _arm("shuffle, sinusoidal, 280 steps", "comparison", "sinusoidal", PERMUTATION, steps=280, extended=True),
         _arm("shuffle, T5 bias", "comparison", "t5_bias", PERMUTATION, extended=True),
@@ -58,7 +58,7 @@ ISSUE = read_issue(
         Claim("content-offset", _minus("content offset, sinusoidal", "content offset, RoPE"), COUNTS, "less"),
         Claim(
             "content-offset-longer",
-            _minus("content offset, sinusoidal, 600 steps", "content offset, RoPE"),
+            _minus("content offset, sinusoidal, 780 steps", "content offset, RoPE"),
             COUNTS,
             "less",
         ),
