@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from string import Template
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,6 +14,7 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 from pandas.io.formats.style_render import CSSDict
 
+from engine import RELEASED, VERSION
 from engine.analysis.encodings.jobs import ReadTimes, TimeEncodings, Timing
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig, parse
@@ -28,6 +30,7 @@ from engine.foundation.errors import JobError
 from engine.foundation.files import data_folder
 from engine.foundation.formatting import counted
 from engine.foundation.job import AnswerT, Job
+from engine.foundation.provenance import short_commit
 from engine.tasks import PLAIN
 from engine.text.tokens import unknown_beside
 from pages.parts.app.in_markdown import escaped, in_markdown
@@ -51,7 +54,7 @@ LEGEND = (
     "◆ measured on this machine, ◇ when this version was made. A cell leads to its model in the lab."
 )
 CITE = Path(__file__).with_name("cite.md")
-"""How to cite the table: version, command and BibTeX entry."""
+"""How to cite the table: version, command and BibTeX entry, with gaps to fill."""
 _TABLES = Remembered(12)
 """The columns, by what is kept on this machine, the tested length and the design."""
 GOOD = "background: color-mix(in srgb, #1A7F4B 22%, transparent)"
@@ -124,7 +127,14 @@ def choose() -> None:
                 st.caption(f"Beside it: [{paper.source}]({paper.url}), {paper.what}.")
         st.caption(CHOICE.matched)
     with st.expander("Cite this table", icon=":material/format_quote:"):
-        st.markdown(CITE.read_text("utf-8"))
+        st.markdown(citation())
+
+
+def citation() -> str:
+    """How to cite the table, in Markdown."""
+    commit = short_commit()
+    gaps = {"version": VERSION, "commit": f" (commit {commit})" if commit else "", "year": RELEASED[:4]}
+    return Template(CITE.read_text("utf-8")).substitute(gaps)
 
 
 def columns_now(times: int, design: Mapping[str, Any]) -> dict[str, Column]:
