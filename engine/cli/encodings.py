@@ -22,6 +22,7 @@ from engine.experiments.evidence.store import save
 from engine.experiments.evidence.table import write_evidence
 from engine.experiments.experiment import PILOTS
 from engine.experiments.trial import Trial
+from engine.foundation.provenance import provenance
 from engine.settings.errors import not_one_of
 
 
@@ -53,7 +54,7 @@ def run(given: argparse.Namespace) -> int:
         return _show_evidence(given.need, measured, as_json=given.json)
     rows = encoding_rows(config_from(given))
     if given.json:
-        print_json(*rows)
+        print_json(*({**row, "provenance": provenance()} for row in rows))
         return 0
     lines = (
         (
@@ -116,7 +117,8 @@ def _show_evidence(needs: Sequence[Need], measured: Sequence[Trial] | None, *, a
     columns = [column(QUALITIES[need.quality], need.times, measured) for need in asked]
     said = advice(columns if needs else [])
     if as_json:
-        print_json(*({"encoding": name, **cell} for one in columns for name, cell in one.cells.items()))
+        origin = {"provenance": provenance()}
+        print_json(*({"encoding": name, **cell, **origin} for one in columns for name, cell in one.cells.items()))
         if needs:
             print_json({"event": "answer", **asdict(said)})
         return 0

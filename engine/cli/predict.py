@@ -9,6 +9,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction, predict
 from engine.estimate.speed import fully_measured
 from engine.foundation.formatting import in_bytes
+from engine.foundation.provenance import provenance
 
 
 def run(given: argparse.Namespace) -> int:
@@ -27,7 +28,7 @@ def run(given: argparse.Namespace) -> int:
 
         choose_device(config, prediction.flops_per_step)  # refuses where train would
     if given.json:
-        print_json(asdict(prediction))
+        print_json({**asdict(prediction), "provenance": provenance()})
     else:
         show(prediction, config)
     return 0

@@ -18,6 +18,7 @@ from engine.cli.saved import Training, interrupted_run, keeping, new_folder
 from engine.cli.terminal import console, memory_table, print_json, table
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
+from engine.foundation.provenance import provenance
 from engine.runs import events
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import RecordOptions
@@ -129,7 +130,8 @@ def show_as_json(config: RunConfig, run_events: Iterable[events.Event]) -> int:
             step = getattr(event, "step", step)
             if isinstance(event, events.Measuring):
                 continue
-            print_json(events.to_json(event))
+            origin = {"provenance": provenance()} if isinstance(event, events.Started) else {}
+            print_json({**events.to_json(event), **origin})
             code = 0 if isinstance(event, events.Finished) else code
     except KeyboardInterrupt as interrupt:
         print_json(events.to_json(events.Ended(step, "stopped", str(interrupt) or "Interrupted.")))

@@ -1,6 +1,7 @@
 """Building the model of a config with its first weights, the weights file of a run, saved and loaded, and the part of
 the model that a parameter belongs to."""
 
+import json
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from torch import nn
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes
 from engine.foundation.files import replacing
+from engine.foundation.provenance import provenance
 from engine.model.baselines import Baseline
 from engine.model.transformer import Transformer
 
@@ -72,12 +74,21 @@ def parameter_part(name: str) -> str:
     return f"{layer}.{PARTS[module]}{'q' if what == 'pattern' else what}"
 
 
+ORIGIN = "attention_lab"
+"""The name of the metadata of a file of weights: JSON with the config of the model, and version, commit, code and torch. No day stands
+there, so that equal trainings leave equal files; and it is one entry, since safetensors writes several in any order."""
+
+
 def save_weights(model: nn.Module, path: Path) -> None:
-    """Save a model's parameters and buffers, those of shared layers once; the file appears whole or not at all. Raises OSError
-    where the disk does not take it."""
+    """Save a model's parameters and buffers, those of shared layers once, with its origin; the file appears whole or not at all. Raises
+    OSError where the disk does not take it."""
+    config: RunConfig = model.config  # type: ignore[assignment]  # both kinds of models keep theirs
+    now = provenance()
+    origin = {"version": now["version"], "commit": now["commit"], "code": now["code"], "torch": now["torch"]}
+    metadata = {ORIGIN: json.dumps({"config": config.flat(), **origin})}
     with replacing(path) as half_written:
         try:
-            save_model(model, str(half_written))
+            save_model(model, str(half_written), metadata)
         except SafetensorError as error:
             raise OSError(str(error)) from error
 

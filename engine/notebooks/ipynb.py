@@ -8,6 +8,7 @@ from textwrap import fill
 from typing import Any
 from zipfile import ZIP_BZIP2, ZipFile, ZipInfo
 
+from engine.foundation.provenance import provenance
 from engine.notebooks import Notebook
 from engine.notebooks.cells import Cell
 from engine.text.plays import ARCHIVE
@@ -36,6 +37,7 @@ def to_ipynb(notebook: Notebook) -> str:
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
         "title": notebook.title,
+        "attention_lab": provenance(),
     }
     return json.dumps({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
 

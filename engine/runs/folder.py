@@ -20,6 +20,7 @@ import numpy as np
 
 from engine.config.run_config import RunConfig, parse_leniently
 from engine.foundation.files import append_whole, replacing, write_whole
+from engine.foundation.provenance import Provenance, provenance
 from engine.foundation.stored_json import parse_json, read_json
 from engine.runs.events import ARRAYS, Event, Progress, Snapshot, from_json, to_json
 
@@ -144,13 +145,22 @@ class RunFolder:
     def write_config(self, run_id: str, config: RunConfig, owner: str, created: float, server: str = "") -> None:
         """``server``: the name of the server process at which the run goes on (:class:`engine.runs.lease.ServerLease`)."""
         self.path.mkdir(parents=True)
-        row = {"id": run_id, "session": owner, "created": created, "server": server, "config": config.flat()}
+        row = {
+            "id": run_id, "session": owner, "created": created, "server": server, "config": config.flat(), "provenance": provenance(),
+        }  # fmt: skip
         try:
             write_whole(self.path / "config.json", json.dumps(row, indent=1))
         except OSError:
             with suppress(OSError):
                 self.path.rmdir()
             raise
+
+    def provenance(self) -> Provenance:
+        """The origin of the run, as it was created; empty where it was not noted."""
+        with suppress(OSError, ValueError, AttributeError):
+            if isinstance(noted := read_json(self.path / "config.json").get("provenance"), dict):
+                return cast(Provenance, noted)
+        return {}
 
     def server(self) -> str:
         """The name of the server process at which the run goes on or went on; empty where none is known."""

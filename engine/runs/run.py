@@ -11,6 +11,7 @@ from typing import Literal
 
 from engine.config.run_config import RunConfig
 from engine.foundation.log import LOG
+from engine.foundation.provenance import Provenance
 from engine.runs.events import ARRAYS, Ended, Event, Failed, Finished, Progress, Snapshot, Started
 from engine.runs.folder import RunFolder, StoredArrays
 from engine.runs.log import EventLog
@@ -67,6 +68,11 @@ class Run:
     def pinned(self) -> bool:
         """Whether its owner keeps it: it is not deleted when there are too many runs."""
         return self._disk.pin.exists()
+
+    @property
+    def provenance(self) -> Provenance:
+        """The origin of the run; empty where it was not noted."""
+        return self._disk.provenance()
 
     @property
     def events(self) -> EventLog:

@@ -1,9 +1,10 @@
 """The result of a sweep so far as plain data: its plan, the machine, the visits, the fits."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 
+from engine.foundation.provenance import Provenance
 from engine.sweeps.fit import Fit
 from engine.sweeps.jobs import Machine, Visit
 from engine.sweeps.plan import Plan
@@ -50,6 +51,8 @@ class Result:
     seconds: float
     created: float
     """The time of creation in seconds since 1970."""
+    provenance: Provenance = field(default_factory=Provenance)
+    """Empty where it was not noted."""
 
     def summaries(self, kind: str, quantity: str) -> list[Summary]:
         """The quantity along the axis; empty where it was not measured for that kind."""

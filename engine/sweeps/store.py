@@ -56,6 +56,7 @@ def to_json(result: Result) -> dict[str, Any]:
         "created": result.created,
         "state": result.state,
         "seconds": result.seconds,
+        "provenance": result.provenance,
         "plan": result.plan.model_dump(),
         "machine": asdict(result.machine) if result.machine else None,
         "visits": [asdict(visit) for visit in result.visits],
@@ -77,6 +78,7 @@ def from_json(row: dict[str, Any]) -> Result:
         state=row["state"],
         seconds=row["seconds"],
         created=row["created"],
+        provenance=row.get("provenance", {}),
     )
 
 

@@ -14,6 +14,7 @@ import psutil
 
 from engine.foundation.background import BackgroundTask
 from engine.foundation.errors import JobError, Refused
+from engine.foundation.provenance import provenance
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.sweeps.fit import Fit, fit_all
 from engine.sweeps.guard import FIRST, FURTHER, GUESS, needed_seconds, reason_not_to, refusal
@@ -43,6 +44,7 @@ class Sweep(BackgroundTask):
         self._pool = pool
         self._on = HERE
         self._machine: Machine | None = None
+        self._origin = provenance()
         self._visits: list[Visit] = []  # only the task's own thread adds to these; others copy them
         self._skips: list[Skip] = []
         self._fits: dict[str, Fit] = {}
@@ -53,7 +55,7 @@ class Sweep(BackgroundTask):
         """The result so far."""
         return Result(
             self.plan, self._machine, tuple(self._visits), tuple(self._skips), self._fits, self.state, self.seconds,
-            self.created,
+            self.created, self._origin,
         )  # fmt: skip
 
     @property

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from engine.experiments.issues import ISSUES
 from engine.foundation.glossary import TERMS
+from engine.foundation.provenance import stamp
 from pages.parts.issues.map import START
 from tests.browser.conftest import (
     PHONE,
@@ -129,7 +130,7 @@ def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
     page.get_by_role("radio", name="Seeds 0-7").click()
     page.get_by_text("MiB, in 8 of 8 seeds.").first.wait_for()
     picture, drawing = (saved(result, f"Slide ({kind})", tmp_path) for kind in ("PNG", "SVG"))
-    assert picture.name.startswith("quadratic-cost-slide.")
+    assert picture.name == f"quadratic-cost-slide-{stamp()}.png"
     assert struct.unpack(">II", picture.read_bytes()[16:24]) == (1600, 900)
     blank = page.context.new_page()
     assert blank.evaluate(CUT_OFF, drawing.read_text("utf-8")) == []

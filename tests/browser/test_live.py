@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from engine.config.run_config import parse
+from engine.foundation.provenance import stamp
 from engine.runs.events import Progress
 from tests.browser.conftest import KEEPS_UP, PATIENCE, Open, columns, console_watched, expect, saved
 from tests.browser.prefix_proxy import proxied
@@ -192,7 +193,8 @@ def test_a_board_before_its_run_in_the_queue_at_the_end_and_with_another_run(ope
     for item, first_bytes in begins.items():
         file = saved(page.locator("article.loss"), item, tmp_path)
         assert file.read_bytes().startswith(first_bytes)
-        assert file.stem == "a-scripted-run-loss"
+        assert file.stem == f"a-scripted-run-loss-{stamp()}"
+        assert b"<metadata>Attention Lab" in file.read_bytes() or item != "Drawing (SVG)"
     told = ScriptedRun().advance(1000).events
     trained = [(event.step, event.loss) for event in told if isinstance(event, Progress)]
     rows = [row.split(",")[1:3] for row in file.read_text().splitlines() if row.startswith("training,")]
@@ -210,7 +212,7 @@ def test_a_board_before_its_run_in_the_queue_at_the_end_and_with_another_run(ope
     where = np.array([layer - 1, head - 1, query, key], dtype=int)
     assert len(np.unique(where, axis=1).T) == patterns.size, "every weight, although blocks of 2 × 2 are drawn"
     np.testing.assert_array_equal(weights.astype(np.float32), patterns[tuple(where)])
-    assert file.stem == "a-scripted-run-attention-every-head-step-300"
+    assert file.stem == f"a-scripted-run-attention-every-head-step-300-{stamp()}"
     written = file.read_text().splitlines()[1:]
     digits = {len(line.rpartition(",")[2].partition("e")[0].lstrip("0.").replace(".", "")) for line in written}
     assert max(digits) == 9, "as many as tell one number of 32 bits from the next"

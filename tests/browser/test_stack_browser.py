@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from engine.foundation.provenance import stamp
 from tests.browser.conftest import (
     PHONE,
     PROJECTOR,
@@ -306,6 +307,7 @@ def test_it_is_saved_as_a_picture_and_as_a_drawing(open_page: Open, tmp_path: Pa
     page = arrived(open_page, SMALL)
     drawing = saved(stack(page), "Drawing (SVG)", tmp_path).read_text("utf-8")
     assert drawing.startswith("<svg")
+    assert f"<metadata>Attention Lab {stamp()}</metadata>" in drawing
     assert drawing.count("<image") == 4
     assert all(f">{symbol}</text>" in drawing for symbol in texts(page, "reads"))
     picture = saved(stack(page), "Picture (PNG)", tmp_path).read_bytes()

@@ -1,5 +1,6 @@
 """The lab by its widgets and words: the form, the link, a real run, the refusals, the choice of a task."""
 
+import json
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -8,10 +9,12 @@ from streamlit.testing.v1 import AppTest
 from engine.config.link import from_query, to_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, settings_of
+from engine.foundation.provenance import provenance
 from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.base import GROUPS
 from engine.workers.pool import ELSEWHERE
 from pages.parts.app import server
+from pages.parts.lab.outcome import settings_json
 from tests.pages.looking import Open, disabled, ended, press, run_of, said, trained
 
 
@@ -91,6 +94,9 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
     assert finding in said(app)
 
     run = run_of(app)
+    told = json.loads(settings_json(run))
+    assert told.pop("provenance") == provenance()
+    assert from_query(told) == (run.config, [])
     assert "It goes on, but" not in said(app)
     run.unsaved = "This run cannot be saved: No space left on device."
     assert "No space left on device. It goes on, but it is gone when the app is started anew" in said(app.run())

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from engine.foundation.provenance import stamped
 from engine.settings.fields import Setting, Value
 from pages.parts.app.glossary import setting_help
 
@@ -61,5 +62,6 @@ def _step(default: Value) -> float:
 def offer_file(
     label: str, make: Callable[[], str | bytes], name: str, icon: str | None = ":material/download:"
 ) -> None:
-    """A button that downloads a file, which is made only when somebody asks for it."""
-    st.download_button(label, make, name, guess_type(name)[0], icon=icon)
+    """A button that downloads a file, which is made only when somebody asks for it. Its name ends in version, commit and date: a comment in
+    a CSV, or a column of one value, would be in the way of whoever reads its numbers."""
+    st.download_button(label, make, stamped(name), guess_type(name)[0], icon=icon)

@@ -17,6 +17,8 @@ from typing import Any
 import streamlit as st
 from plotly import __version__
 
+from engine.foundation.provenance import stamp
+
 FOLDER = "boards"
 """The scripts' folder in addresses, relative to the app."""
 PLOTLY_ADDRESS = f"plotly-{__version__}.min.js"
@@ -104,8 +106,9 @@ def show_board(source: BoardKind, key: str, data: Plain, **listeners: Callable[[
     ``on_<name>_change`` is called before the rerun that the browser's message of that name causes. Without such a listener the
     message would not be kept; :func:`pages.parts.app.frame.nothing` is one that does no more.
     """
+    sent = {"script": source.address, "plotly": PLOTLY_ADDRESS, "stamp": stamp()}
     # In a list: a dictionary would be searched for data frames, each time.
-    return _component(source)(key=key, data=[data | {"script": source.address, "plotly": PLOTLY_ADDRESS}], **listeners)
+    return _component(source)(key=key, data=[data | sent], **listeners)
 
 
 def as_fragment(draw: Callable[[], None], every: float | None) -> None:

@@ -1,6 +1,7 @@
 """What becomes of a run: its test lengths, what can be taken from it, and whether it is kept."""
 
 import json
+from functools import partial
 
 import streamlit as st
 
@@ -41,7 +42,7 @@ def take_run_away(run: Run | None) -> None:
         if run is not None:
             with st.popover("Download", icon=":material/download:"):
                 for label, make, kind in (
-                    ("Settings (JSON)", lambda: json.dumps(to_query(run.config), indent=2), "json"),
+                    ("Settings (JSON)", partial(settings_json, run), "json"),
                     ("Numbers, one row per step (CSV)", lambda: steps_frame(run.events).to_csv(index=False), "csv"),
                     ("All events (JSON lines)", lambda: "\n".join(json.dumps(to_json(event)) for event in run.events), "jsonl"),
                 ):  # fmt: skip
@@ -57,6 +58,11 @@ def take_run_away(run: Run | None) -> None:
                 "encodings.py", label="Its encoding through training", icon=":material/pin_drop:",
                 query_params={"view": "training", "run": run.id},
             )  # fmt: skip
+
+
+def settings_json(run: Run) -> str:
+    """The settings of a run by their names in a link, and its origin."""
+    return json.dumps({**to_query(run.config), "provenance": run.provenance}, indent=2)
 
 
 def share(run: Run | None, config: RunConfig) -> None:

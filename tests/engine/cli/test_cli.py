@@ -23,6 +23,7 @@ from engine.experiments.choice.qualities import CHOICE, COMPARED, QUALITIES, arm
 from engine.experiments.choice.table import column
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.rates import read_grids
+from engine.foundation.provenance import provenance
 from engine.training import speed
 from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue, fake_report
@@ -45,6 +46,7 @@ def test_train_prints_a_table_for_a_person_or_one_json_object_a_line(capsys: Pri
     assert {"second_half_accuracy", "first_half_accuracy", "loss"} <= set(rows[-1]["metrics"])
     assert [row["length"] for row in rows[-1]["by_length"]] == [6, 9]
     assert rows[-1]["memory"]["saved"] > 0
+    assert [row["provenance"] for row in rows if "provenance" in row] == [provenance()], "once, at the start"
 
     assert main(["train", "--steps", "3"]) == 0
     out = capsys.readouterr().out
@@ -86,6 +88,7 @@ def test_encodings_and_issues_are_listed(capsys: Printed) -> None:
     assert rows["nope"]["parameters"] == rows["rope"]["parameters"] == 0
     assert (rows["learned"]["parameters"], rows["alibi"]["acts_on"]) == (11 * 32, "scores")
     assert all(row["source"] for row in rows.values())
+    assert [row["provenance"] for row in rows.values()] == [provenance()] * len(rows)
 
     assert main(["issues", "--json"]) == 0
     rows = {row["slug"]: row for row in lines(capsys.readouterr().out)}
@@ -105,6 +108,7 @@ def test_a_need_is_answered_with_its_columns(capsys: Printed) -> None:
     *cells, last = lines(capsys.readouterr().out)
     assert (last["event"], last["words"], tuple(last["good"])) == ("answer", said.words, said.good)
     assert {(cell["quality"], cell["times"]) for cell in cells} == {("text", 4), ("few", 1)}
+    assert all(cell["provenance"] == provenance() for cell in cells)
     assert main(["encodings", "--evidence", "--json"]) == 0
     assert len(lines(capsys.readouterr().out)) == len(COMPARED) * sum(len(one.times) for one in QUALITIES.values())
 
@@ -142,6 +146,7 @@ def test_predict_agrees_with_the_model(capsys: Printed, monkeypatch: Patch) -> N
     model = prepare(RunConfig().replace(n_layers=3, pos_encoding="shaw"))
     assert row["parameters"] == sum(parameter.numel() for parameter in model.parameters())
     assert row["steps_per_second"] > 0
+    assert row["provenance"] == provenance()
 
 
 def test_predict_needs_no_disk(capsys: Printed, monkeypatch: Patch) -> None:
@@ -174,6 +179,7 @@ def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(capsys: 
     arms = fake_issue().arms_of()
     assert [row["event"] for row in rows] == ["trial"] * 2 * len(arms) + ["report"]
     assert rows[-1]["finding"] == "undecided"  # two seeds cannot decide
+    assert rows[-1]["provenance"] == provenance()
     assert all(len(arm["values"]) == 2 for arm in rows[-1]["arms"])
 
     monkeypatch.setattr(Pool, "submit", None)

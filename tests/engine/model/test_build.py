@@ -1,12 +1,14 @@
 """From config to model: weights by the seed alone, sizes as asked, each parameter in a named part; one matrix that embeds and answers."""
 
 import itertools
+import json
 import re
 import resource
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_model
 
 from engine.architectures import ARCHITECTURES
@@ -15,7 +17,8 @@ from engine.encodings import ENCODINGS
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.prediction import predict
-from engine.model.build import build_model, parameter_part, save_weights, trained_model
+from engine.foundation.provenance import provenance
+from engine.model.build import ORIGIN, build_model, parameter_part, save_weights, trained_model
 from engine.training.optimizers import build_optimizers
 from engine.training.train import prepare
 from tests.engine.estimate.test_memory import assert_predicted
@@ -137,6 +140,18 @@ def test_tied_weights_come_back_tied(tmp_path: Path) -> None:
     assert again.head.weight is again.embedding.weight
     assert again.embedding.weight.equal(model.embedding.weight)
     load_model(model, str(tmp_path / "w.safetensors"))
+
+
+def test_a_file_of_weights_says_its_config_and_its_origin_and_equal_weights_are_equal_files(tmp_path: Path) -> None:
+    config, now = RunConfig(n_layers=1, seed=3), provenance()
+    files = [tmp_path / name for name in ("one.safetensors", "two.safetensors")]
+    for file in files:
+        save_weights(prepare(config), file)
+    assert files[0].read_bytes() == files[1].read_bytes()
+    with safe_open(files[0], "pt") as stored:
+        told = json.loads(stored.metadata()[ORIGIN])
+    assert parse(told.pop("config")) == config
+    assert told == {name: now[name] for name in ("version", "commit", "code", "torch")}  # type: ignore[literal-required]
 
 
 def test_weights_for_which_the_disk_has_no_room_are_an_error_of_the_disk(tmp_path: Path) -> None:

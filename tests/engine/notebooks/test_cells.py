@@ -5,6 +5,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from engine import VERSION
 from engine.notebooks import FOLDER, NOTEBOOKS, Notebook
 from engine.notebooks.cells import read_cells, steps_of
 from engine.notebooks.ipynb import to_ipynb
@@ -56,6 +57,7 @@ def test_every_notebook_explains_and_tests_what_it_does_and_its_download_has_the
     own = [(cell.cell_type, cell.source) for cell in read.cells[2 if notebook.plays else 1 :]]
     assert own == [(cell.kind, cell.source) for cell in notebook.cells]
     assert len(to_ipynb(notebook)) < 1_000_000
+    assert read.metadata["attention_lab"]["version"] == VERSION
     tested = [cell.source for cell in read.cells if "test" in cell.metadata.get("tags", [])]
     assert tested == [cell.source for cell in notebook.cells if cell.asserts]
     introduction, *steps = notebook.steps

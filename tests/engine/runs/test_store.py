@@ -14,6 +14,7 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.foundation import files
+from engine.foundation.provenance import provenance
 from engine.runs import folder as run_folder
 from engine.runs.events import ARRAYS, Ended, Event, Failed, Progress, Sample, Snapshot, to_json
 from engine.runs.retention import Retention
@@ -51,6 +52,11 @@ def test_a_run_comes_back_from_disk_as_it_was_without_settings_of_another_versio
     row["config"]["setting_of_tomorrow"] = 1
     file.write_text(json.dumps(row))
     assert read_anew(runs, run).config == run.config
+
+    assert found.provenance == provenance()
+    for before in ({}, {"provenance": "nothing"}):
+        file.write_text(json.dumps({name: value for name, value in row.items() if name != "provenance"} | before))
+        assert read_anew(runs, run).provenance == {}, "a run of before the origin was noted, or a damaged one"
 
 
 def test_snapshots_keep_their_arrays_on_disk_and_one_whose_file_is_gone_is_empty(runs: Runs) -> None:

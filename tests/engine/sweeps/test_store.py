@@ -8,6 +8,7 @@ from threading import Barrier
 
 import pytest
 
+from engine.foundation.provenance import provenance
 from engine.foundation.visitor import Visitor
 from engine.settings.costs import Memory
 from engine.sweeps import store
@@ -30,6 +31,8 @@ def test_it_comes_back_as_it_was_and_the_oldest_are_removed(result: Result, monk
     assert result.fits
     store.keep(NAME, result)
     assert store.find(NAME) == result
+    assert store.to_json(result)["provenance"] == provenance()
+    assert store.shipped().provenance == {}, "it was measured before the origin was noted"
 
     monkeypatch.setattr(store, "MAX_KEPT", 2)
     for number in range(4):

@@ -8,7 +8,7 @@ import { dressed } from "./figure.js"
 /**
  * The download menu of a panel: a picture for slides, a vector drawing for papers, numbers for everything else.
  *
- * `board` knows `plotly`, `theme` and `data.name`; `panel` its `title`, `detail`, `plot` and what is `drawn` there,
+ * `board` knows `plotly`, `theme`, `data.name`, and `data.stamp`, with which names of files end; `panel` its `title`, `detail`, `plot` and what is `drawn` there,
  * and, where its numbers lie elsewhere, `exact`: a promise of the traces that hold them, or of null. A panel with a
  * result also has its `slide`: the layout around the same traces, in the light theme, and how many times as large it is
  * saved. A panel without a plot has a `picture` instead: a function that gives {text, width, height} of an SVG file.
@@ -21,11 +21,10 @@ export function downloads(board, panel) {
     menu.open = false
     missing.hidden = true
     const heading = [panel.title, panel.detail, board.data.name].filter(Boolean).join(", ")
-    const name = `${board.data.name || "figure"} ${panel.title} ${panel.detail ?? ""}`.trim().replace(
-      /[^\p{L}\p{N}]+/gu,
-      "-",
-    ).toLowerCase()
-    if (panel.picture) return savePicture(`${name}.${format}`, panel.picture(), format)
+    const { stamp } = board.data
+    const words = `${board.data.name || "figure"} ${panel.title} ${panel.detail ?? ""}`.trim()
+    const name = `${words.replace(/[^\p{L}\p{N}]+/gu, "-").toLowerCase()}-${stamp}`
+    if (panel.picture) return savePicture(`${name}.${format}`, panel.picture(), format, stamp)
     const { drawn } = panel
     if (!drawn) return
     if (format === "csv") {
@@ -45,20 +44,17 @@ export function downloads(board, panel) {
       data: drawn.traces,
       layout: { ...layout, margin, title, legend, paper_bgcolor: theme.surface },
     }
-    saveAddress(
-      `${name}.${format}`,
-      await board.plotly.toImage(figure, { format, width, height, scale: format === "png" ? 3 : 1 }),
-    )
+    const image = await board.plotly.toImage(figure, { format, width, height, scale: format === "png" ? 3 : 1 })
+    saveImage(`${name}.${format}`, image, stamp)
   }
   const saveSlide = async (/** @type {string} */ format) => {
     menu.open = false
     if (!panel.slide || !panel.figure) return
     const { layout, scale } = panel.slide
     const figure = { data: panel.figure.data, layout }
-    saveAddress(
-      `${board.data.name}-slide.${format}`,
-      await board.plotly.toImage(figure, { format, width: layout.width, height: layout.height, scale }),
-    )
+    const { name, stamp } = board.data
+    const image = await board.plotly.toImage(figure, { format, width: layout.width, height: layout.height, scale })
+    saveImage(`${name}-slide-${stamp}.${format}`, image, stamp)
   }
   const item = (/** @type {string} */ format, /** @type {string} */ text) =>
     el("button", { type: "button", role: "menuitem", onclick: () => save(format) }, text)
@@ -201,9 +197,10 @@ function digits(values, at) {
  * @param {string} name
  * @param {Picture} picture
  * @param {string} format
+ * @param {string} stamp
  */
-async function savePicture(name, { text, width, height }, format) {
-  if (format === "svg") return saveText(name, text, "image/svg+xml")
+async function savePicture(name, { text, width, height }, format, stamp) {
+  if (format === "svg") return saveText(name, withOrigin(text, stamp), "image/svg+xml")
   const image = new Image()
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`
   await image.decode()
@@ -212,6 +209,28 @@ async function savePicture(name, { text, width, height }, format) {
   context.drawImage(image, 0, 0, canvas.width, canvas.height)
   saveAddress(name, canvas.toDataURL("image/png"))
 }
+
+/**
+ * Save an image that Plotly made, a drawing with its origin in it.
+ *
+ * @param {string} name
+ * @param {string} address
+ * @param {string} stamp
+ */
+function saveImage(name, address, stamp) {
+  if (!address.startsWith("data:image/svg+xml,")) return saveAddress(name, address)
+  const text = decodeURIComponent(address.slice(address.indexOf(",") + 1))
+  saveText(name, withOrigin(text, stamp), "image/svg+xml")
+}
+
+/**
+ * A drawing with the app, its version, commit and date as metadata: the name of a file is easily lost.
+ *
+ * @param {string} text
+ * @param {string} stamp
+ */
+const withOrigin = (text, stamp) =>
+  text.replace(/<svg\b[^>]*>/, (root) => `${root}<metadata>Attention Lab ${stamp}</metadata>`)
 
 /**
  * Save a text as a file.

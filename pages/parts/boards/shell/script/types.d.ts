@@ -99,6 +99,8 @@ export interface StatusLine {
 /** What every page sends to its board. */
 export interface Data {
   name: string
+  /** Version, commit and date, with which names of saved files end. */
+  stamp: string
   plotly: string
   level: number
 }
