@@ -22,6 +22,7 @@ from engine.foundation.fork_server import ROOT
 from engine.foundation.forked import Forked, is_stopped
 from engine.foundation.log import log_error
 from engine.foundation.priority import MOST
+from engine.foundation.provenance import COMMIT_VARIABLE
 
 Sent = TypeVar("Sent")
 Received = TypeVar("Received")
@@ -31,7 +32,7 @@ PASSED_ON = frozenset({
     "LD_LIBRARY_PATH", "LD_PRELOAD", "DYLD_LIBRARY_PATH", "GLIBC_TUNABLES",
     "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "USERNAME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA",
     "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "NVIDIA_TF32_OVERRIDE",
-    MOST,
+    MOST, COMMIT_VARIABLE,
     "PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONNOUSERSITE", "PYTHONSAFEPATH", "PYTHONPLATLIBDIR", "PYTHONPYCACHEPREFIX",
     "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONUTF8", "PYTHONIOENCODING", "PYTHONCOERCECLOCALE", "PYTHONUNBUFFERED",
     "PYTHONOPTIMIZE", "PYTHONWARNINGS", "PYTHONDEVMODE", "PYTHONFAULTHANDLER", "PYTHONTRACEMALLOC", "PYTHONMALLOC",
@@ -41,8 +42,8 @@ PASSED_ON = frozenset({
     "PYTORCH_NVML_BASED_CUDA_CHECK", "PYTORCH_ENABLE_MPS_FALLBACK", "PYTORCH_MPS_HIGH_WATERMARK_RATIO",
     "PYTORCH_MPS_LOW_WATERMARK_RATIO", "PYTORCH_TUNABLEOP_ENABLED",
 })  # fmt: skip
-"""The environment variables that a child gets: those with which a system finds programs, libraries and folders, and the settings of
-Python and torch. Each is named: of a name that only begins in the same way nobody knows what it holds."""
+"""The environment variables that a child gets: those with which a system finds programs, libraries and folders, the program's
+commit, and the settings of Python and torch. Each is named: of a name that only begins in the same way nobody knows what it holds."""
 PASSED_ON_PREFIXES = (
     "LC_", "XDG_", "MALLOC_", "OMP_", "MKL_", "KMP_", "OPENBLAS_",
     "CUDA_", "CUDNN_", "CUBLAS_", "HIP_", "ROCR_", "ROCM_", "HSA_",

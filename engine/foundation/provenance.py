@@ -15,6 +15,8 @@ from engine.foundation.code_hash import ENGINE, code_hash, installed_version
 
 PROJECT = "attention-lab"
 """The name under which the program may be installed."""
+COMMIT_VARIABLE = "ATTENTION_LAB_COMMIT"
+"""The variable that names the commit where there is no checkout."""
 SHORT = 8
 """The digits of a commit in names of files and in sentences."""
 
@@ -71,10 +73,10 @@ def today() -> str:
 
 @cache
 def commit(folder: Path = ENGINE.parent) -> str:
-    """The commit of the program in a folder: git's where that is a checkout, else the one from which it was installed; empty where
-    neither is known."""
+    """The commit of the program in a folder: git's where that is a checkout, else the one that :data:`COMMIT_VARIABLE` names, as in an image, or
+    the one from which it was installed; empty where none is known."""
     if not (folder / ".git").exists():  # git would also find a checkout above, of something else
-        return _installed_commit() if folder == ENGINE.parent else ""
+        return os.environ.get(COMMIT_VARIABLE) or _installed_commit() if folder == ENGINE.parent else ""
     command = ["git", "-C", str(folder), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]
     try:
         done = subprocess.run(

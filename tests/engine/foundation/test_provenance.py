@@ -1,6 +1,7 @@
 """The origin of numbers: commit, code, torch, processor and date are those of this process, and files are named by them."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from engine import VERSION
 from engine.foundation import provenance as module
+from engine.foundation.child import child_environment
 from engine.foundation.code_hash import code_hash
 from engine.foundation.provenance import commit, cpu_name, in_words, provenance, stamped, today
 from tests.serving import ROOT
@@ -55,6 +57,9 @@ def test_an_installed_program_has_the_commit_that_was_installed(
     (folder / "direct_url.json").write_text(json.dumps(noted))
     monkeypatch.setattr(module, "distribution", lambda name: Distribution.at(folder))
     assert commit.__wrapped__(tmp_path) == "0" * 40
+    monkeypatch.setenv(module.COMMIT_VARIABLE, "1" * 40)
+    assert commit.__wrapped__(tmp_path) == "1" * 40, "an image names its own"
+    assert child_environment(os.environ)[module.COMMIT_VARIABLE] == "1" * 40, "a worker saves weights"
 
 
 def test_the_words_leave_out_what_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
