@@ -73,8 +73,8 @@ def today() -> str:
 
 @cache
 def commit(folder: Path = ENGINE.parent) -> str:
-    """The commit of the program in a folder: git's where that is a checkout, else the one that :data:`COMMIT_VARIABLE` names, as in an image, or
-    the one from which it was installed; empty where none is known."""
+    """The commit of the program in a folder: git's where that is a checkout, else the one that :data:`COMMIT_VARIABLE` names, as in an
+    image, or the one from which it was installed; empty where none is known."""
     if not (folder / ".git").exists():  # git would also find a checkout above, of something else
         return os.environ.get(COMMIT_VARIABLE) or _installed_commit() if folder == ENGINE.parent else ""
     command = ["git", "-C", str(folder), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]
