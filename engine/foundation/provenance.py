@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import subprocess
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
@@ -26,7 +27,7 @@ class Provenance(TypedDict, total=False):
 
     version: str
     commit: str
-    """The whole hash; it ends in ``-dirty`` where files had been changed since."""
+    """The whole hash; it ends in ``-dirty`` where a Python file had been changed since: evidence that is written changes none."""
     code: str
     """The hash of the code that determines numbers (:mod:`engine.foundation.code_hash`)."""
     torch: str
@@ -77,14 +78,21 @@ def commit(folder: Path = ENGINE.parent) -> str:
     image, or the one from which it was installed; empty where none is known."""
     if not (folder / ".git").exists():  # git would also find a checkout above, of something else
         return os.environ.get(COMMIT_VARIABLE) or _installed_commit() if folder == ENGINE.parent else ""
-    command = ["git", "-C", str(folder), "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty"]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=10, env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
-        )
-    except (OSError, subprocess.SubprocessError):
+    head = _git(folder, "rev-parse", "HEAD")
+    if head is None or head.returncode:
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    changed = _git(folder, "diff", "--quiet", "HEAD", "--", "*.py")
+    return head.stdout.strip() + ("-dirty" if changed is not None and changed.returncode == 1 else "")
+
+
+def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str] | None:
+    """A command of git that has ended; None where there is no git or it hangs."""
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+    with suppress(OSError, subprocess.TimeoutExpired):
+        return subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10, env=environment
+        )
+    return None
 
 
 def _installed_commit() -> str:

@@ -35,11 +35,14 @@ def test_the_origin_is_that_of_this_process() -> None:
 
 def test_a_changed_file_shows_and_the_commit_of_another_program_is_not_taken(tmp_path: Path) -> None:
     git(tmp_path, "init")
-    (tmp_path / "engine.py").write_text("1\n")
+    for name in ("engine.py", "README.md"):
+        (tmp_path / name).write_text("1\n")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-m", "First")
     first = git(tmp_path, "rev-parse", "HEAD")
     assert commit.__wrapped__(tmp_path) == first  # commits are kept by folder
+    (tmp_path / "README.md").write_text("2\n")
+    assert commit.__wrapped__(tmp_path) == first, "no number depends on it"
     (tmp_path / "engine.py").write_text("2\n")
     assert commit.__wrapped__(tmp_path) == f"{first}-dirty"
     (tmp_path / "site-packages").mkdir()
