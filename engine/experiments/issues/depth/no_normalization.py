@@ -19,7 +19,7 @@ HALF, BRAIN, SINGLE = "16 layers, float16", "16 layers, bfloat16", "16 layers, f
 SMALL_BRANCHES = {"residual_scale": 0.25}
 """One over the root of twice the number of blocks."""
 ADAM = {"optimizer": "adamw", "learning_rate": 0.003}
-ROOM = {**ADAM, "steps": 36}
+ROOM = {**ADAM, "steps": 44}
 """AdamW with so few steps that pre-LN at its best rate is not yet always right."""
 LONG = {**ADAM, "learning_rate": 0.001, "steps": 400}
 """AdamW with so many steps that post-LN, which learns slowly at first, can learn."""
