@@ -44,9 +44,9 @@ def _own(name: str, *, extended: bool = False, **settings: object) -> Arm:
     return Arm(f"own position, {name}", "comparison", given, extended=extended)
 
 
-# With 60 steps sinusoids are between .75 and .97. A learned table is near 1 before sinusoids have begun, so the claims against it are decided
-# beside a number near 1; the other arms cannot come near it: without positions no encoder is more than .007 better than naming the
-# commonest symbol, and offsets alone do not tell a position.
+# With 60 steps sinusoids are between .75 and .97. A learned table is near 1 before sinusoids have begun, so the claims against it are
+# decided beside a number near 1; the other arms cannot come near it: without positions no encoder is more than .007 better than naming
+# the commonest symbol, and offsets alone do not tell a position.
 BASE = {
     "task": "reverse", "family": "encoder", "seq_len": LENGTH, "vocab_size": SYMBOLS, "d_model": 32, "n_layers": 1,
     "n_heads": 1, "learning_rate": 0.01, "schedule": "cosine", "steps": 60,
