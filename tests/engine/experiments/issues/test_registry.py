@@ -196,7 +196,9 @@ def test_what_is_counted_in_bytes_and_parameters_is_computed_and_what_is_timed_i
     assert {claim.id for claim in claims if not claim.computed} == timed
     assert len(claims) - len(timed) == counted
     for report in shipped_reports(ISSUES[slug]):
-        assert all(len(set(row.effects)) == 1 for row in report.claims if row.claim.computed), "the same with every seed"
+        assert all(len(set(row.effects)) == 1 for row in report.claims if row.claim.computed), (
+            "the same with every seed"
+        )
 
 
 def test_heads_of_one_line_have_equally_many_parameters() -> None:
