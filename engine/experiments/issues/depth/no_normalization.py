@@ -1,5 +1,6 @@
 """no-normalization: does a deep stack blow up without normalisation; with which optimizer and precision, and what helps?"""
 
+from collections.abc import Mapping
 from math import log
 
 from engine.experiments.experiment import Arm, Claim, Role, difference
@@ -27,7 +28,7 @@ FAST = {"optimizer": "adamw", "learning_rate": 0.03}
 DEEPER = {**ADAM, "n_layers": 16, "steps": 20}
 
 
-def _at_its_rate(name: str, role: Role, settings: dict[str, object], extended: bool = False) -> Arm:
+def _at_its_rate(name: str, role: Role, settings: Mapping[str, object], extended: bool = False) -> Arm:
     """An arm of which it is asked whether it stays finite at this rate, so that the rate is not tuned."""
     return Arm(name, role, settings, "finite", extended=extended, tuned=False)
 
