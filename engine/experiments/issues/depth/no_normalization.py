@@ -17,7 +17,7 @@ FAST_NONE, FAST_POST, FAST_PRE = "AdamW 0.03, no norm", "AdamW 0.03, post-LN", "
 DEEP_PRE, DEEP_POST = "16 layers, AdamW, pre-LN", "16 layers, AdamW, post-LN"
 DEEP_WARM_POST = "16 layers, AdamW, post-LN, warm-up"
 HALF, BRAIN, SINGLE = "16 layers, float16", "16 layers, bfloat16", "16 layers, float32"
-SMALL_BRANCHES = {"residual_scale": 0.25}
+SMALL_BRANCHES: dict[str, object] = {"residual_scale": 0.25}
 """One over the root of twice the number of blocks."""
 ADAM = {"optimizer": "adamw", "learning_rate": 0.003}
 ROOM = {**ADAM, "steps": 44}
