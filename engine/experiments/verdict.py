@@ -13,12 +13,17 @@ from engine.experiments.finding import FEWEST_SEEDS, Finding
 from engine.experiments.statistics import Weighed, weigh
 
 
+COMPUTED = "It is computed: no seed changes it."
+
+
 def verdict(experiment: Experiment, claim: Claim, values: Values) -> Weighed:
     """The finding about a claim with its statistics and its reason. With fewer seeds than can decide it is undecided, whatever the
     numbers are."""
     weighed = weigh(claim.effect(values), claim.smallest_effect, claim.direction)
     if weighed.seeds < FEWEST_SEEDS:
         return weighed
+    if claim.computed and weighed.finding.decided:
+        return replace(weighed, why=COMPUTED)
     why = (
         _not_learned(claim, values) or _rate_at_end(experiment, claim) or _at_bounds(experiment, claim, values, weighed)
     )

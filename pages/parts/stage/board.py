@@ -135,7 +135,7 @@ def show_claims(shown: Shown) -> None:
                 "Found from",
                 "%.2g",
                 "An effect of this size is found with a probability of about .8: with so many seeds and this spread its interval then "
-                "excludes zero, and its mean is at least the smallest effect worth naming. Smaller effects are missed more often.",
+                "excludes zero, and its mean is at least the smallest effect that counts. Smaller effects are missed more often.",
             ),
             ("seeds", "Seeds", None, ""),
         )
