@@ -12,7 +12,6 @@ from engine.experiments.experiment import Claim, Experiment, Values
 from engine.experiments.finding import FEWEST_SEEDS, Finding
 from engine.experiments.statistics import Weighed, weigh
 
-
 COMPUTED = "It is computed: no seed changes it."
 
 
