@@ -205,7 +205,7 @@ def test_a_comparison_in_which_one_arm_is_far_from_its_best_rate_is_caught(own_d
         assert run(unfair).report.claims[0].finding == "holds", "as it was planted"
         fair = rates.at_best_rates(unfair, rates.measured_grids(unfair, lambda part: run(part).trials))
         assert fair.rates["the same"] > 0.005
-        assert run(fair).report.claims[0].finding == "none"
+        assert run(fair).report.claims[0].finding == "cannot tell", "both are always right"
 
 
 @pytest.mark.parametrize("slug", ISSUES)
