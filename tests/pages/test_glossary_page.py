@@ -23,7 +23,7 @@ def test_a_link_shows_its_term_first_one_to_none_says_so_and_search_looks_in_nam
 
     app = open_page("glossary.py", term="zork")
     assert "`term` is `zork`" in app.warning[0].value
-    app.text_input[0].set_value("copies the answer").run()
+    app.text_input[0].set_value("from the future").run()
     assert headings(app) == [TERMS["causal"].name]
     app.text_input[0].set_value("zork").run()
     assert "zork" in app.info[0].value
