@@ -136,11 +136,11 @@ class RunFolder:
         return {}
 
     def delete_half_written(self) -> None:
-        """Delete what a worker that is gone had begun to write."""
+        """Delete what a worker that is gone had begun to write. The folder of a trial may be gone itself, once its numbers are read."""
         for whole in (self.state, self.weights):
-            for file in self.path.glob(f"{whole.name}.*.part"):
-                with suppress(OSError):
-                    file.unlink()
+            with suppress(OSError):
+                for file in self.path.glob(f"{whole.name}.*.part"):
+                    file.unlink(missing_ok=True)
 
     def write_config(self, run_id: str, config: RunConfig, owner: str, created: float, server: str = "") -> None:
         """``server``: the name of the server process at which the run goes on (:class:`engine.runs.lease.ServerLease`)."""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ from engine.runs import folder as run_folder
 from engine.runs.events import ARRAYS, Ended, Event, Failed, Progress, Sample, Snapshot, to_json
 from engine.runs.retention import Retention
 from engine.runs.run import WRITE_AGAIN, Run
+from engine.runs.saved_request import delete_saved
 from engine.runs.store import Runs
 from tests.engine.fake_training import config, train
 
@@ -262,6 +264,18 @@ def test_half_written_files_of_a_run_go_once_they_are_abandoned(runs: Runs, monk
     monkeypatch.setattr(files, "STILL", 0.0)
     runs.prune(allowed)
     assert set(run.folder.rglob("*.part")) == {written}
+
+
+def test_what_is_saved_of_a_run_is_deleted_also_where_its_folder_is_gone(runs: Runs) -> None:
+    """As that of a trial may be, whose numbers were read as soon as it had ended."""
+    here, gone = (finish(runs.create(config(steps=1))) for _ in range(2))
+    saved = [here.folder / name for name in ("request.json", "state.pt", "state.pt.1.part")]
+    for file in saved:
+        file.touch()
+    shutil.rmtree(gone.folder)
+    for run in (here, gone):
+        delete_saved(run)
+    assert not any(file.exists() for file in saved)
 
 
 def test_ended_runs_are_not_all_held_in_memory(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
