@@ -128,7 +128,7 @@ def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
     assert page.get_by_role("menuitem", name="Slide (PNG)").count() == 0, "nothing was found yet"
     menu.click()
     page.get_by_role("radio", name="Seeds 1000-1015").click()
-    page.get_by_text("MiB, in 8 of 8 seeds.").first.wait_for()
+    page.get_by_text("MiB, in 16 of 16 seeds.").first.wait_for()
     picture, drawing = (saved(result, f"Slide ({kind})", tmp_path) for kind in ("PNG", "SVG"))
     assert picture.name == f"quadratic-cost-slide-{stamp()}.png"
     assert struct.unpack(">II", picture.read_bytes()[16:24]) == (1600, 900)
@@ -136,7 +136,7 @@ def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
     assert blank.evaluate(CUT_OFF, drawing.read_text("utf-8")) == []
     words = blank.evaluate("[...document.querySelectorAll('text')].map((node) => node.textContent).join(' ')")
     assert SLIDE.title in words
-    assert "8 seeds (0 to 7), Attention Lab, http" in words
+    assert "16 seeds (1000 to 1015), Attention Lab, http" in words
     assert "issues?issue=quadratic-cost" in words
     box = blank.locator("svg").bounding_box()
     assert (box["width"], box["height"]) == (1600, 900)
