@@ -48,7 +48,12 @@ function tableOf({ summary, head, rows }, open) {
     el("thead", {}, line(head, "th")),
     el("tbody", {}, ...rows.map((row) => line(row, "td"))),
   )
-  return el("details", { open }, el("summary", {}, summary), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": summary }, body))
+  return el(
+    "details",
+    { open },
+    el("summary", {}, summary),
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": summary }, body),
+  )
 }
 
 /**
