@@ -35,7 +35,7 @@ def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(op
     drawer = page.get_by_role("dialog")
     drawer.get_by_text(TERMS["loss"].name, exact=True).first.wait_for()
     assert "/lab" in page.url
-    drawer.get_by_role("textbox", name="Search").fill("copies the answer")
+    drawer.get_by_role("textbox", name="Search").fill("from the future")
     page.keyboard.press("Enter")
     page.wait_for_function("() => document.querySelectorAll(\"[role=dialog] [class*='st-key-term-']\").length === 1")
     page.keyboard.press("Escape")
