@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,14 @@ Printed, Patch = pytest.CaptureFixture[str], pytest.MonkeyPatch
 CLOCK = {"tokens_per_second", "seconds", "steps_per_second"}
 STEPS = 40
 SMALL = ["train", "--steps", str(STEPS), "--d-model", "16", "--n-layers", "2", "--json"]
+
+
+@pytest.fixture(autouse=True)
+def _hears_ctrl_c() -> Iterator[None]:
+    """Also where the tests run in the background of a shell, which lets its commands ignore Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def interrupt_at(monkeypatch: Patch, *steps: int, number: int = signal.SIGINT) -> None:
