@@ -6,7 +6,7 @@ Reports are computed when they are read: a claim's words and its statistics are 
 import json
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,7 +19,7 @@ from engine.experiments.experiment import CONFIRMATORY_SEEDS, Change, Claim, Exp
 from engine.experiments.finding import Finding, contradict
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
-from engine.experiments.report import BySeed, ClaimReport, Report, known, report, sides_of
+from engine.experiments.report import BySeed, Report, known, report, sides_of
 from engine.experiments.trial import Trial
 from engine.foundation.json_lines import json_lines
 
@@ -38,8 +38,12 @@ def is_confirmatory(seeds: Sequence[int]) -> bool:
 
 def shipped_reports(experiment: Experiment, folder: Path = FOLDER) -> list[Report]:
     """The reports on an experiment for each set of seeds in which it was run, the confirmatory one first."""
-    sets = (shipped_report(experiment, measured) for measured in sets_of_seeds(folder))
-    return [found for found in sets if found is not None]
+    return _reports_in(experiment, sets_of_seeds(folder))
+
+
+def _reports_in(experiment: Experiment, sets: Iterable[dict[str, Any]]) -> list[Report]:
+    reports = (shipped_report(experiment, measured) for measured in sets)
+    return [found for found in reports if found is not None]
 
 
 def shipped_report(experiment: Experiment, measured: dict[str, Any]) -> Report | None:
@@ -54,12 +58,13 @@ def shipped_report(experiment: Experiment, measured: dict[str, Any]) -> Report |
 
 def shown_report(experiment: Experiment, folder: Path = FOLDER) -> Report | None:
     """The report on which the shown findings rest: that on the confirmatory seeds. None where it was not run on them."""
-    return next((found for found in shipped_reports(experiment, folder) if is_confirmatory(found.seeds)), None)
+    sets = [measured for measured in sets_of_seeds(folder) if is_confirmatory(measured["seeds"])]
+    return next(iter(_reports_in(experiment, sets)), None)
 
 
-def seen_reports(experiment: Experiment, folder: Path = FOLDER) -> list[Report]:
+def seen_reports(experiment: Experiment) -> list[Report]:
     """The reports on sets of seeds that had been seen while claims were written. They stand beside the shown findings."""
-    return [found for found in shipped_reports(experiment, folder) if not is_confirmatory(found.seeds)]
+    return _reports_in(experiment, [seen for seen in sets_of_seeds() if not is_confirmatory(seen["seeds"])])
 
 
 def shipped_trials(experiment: Experiment) -> list[Trial]:
@@ -169,7 +174,7 @@ def shipped_claims(experiment: Experiment) -> list[ShippedClaim]:
     found = shown_report(experiment)
     if found is None:
         return []
-    claims = []
+    claims, beside = list[ShippedClaim](), seen_reports(experiment)
     for row in found.claims:
         claim = row.claim
         effects = np.array([effect for effect in row.effects if effect is not None], dtype=float)
@@ -178,12 +183,7 @@ def shipped_claims(experiment: Experiment) -> list[ShippedClaim]:
             agreeing = int((np.sign(effects) == np.sign(mean)).sum())
             above_zero = isinstance(claim.effect, Change) and claim.effect.before == 0.0  # then it is a number itself
             sides = None if above_zero else sides_of(claim, found.values)
-            seen = tuple(one.finding for one in seen_claims(experiment, claim))
+            there = (one for other in beside for one in other.claims if one.claim.id == claim.id)
+            seen = tuple(one.finding for one in there if one.weighed.seeds)
             claims.append(ShippedClaim(claim, row.finding, row.weighed.why, seen, mean, len(effects), agreeing, sides))
     return claims
-
-
-def seen_claims(experiment: Experiment, claim: Claim, folder: Path = FOLDER) -> list[ClaimReport]:
-    """The reports on a claim of the sets of seen seeds, each alone, where it was measured."""
-    rows = (one for found in seen_reports(experiment, folder) for one in found.claims if one.claim.id == claim.id)
-    return [row for row in rows if row.weighed.seeds]
