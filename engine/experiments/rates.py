@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
+from engine.experiments.bounds import is_loss
 from engine.experiments.evidence import FOLDER
 from engine.experiments.experiment import PILOT_SEEDS, Arm, Experiment
 from engine.experiments.trial import Trial
@@ -54,7 +55,7 @@ class RateGrid:
 
     @property
     def _sign(self) -> int:
-        return -1 if "loss" in self.metric else 1
+        return -1 if is_loss(self.metric) else 1
 
     def mean(self, rate: float) -> float:
         """The mean score, the more the better; minus infinity where a seed did not finish."""

@@ -13,6 +13,12 @@ from engine.experiments.finding import FEWEST_SEEDS, Finding
 from engine.experiments.statistics import Weighed, weigh
 
 COMPUTED = "It is computed: no seed changes it."
+IN_WORDS = {
+    "ceiling": "at the best value there is",
+    "floor": "at the lowest value there is",
+    "chance": "at blind guessing",
+}
+"""The bounds (:func:`engine.experiments.bounds.bound_at`) in a sentence."""
 
 
 def verdict(experiment: Experiment, claim: Claim, values: Values) -> Weighed:
@@ -67,13 +73,6 @@ def _at_bounds(experiment: Experiment, claim: Claim, values: Values, weighed: We
         return f"{both} {IN_WORDS[bounds[0]]}, so nothing is left to differ."
     (arm, _), bound = next(iter(at.items()))
     return f"“{arm}” is {IN_WORDS[bound]}, which may hide a difference."
-
-
-IN_WORDS = {
-    "ceiling": "at the best value there is",
-    "floor": "at the lowest value there is",
-    "chance": "at blind guessing",
-}
 
 
 def _bound(experiment: Experiment, values: Values, arm: str, metric: str) -> str:

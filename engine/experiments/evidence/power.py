@@ -40,7 +40,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Power:
-    """What the rule finds, as shares of the draws."""
+    """The shares of the draws in which the rule finds an effect."""
 
     found: dict[float, dict[int, float]]
     """By the size of the true effect (a multiple of the smallest one) and the number of seeds, the share that is found."""

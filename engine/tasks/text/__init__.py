@@ -20,7 +20,7 @@ INSTEAD: dict[Unit, str] = {
     "words": "Characters have fewer different tokens (task shakespeare_chars).",
     "characters": "Take a text with fewer different characters.",
 }
-"""What helps where no vocabulary is large enough."""
+"""The advice where no vocabulary is large enough."""
 
 
 class TextSettings(TaskSettings):

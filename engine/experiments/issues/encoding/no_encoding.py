@@ -11,7 +11,7 @@ LENGTH, SYMBOLS = 12, 10
 PLACES = 16
 """The number of positions in "own position"."""
 MARGIN, CLOSER = 0.05, 0.02
-"""What "stays at" a level known beforehand means: nearer to it than the margin, by so much at least."""
+"""A number "stays at" a level known beforehand where it is nearer to it than the margin, by so much at least."""
 COUNTS = 0.05
 """The smallest difference of accuracies that counts. It was .2 or .3 in most claims without a reason."""
 
