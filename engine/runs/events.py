@@ -98,6 +98,8 @@ class Measuring:
     between two pieces of it at which a caller may do something else; it is neither stored nor sent."""
 
     step: int
+    on_device: bool = False
+    """Whether a device takes steps meanwhile, by itself; the events of these follow."""
 
 
 @dataclass(frozen=True)

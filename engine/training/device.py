@@ -35,6 +35,10 @@ def choose_device(config: RunConfig, flops_per_step: float) -> tuple[torch.devic
     return torch.device(config.device), "" if config.device == "cpu" else NOT_EXACT.format(config.device)
 
 
+RandomStates = tuple[Tensor, Tensor | None]
+"""The state of the CPU's generator, and of the device's where the run is on a GPU (CUDA or Apple's)."""
+
+
 class RandomState:
     """torch's global random state as one run sees it: swapped in while the run computes, out while it waits."""
 
@@ -42,11 +46,10 @@ class RandomState:
         self._device = device
         outside = self._read()
         torch.manual_seed(seed)
-        self.states = self._read()
-        """The state of the CPU's generator, and of the device's where the run is on a GPU (CUDA or Apple's)."""
+        self.states: RandomStates = self._read()
         self._write(outside)
 
-    def _read(self) -> tuple[Tensor, Tensor | None]:
+    def _read(self) -> RandomStates:
         match self._device.type:
             case "cuda":
                 return torch.get_rng_state(), torch.cuda.get_rng_state(self._device)
@@ -54,7 +57,7 @@ class RandomState:
                 return torch.get_rng_state(), torch.mps.get_rng_state()
         return torch.get_rng_state(), None
 
-    def _write(self, states: tuple[Tensor, Tensor | None]) -> None:
+    def _write(self, states: RandomStates) -> None:
         cpu, own = states
         torch.set_rng_state(cpu)
         if own is not None and self._device.type == "cuda":

@@ -1,9 +1,8 @@
 """Loss and accuracies of a model on a batch with teacher forcing: at each position the model reads the right earlier answers."""
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -32,10 +31,10 @@ def loss_of(logits: Tensor, targets: Tensor) -> Tensor:
 
 def accuracies(predictions: Tensor, batch: Batch) -> dict[str, float]:
     """The share of right answers in each region of the batch; predictions [batch, length]."""
-    return _shares(_counts(predictions, batch).tolist(), batch)
+    return shares(counts_of(predictions, batch).tolist(), batch)
 
 
-def _counts(predictions: Tensor, batch: Batch) -> Tensor:
+def counts_of(predictions: Tensor, batch: Batch) -> Tensor:
     """For each region the number of right answers and of those asked, [2 * region]."""
     asked = batch.targets != IGNORE
     right = (predictions == batch.targets) & asked
@@ -44,7 +43,7 @@ def _counts(predictions: Tensor, batch: Batch) -> Tensor:
     )
 
 
-def _shares(counts: list[int], batch: Batch) -> dict[str, float]:
+def shares(counts: Sequence[float], batch: Batch) -> dict[str, float]:
     return {name: counts[2 * i] / max(1, counts[2 * i + 1]) for i, name in enumerate(batch.regions)}
 
 
@@ -70,11 +69,7 @@ def predictions(model: nn.Module, batch: Batch) -> Tensor:
 @torch.no_grad()
 def evaluate(model: nn.Module, batch: Batch) -> dict[str, float]:
     """``loss`` and the accuracies of a model on a batch, without dropout; of a text also what :func:`_of_text` gives."""
-    with in_mode(model, training=False):
-        logits = forward(model, batch)
-    loss, predictions = loss_of(logits.float(), batch.targets).item(), logits.argmax(-1)
-    known = _over_known(logits, predictions, batch, loss) if batch.text else NONE_KNOWN
-    return {"loss": loss, **accuracies(predictions, batch), **_of_text(loss, batch, known)}
+    return as_metrics([pass_numbers(model, batch).tolist()], batch)
 
 
 def evaluate_in_pieces(
@@ -84,52 +79,52 @@ def evaluate_in_pieces(
     that a caller can do other work; a batch of one piece gives the very numbers of ``evaluate``."""
     if len(batch.inputs) <= at_once:
         return evaluate(model, batch)
-    loss, asked, counts, known = 0.0, 0, torch.zeros(2 * len(batch.regions), dtype=torch.long), NONE_KNOWN
+    found = list[list[float]]()
     for rows in pieces(len(batch.inputs), at_once):
-        piece = batch.rows(rows)
-        with torch.no_grad(), in_mode(model, training=False):
-            logits = forward(model, piece)
-            predictions, mean = logits.argmax(-1), math.nan
-            here = int((piece.targets != IGNORE).sum())
-            if here:
-                mean = loss_of(logits.float(), piece.targets).item()
-                loss += mean * here
-            counts += _counts(predictions, piece).cpu()
-            if batch.text:
-                known = known + _over_known(logits, predictions, piece, mean)
-        asked += here
-        del logits
+        found.append(pass_numbers(model, batch.rows(rows)).tolist())
         yield Measuring(step)
-    mean = loss / asked if asked else math.nan  # as the mean of torch over no answers
-    return {"loss": mean, **_shares(counts.tolist(), batch), **_of_text(mean, batch, known)}
+    return as_metrics(found, batch)
 
 
-NONE_KNOWN = np.zeros(3)
+@torch.no_grad()
+def pass_numbers(model: nn.Module, batch: Batch) -> Tensor:
+    """The numbers of a pass over a batch, without dropout and without waiting for a device, float64: the mean nats of all answers, and
+    of those that the vocabulary has; how many there are of both, and of the latter how many are right; then :func:`counts_of`."""
+    with in_mode(model, training=False):
+        logits = forward(model, batch)
+    predictions, loss = logits.argmax(-1), loss_of(logits.float(), batch.targets)
+    asked = batch.targets != IGNORE
+    known, loss_of_known = asked, loss
+    if batch.text:
+        known = asked & (batch.targets != UNKNOWN)
+        loss_of_known = loss_of(logits.float(), batch.targets.masked_fill(~known, IGNORE))
+    right = (predictions == batch.targets) & known
+    first = (loss, loss_of_known, asked.sum(), known.sum(), right.sum())
+    return torch.cat([torch.stack([number.double() for number in first]), counts_of(predictions, batch).double()])
 
 
-def _over_known(logits: Tensor, predictions: Tensor, batch: Batch, loss: float) -> np.ndarray:
-    """Of the answers that the vocabulary has: the sum of their nats, how many are right, and how many there are. ``loss``: the mean nats
-    of all answers."""
-    targets = batch.targets.masked_fill(batch.targets == UNKNOWN, IGNORE)
-    count = int((targets != IGNORE).sum())
-    if not count:
-        return NONE_KNOWN
-    mean = loss if targets.equal(batch.targets) else loss_of(logits.float(), targets).item()
-    return np.array([mean * count, int((predictions == targets).sum()), count])
+def as_metrics(found: Sequence[Sequence[float]], batch: Batch) -> dict[str, float]:
+    """The metrics of a batch by name, from the :func:`pass_numbers` of its pieces."""
+    asked, known, right = (sum(numbers[i] for numbers in found) for i in (2, 3, 4))
+    loss, known_nats = found[0][0], sum(numbers[1] * numbers[3] for numbers in found if numbers[3])
+    if len(found) > 1:
+        loss = sum(numbers[0] * numbers[2] for numbers in found if numbers[2]) / asked if asked else math.nan
+    counts = [sum(of_pieces) for of_pieces in zip(*(numbers[5:] for numbers in found), strict=True)]
+    return {
+        "loss": loss,
+        **shares(counts, batch),
+        **(_of_text(loss, known_nats, asked, known, right) if batch.text else {}),
+    }
 
 
-def _of_text(loss: float, batch: Batch, known: np.ndarray) -> dict[str, float]:
+def _of_text(loss: float, known_nats: float, asked: float, known: float, right: float) -> dict[str, float]:
     """Of a text: ``perplexity``; ``unknown_share``, the share of the answers that are the unknown token, which is easy to guess where it
-    is common; ``known_accuracy`` and ``known_perplexity`` over the other answers. Of anything else nothing."""
-    if not batch.text:
-        return {}
-    nats, right, count = known.tolist()
-    asked = int((batch.targets != IGNORE).sum())
+    is common; ``known_accuracy`` and ``known_perplexity`` over the other answers."""
     return {
         "perplexity": _perplexity(loss),
-        "unknown_share": 1 - count / asked if asked else math.nan,
-        "known_accuracy": right / count if count else math.nan,
-        "known_perplexity": _perplexity(nats / count) if count else math.nan,
+        "unknown_share": 1 - known / asked if asked else math.nan,
+        "known_accuracy": right / known if known else math.nan,
+        "known_perplexity": _perplexity(known_nats / known) if known else math.nan,
     }
 
 

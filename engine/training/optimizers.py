@@ -3,7 +3,7 @@
 import math
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig
 
@@ -57,6 +57,10 @@ def build_optimizers(config: RunConfig, model: nn.Module) -> list[torch.optim.Op
 
 
 def set_learning_rate(optimizers: list[torch.optim.Optimizer], rate: float) -> None:
+    """Set the rate of the next step, also where it stands in a tensor on the device."""
     for optimizer in optimizers:
         for group in optimizer.param_groups:
-            group["lr"] = rate
+            if isinstance(group["lr"], Tensor):
+                group["lr"].fill_(rate)
+            else:
+                group["lr"] = rate

@@ -56,3 +56,7 @@ class Pretraining:
 
     def training_batch(self) -> Batch:
         return RELATED[self.config.pretrain_on](self.config, self._data.training_batch())
+
+    def training_batches(self, count: int) -> list[tuple[Tensor, Batch]]:
+        """The next batches, each with the state of the generator before it."""
+        return [(self.generator.get_state(), self.training_batch()) for _ in range(count)]

@@ -48,9 +48,15 @@ class SnapshotCache(ActivationCache):
             super().__setitem__(name, value[:1])
 
 
-@torch.no_grad()
 def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) -> Snapshot:
     """A snapshot: patterns of the probe samples that fit, the encoding's matrices, and the predictions on all samples."""
+    return snapshot_from(config, model, probe, step, probe_tensors(config, model, probe))
+
+
+@torch.no_grad()
+def probe_tensors(config: RunConfig, model: nn.Module, probe: Batch) -> dict[str, Tensor]:
+    """The tensors of a snapshot, without waiting for a device: ``predictions`` [sample, position], ``patterns.<kind>`` of the samples
+    that fit, each [sample, layer, head, query, key], and ``residual.<name>``."""
     heads = config.n_layers * config.n_heads
     shown = min(len(probe.inputs), samples_with_patterns(config))
     cache = SnapshotCache(side=int((LARGEST_PATTERNS / heads) ** 0.5))
@@ -59,14 +65,31 @@ def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) 
         if shown < len(probe.inputs):  # no patterns of these: fused attention then keeps no matrices
             passes.append(forward(model, probe.rows(slice(shown, None))))
         residual = residual_in(cache, model, probe.targets[0])
-    predictions = torch.cat(passes).argmax(-1)
+    patterns = {f"patterns.{kind}": stack for kind, stack in _stacked(cache).items()}
+    return {
+        "predictions": torch.cat(passes).argmax(-1),
+        **patterns,
+        **{f"residual.{n}": t for n, t in residual.items()},
+    }
+
+
+def snapshot_from(config: RunConfig, model: nn.Module, probe: Batch, step: int, tensors: dict[str, Tensor]) -> Snapshot:
+    """The snapshot with the tensors of :func:`probe_tensors`."""
+
+    def within(field: str) -> dict[str, Tensor]:
+        return {name.removeprefix(field): tensor for name, tensor in tensors.items() if name.startswith(field)}
+
+    patterns = within("patterns.")
+    size = sum(stack[0].numel() for stack in patterns.values())
+    more = slice(1, 1 + LARGEST_MORE // size) if size else slice(0)
+    further = {kind: array(_fitting(stack[more])) for kind, stack in patterns.items() if len(stack[more])}
     return Snapshot(
         step=step,
-        patterns=patterns_in(cache),
-        more_patterns=more_patterns_in(cache, shown),
+        patterns={kind: array(_fitting(stack[0])) for kind, stack in patterns.items()},
+        more_patterns=further,
         encoding=encoding_matrices(model, probe.inputs.size(1)) if config.architecture.attends else {},
-        residual=residual,
-        samples=samples_of(config, probe, predictions),
+        residual={name: array(tensor) for name, tensor in within("residual.").items()},
+        samples=samples_of(config, probe, tensors["predictions"]),
         **(written_sample(config, model, probe) if probe.text else {}),
     )
 
@@ -97,25 +120,21 @@ def written_sample(config: RunConfig, model: nn.Module, probe: Batch) -> dict[st
 
 def patterns_in(cache: ActivationCache, sample: int = 0) -> dict[str, np.ndarray]:
     """The attention patterns of one sample by kind, each [layer, head, query, key]."""
+    return {kind: array(_fitting(stack[sample])) for kind, stack in _stacked(cache).items()}
+
+
+def _stacked(cache: ActivationCache) -> dict[str, Tensor]:
+    """The attention patterns by kind, each [sample, layer, head, query, key]."""
     stacks: dict[str, list[Tensor]] = {}
+    decoding = any(name.startswith("decoder.") for name in cache)
     for name, value in cache.items():
         if name.endswith(".pattern"):
             stack, _, kind, _ = name.split(".")
-            decoding = any(other.startswith("decoder.") for other in cache)
-            stacks.setdefault("encoder" if stack == "encoder" and decoding else kind, []).append(value[sample])
-    cut = {kind: torch.stack(layers).float() for kind, layers in stacks.items()}
-    return {kind: array(_fitting(pattern)) for kind, pattern in cut.items()}
+            stacks.setdefault("encoder" if stack == "encoder" and decoding else kind, []).append(value)
+    return {kind: torch.stack(layers, dim=1).float() for kind, layers in stacks.items()}
 
 
-def more_patterns_in(cache: ActivationCache, samples: int) -> dict[str, np.ndarray]:
-    """The attention patterns of the samples after the first by kind, each [sample, layer, head, query, key]: as many as fit."""
-    size = sum(value[0].numel() for name, value in cache.items() if name.endswith(".pattern"))
-    room = LARGEST_MORE // size if size else 0
-    kept = [patterns_in(cache, sample) for sample in range(1, min(samples, 1 + room))]
-    return {kind: np.stack([patterns[kind] for patterns in kept]) for kind in kept[0]} if kept else {}
-
-
-def residual_in(cache: ActivationCache, model: nn.Module, targets: Tensor) -> dict[str, np.ndarray]:
+def residual_in(cache: ActivationCache, model: nn.Module, targets: Tensor) -> dict[str, Tensor]:
     """The residual stream of the first sample (:attr:`engine.runs.events.Snapshot.residual`). ``targets`` [position]."""
     stacks: dict[str, list[Tensor]] = {"": []}
     for name, value in cache.items():
@@ -134,13 +153,14 @@ def residual_in(cache: ActivationCache, model: nn.Module, targets: Tensor) -> di
     found = {"norm": stream.norm(dim=-1), "right": right}
     if "encoder" in stacks:
         found["encoder"] = torch.stack(stacks["encoder"]).norm(dim=-1)
-    return {name: array(value) for name, value in found.items()}
+    return found
 
 
 def _fitting(pattern: Tensor) -> Tensor:
-    layers, heads, queries, keys = pattern.shape
+    """The part that is kept of patterns, [..., layer, head, query, key]."""
+    layers, heads, queries, keys = pattern.shape[-4:]
     side = int((LARGEST_PATTERNS / (layers * heads)) ** 0.5)
-    return pattern[:, :, :side, :side] if queries * keys > side * side else pattern
+    return pattern[..., :side, :side] if queries * keys > side * side else pattern
 
 
 def array(value: Tensor) -> np.ndarray:

@@ -5,11 +5,13 @@ a GPU with nearly the same.
 """
 
 import pickle
+from collections import deque
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig
 from engine.foundation.files import replacing
@@ -17,6 +19,7 @@ from engine.training.data import Batch, Data
 from engine.training.device import RandomState
 from engine.training.optimizers import build_optimizers
 from engine.training.pretraining import Pretraining
+from engine.training.recorder import Recorder
 
 FORMAT = 1
 UNREADABLE = "What was kept of this run cannot be read, so it cannot continue. The same settings and seed give the same run again."
@@ -25,8 +28,15 @@ UNREADABLE = "What was kept of this run cannot be read, so it cannot continue. T
 class TrainingState:
     """Model, optimizers, data, random state and counters of one run; :func:`engine.training.train.train` changes them."""
 
-    def __init__(self, config: RunConfig, model: nn.Module, device: torch.device) -> None:
+    def __init__(
+        self, config: RunConfig, model: nn.Module, device: torch.device, recorder: Recorder | None = None
+    ) -> None:
         self.config, self.model, self.device = config, model, device
+        self.recorder = recorder
+        """The recorder of the device with which steps are captured; None where each is taken by itself."""
+        self.ahead = 1
+        """The most steps that may be taken before the events of the first of them are given. A caller who allows more than one leaves
+        the state alone while the last event's step is not :attr:`step`, or that event says that a device computes."""
         self.data = Data(config)
         self.pretraining = Pretraining(config) if config.pretrain_steps else None
         self.optimizers = build_optimizers(config, model)
@@ -42,20 +52,32 @@ class TrainingState:
         self.seen = 0
         """Tokens trained on so far."""
         self.batch: Batch | None = None
-        """The last training batch; None before the first."""
+        """The last training batch, on the CPU; None before the first."""
         self._drawn_from = self._generator.get_state()  # the state of the data's generator before the last batch
+        self._upcoming = deque[tuple[Tensor, Batch]]()  # each with the state of the data's generator before it
 
     @property
     def _generator(self) -> torch.Generator:
         return self.data.generator if self.pretraining is None else self.pretraining.generator
 
-    def next_batch(self) -> Batch:
-        """The batch of the next step. After the last step of pre-training come the run's own data, and fresh optimizers."""
+    def upcoming(self, count: int) -> list[Batch]:
+        """The batches of the next ``count`` steps, on the CPU; fewer before the end of pre-training or of the run. After the last step
+        of pre-training come the run's own data, and fresh optimizers."""
         if self.pretraining is not None and self.step == self.config.pretrain_steps:
             self.pretraining, self.optimizers = None, build_optimizers(self.config, self.model)
-        self._drawn_from = self._generator.get_state()
-        self.batch = (self.pretraining or self.data).training_batch().to(self.device)
-        return self.batch
+        last = self.config.steps if self.pretraining is None else self.config.pretrain_steps
+        missing = min(count, last - self.step) - len(self._upcoming)
+        if missing > 0:
+            self._upcoming += (self.pretraining or self.data).training_batches(missing)
+        return [batch for _, batch in islice(self._upcoming, count)]
+
+    def count(self, steps: int, seconds: float) -> None:
+        """Count the steps on the first upcoming batches as taken, within so many seconds."""
+        for _ in range(steps):
+            self._drawn_from, self.batch = self._upcoming.popleft()
+            self.seen += self.batch.inputs.numel()
+        self.step += steps
+        self.busy += seconds
 
     def save(self, file: Path) -> None:
         """Write the state; the file appears whole or not at all. Raises OSError where the disk does not take it."""
@@ -97,8 +119,7 @@ class TrainingState:
                 pass
             if self.step:  # the last batch once more: the generator then stands where it stood, too
                 self._generator.set_state(content["drawn_from"])
-                self._drawn_from = content["drawn_from"]
-                self.batch = (self.pretraining or self.data).training_batch().to(self.device)
+                ((self._drawn_from, self.batch),) = (self.pretraining or self.data).training_batches(1)
         except (
             OSError, EOFError, RuntimeError, LookupError, AttributeError, TypeError, ValueError, pickle.UnpicklingError,
         ) as error:  # fmt: skip

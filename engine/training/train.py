@@ -3,12 +3,11 @@ thread and no file."""
 
 import math
 from collections.abc import Generator
-from contextlib import nullcontext
-from time import perf_counter
+from functools import partial
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils import clip_grads_with_norm_, get_total_norm
+from torch.nn.utils import get_total_norm
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import loss_floor, shapes
@@ -17,14 +16,16 @@ from engine.estimate.prediction import Prediction, predict
 from engine.estimate.recording import PROBE_SIZE, interim_size, snapshot_steps, validation_steps
 from engine.model.build import build_model, parameter_part
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot, Started
-from engine.runs.record_options import DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
+from engine.runs.record_options import AHEAD, DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
+from engine.training.data import Batch
 from engine.training.device import choose_device
-from engine.training.evaluation import accuracies, chance_of, evaluate_in_pieces, forward, loss_of
+from engine.training.evaluation import as_metrics, chance_of, counts_of, evaluate_in_pieces, pass_numbers, shares
 from engine.training.failure import Found, Remedy, find_remedy, first_non_finite, non_finite_at_end
-from engine.training.optimizers import learning_rate_at, set_learning_rate
+from engine.training.recorder import Repeated, active, recorder_for
 from engine.training.result import MeasureByName, Trained, measured_result, nothing_to_measure_with
-from engine.training.snapshot import take_snapshot
+from engine.training.snapshot import probe_tensors, snapshot_from
 from engine.training.state import TrainingState
+from engine.training.steps import Read, Recording, Step, steps_of
 
 
 def prepare(config: RunConfig, prediction: Prediction | None = None) -> nn.Module:
@@ -37,7 +38,7 @@ def begin(config: RunConfig, prediction: Prediction | None = None) -> TrainingSt
     """The state of a config's training before the first step. Raises ValueError where the device is missing."""
     prediction = prediction or predict(config)
     device, _ = choose_device(config, prediction.flops_per_step)
-    return TrainingState(config, _untrained(config, device), device)
+    return TrainingState(config, _untrained(config, device), device, recorder_for(config, device)[0])
 
 
 def train(
@@ -64,8 +65,11 @@ def train(
     """
     prediction = prediction or predict(config)
     device, note = choose_device(config, prediction.flops_per_step)
-    state = state or TrainingState(config, _untrained(config, device) if model is None else model, device)
-    model, data, dropout = state.model, state.data, state.dropout
+    recorder, why_single = recorder_for(config, device)
+    if state is None:
+        state = TrainingState(config, _untrained(config, device) if model is None else model, device, recorder)
+        state.ahead = AHEAD
+    model, data = state.model, state.data
     for _ in data.draw_sets():
         yield Measuring(0)
     validation = data.validation_batch().to(device)
@@ -75,19 +79,31 @@ def train(
         rows: rows_at_once(config, config.seq_len, rows) for rows in map(len, (validation.inputs, interim.inputs))
     }
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
-    parameters = [p for _, p in named]
     validated_at = _evenly(config.steps, record.evaluations) if record.evaluations else validation_steps(config)
     snapshots_at = snapshot_steps(config) | {0} if record.snapshots else frozenset[int]()
+    in_one_piece = len(interim.inputs) <= at_once[len(interim.inputs)]
+    recording = Recording(
+        measure=partial(_numbers_of_step, named),
+        measured_at=validated_at,
+        validate=partial(pass_numbers, model, interim),
+        validated_at=validated_at - {config.steps} if in_one_piece else frozenset(),
+    )
+    stops = sorted(snapshots_at | validated_at.difference(recording.validated_at) | {1, config.steps})
+
+    pass_over_probe = Repeated(state.recorder, partial(probe_tensors, config, model, probe))
 
     def snapshot(step: int) -> Snapshot:
-        return take_snapshot(config, model, probe, step)
+        with active(state.recorder):
+            tensors = pass_over_probe()
+        return snapshot_from(config, model, probe, step, tensors)
 
+    note = f"{note} {why_single}".strip()
     if not data.holds_out(config.seq_len):
         note = f"{note} So few distinct sequences exist that validation repeats trained ones.".strip()
     if not state.started:
         state.started = True
         yield Started(
-            parameters=sum(p.numel() for p in parameters),
+            parameters=sum(p.numel() for _, p in named),
             memory=prediction.memory,
             steps_per_second=prediction.steps_per_second,
             chance=chance_of(config, data),
@@ -102,51 +118,36 @@ def train(
     if state.step == config.steps:
         held_out = yield from evaluate_in_pieces(model, validation, at_once[len(validation.inputs)], state.step)
 
-    for step in range(state.step + 1, config.steps + 1):
-        began = perf_counter()
-        batch = state.next_batch()
-        rate = learning_rate_at(config, step)
-        set_learning_rate(state.optimizers, rate)
-        with dropout.active() if dropout else nullcontext():
-            logits = forward(model, batch)
-            loss = loss_of(logits.float(), batch.targets)
-            for parameter in parameters:  # zero_grad would walk over all modules to find them
-                parameter.grad = None
-            loss.backward()  # type: ignore[no-untyped-call]
-        norm, loss_value = gradient_norm(parameters), loss.item()
-        if not math.isfinite(norm):
-            found = first_non_finite(model, batch)
-            del logits, loss
-            yield from _failed(state, found, step, record)
-            return
-        if config.grad_clip is not None:
-            clip_grads_with_norm_(parameters, config.grad_clip, torch.tensor(norm, device=device))
-        for optimizer in state.optimizers:
-            optimizer.step()
-        state.step = step
-        state.busy, state.seen = state.busy + perf_counter() - began, state.seen + batch.inputs.numel()
-        measured = step in validated_at
-        held_out = None
-        if measured:
-            whole = validation if step == config.steps else interim
-            held_out = yield from evaluate_in_pieces(model, whole, at_once[len(whole.inputs)], step)
-        request = yield Progress(
-            step=step,
-            loss=loss_value,
-            grad_norm=norm,
-            learning_rate=rate,
-            tokens_per_second=state.seen / state.busy,
-            metrics=accuracies(logits.argmax(-1), batch) if measured else {},
-            validation=held_out,
-            grad_norms=_norms_by_part(named, config, norm) if measured else None,
-        )
-        while request == SNAPSHOT_NOW:
-            request = yield snapshot(step)
-        if step in snapshots_at:
-            state.snapshot_step = step
-            request = yield snapshot(step)
+    steps = steps_of(state, recording)
+    while state.step < config.steps:
+        following = next(step for step in stops if step > state.step)
+        for taken in (yield from steps.take(min(following - state.step, state.ahead))):
+            step = taken.number
+            if not math.isfinite(taken.grad_norm):
+                found = first_non_finite(model, steps.last)
+                del steps
+                yield from _failed(state, found, step, record)
+                return
+            held_out = None if taken.validated is None else as_metrics([taken.validated], interim)
+            if step in stops and step in validated_at and held_out is None:
+                whole = validation if step == config.steps else interim
+                held_out = yield from evaluate_in_pieces(model, whole, at_once[len(whole.inputs)], step)
+            request = yield Progress(
+                step=step,
+                loss=taken.loss,
+                grad_norm=taken.grad_norm,
+                learning_rate=taken.rate,
+                tokens_per_second=taken.tokens_per_second,
+                validation=held_out,
+                **_of_step(named, config, steps.last, taken),
+            )
             while request == SNAPSHOT_NOW:
+                request = yield snapshot(state.step)
+            if step in snapshots_at:
+                state.snapshot_step = step
                 request = yield snapshot(step)
+                while request == SNAPSHOT_NOW:
+                    request = yield snapshot(step)
 
     assert state.batch is not None
     assert held_out is not None
@@ -156,7 +157,7 @@ def train(
     trained = Trained(config, model, data, device)
     yield (
         yield from measured_result(
-            trained, held_out, state.batch, state.optimizers, record, state.busy, prediction, measure
+            trained, held_out, state.batch.to(device), state.optimizers, record, state.busy, prediction, measure
         )
     )
 
@@ -181,24 +182,34 @@ def _evenly(steps: int, count: int) -> frozenset[int]:
     return frozenset({1, *range(0, steps, max(1, math.ceil(steps / count))), steps} - {0})
 
 
-def gradient_norm(parameters: list[nn.Parameter]) -> float:
-    """The global L2 norm, in float32 so that half precision does not overflow while summing.
-
-    The squares of a gradient above 1e19 overflow float32 although the gradient itself is finite; the sum is then in float64.
-    """
-    grads = [p.grad if p.grad.dtype == torch.float32 else p.grad.float() for p in parameters if p.grad is not None]
-    norm = float(get_total_norm(grads))
-    return norm if math.isfinite(norm) else float(get_total_norm([grad.cpu().double() for grad in grads]))
-
-
-def _norms_by_part(named: list[tuple[str, nn.Parameter]], config: RunConfig, total: float) -> dict[str, float]:
-    """Gradient L2 norms before clipping by part ("0.q", "embedding", ...)."""
-    clipped = 1.0 if config.grad_clip is None else max(1.0, total / config.grad_clip)
+def _parts(named: list[tuple[str, nn.Parameter]]) -> dict[str, list[Tensor]]:
+    """The gradients by part of the model ("0.q", "embedding", ...)."""
     parts: dict[str, list[Tensor]] = {}
     for name, parameter in named:
         if parameter.grad is not None:
-            parts.setdefault(parameter_part(name), []).append(parameter.grad.float())
-    norms = torch.stack([get_total_norm(grads) for grads in parts.values()]) * clipped
-    if not norms.isfinite().all():
+            parts.setdefault(parameter_part(name), []).append(parameter.grad)
+    return parts
+
+
+def _numbers_of_step(named: list[tuple[str, nn.Parameter]], read: Read) -> Tensor:
+    """The counts of right answers on a training batch, and the gradient L2 norms after clipping by part, float64 [number]."""
+    norms = torch.stack([get_total_norm([grad.float() for grad in grads]) for grads in _parts(named).values()])
+    return torch.cat([counts_of(read.logits.argmax(-1), read.batch).double(), norms.double()])
+
+
+def _of_step(
+    named: list[tuple[str, nn.Parameter]], config: RunConfig, batch: Batch, step: Step
+) -> dict[str, dict[str, float]]:
+    """The fields of Progress on a measured step: the metrics on its batch, and the gradient L2 norms before clipping by part."""
+    if step.measured is None:
+        return {}
+    counts, norms = (
+        step.measured[: 2 * len(batch.regions)],
+        torch.tensor(step.measured[2 * len(batch.regions) :]).float(),
+    )
+    clipped = 1.0 if config.grad_clip is None else max(1.0, step.grad_norm / config.grad_clip)
+    parts = _parts(named)
+    norms = norms * clipped
+    if not norms.isfinite().all():  # the squares overflow float32
         norms = torch.stack([get_total_norm([g.cpu().double() for g in grads]) for grads in parts.values()]) * clipped
-    return dict(zip(parts, norms.tolist(), strict=True))
+    return {"metrics": shares(counts, batch), "grad_norms": dict(zip(parts, norms.tolist(), strict=True))}

@@ -13,7 +13,7 @@ from engine.foundation.errors import error_in_words
 from engine.foundation.log import log_error, log_failure
 from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
 from engine.runs.folder import RunFolder
-from engine.runs.record_options import SNAPSHOT_NOW, RecordOptions
+from engine.runs.record_options import AHEAD, SNAPSHOT_NOW, RecordOptions
 from engine.runs.request import RunRequest
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ class LiveRun:
         for is not taken yet; the run then stays as it is."""
         if self.paused and self._allowed:
             raise BlockingIOError("A step that was asked for is not taken yet.")
+        self._settle()
         if self._state is not None:
             self.save()
         self._generator.close()  # where it has not begun, that from which it would go on is still there
@@ -116,7 +117,7 @@ class LiveRun:
         """Save the state of a run that has begun. Raises OSError where the disk does not take it, or where a step is taken but its
         event is not given yet."""
         assert self._state is not None
-        if self._state.step != self.step:
+        if self._state.step != self.step or self._ahead:
             raise BlockingIOError("The validation after the step is not over.")
         began = self._saved_at = self._clock()
         self._state.save(self.folder.state)
@@ -125,7 +126,13 @@ class LiveRun:
     @property
     def save_due(self) -> bool:
         """Whether it is time to save the state of a run that goes on: if its worker or the app ends, little of it is lost."""
-        if self.over or not self.request.is_saved or self._state is None or self._state.step != self.step:
+        if (
+            self.over
+            or not self.request.is_saved
+            or self._state is None
+            or self._state.step != self.step
+            or self._ahead
+        ):
             return False
         longest = max(SAVE_EVERY, SAVE_SHARE * self._save_cost)
         return self.step != self.saved_step and self._clock() - self._saved_at >= longest
@@ -169,6 +176,7 @@ class LiveRun:
     def pause(self) -> None:
         if not self.paused:
             self.paused = True
+            self._settle()
             self._take_snapshot()
         self.urgent = True
 
@@ -189,11 +197,16 @@ class LiveRun:
         self._note(Ended(max(self.step, self._repeats_to), "stopped"))
 
     def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
-        """Train until the slice is used up, the pace or a pause requires waiting, or the run is over; shorter in a ``hurry``."""
+        """Train until the slice is used up, the pace or a pause requires waiting, or the run is over; shorter in a ``hurry``. While a
+        device computes by itself, other runs have their turn."""
         began = self._clock()
         while not self.over:
+            if self._state is not None:
+                self._state.ahead = 1 if self.paused or self._interval or self.urgent else AHEAD
             event = self._next()
             now = self._clock()
+            if isinstance(event, Measuring) and event.on_device:
+                return
             if isinstance(event, Progress):
                 # A run that is behind its pace may catch up by one slice, not by its whole backlog.
                 paced = self._interval and not self.repeating
@@ -207,6 +220,8 @@ class LiveRun:
                     SNAPSHOT_EVERY, SNAPSHOT_SHARE * self._snapshot_cost
                 ):
                     self._take_snapshot()
+            if self._ahead:
+                continue
             if self.urgent or self.waiting or now < self.due:
                 return
             if now - began >= (min(seconds, SHORT_SLICE) if hurry() else seconds):
@@ -219,6 +234,18 @@ class LiveRun:
         self.urgent = self.urgent and not any(isinstance(event, Progress) for event in events)
         self._sent_at = self._clock()
         return events
+
+    @property
+    def _ahead(self) -> bool:
+        """Whether the state is ahead of the last event: steps are taken whose events are still to come."""
+        if isinstance(self._last, Measuring):
+            return self._last.on_device
+        return isinstance(self._last, Progress) and self._state is not None and self._state.step > self._last.step
+
+    def _settle(self) -> None:
+        """Give the events of the steps that are taken already."""
+        while self._ahead and not self.over:
+            self._next()
 
     def _take_snapshot(self) -> None:
         """Take a snapshot of the current model; only after a step, since nothing else changes the model."""

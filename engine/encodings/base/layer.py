@@ -15,8 +15,10 @@ pattern        the weights after it, of the same shape; each row sums to 1
 =============  ===================================================================
 """
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache, wraps
 from typing import ParamSpec, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -47,9 +49,33 @@ def cached_by_positions(*, maxsize: int) -> Callable[[Callable[P, T]], CachedFun
 
     def decorate(compute: Callable[P, T]) -> CachedFunction[P, T]:
         remembered = lru_cache(maxsize=maxsize)(torch.inference_mode(False)(compute))
-        return cast(CachedFunction[P, T], remembered)
+
+        @wraps(compute)
+        def given(*args: P.args, **kwargs: P.kwargs) -> T:
+            result = remembered(*args, **kwargs)  # type: ignore[arg-type]
+            if (kept := _KEPT.get()) is not None:
+                kept.append(result)
+            return result
+
+        given.cache_clear = remembered.cache_clear  # type: ignore[attr-defined]
+        return cast(CachedFunction[P, T], given)
 
     return decorate
+
+
+_KEPT = ContextVar[list[object] | None]("kept", default=None)
+
+
+@contextmanager
+def keeping_alive() -> Iterator[list[object]]:
+    """A list that gets all that remembered functions give inside the block. While it lives, so do these tensors, also when they are no
+    longer among the last results."""
+    kept: list[object] = []
+    before = _KEPT.set(kept)
+    try:
+        yield kept
+    finally:
+        _KEPT.reset(before)
 
 
 class PositionOutOfRange(ValueError):

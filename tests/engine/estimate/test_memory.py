@@ -139,7 +139,7 @@ def test_what_a_run_saves_and_keeps_is_predicted_to_the_byte(flat: dict[str, Any
     config = parse({"batch_size": 4, "device": "cpu", **flat})
     state, told = begin(config), predict(config)
     for _ in range(2):
-        batch = state.next_batch()
+        batch = state.upcoming(1)[0]
         seen = measure_memory(config, state.model, batch, state.optimizers)
         assert told.memory.saved == (seen.saved if has_formula(config) else None)
         loss_of(forward(state.model, batch).float(), batch.targets).backward()

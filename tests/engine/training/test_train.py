@@ -15,7 +15,8 @@ from engine.runs.events import Event, Failed, Finished, Progress, Snapshot, Star
 from engine.runs.record_options import SNAPSHOT_NOW
 from engine.runs.summary import run_summary
 from engine.training import snapshot as snapshots
-from engine.training.train import gradient_norm, prepare, train
+from engine.training.steps import gradient_norm
+from engine.training.train import prepare, train
 from tests.engine.workers.test_worker import numbers
 
 SHORT = RunConfig(steps=12, dropout=0.1, position_dropout=0.5, d_model=16)

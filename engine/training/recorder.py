@@ -1,0 +1,124 @@
+"""Recording a piece of work on a device once, so that it is repeated with one call: CUDA graphs.
+
+A graph repeats the kernels of the recorded work on the same addresses, without Python and without a launch for each of them.
+Source: NVIDIA, CUDA Programming Guide, CUDA Graphs; PyTorch documentation, CUDA semantics, CUDA Graphs.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from typing import Generic, Protocol, TypeVar
+
+import torch
+from torch import Tensor
+
+from engine.config.run_config import RunConfig
+from engine.encodings.base.layer import keeping_alive
+from engine.foundation.log import LOG
+
+T = TypeVar("T")
+Work = Callable[[], None]
+"""A piece of work that takes and gives nothing: it reads and writes tensors whose addresses stay."""
+
+
+class Recorder(Protocol):
+    """A device that records work. Tests drive the steps with a stand-in on the CPU."""
+
+    def active(self) -> AbstractContextManager[None]:
+        """Inside the block, work goes to the run's own queue on the device."""
+        ...
+
+    def record(self, work: Work) -> Work:
+        """Record ``work`` without doing it, and return a function that does it. It was done once before, inside :meth:`active`.
+        Raises RuntimeError where it cannot be recorded."""
+        ...
+
+    def staged(self, values: Tensor) -> Tensor:
+        """The values of a tensor on the CPU, to be copied to the device without waiting for it."""
+        ...
+
+
+class CudaRecorder:
+    """Records CUDA graphs for one run, on a stream of its own: the work of several runs overlaps on the device."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        self._pool = torch.cuda.graph_pool_handle()
+        self._kept: list[object] = []
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        outside = torch.cuda.current_stream(self._stream.device)
+        self._stream.wait_stream(outside)
+        with torch.cuda.stream(self._stream):
+            yield
+        outside.wait_stream(self._stream)
+
+    def record(self, work: Work) -> Work:
+        # Not torch.cuda.graph: it collects garbage and empties the allocator's cache each time, which other runs fill again.
+        graph = torch.cuda.CUDAGraph()
+        with keeping_alive() as read:  # cached masks and tables: the graph reads them at their addresses
+            graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
+            try:
+                work()
+            except BaseException:
+                with suppress(RuntimeError):
+                    graph.capture_end()
+                raise
+            graph.capture_end()
+        self._kept.append(read)
+        return graph.replay
+
+    def staged(self, values: Tensor) -> Tensor:
+        return values.pin_memory()
+
+
+class Repeated(Generic[T]):
+    """A computation that is done again and again on tensors that stay where they are. The first time it is done as it is, which makes what
+    lasts, such as masks; then it is recorded, and from then on repeated. Without a recorder it is always done as it is."""
+
+    def __init__(self, recorder: Recorder | None, compute: Callable[[], T]) -> None:
+        self._recorder, self._compute = recorder, compute
+        self._done = False
+        self._repeat: Work | None = None
+        self._given = list[T]()
+
+    def __call__(self) -> T:
+        """Do it, inside :meth:`Recorder.active`, and return what it gives: tensors that hold until the next time."""
+        if self._repeat is None and self._done and self._recorder is not None:
+            self._record(self._recorder)
+        self._done = True
+        if self._repeat is None:
+            return self._compute()
+        self._repeat()
+        return self._given[0]
+
+    def _record(self, recorder: Recorder) -> None:
+        def work() -> None:
+            self._given[:] = [self._compute()]
+
+        try:
+            self._repeat = recorder.record(work)
+        except RuntimeError as error:
+            LOG.warning(
+                "A GPU takes a step launch by launch, since it cannot be recorded: %s", str(error).splitlines()[0]
+            )
+            self._recorder = None
+
+
+def active(recorder: Recorder | None) -> AbstractContextManager[None]:
+    """:meth:`Recorder.active` where there is a recorder."""
+    return nullcontext() if recorder is None else recorder.active()
+
+
+def recorder_for(config: RunConfig, device: torch.device) -> tuple[Recorder | None, str]:
+    """The recorder for a run on a device, or None and the reason in a sentence; the reason is empty where the device has no graphs."""
+    if device.type != "cuda":
+        return None, ""
+    if config.optimizer == "muon":
+        return None, "Each step is launched by itself: Muon's update cannot be recorded as a CUDA graph."
+    if config.randomized_positions != 1:
+        return (
+            None,
+            "Each step is launched by itself: randomized positions differ in every step, and a CUDA graph repeats the same ones.",
+        )
+    return CudaRecorder(device), ""

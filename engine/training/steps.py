@@ -1,0 +1,312 @@
+"""Taking optimizer steps: one by one, or on a device that records its work several at a time, without waiting for it in between.
+
+A captured step is recorded once for each shape of a batch: forward pass, loss, backward pass, clipping and update. Its loss and gradient
+norm go to a list on the device, which is read after a few steps. Once a norm is not finite, the device updates nothing any more, so the
+weights stay those before the step that fails; that step is then taken again by itself, as it is on a CPU.
+"""
+
+import math
+from collections.abc import Callable, Collection, Generator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import clip_grads_with_norm_, get_total_norm
+
+from engine.runs.events import Measuring
+from engine.runs.record_options import AHEAD
+from engine.training.data import Batch
+from engine.training.device import RandomStates
+from engine.training.evaluation import forward, loss_of
+from engine.training.optimizers import learning_rate_at, set_learning_rate
+from engine.training.recorder import Recorder, Repeated
+from engine.training.state import TrainingState
+
+AHEAD_SECONDS = 0.01
+"""The most seconds of steps that are handed to a device before their numbers are read."""
+MOST_PROGRAMS = 64
+"""The most shapes of batches for which a step is recorded."""
+
+
+Shape = tuple[tuple[str, tuple[int, ...]], ...]
+"""The names and shapes of a batch's tensors."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One optimizer step, or one that was not taken because its gradient is not finite."""
+
+    number: int
+    """Counted from 1."""
+    rate: float
+    loss: float
+    grad_norm: float
+    """The global L2 norm of the gradient before clipping."""
+    tokens_per_second: float
+    measured: list[float] | None = None
+    """The numbers of :attr:`Recording.measure`, at its steps."""
+    validated: list[float] | None = None
+    """The numbers of :attr:`Recording.validate`, at its steps."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """A step's batch and its logits, both on the device."""
+
+    batch: Batch
+    logits: Tensor
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What to compute on the device beside some steps. It changes neither weights nor gradients, and does not wait for the device."""
+
+    measure: Callable[[Read], Tensor]
+    """From the step's batch and logits, and the parameters' gradients; [number]."""
+    measured_at: Collection[int]
+    validate: Callable[[], Tensor]
+    """From the model after the step, [number]."""
+    validated_at: Collection[int]
+
+
+class Steps(Protocol):
+    """A way of taking steps."""
+
+    last: Batch
+    """The batch of the last step, on the device."""
+
+    def take(self, most: int) -> Generator[Measuring, None, list[Step]]:
+        """Take the next steps, at least one and at most ``most``. If the gradient of one is not finite, it is the last of them, and not
+        counted."""
+        ...
+
+
+def steps_of(state: TrainingState, recording: Recording) -> Steps:
+    if state.recorder is None:
+        return SingleSteps(state, recording)
+    return CapturedSteps(state, recording, state.recorder)
+
+
+class SingleSteps:
+    """Steps that are taken one by one; the program waits for each."""
+
+    last: Batch
+
+    def __init__(self, state: TrainingState, recording: Recording) -> None:
+        self._state, self._recording = state, recording
+        self._parameters = trainable(state.model)
+
+    def take(self, most: int) -> Generator[Measuring, None, list[Step]]:
+        yield from ()
+        return [self.take_one()]
+
+    def take_one(self) -> Step:
+        began, state, parameters, extra = perf_counter(), self._state, self._parameters, self._recording
+        batch = state.upcoming(1)[0].to(state.device)  # first: after pre-training the optimizers are others
+        self.last, number, config = batch, state.step + 1, state.config
+        rate = learning_rate_at(config, number)
+        set_learning_rate(state.optimizers, rate)
+        with random_state(state):
+            logits, loss = gradients(state.model, parameters, batch)
+        norm = gradient_norm(parameters)
+        if not math.isfinite(norm):
+            return Step(number, rate, loss.item(), norm, 0.0)
+        if config.grad_clip is not None:
+            clip_grads_with_norm_(parameters, config.grad_clip, torch.tensor(norm, device=state.device))
+        for optimizer in state.optimizers:
+            optimizer.step()
+        state.count(1, perf_counter() - began)
+        measured = extra.measure(Read(batch, logits)).tolist() if number in extra.measured_at else None
+        validated = extra.validate().tolist() if number in extra.validated_at else None
+        return Step(number, rate, loss.item(), norm, state.seen / state.busy, measured, validated)
+
+
+@dataclass(frozen=True)
+class Program:
+    """The recorded step on batches of one shape."""
+
+    queue: dict[str, Tensor]
+    """The tensors of the batches that were handed over, each [AHEAD, ...]."""
+    step: Repeated[tuple[Read, list[Tensor | None]]]
+    """Takes the step on the next batch of the queue; gives it with its logits, and the gradients."""
+    measure: Repeated[Tensor]
+
+
+class CapturedSteps:
+    """Steps that a device has recorded."""
+
+    last: Batch
+
+    def __init__(self, state: TrainingState, recording: Recording, recorder: Recorder) -> None:
+        device = state.device
+        self._state, self._recording, self._recorder = state, recording, recorder
+        self._parameters = trainable(state.model)
+        self._rates, self._results = torch.zeros(AHEAD, device=device), torch.zeros(2, AHEAD, device=device)
+        self._place = torch.zeros(
+            1, dtype=torch.long, device=device
+        )  # of the next step among those that were handed over
+        self._rate, self._failed = torch.zeros((), device=device), torch.zeros((), device=device)
+        self._validate = Repeated(recorder, recording.validate)
+        self._programs: dict[Shape, Program] = {}
+        self._optimizers: list[torch.optim.Optimizer] = []
+        self._seconds = AHEAD_SECONDS
+
+    def take(self, most: int) -> Generator[Measuring, None, list[Step]]:
+        state, began = self._state, perf_counter()
+        batches = state.upcoming(min(most, AHEAD, max(1, int(AHEAD_SECONDS / self._seconds))))
+        if state.optimizers is not self._optimizers:
+            self._prepare(state.optimizers)
+        first, random_states = state.step + 1, list[RandomStates | None]()
+        rates = [learning_rate_at(state.config, first + place) for place in range(len(batches))]
+        with self._recorder.active():
+            programs = self._hand_over(batches, rates)
+            extra = [self._take(program, first + place, random_states) for place, program in enumerate(programs)]
+        state.upcoming(2 * len(batches))  # drawn while the device computes
+        try:
+            yield Measuring(state.step, on_device=True)
+        finally:  # the device reads these tensors, also where the caller ends the run now
+            with self._recorder.active():
+                losses, norms = self._results.tolist()
+        good = next((place for place in range(len(batches)) if not math.isfinite(norms[place])), len(batches))
+        seconds = perf_counter() - began
+        self._seconds = seconds / len(batches)
+        state.count(good, seconds)
+        taken = [
+            Step(first + i, rates[i], losses[i], norms[i], state.seen / state.busy, *map(_numbers, extra[i]))
+            for i in range(good)
+        ]
+        if good < len(batches):
+            taken.append(self._again(random_states[good]))
+        return taken
+
+    def _again(self, random_states: RandomStates | None) -> Step:
+        """Take the step that failed by itself. Its gradient may be finite after all: on the device its squares overflow sooner."""
+        self._failed.zero_()
+        if self._state.dropout is not None and random_states is not None:
+            self._state.dropout.states = random_states
+        single = SingleSteps(self._state, self._recording)
+        step = single.take_one()
+        self.last = single.last
+        return step
+
+    def _prepare(self, optimizers: list[torch.optim.Optimizer]) -> None:
+        """Let the optimizers read their rate from the device, and leave out the update where the gradient is not finite."""
+        self._optimizers, self._programs = optimizers, {}
+        for optimizer in optimizers:  # these two are how torch.amp.GradScaler tells a fused optimizer
+            optimizer.found_inf, optimizer.grad_scale = self._failed, None  # type: ignore[attr-defined]
+            for group in optimizer.param_groups:
+                group |= {"lr": self._rate, "fused": True}
+                if "capturable" in group:
+                    group["capturable"] = self._state.device.type == "cuda"
+
+    def _hand_over(self, batches: Sequence[Batch], rates: Sequence[float]) -> list[Program]:
+        """Put batches and learning rates into their queues on the device; the program of each batch."""
+        self._place.zero_()
+        self._rates[: len(rates)].copy_(self._recorder.staged(torch.tensor(rates)), non_blocking=True)
+        shapes = [shape_of(batch) for batch in batches]
+        for shape in dict.fromkeys(shapes):
+            own = next(batch for batch, other in zip(batches, shapes, strict=True) if other == shape)
+            if shape not in self._programs:
+                self._programs[shape] = self._program(own)
+            program = self._programs[shape]
+            for name in own.tensors:
+                rows = [
+                    getattr(batch if other == shape else own, name)
+                    for batch, other in zip(batches, shapes, strict=True)
+                ]
+                program.queue[name][: len(rows)].copy_(self._recorder.staged(torch.stack(rows)), non_blocking=True)
+        return [self._programs[shape] for shape in shapes]
+
+    def _program(self, batch: Batch) -> Program:
+        device, parameters = self._state.device, self._parameters
+        recorder = self._recorder if len(self._programs) < MOST_PROGRAMS else None
+        queue = {
+            name: torch.zeros(AHEAD, *value.shape, dtype=value.dtype, device=device)
+            for name, value in batch.tensors.items()
+        }
+        given = list[Read]()
+
+        def step() -> tuple[Read, list[Tensor | None]]:
+            own = batch.having({name: rows.index_select(0, self._place).squeeze(0) for name, rows in queue.items()})
+            given[:] = [Read(own, self._step(own))]
+            return given[0], [parameter.grad for parameter in parameters]
+
+        return Program(queue, Repeated(recorder, step), Repeated(recorder, lambda: self._recording.measure(given[0])))
+
+    def _take(
+        self, program: Program, number: int, random_states: list[RandomStates | None]
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """Hand one step to the device, with what is recorded beside it."""
+        dropout, extra = self._state.dropout, self._recording
+        random_states.append(None if dropout is None else dropout.states)
+        with random_state(self._state):
+            read, grads = program.step()
+        self.last = read.batch
+        for parameter, grad in zip(self._parameters, grads, strict=True):
+            parameter.grad = grad
+        measured = program.measure().clone() if number in extra.measured_at else None
+        validated = self._validate().clone() if number in extra.validated_at else None
+        return measured, validated
+
+    def _step(self, batch: Batch) -> Tensor:
+        """The work of one step on the device, without waiting for it; returns the logits."""
+        config, parameters = self._state.config, self._parameters
+        logits, loss = gradients(self._state.model, parameters, batch)
+        norm = total_norm(parameters)
+        self._failed.copy_(torch.maximum(self._failed, (~norm.isfinite()).float()))
+        self._rate.copy_(self._rates.index_select(0, self._place).squeeze(0))
+        if config.grad_clip is not None:
+            clip_grads_with_norm_(parameters, config.grad_clip, norm)
+        for optimizer in self._state.optimizers:
+            optimizer.step()
+        self._results.index_copy_(1, self._place, torch.stack([loss.detach(), norm])[:, None])
+        self._place += 1
+        return logits.detach()
+
+
+def _numbers(values: Tensor | None) -> list[float] | None:
+    return None if values is None else values.tolist()
+
+
+def trainable(model: nn.Module) -> list[nn.Parameter]:
+    return [parameter for parameter in model.parameters() if parameter.requires_grad]
+
+
+def random_state(state: TrainingState) -> AbstractContextManager[None]:
+    """Inside the block, torch's random numbers are the run's own."""
+    return nullcontext() if state.dropout is None else state.dropout.active()
+
+
+def gradients(model: nn.Module, parameters: Sequence[nn.Parameter], batch: Batch) -> tuple[Tensor, Tensor]:
+    """Compute the gradients of a batch; returns its logits and its loss."""
+    logits = forward(model, batch)
+    loss = loss_of(logits.float(), batch.targets)
+    for parameter in parameters:  # zero_grad would walk over all modules to find them
+        parameter.grad = None
+    loss.backward()  # type: ignore[no-untyped-call]
+    return logits, loss
+
+
+def total_norm(parameters: Sequence[nn.Parameter]) -> Tensor:
+    """The global L2 norm of the gradients, in float32 so that half precision does not overflow while summing."""
+    return get_total_norm(
+        [p.grad if p.grad.dtype == torch.float32 else p.grad.float() for p in parameters if p.grad is not None]
+    )
+
+
+def gradient_norm(parameters: Sequence[nn.Parameter]) -> float:
+    """The same as a number. The squares of a gradient above 1e19 overflow float32 although the gradient itself is finite; the sum is
+    then in float64."""
+    norm = float(total_norm(parameters))
+    return (
+        norm
+        if math.isfinite(norm)
+        else float(get_total_norm([p.grad.cpu().double() for p in parameters if p.grad is not None]))
+    )
+
+
+def shape_of(batch: Batch) -> Shape:
+    return tuple((name, tuple(value.shape)) for name, value in batch.tensors.items())
