@@ -1,0 +1,274 @@
+"""Captured steps give the events of single ones: same numbers, same failure, also when paused, saved and resumed in between. A stand-in
+on the CPU takes the place of a GPU's recorder."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from engine.config.run_config import RunConfig, parse
+from engine.encodings import ENCODINGS
+from engine.runs.events import ARRAYS, Event, Failed, Finished, Measuring, Progress, Snapshot
+from engine.runs.folder import RunFolder
+from engine.runs.record_options import AHEAD, SNAPSHOT_NOW
+from engine.runs.request import RunRequest
+from engine.training.recorder import Recorder, Repeated, recorder_for
+from engine.training.state import TrainingState
+from engine.training.train import begin, train
+from engine.workers.live_run import LiveRun, Training
+from tests.engine.training.test_state import CONFIGS, SMALL
+
+CLOSE = 1e-5
+"""The largest relative difference of two losses: a fused update rounds its learning rate to float32."""
+
+
+@dataclass
+class StandIn:
+    """Repeats recorded work on the CPU, and counts. With ``refuses``, it records nothing."""
+
+    refuses: bool = False
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        self.counts["active"] += 1
+        yield
+
+    def record(self, work: Callable[[], None]) -> Callable[[], None]:
+        if self.refuses:
+            raise RuntimeError("This cannot be recorded.\nA second line.")
+        self.counts["recorded"] += 1
+
+        def repeat() -> None:
+            self.counts["repeated"] += 1
+            work()
+
+        return repeat
+
+    def staged(self, values: Tensor) -> Tensor:
+        return values
+
+
+def captured_state(config: RunConfig, recorder: Recorder | None = None, ahead: int = AHEAD) -> TrainingState:
+    state = begin(config)
+    state.recorder, state.ahead = recorder or StandIn(), ahead
+    return state
+
+
+def events_of(config: RunConfig, state: TrainingState | None = None) -> list[Event]:
+    state = state or begin(config)
+    return [event for event in train(config, state=state) if not isinstance(event, Measuring)]
+
+
+def assert_alike(one: list[Event], other: list[Event]) -> None:
+    """The same events, their numbers close, their arrays too: Adam also moves weights whose gradient is rounding, as of a bias that
+    softmax takes out."""
+    assert [type(event) for event in one] == [type(event) for event in other]
+    for a, b in zip(one, other, strict=True):
+        if isinstance(a, Progress) and isinstance(b, Progress):
+            assert (a.step, a.learning_rate) == (b.step, b.learning_rate)
+            assert b.loss == pytest.approx(a.loss, rel=CLOSE, nan_ok=True)
+            assert b.grad_norm == pytest.approx(a.grad_norm, rel=1e-3)
+            assert (a.grad_norms is None, a.validation is None) == (b.grad_norms is None, b.validation is None)
+            assert b.metrics == pytest.approx(a.metrics, abs=0.02)
+            assert (b.grad_norms or {}) == pytest.approx(a.grad_norms or {}, rel=1e-2, abs=1e-6)
+            assert (b.validation or {}) == pytest.approx(a.validation or {}, rel=1e-2, abs=0.02, nan_ok=True)
+        if isinstance(a, Snapshot) and isinstance(b, Snapshot):
+            assert a.step == b.step
+            for group in ARRAYS:
+                assert getattr(a, group).keys() == getattr(b, group).keys()
+                for name, array in getattr(a, group).items():
+                    np.testing.assert_allclose(getattr(b, group)[name], array, rtol=5e-2, atol=2e-2)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, own in CONFIGS.items()
+        if {"optimizer": "muon", "randomized_positions": 4}.items().isdisjoint(own.items())
+    ],
+)
+def test_captured_steps_give_the_events_of_single_ones(name: str) -> None:
+    config, recorder = parse({**SMALL, **CONFIGS[name]}), StandIn()
+    assert_alike(events_of(config), events_of(config, captured_state(config, recorder)))
+    assert recorder.counts["recorded"] >= 3, "a step, what is measured beside it, and a validation"
+    assert recorder.counts["repeated"] > config.steps
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_they_do_so_with_every_encoding(encoding: str) -> None:
+    config = parse({**SMALL, "steps": 8, "task": "k_back", "n_layers": 2, "pos_encoding": encoding})
+    assert_alike(events_of(config), events_of(config, captured_state(config)))
+
+
+def test_there_is_a_recorded_step_for_each_length_and_the_first_of_each_is_taken_as_it_is() -> None:
+    config, recorder = parse({**SMALL, "task": "k_back", "min_seq_len": 5, "steps": 60}), StandIn()
+    events = events_of(config, captured_state(config, recorder))
+    assert_alike(events_of(config), events)
+    steps_of_four_lengths, validation, probe = 4, 1, 1
+    measured = recorder.counts["recorded"] - steps_of_four_lengths - validation - probe
+    assert 0 <= measured <= 4, "lengths whose steps were measured twice or more"
+
+
+def test_what_cannot_be_recorded_is_computed_as_it_is_and_the_log_says_why(caplog: pytest.LogCaptureFixture) -> None:
+    config, recorder = parse({**SMALL, "steps": 8}), StandIn(refuses=True)
+    assert_alike(events_of(config), events_of(config, captured_state(config, recorder)))
+    assert "This cannot be recorded." in caplog.text
+    assert "A second line." not in caplog.text
+
+
+def failing_at(step: int, state: TrainingState) -> TrainingState:
+    """The state of a run whose embedding gives NaN for the batch of one step."""
+    bad = begin(state.config).upcoming(step)[-1].inputs
+
+    def spoil(_: object, given: tuple[Tensor], vectors: Tensor) -> Tensor:
+        return vectors * (float("nan") if torch.equal(given[0], bad) else 1.0)
+
+    state.model.embedding.register_forward_hook(spoil)  # type: ignore[union-attr,arg-type,operator]
+    return state
+
+
+@pytest.mark.parametrize("own", [{}, {"dropout": 0.2}, {"optimizer": "sgd"}, {"grad_clip": None}], ids=str)
+@pytest.mark.parametrize("step", [1, 2, 9, 20])
+def test_a_failure_among_steps_that_were_handed_over_together_is_told_as_if_each_had_been_taken_alone(
+    own: dict[str, Any], step: int
+) -> None:
+    config = parse({**SMALL, **own})
+    states = failing_at(step, begin(config)), failing_at(step, captured_state(config))
+    single, captured = (events_of(config, state) for state in states)
+    assert_alike(single, captured)
+    assert isinstance(captured[-1], Failed)
+    assert captured[-1].step == step
+    assert vars(captured[-1]) == vars(single[-1]), "the same step, layer, tensor and remedy"
+    one, other = (state.model.state_dict() for state in states)
+    for name in one.keys() - {"stack.blocks.0.attention.k.bias"}:  # its gradient is rounding: softmax takes it out
+        torch.testing.assert_close(other[name], one[name], rtol=1e-3, atol=1e-4, msg=f"{name} is as before the step")
+
+
+def test_the_events_of_steps_that_are_ahead_follow_without_a_pause_and_at_most_as_many_as_allowed() -> None:
+    config, most = parse({**SMALL, "steps": 40}), 5
+    state, ahead = captured_state(config, ahead=most), set[int]()
+    for event in train(config, state=state):
+        if isinstance(event, Progress):
+            ahead.add(state.step - event.step)
+    assert max(ahead) in range(1, most)
+    single = captured_state(config, ahead=1)
+    assert {single.step - event.step for event in train(config, state=single) if isinstance(event, Progress)} == {0}
+
+
+# In a worker
+
+
+def live_run(config: RunConfig, folder: Path, recorder: StandIn, *, seen: int | None = None, **request: Any) -> LiveRun:
+    def begin_captured(config: RunConfig, prediction: None) -> TrainingState:
+        return captured_state(config, recorder, ahead=1)
+
+    training = cast(Training, SimpleNamespace(begin=begin_captured, train=train))
+    return LiveRun("run", RunRequest(config, **request), None, training, RunFolder(folder), seen)
+
+
+def steps_in(events: list[Event]) -> list[int]:
+    return [event.step for event in events if isinstance(event, Progress)]
+
+
+def test_a_run_gives_other_runs_their_turn_while_the_device_computes(tmp_path: Path) -> None:
+    run = live_run(parse({**SMALL, "steps": 200}), tmp_path, StandIn())
+    turns = 0
+    while not run.over:
+        run.advance()
+        turns += 1
+        run.deliver()
+    assert turns >= 200 / AHEAD
+
+
+def test_a_pause_shows_the_model_at_the_last_event_and_single_steps_are_single(tmp_path: Path) -> None:
+    run = live_run(parse({**SMALL, "steps": 200}), tmp_path, StandIn())
+    while run.step < 30:
+        run.advance()
+        run.deliver()
+    run.advance()  # hands steps over
+    run.pause()
+    events = run.deliver()
+    assert isinstance(events[-1], Snapshot)
+    assert events[-1].step == run.step
+    run.save()
+    assert run.saved_step == run.step, "no step is ahead of the events"
+    before = run.step
+    for expected in (before + 1, before + 2):
+        run.allow_step()
+        while not run.waiting:
+            run.advance()
+        assert run.step == expected
+    assert steps_in(run.deliver()) == [before + 1, before + 2]
+
+
+@pytest.mark.parametrize("config", [{}, {"dropout": 0.3}, {"min_seq_len": 5, "task": "k_back"}], ids=str)
+def test_a_run_that_is_suspended_while_the_device_computes_goes_on_as_if_it_had_not(
+    tmp_path: Path, config: dict[str, Any]
+) -> None:
+    own = parse({**SMALL, **config, "steps": 60})
+    whole = events_of(own, captured_state(own))
+    first = live_run(own, tmp_path, StandIn())
+    given = list[Event]()
+    while first.step < 20:
+        first.advance()
+        given += first.deliver()
+    first.advance()
+    first.suspend()
+    given += first.deliver()
+    second = live_run(own, tmp_path, StandIn(), seen=first.step)
+    while not second.over:
+        second.advance()
+        given += second.deliver()
+    assert steps_in(given) == list(range(1, own.steps + 1))
+    losses = {event.step: event.loss for event in given if isinstance(event, Progress)}
+    assert losses == pytest.approx({e.step: e.loss for e in whole if isinstance(e, Progress)}, rel=CLOSE)
+    assert isinstance(given[-1], Finished)
+
+
+# The recorder
+
+
+def test_a_computation_is_done_then_recorded_then_repeated() -> None:
+    recorder, done = StandIn(), list[int]()
+
+    def compute() -> Tensor:
+        done.append(1)
+        return torch.tensor(len(done))
+
+    repeated = Repeated(recorder, compute)
+    assert [int(repeated()) for _ in range(4)] == [1, 2, 3, 4]
+    assert dict(recorder.counts) == {"recorded": 1, "repeated": 3}
+    alone = Repeated(None, compute)
+    assert [int(alone()) for _ in range(3)] == [5, 6, 7]
+
+
+def test_a_snapshot_may_be_asked_for_between_steps() -> None:
+    config = parse({**SMALL, "steps": 12})
+    training = train(config, state=captured_state(config, ahead=1))
+    asked = [training.send(SNAPSHOT_NOW) for event in training if isinstance(event, Progress) and event.step in (3, 7)]
+    assert [event.step for event in asked if isinstance(event, Snapshot)] == [3, 7]
+
+
+def test_a_cpu_records_nothing_and_what_a_gpu_cannot_record_is_told() -> None:
+    assert recorder_for(parse({}), torch.device("cpu")) == (None, "")
+    for own, named in (({"optimizer": "muon"}, "Muon"), ({"randomized_positions": 4}, "randomized positions")):
+        recorder, why = recorder_for(parse(own), torch.device("cuda"))
+        assert recorder is None
+        assert named in why
+
+
+def test_the_stand_in_is_a_recorder() -> None:
+    recorder: Recorder = StandIn()
+    context: AbstractContextManager[None] = recorder.active()
+    with context:
+        assert int(recorder.staged(torch.tensor(3))) == 3
