@@ -85,6 +85,7 @@ AIMS = [
     Aim(steps.PART, NAMES[-1], steps.OURS_MIXED, 1.1, steps.COMPILED),
     *(Aim(steps.PART, name, steps.RECORDED, 1.1) for name in NAMES),
     *(Aim(pooled.SEEDS_PART, name, pooled.EIGHT, 2, pooled.ONE) for name in NAMES[:2]),
+    *(Aim(pooled.SEEDS_PART, name, pooled.STEP_OF[1], 2, pooled.STEP_OF[0]) for name in NAMES[:2]),
     *(
         Aim(pooled.ISSUE_PART, pooled.issue_row(where, FULL.issue_seeds), pooled.SECONDS, 3)
         for where in ("auto", "cuda")

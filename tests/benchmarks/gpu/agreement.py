@@ -10,7 +10,7 @@ from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
 from engine.runs.events import Progress
 from engine.tasks import TASKS
-from tests.benchmarks.gpu.steps import allowed, events_of
+from tests.benchmarks.gpu.steps import MIXED, allowed, events_of
 from tests.benchmarks.gpu.table import Notebook
 
 PART, ON_CPU, EAGER, TO_LOOK_AT = "agreement", "the device and the CPU", "captured and eager", "to look at"
@@ -24,6 +24,7 @@ SETTINGS = (
     {"attention_score": "additive", "attention_impl": "materialised"}, {"attention_impl": "materialised"}, {"norm": "post"},
     {"optimizer": "muon"}, {"dtype": "bfloat16"}, {"dropout": 0.1}, {"share_layers": True}, {"tie_embeddings": True},
     {"randomized_positions": 4}, {"position_dropout": 0.2}, {"label_noise": 0.1},
+    *([{"dtype": MIXED}] if allowed(dtype=MIXED) else []),
 )  # fmt: skip
 
 Cases = Mapping[str, Mapping[str, object]]

@@ -17,6 +17,7 @@ from tests.benchmarks.gpu.steps import setting_of
 from tests.benchmarks.gpu.table import Notebook
 
 SEEDS_PART, ISSUE_PART, CLASS_PART, ISSUE = "seeds", "issue", "class", "missing-mask"
+STEP_OF = "one seed (ms per step)", "eight seeds (ms per step)"
 ONE, EIGHT, SECONDS, FIRST = "one seed (s)", "eight seeds (s)", "seconds", "the first time (s)"
 FIRST_POINT, PRESSED = "the last first point (s)", "visitors who press Train at once"
 SEEDS = 8
@@ -35,16 +36,20 @@ def seconds(pool: Pool, configs: Iterable[RunConfig]) -> float:
 
 
 def measure_seeds(notes: Notebook, pool: Pool, size: Size, steps: int, device: str, repeats: int) -> None:
-    """One seed and eight of them, in turns; each repeat has seeds of its own."""
+    """One seed and eight of them, in turns; each repeat has seeds of its own. A step's time, without start and end of the runs, is the
+    difference to runs of three times as many steps."""
     config = setting_of(size, steps, device)
 
     def both() -> dict[str, float]:
-        took: dict[str, list[float]] = {ONE: [], EIGHT: []}
+        took: dict[int, list[float]] = {1: [], SEEDS: []}
         for repeat in range(repeats):
-            seeded = [config.replace(seed=SEEDS * repeat + seed) for seed in range(SEEDS)]
-            took[ONE].append(seconds(pool, seeded[:1]))
-            took[EIGHT].append(seconds(pool, seeded))
-        return {name: statistics.median(each) for name, each in took.items()}
+            for number, each in took.items():
+                each.append(seconds(pool, [config.replace(seed=SEEDS * repeat + seed) for seed in range(number)]))
+        longer = [config.replace(steps=3 * steps, seed=seed) for seed in range(SEEDS)]
+        one, eight = map(statistics.median, took.values())
+        further = seconds(pool, longer[:1]) - one, seconds(pool, longer) - eight
+        each_step = (1e3 * more / (2 * steps) for more in further)
+        return {ONE: one, EIGHT: eight, **dict(zip(STEP_OF, each_step, strict=True))}
 
     notes.measure(SEEDS_PART, str(size), EIGHT, both)
 

@@ -24,11 +24,11 @@ from tests.benchmarks.gpu.table import Notebook
 
 PART, ROW = "mixed", "random runs"
 UNEXPLAINED, LOST = "failed for no reason of their own", "workers lost"
-ON_A_WORKER, AT_ONCE, VISITORS = 6, 10, 5
-"""The runs that a worker takes, those that are submitted at once, so that some wait and paused ones are suspended, and their owners."""
+ON_THE_WORKER, AT_ONCE, VISITORS = 5, 10, 5
+"""The runs that the one worker takes, those that go or wait at once, so that paused ones are suspended, and their owners."""
 TOO_HIGH = 10.0
 """The learning rate of the runs that are meant to fail."""
-ACTIONS = {"pause": 6, "step": 4, "resume": 8, "set pace": 2, "stop": 1, "leave": 1, "come back": 2}
+ACTIONS = {"pause": 6, "step": 4, "resume": 8, "set pace": 2, "stop": 0.2, "leave": 1, "come back": 2}
 """What is done next, and how often beside the others."""
 CHOICES: Mapping[str, tuple[object, ...]] = {
     "task": ("reverse", "copy", "k_back", "recall", "parity", "shakespeare_chars"),
@@ -68,7 +68,7 @@ class Soak:
             while len(live := [run for run in self.runs if run.live]) < AT_ONCE:
                 self.submit(pool)
             self.act(pool, self.draw.choice(live) if live else self.runs[-1])
-            time.sleep(self.draw.uniform(0, 0.1))
+            time.sleep(self.draw.uniform(0, 0.3))
         self.here.update(visitor.id for visitor in self.visitors)
         while going := [run for run in self.runs if run.live]:
             for run in going:
@@ -141,7 +141,7 @@ def measure_soak(notes: Notebook, folder: Path, device: str, seconds: float) -> 
     wrong = list[str]()
 
     def play() -> dict[str, float]:
-        with Pool(Runs(folder), Limits(runs_per_worker=ON_A_WORKER), here=lambda one: one in soak.here) as pool:
+        with Pool(Runs(folder), Limits(runs_per_worker=ON_THE_WORKER), 1, here=lambda one: one in soak.here) as pool:
             pool.wait_until_ready(300)
             soak.play(pool, seconds)
             lost = len(soak.pids) - pool.machines.slots
