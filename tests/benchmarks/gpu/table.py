@@ -36,25 +36,23 @@ class Aim:
     most: float
     over: str = ""
 
-    def reached(self, cells: Iterable[Cell]) -> float | None:
-        """None where it was not measured."""
-        row = {cell.column: cell.value for cell in cells if (cell.part, cell.row) == (self.part, self.row)}
-        value, unit = row.get(self.column), row.get(self.over) if self.over else 1
-        return (
-            None if value is None or unit is None or isinstance(value, str) or isinstance(unit, str) else value / unit
-        )
-
     def line(self, cells: Iterable[Cell]) -> str:
-        reached = self.reached(cells)
+        """A line of the table of aims; empty where nobody tried to measure it."""
+        row = {cell.column: cell.value for cell in cells if (cell.part, cell.row) == (self.part, self.row)}
+        if self.column not in row:
+            return ""
+        value, unit = row[self.column], row.get(self.over, "") if self.over else 1
+        known = not isinstance(value, str) and not isinstance(unit, str) and unit > 0
+        met = known and value / unit <= self.most
         name = f"{self.row}: {self.column}{f' / {self.over}' if self.over else ''}"
-        told = "not measured" if reached is None else f"{reached:.3g} | {'yes' if reached <= self.most else '**no**'}"
-        return f"| {name} | {self.most:g} | {told} |\n"
+        told = f"{value / unit:.3g}" if known else "not measured"
+        return f"| {name} | {self.most:g} | {told} | {'yes' if met else '**no**'} |\n"
 
 
 def markdown(machine: str, cells: Sequence[Cell], titles: Mapping[str, str], aims: Iterable[Aim] = ()) -> str:
     """The machine, a table for each part, and the aims that were measured."""
     tables = [table(title, [cell for cell in cells if cell.part == part]) for part, title in titles.items()]
-    lines = [aim.line(cells) for aim in aims if aim.reached(cells) is not None]
+    lines = [line for aim in aims if (line := aim.line(cells))]
     reached = [f"| aim | at most | measured | met |\n|---|--:|--:|---|\n{''.join(lines)}"] if lines else []
     return "\n".join([f"{machine}\n", *filter(None, tables), *reached])
 
