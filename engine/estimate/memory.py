@@ -6,6 +6,9 @@ against autograd's saved tensors in ``tests/engine/estimate/test_memory.py``.
 
 For one pre-LN block with N = batch x length T and d_ff = f d_model it comes to 4[(8 + 2f) N d + 4 N + batch h T^2] with
 GELU, (8 + f) with ReLU; fused attention has T for T^2.
+
+In mixed precision (:mod:`engine.model.precision`) what products read and give takes two bytes; the inputs and statistics of norms
+and the pattern take four; and each product keeps a rounded copy of its weights, as autocast makes it.
 """
 
 from collections import Counter
@@ -15,7 +18,7 @@ from math import prod
 
 from engine.config.run_config import RunConfig
 from engine.encodings.base import EncodingSettings
-from engine.settings.costs import BYTES, Memory, Shape, StackShape, dense_shapes
+from engine.settings.costs import BYTES, MIXED, WEIGHT_BYTES, Memory, Shape, StackShape, dense_shapes
 
 STATISTIC = 4
 """Bytes of a log-sum-exp, a log-probability or a count of answers: float32 at any precision."""
@@ -90,7 +93,7 @@ def predict_memory(
     ``saved`` and ``scores`` are None where they depend on the kernel that the library chooses (:func:`has_formula`).
     ``padded``: whether the batch has a padding mask. ``cut_targets``: whether its targets do not lie side by side in memory.
     """
-    size = BYTES[config.dtype]
+    size = WEIGHT_BYTES[config.dtype]
     shapes = list(parameter_shapes(config, n_tokens=n_tokens, n_outputs=n_outputs, max_positions=max_positions))
     parameters = size * sum(prod(shape) for _, shape in shapes)
     saved = scores = None
@@ -134,7 +137,7 @@ def runs_fused(config: RunConfig) -> bool:
 
 def _optimizer_bytes(config: RunConfig, shapes: list[tuple[str, Shape]]) -> int:
     """The optimizer's state. AdamW: two numbers per parameter and a float32 step count per tensor; Muon: one, for block matrices."""
-    size = BYTES[config.dtype]
+    size = WEIGHT_BYTES[config.dtype]
     if config.optimizer == "sgd":
         return 0
     total = 0
@@ -167,6 +170,7 @@ class _SavedBytes:
 
     def __post_init__(self) -> None:
         self.size = BYTES[self.config.dtype]
+        self.wide = WEIGHT_BYTES[self.config.dtype]
         self.width = self.config.n_heads * self.config.head_width
         self.drops = self.config.dropout > 0
         self.own = self.config.encoding_settings
@@ -175,10 +179,16 @@ class _SavedBytes:
     def add(self, *factors: int) -> None:
         self.bytes += prod(factors)
 
+    def _weights(self, inputs: int, outputs: int) -> None:
+        """The copy of its weights that a linear layer keeps in mixed precision, also where layers share them."""
+        if self.config.dtype == MIXED:
+            self.add(inputs, outputs, self.size)
+
     def step(self, length: int, source_length: int | None, n_outputs: int) -> None:
         self.stack(length, source_length, causal=self.config.causal)
         if source_length is not None:
             self.stack(source_length, None, causal=False)
+        self._weights(self.config.d_model, n_outputs)
         self.add(STATISTIC, self.batch, length, n_outputs)  # log-probabilities
 
     def stack(self, length: int, source_length: int | None, *, causal: bool) -> None:
@@ -203,6 +213,7 @@ class _SavedBytes:
                 self._branch(tokens)
                 # The input of "down"; GELU also saves its own input.
                 self.add(2 if c.activation == "gelu" else 1, tokens, c.mlp_width, self.size)
+                self._weights(2 * c.d_model, c.mlp_width)
         if c.norm == "pre":
             self._norm(tokens)
         self.add(tokens, c.d_model, self.size)  # the input of the head or of cross-attention
@@ -217,18 +228,19 @@ class _SavedBytes:
 
     def _norm(self, tokens: int) -> None:
         """A layer norm's input, mean and deviation."""
-        self.add(tokens, self.config.d_model, self.size)
-        self.add(2, tokens, self.size)
+        self.add(tokens, self.config.d_model, self.wide)
+        self.add(2, tokens, self.wide)
 
     def _attention(self, length: int, keys: int, *, masked: bool, cross: bool) -> None:
         c, queries = self.config, self.batch * length
+        self._weights(4 * c.d_model, self.width)
         self.add(queries, self.width, self.size)  # the mixed values, read by the output projection
         self.add(self.batch * keys, self.width, self.size)  # v
         if c.attention_score != "additive":
             self.add(queries + self.batch * keys, self.width, self.size)  # q and k
         if c.attention_score == "cosine":
             # q and k before they are divided by their lengths, and one over the lengths.
-            self.add(queries + self.batch * keys, self.width + c.n_heads, self.size)
+            self.add(queries + self.batch * keys, self.width + c.n_heads, self.wide)
         # Cross-attention has no encoding.
         if _runs_fused(c, EncodingSettings() if cross else self.own):
             self.add(STATISTIC, queries, c.n_heads)  # log of the softmax's denominator
@@ -240,11 +252,13 @@ class _SavedBytes:
     def _matrices(self, pairs: int, *, masked: bool) -> None:
         """The numbers saved for every pair of query and key in every head."""
         c, before = self.config, self.bytes
-        self.add(pairs, self.size)  # the pattern
+        self.add(pairs, self.wide)  # the pattern
         if self.drops:
             self.add(pairs, self.size + 1)  # the pattern after dropout, and its mask
-        elif c.softmax_axis == "query" and masked:
-            self.add(pairs, self.size)  # the pattern with blocked pairs at zero
+        elif (c.softmax_axis == "query" and masked) or c.dtype == MIXED:
+            self.add(
+                pairs, self.size
+            )  # the pattern with blocked pairs at zero, or as the product with the values reads it
         if c.attention_score == "additive":
             self.add(pairs, c.head_width, self.size)  # tanh(q + k)
         self.scores += self.bytes - before

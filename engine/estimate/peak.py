@@ -26,7 +26,7 @@ from engine.estimate.pieces import (
     writes_out,
 )
 from engine.estimate.recording import PROBE_SIZE, samples_with_patterns
-from engine.settings.costs import BYTES, SINGLE, Memory
+from engine.settings.costs import BYTES, SINGLE, WEIGHT_BYTES, Memory
 from engine.tasks import TASKS
 
 MIB = 2**20
@@ -75,8 +75,8 @@ def scattered_by(config: RunConfig) -> float:
 def _remedy(config: RunConfig, memory: Memory, step: int) -> int:
     """After a failure: the weights of the failed run stay while its steps are repeated with other settings, at most in single
     precision and with AdamW, which keeps two numbers for each weight."""
-    times = SINGLE // BYTES[config.dtype]
-    return memory.parameters + times * (4 * memory.parameters + step)
+    state, pass_ = SINGLE // WEIGHT_BYTES[config.dtype], SINGLE // BYTES[config.dtype]
+    return memory.parameters + state * 4 * memory.parameters + pass_ * step
 
 
 def step_bytes(config: RunConfig, sizes: Shapes, memory: Memory) -> int:
@@ -91,7 +91,7 @@ def step_bytes(config: RunConfig, sizes: Shapes, memory: Memory) -> int:
 
 def _saved_bound(config: RunConfig, sizes: Shapes) -> int:
     """An upper bound of the memory saved for backward where there is no formula."""
-    size = BYTES[config.dtype]
+    size = WEIGHT_BYTES[config.dtype]
     tokens = config.batch_size * sizes.length
     if not config.architecture.attends:
         recurrent = config.architecture.sees(config) is None
@@ -152,7 +152,7 @@ def _masks(config: RunConfig) -> int:
         return 0
     added = config.encoding.acts_on == "embedding"
     lengths = {config.seq_len, *(config.test_lengths if writes_out(config) or not added else ())}
-    each = 2 + 2 * BYTES[config.dtype] + (0 if added else 2 * TOKEN)
+    each = 2 + 2 * WEIGHT_BYTES[config.dtype] + (0 if added else 2 * TOKEN)
     return sum(each * max(shapes(config, n).length, n) ** 2 for n in lengths)
 
 
@@ -215,7 +215,7 @@ def measuring_bytes(config: RunConfig, memory: Memory, work: Work) -> int:
 
 def _kept(config: RunConfig, rows: int) -> int:
     """The activations that the model records in every layer (:mod:`engine.model.activations`), on ``rows`` sequences."""
-    sizes, size = shapes(config), BYTES[config.dtype]
+    sizes, size = shapes(config), WEIGHT_BYTES[config.dtype]
     source = sizes.source_length
     lengths = [sizes.length]
     if source is not None:

@@ -9,12 +9,13 @@ of every documented experiment that compares what models learn therefore stay wh
 """
 
 from collections.abc import Iterator
+from math import prod
 
 from engine.config.run_config import RunConfig
 from engine.estimate.flops import flops_per_step
 from engine.estimate.layout import Shapes, shapes
-from engine.estimate.memory import count_parameters, has_formula, runs_fused
-from engine.settings.costs import BYTES, SINGLE, StackShape
+from engine.estimate.memory import count_parameters, has_formula, parameter_shapes, runs_fused
+from engine.settings.costs import BYTES, MIXED, SINGLE, WEIGHT_BYTES, StackShape
 
 TOKEN = 8
 """Bytes of a token, a position or an index."""
@@ -41,22 +42,28 @@ def pass_bytes(config: RunConfig, sizes: Shapes, rows: int, *, written_out: bool
     layers = max(layer_bytes(config, rows, n, written_out=written_out) for n in lengths)
     # Logits and log-probabilities, and the logits in single precision where they are not.
     loss = rows * sizes.length * (sizes.n_outputs * (2 * SINGLE + BYTES[config.dtype]) + 4 * TOKEN)
-    return max(layers, loss)
+    return max(layers, loss) + copied_weights(config, sizes)
+
+
+def copied_weights(config: RunConfig, sizes: Shapes) -> int:
+    """The rounded copy of the weights of one product, at most; only mixed precision makes one."""
+    if config.dtype != MIXED:
+        return 0
+    return BYTES[MIXED] * max(prod(shape) for _, shape in parameter_shapes(config, **sizes.of_model))
 
 
 def layer_bytes(config: RunConfig, rows: int, length: int, *, written_out: bool) -> int:
     """The tensors that one layer holds at once on [rows, length], without those kept for backward; among them matrices of
     queries and keys where attention writes them out."""
-    size, tokens = BYTES[config.dtype], rows * length
+    size, wide, tokens = BYTES[config.dtype], WEIGHT_BYTES[config.dtype], rows * length
     if not config.architecture.attends:
-        return size * tokens * config.d_model * PASSING[config.family]
+        return wide * tokens * config.d_model * PASSING[config.family]
     width = config.n_heads * config.head_width
-    attention = 5 * config.d_model + 6 * width
-    mlp = 5 * config.d_model + (2 * config.mlp_width if config.mlp else 0)
-    held = size * tokens * max(attention, mlp)
+    held = tokens * (5 * wide * config.d_model + size * max(6 * width, 2 * config.mlp_width if config.mlp else 0))
     if written_out:
-        pairs = config.n_heads * length**2 * size
-        matrices = 2 if config.softmax_axis == "key" else 3
+        pairs = config.n_heads * length**2 * wide
+        # Scores and pattern, the pattern with zeros; or what mixed precision widens and rounds.
+        matrices = 2 if config.softmax_axis == "key" and config.dtype != MIXED else 3
         each = 3 * config.head_width if config.attention_score == "additive" else matrices
         held += pairs * (rows * each + (2 if config.encoding.acts_on == "scores" else 0))
     return held + encoding_bound(config, rows, length)

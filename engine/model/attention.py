@@ -11,13 +11,15 @@ from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.model.activations import ActivationCache, record
 from engine.model.layers import Dropout
 from engine.model.masks import Mask
+from engine.model.precision import widened
 
 Pair = tuple[Tensor, Tensor]
 
 
 def _unit(t: Tensor) -> Tensor:
     """Vectors of length 1, [..., d_head]."""
-    return t * torch.rsqrt(t.square().sum(-1, keepdim=True) + 1e-12)
+    wide = widened(t)
+    return (wide * torch.rsqrt(wide.square().sum(-1, keepdim=True) + 1e-12)).to(t.dtype)
 
 
 PREPARE: dict[str, Callable[[Tensor, Tensor], Pair]] = {
@@ -57,11 +59,11 @@ class Pattern(nn.Module):
         scores = self.scores(q, k)
         if bias is not None:
             scores = scores + bias
-        pattern = scores.softmax(self.axis)
+        pattern = widened(scores).softmax(self.axis)
         if mask is not None and self.axis == -2:
             # A key that no query may see would still get a column of weights that sums to one.
             pattern = pattern.masked_fill(mask.blocked, 0.0)
-        return scores, pattern, self.dropout(pattern)
+        return scores, pattern, self.dropout(pattern).to(q.dtype)
 
 
 class Attention(nn.Module):

@@ -11,6 +11,7 @@ from engine.model.activations import ActivationCache, record
 from engine.model.attention import Attention
 from engine.model.layers import Dropout
 from engine.model.masks import Mask
+from engine.model.precision import lowered
 
 NOWHERE = PositionalEncoding()
 """The encoding of cross-attention, which is none: the positions of two different sequences are not comparable."""
@@ -51,14 +52,14 @@ class Residual(nn.Module):
 
     def before(self, x: Tensor) -> Tensor:
         """The input of the branch, [batch, length, d_model] -> the same."""
-        return self.norm(x) if self.norm_position == "pre" else x
+        return lowered(self.norm(x) if self.norm_position == "pre" else x)
 
     def after(self, x: Tensor, branch: Tensor) -> Tensor:
         """The branch's output joined with the branch's input ``x``, both [batch, length, d_model]."""
         branch = self.dropout(branch)
         if self.scale != 1.0:
             branch = branch * self.scale
-        joined = x + branch if self.skip else branch
+        joined = x + branch if self.skip else branch.to(x.dtype)
         return self.norm(joined) if self.norm_position == "post" else joined
 
 

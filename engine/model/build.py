@@ -15,13 +15,14 @@ from engine.estimate.layout import shapes
 from engine.foundation.files import replacing
 from engine.foundation.provenance import provenance
 from engine.model.baselines import Baseline
+from engine.model.precision import weight_dtype
 from engine.model.transformer import Transformer
 
 PARTS = {"attention": "", "cross": "cross_"}
 
 
 def build_model(config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int) -> Transformer | Baseline:
-    """A model with first weights that depend on the config's seed alone, on the CPU, in the config's dtype.
+    """A model with first weights that depend on the config's seed alone, on the CPU, in the config's precision.
 
     ``n_tokens``: rows of the token embedding; ``n_outputs``: width of the head; ``max_positions``: rows of a learned
     table. The global random state is left as it was.
@@ -37,7 +38,7 @@ def build_model(config: RunConfig, *, n_tokens: int, n_outputs: int, max_positio
         model.apply(_first_weights)
         if config.tie_embeddings:  # Press and Wolf 2017, Using the Output Embedding to Improve Language Models
             model.head.weight = model.embedding.weight  # type: ignore[assignment]
-    return model.to(getattr(torch, config.dtype))
+    return model.to(weight_dtype(config))
 
 
 def _first_weights(module: nn.Module) -> None:

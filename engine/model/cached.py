@@ -13,6 +13,7 @@ from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.model.attention import Attention, joined_bias
 from engine.model.block import NOWHERE, Block
 from engine.model.masks import Mask, causal_mask
+from engine.model.precision import in_own_precision, lowered_dtype
 from engine.model.transformer import Transformer
 
 
@@ -40,6 +41,7 @@ class KeyValueCache:
 
 
 @torch.no_grad()
+@in_own_precision
 def cached_logits(
     model: Transformer, tokens: Tensor, cache: KeyValueCache, positions: Positions | None = None
 ) -> Tensor:
@@ -54,7 +56,7 @@ def cached_logits(
     at = positions or range(cache.length + new)
     read = _recent(stack.encoding, model.embedding(tokens), cache)
     x = stack.encoding.add_to_embedding(read, at[len(at) - read.shape[1] :])[:, -new:]
-    mask = causal_mask(new, "none", None, x.device, x.dtype) if new > 1 else None
+    mask = causal_mask(new, "none", None, x.device, lowered_dtype(x)) if new > 1 else None
     for layer in range(stack.depth):
         block = cast(Block, stack.blocks[layer % len(stack.blocks)])
         encoding = cast(PositionalEncoding, stack.encodings[layer % len(stack.encodings)])

@@ -8,6 +8,7 @@ from engine.model.activations import ActivationCache, record
 from engine.model.block import Block
 from engine.model.layers import Dropout, PositionDropout, positional_encoding, token_embedding
 from engine.model.masks import Mask, causal_mask, padding_mask
+from engine.model.precision import in_own_precision, lowered, lowered_dtype
 
 
 class Stack(nn.Module):
@@ -64,8 +65,8 @@ class Stack(nn.Module):
 
     def _mask(self, length: int, token_mask: Tensor | None, x: Tensor) -> Mask | None:
         if self.causal:
-            return causal_mask(length, self.mask_fault, token_mask, x.device, x.dtype)
-        return padding_mask(token_mask, x.dtype)
+            return causal_mask(length, self.mask_fault, token_mask, x.device, lowered_dtype(x))
+        return padding_mask(token_mask, lowered_dtype(x))
 
 
 class Transformer(nn.Module):
@@ -89,6 +90,7 @@ class Transformer(nn.Module):
         """The positional encoding of the stack that writes the answer (of its first layer, where each layer has one)."""
         return self.stack.encoding
 
+    @in_own_precision
     def forward(
         self,
         inputs: Tensor,
@@ -115,7 +117,7 @@ class Transformer(nn.Module):
             if source is None:
                 raise ValueError("family encoder_decoder needs a source sequence beside its inputs.")
             source_at = source_positions or range(first_position, first_position + source.shape[1])
-            memory = self.source_stack(self.embedding(source), source_at, source_token_mask, cache=cache)
+            memory = self.encode(source, source_at, source_token_mask, cache)
             memory_mask = padding_mask(source_token_mask, memory.dtype)
         at = positions or range(first_position, first_position + inputs.shape[1])
         x = self.stack(self.embedding(inputs), at, token_mask, memory, memory_mask, cache)
@@ -123,6 +125,20 @@ class Transformer(nn.Module):
         record(cache, "logits", logits)
         return logits
 
+    @in_own_precision
+    def encode(
+        self,
+        source: Tensor,
+        positions: Positions,
+        token_mask: Tensor | None = None,
+        cache: ActivationCache | None = None,
+    ) -> Tensor:
+        """The output of an encoder-decoder's encoder, which the decoder reads: tokens [batch, source length] -> [batch, source length,
+        d_model]."""
+        assert self.source_stack is not None
+        return lowered(self.source_stack(self.embedding(source), positions, token_mask, cache=cache))
+
+    @in_own_precision
     def logits_of(self, residual: Tensor) -> Tensor:
         """The logits that the head gives for the residual stream after any layer, [batch, length, d_model] -> [batch, length, n_outputs].
 

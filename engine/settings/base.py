@@ -114,10 +114,19 @@ class BaseConfig(Parameters):
     )
     batch_size: int = setting(32, label="Batch size", help="Sequences a step.", group="Training", ge=1, le=4096)
     steps: int = setting(300, label="Steps", help="Optimizer steps in the run.", group="Training", ge=1, le=1_000_000)
-    dtype: Literal["float32", "bfloat16", "float16"] = setting(
+    dtype: Literal["float32", "bfloat16_mixed", "bfloat16", "float16"] = setting(
         "float32", label="Precision", group="Training",
-        help="Of weights, gradients, optimizer and activations alike. Half precision is pure: no float32 copy, no loss scaling.",
-        labels={"float32": "float32", "bfloat16": "bfloat16, pure", "float16": "float16, pure"},
+        help="Mixed: weights, gradients and optimizer in float32, matrix products in bfloat16, as large models are trained. "
+        "Pure: all of it in 16 bits, without a float32 copy or loss scaling, so that small updates are lost; models are seldom trained so.",
+        labels={
+            "float32": "float32", "bfloat16_mixed": "bfloat16, mixed", "bfloat16": "bfloat16, pure",
+            "float16": "float16, pure",
+        },
+    )
+    tf32: bool = setting(
+        True, label="TF32", group="Training",
+        help="On CUDA GPUs that have it, matrix products of float32 numbers read only 10 bits of the mantissa, and are faster. "
+        "Off: exact. On a CPU it changes nothing.",
     )
     seed: int = setting(0, label="Seed", help="Decides first weights, data and dropout.", group="Training", ge=0, le=2**31 - 1)
     device: Literal["auto", "cpu", "cuda", "mps"] = setting(

@@ -19,8 +19,12 @@ from engine.settings.base import BaseConfig
 Shape = tuple[int, ...]
 """The shape of one parameter tensor."""
 
-BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
-"""Bytes of one number at each precision (the setting ``dtype``)."""
+MIXED = "bfloat16_mixed"
+"""The value of the setting ``dtype`` that is mixed precision: products in bfloat16, all else in float32."""
+BYTES = {"float32": 4, MIXED: 2, "bfloat16": 2, "float16": 2}
+"""Bytes of one number that a product reads or gives, at each precision (the setting ``dtype``)."""
+WEIGHT_BYTES = {**BYTES, MIXED: 4}
+"""Bytes of a weight, its gradient, a number of the optimizer, and of a number between the layers: no number takes more."""
 SINGLE = BYTES["float32"]
 """Bytes of one number in networks on positions, which compute in single precision at any ``dtype``."""
 INDEX = 8
@@ -84,8 +88,18 @@ class StackShape:
 
     @property
     def bytes_per_number(self) -> int:
-        """Bytes of a number at the run's precision."""
+        """Bytes of a number that a product reads or gives, at the run's precision."""
         return BYTES[self.config.dtype]
+
+    @property
+    def bytes_per_number_at_most(self) -> int:
+        """Bytes of the largest number at the run's precision."""
+        return WEIGHT_BYTES[self.config.dtype]
+
+    @property
+    def mixed(self) -> bool:
+        """Whether each product keeps a rounded copy of its weights."""
+        return self.config.dtype == MIXED
 
 
 @dataclass(frozen=True)
@@ -140,4 +154,4 @@ def mlp_activation_bytes(stack: StackShape, widths: list[int]) -> int:
     half precision also their copies in single precision."""
     values = SINGLE * 2 * stack.length * sum(widths[1:-1])
     weights = SINGLE * sum(inputs * outputs for inputs, outputs in pairwise(widths))
-    return values + (weights if stack.bytes_per_number < SINGLE else 0)
+    return values + (weights if stack.bytes_per_number_at_most < SINGLE else 0)

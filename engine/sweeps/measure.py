@@ -74,17 +74,15 @@ def next_token(model: Transformer | Baseline, inputs: Tensor) -> Callable[[], in
     if isinstance(model, Transformer):
         cached = cached_step(model.eval(), inputs)
         return lambda: cached().bytes
-    return _recurrent_step(model.eval(), model.body, inputs[:, -1:]) if isinstance(model.body, Recurrent) else None
+    return _recurrent_step(model.eval(), inputs[:, -1:]) if isinstance(model.body, Recurrent) else None
 
 
-def _recurrent_step(model: Baseline, body: Recurrent, token: Tensor) -> Callable[[], int]:
+def _recurrent_step(model: Baseline, token: Tensor) -> Callable[[], int]:
     @torch.no_grad()
     def step(states: Sequence[RecurrentState]) -> list[RecurrentState]:
-        x, left = body.resume(model.embedding(token), states)  # [batch, 1, d_model]
-        model.head(x)
-        return left
+        return model.resume(token, states)[1]
 
-    past = step([None] * len(body.layers))  # the state after one token is as large as after many
+    past = step([])  # the state after one token is as large as after many
     # A GRU's state holds one [batch, d_model], an LSTM's two.
     return lambda: sum(part.nbytes for state in step(past) if state is not None for part in state)
 

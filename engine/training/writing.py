@@ -51,7 +51,7 @@ def reader(config: RunConfig, model: nn.Module, batch: Batch) -> Read:
     if keeps_past(config) and isinstance(model, Transformer):
         return _with_keys_and_values(model, batch)
     if keeps_past(config) and isinstance(model, Baseline) and isinstance(model.body, Recurrent):
-        return _with_states(model, model.body)
+        return _with_states(model)
     return _from_the_start(config, model, batch)
 
 
@@ -61,21 +61,20 @@ def _with_keys_and_values(model: Transformer, batch: Batch) -> Read:
     def read(tokens: Tensor) -> Tensor:
         if model.source_stack is not None and cache.memory is None and batch.source is not None:
             source_at = batch.source_positions or range(batch.source.size(1))
-            cache.memory = model.source_stack(model.embedding(batch.source), source_at, None)
+            cache.memory = model.encode(batch.source, source_at)
         return cached_logits(model, tokens[:, cache.length :], cache, _positions(batch, tokens.size(1)))[:, -1]
 
     return read
 
 
-def _with_states(model: Baseline, body: Recurrent) -> Read:
-    states: list[RecurrentState] = [None] * len(body.layers)
+def _with_states(model: Baseline) -> Read:
+    states: list[RecurrentState] = []
     known = 0
 
     def read(tokens: Tensor) -> Tensor:
         nonlocal states, known
-        x, states = body.resume(model.embedding(tokens[:, known:]), states)
+        logits, states = model.resume(tokens[:, known:], states)
         known = tokens.size(1)
-        logits: Tensor = model.head(x[:, -1])
         return logits
 
     return read

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from engine.estimate.prediction import predict
 from engine.model.build import parameter_part
 from engine.model.cached import KeyValueCache, cached_logits
+from engine.model.precision import product_dtype
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
 from engine.training.evaluation import forward, loss_of
@@ -150,7 +151,7 @@ def cached_step(model: Transformer, inputs: Tensor) -> Callable[[], KeyValueCach
     """One more token after all but the last of ``inputs`` [batch, length], whose keys and values are cached; returns the cache."""
     config, past_shape = model.config, (inputs.size(0), model.config.n_heads, inputs.size(1) - 1)
     # The values in the cache do not affect its cost.
-    past = torch.zeros(*past_shape, config.head_width, device=inputs.device, dtype=model.head.weight.dtype)
+    past = torch.zeros(*past_shape, config.head_width, device=inputs.device, dtype=product_dtype(config))
 
     def step() -> KeyValueCache:
         layers = range(config.n_layers)

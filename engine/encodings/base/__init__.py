@@ -147,7 +147,8 @@ class RotationSettings(EncodingSettings):
 
     def layer_bytes_bound(self, stack: StackShape) -> int:
         """Queries and keys before and after, their partners and the products."""
-        return SINGLE * stack.queries * 8 * stack.config.head_width
+        size = stack.bytes_per_number if stack.mixed else SINGLE
+        return size * stack.queries * 8 * stack.config.head_width
 
     rope_base: float = setting(
         10_000.0, label="RoPE base", help="b: pair t turns by b^(-2t/d_head) a position.", ge=2.0, le=1e7

@@ -1,5 +1,7 @@
 """Small torch modules that several encodings are made of: a dense layer and a depthwise convolution."""
 
+from contextlib import nullcontext
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import conv1d, linear, pad
@@ -25,8 +27,10 @@ class Dense(nn.Module):
         register_tensor(self, "bias", torch.empty(outputs).uniform_(-bound, bound), learned=learned)
 
     def forward(self, x: Tensor) -> Tensor:
-        dtype = at_least_single(self.weight)
-        return linear(x.to(dtype), self.weight.to(dtype), self.bias.to(dtype))
+        dtype, kind = at_least_single(self.weight), x.device.type
+        lowers = torch.is_autocast_enabled(kind)
+        with torch.autocast(kind, enabled=False) if lowers else nullcontext():
+            return linear(x.to(dtype), self.weight.to(dtype), self.bias.to(dtype))
 
     @torch.no_grad()
     def scale(self, factor: float) -> None:

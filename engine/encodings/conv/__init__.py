@@ -24,10 +24,11 @@ class ConvSettings(EncodingSettings):
         return matmul_flops(numbers, self._neighbours(stack.causal) + 1, 1)
 
     def stack_activation_bytes(self, stack: StackShape) -> int:
-        """The tokens with zeros around them; and the token mask, a byte a token."""
+        """The tokens with zeros around them; the token mask, a byte a token; and the kernel where a product keeps a copy of it."""
         padded_length = stack.length + self._neighbours(stack.causal)
         one_sequence = padded_length * stack.config.d_model * stack.bytes_per_number + stack.padded * stack.length
-        return stack.config.batch_size * one_sequence
+        kernel = stack.config.d_model * (self._neighbours(stack.causal) + 1) * stack.bytes_per_number
+        return stack.config.batch_size * one_sequence + stack.mixed * kernel
 
 
 SPEC = EncodingSpec(

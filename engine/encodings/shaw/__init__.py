@@ -2,7 +2,7 @@
 
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
-from engine.settings.costs import INDEX, Flops, Shape, StackShape, matmul_flops
+from engine.settings.costs import INDEX, SINGLE, Flops, Shape, StackShape, matmul_flops
 from engine.settings.fields import setting
 
 
@@ -40,13 +40,16 @@ class ShawSettings(EncodingSettings):
     def layer_bytes_bound(self, stack: StackShape) -> int:
         """Besides what is kept, for each pair of a query and a key two indices of vectors and two products."""
         pairs = stack.queries * stack.length
-        return self.layer_activation_bytes(stack) + pairs * 2 * (INDEX + stack.bytes_per_number)
+        summed = stack.mixed * SINGLE * stack.queries * self.vectors  # the pattern by offset, before it is rounded
+        return self.layer_activation_bytes(stack) + summed + pairs * 2 * (INDEX + stack.bytes_per_number_at_most)
 
     def layer_activation_bytes(self, stack: StackShape) -> int:
         """By offset: the products of the queries with the relative keys, and the pattern for the relative values. With an additive
-        score also the queries, which attention otherwise keeps itself."""
+        score also the queries, which attention otherwise keeps itself. And the vectors, where a product keeps a copy of them."""
         queries = stack.config.head_width if stack.config.attention_score == "additive" else 0
-        return stack.bytes_per_number * stack.queries * (self.tables * self.vectors + queries)
+        numbers = stack.queries * (self.tables * self.vectors + queries)
+        copied = stack.mixed * self.tables * self.vectors * stack.config.head_width
+        return stack.bytes_per_number * (numbers + copied)
 
 
 SPEC = EncodingSpec(

@@ -43,8 +43,10 @@ class Shaw(PositionalEncoding):
         if not self.needs_pattern:
             return None
         rows = clipped_offsets(query_positions, key_positions, self.max_distance, pattern.device)
-        by_row = pattern.new_zeros(*pattern.shape[:3], len(self.relative_values))  # [batch, head, query, 2K + 1]
-        return by_row.scatter_add(-1, rows.expand_as(pattern), pattern) @ self.relative_values
+        # In mixed precision the pattern is bfloat16, in which a sum over many keys would lose what is small.
+        weights = pattern.to(torch.promote_types(pattern.dtype, self.relative_values.dtype))
+        by_row = weights.new_zeros(*pattern.shape[:3], len(self.relative_values))  # [batch, head, query, 2K + 1]
+        return by_row.scatter_add(-1, rows.expand_as(pattern), weights) @ self.relative_values
 
     def matrices(self, length: int) -> dict[str, Tensor]:
         """``matrix``: the relative keys [offset from -K to K, d_head]; ``similarity`` [query, key]: cosine of each

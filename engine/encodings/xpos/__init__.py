@@ -6,10 +6,10 @@ from math import ceil, log
 from engine.architectures import architecture_of
 from engine.encodings.base import EncodingSpec, RotationSettings
 from engine.settings.base import BaseConfig
-from engine.settings.costs import Flops, StackShape, matmul_flops, rotation_flops
+from engine.settings.costs import MIXED, Flops, StackShape, matmul_flops, rotation_flops
 from engine.settings.fields import setting
 
-LARGEST_LOG_FACTOR = {"float32": 80.0, "bfloat16": 80.0, "float16": 8.0}
+LARGEST_LOG_FACTOR = {"float32": 80.0, MIXED: 80.0, "bfloat16": 80.0, "float16": 8.0}
 """Largest logarithm of the factor that keys are multiplied by: e^88 is the end of float32, e^11 of float16."""
 
 
@@ -32,7 +32,7 @@ class XposSettings(RotationSettings):
 
     def layer_bytes_bound(self, stack: StackShape) -> int:
         """Looking both ways: three matrices of scores, and the queries and keys with their factors exchanged."""
-        after = 0 if stack.causal else 3 * stack.bytes_per_number * stack.queries * stack.length
+        after = 0 if stack.causal else 3 * stack.bytes_per_number_at_most * stack.queries * stack.length
         return super().layer_bytes_bound(stack) + after
 
     def has_memory_formula(self, config: BaseConfig) -> bool:

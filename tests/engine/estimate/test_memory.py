@@ -107,8 +107,20 @@ def test_a_design_of_which_nothing_is_learned_is_predicted_in_the_scores(feature
         assert_predicted(parse({"pos_encoding": "designed", "attention_impl": impl, "dropout": dropout, **design}))
 
 
+@pytest.mark.parametrize("impl", ["fused", "materialised"])
+@pytest.mark.parametrize("name", ENCODINGS)
+def test_mixed_precision_is_predicted_too(name: str, impl: str) -> None:
+    """Every seventh of the grid; also with shared layers, each of which keeps copies of the weights."""
+    for number, settings in enumerate(itertools.islice(grid(), 3, None, 7)):
+        shared = {"share_layers": number % 2 == 1}
+        flat = {"pos_encoding": name, "attention_impl": impl, "dtype": "bfloat16_mixed", **shared, **settings}
+        if has_formula(config := parse(flat)):
+            assert_predicted(config)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16_mixed"])
 @pytest.mark.parametrize("name", ["nope", "alibi", "shaw", "rope", "conv"])
-def test_other_scores_families_faults_and_padding_are_predicted_too(name: str) -> None:
+def test_other_scores_families_faults_and_padding_are_predicted_too(name: str, dtype: str) -> None:
     """All combinations without an encoding; with one every fifth of them."""
     scores, families = ("scaled_dot", "dot", "cosine", "additive"), ("decoder", "encoder", "encoder_decoder")
     axes = itertools.product(scores, families, ("fused", "materialised"), ("key", "query"), (False, True))
@@ -117,11 +129,12 @@ def test_other_scores_families_faults_and_padding_are_predicted_too(name: str) -
             continue
         fault = {"mask_fault": "missing"} if padded and family == "decoder" else {}
         flat = {"pos_encoding": name, "family": family, "attention_score": score, "attention_impl": impl}
-        config = parse({**flat, "softmax_axis": axis, **SHAPES[1], **fault})
+        config = parse({**flat, "softmax_axis": axis, **SHAPES[1], **fault, "dtype": dtype})
         assert_predicted(config, source_length=7 if family == "encoder_decoder" else None, padded=padded)
 
 
-OPTIMIZED = ({}, {"family": "encoder_decoder", "pos_encoding": "shaw"}, {"dtype": "bfloat16"}, {"family": "gru", "n_layers": 3},
+OPTIMIZED = ({}, {"family": "encoder_decoder", "pos_encoding": "shaw"}, {"dtype": "bfloat16"},
+             {"dtype": "bfloat16_mixed", "share_layers": True, "n_layers": 2}, {"family": "gru", "n_layers": 3},
              {"family": "lstm", "norm": "post"}, {"family": "cnn", "norm": "none"})  # fmt: skip
 
 

@@ -58,15 +58,17 @@ def test_designs_stay_within_their_bounds(parts: tuple[str, ...], impl: str) -> 
     assert_bounded(parse({**SIZES, "pos_encoding": "designed", "attention_impl": impl, **design}))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16_mixed"])
 @pytest.mark.parametrize("impl", ["fused", "materialised"])
 @pytest.mark.parametrize("name", ENCODINGS)
-def test_every_encoding_stays_within_its_bounds(name: str, impl: str) -> None:
-    assert_bounded(parse({**SIZES, "pos_encoding": name, "attention_impl": impl}))
+def test_every_encoding_stays_within_its_bounds(name: str, impl: str, dtype: str) -> None:
+    assert_bounded(parse({**SIZES, "pos_encoding": name, "attention_impl": impl, "dtype": dtype}))
 
 
+@pytest.mark.parametrize("mixed", [False, True])
 @pytest.mark.parametrize("name", OTHERS)
-def test_everything_else_stays_within_its_bounds(name: str) -> None:
-    assert_bounded(parse({**SIZES, **OTHERS[name]}))
+def test_everything_else_stays_within_its_bounds(name: str, mixed: bool) -> None:
+    assert_bounded(parse({**SIZES, **OTHERS[name], **({"dtype": "bfloat16_mixed"} if mixed else {})}))
 
 
 def passes(config: RunConfig) -> list[tuple[int, int]]:
