@@ -4,6 +4,7 @@ the model that a parameter belongs to."""
 import json
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -17,6 +18,8 @@ from engine.foundation.provenance import provenance
 from engine.model.baselines import Baseline
 from engine.model.precision import weight_dtype
 from engine.model.transformer import Transformer
+
+M = TypeVar("M", bound=Transformer | Baseline)
 
 PARTS = {"attention": "", "cross": "cross_"}
 
@@ -102,6 +105,13 @@ def load_weights(model: nn.Module, file: str, step: int | None) -> None:
             model.load_state_dict({name.partition("/")[2]: stored.get_tensor(name) for name in names})
             return
     load_model(model, file)
+
+
+def in_single(model: M) -> M:
+    """The model, with weights and passes in single precision whatever the run's own, in evaluation mode and without gradients."""
+    model.config = model.config.replace(dtype="float32")
+    model.float().eval().requires_grad_(False)
+    return model
 
 
 def trained_model(config: RunConfig, weights: Path) -> Transformer | Baseline:

@@ -15,6 +15,7 @@ from engine.estimate.pieces import rows_at_once
 from engine.estimate.prediction import Prediction, predict
 from engine.estimate.recording import PROBE_SIZE, interim_size, snapshot_steps, validation_steps
 from engine.model.build import build_model, parameter_part
+from engine.model.precision import tf32_note
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot, Started
 from engine.runs.record_options import AHEAD, DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
 from engine.training.data import Batch
@@ -97,7 +98,7 @@ def train(
             tensors = pass_over_probe()
         return snapshot_from(config, model, probe, step, tensors)
 
-    note = f"{note} {why_single}".strip()
+    note = " ".join(filter(None, (note, tf32_note(config, device), why_single)))
     if not data.holds_out(config.seq_len):
         note = f"{note} So few distinct sequences exist that validation repeats trained ones.".strip()
     if not state.started:

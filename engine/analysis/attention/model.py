@@ -35,7 +35,7 @@ from engine.model.activations import ActivationCache
 from engine.model.attention import Attention
 from engine.model.baselines import Baseline
 from engine.model.block import NOWHERE
-from engine.model.build import build_model, load_weights
+from engine.model.build import build_model, in_single, load_weights
 from engine.model.transformer import Stack, Transformer
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot
 from engine.runs.record_options import LEAST_RECORD
@@ -64,14 +64,14 @@ def model_of(asked: ModelAsked) -> Transformer:
         load_weights(model, asked.weights, asked.step)
     elif asked.step != 0:
         _load_trained_again(model, asked)
-    return model.float().eval().requires_grad_(False)
+    return in_single(model)
 
 
 def rebuilt(model: Transformer, config: RunConfig) -> Transformer:
     """A model of another config with the weights of this one; parameters without a counterpart keep their first values."""
     changed = untrained(config)
     changed.load_state_dict(model.state_dict(), strict=False)
-    return changed.float().eval().requires_grad_(False)
+    return in_single(changed)
 
 
 @dataclass
@@ -301,4 +301,4 @@ def baseline_of(asked: ModelAsked) -> Transformer | Baseline:
     model = build_model(asked.config, **shapes(asked.config).of_model)
     if asked.weights:
         load_weights(model, asked.weights, asked.step)
-    return model.float().eval().requires_grad_(False)
+    return in_single(model)

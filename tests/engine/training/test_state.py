@@ -27,6 +27,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "encoder-decoder": {"family": "encoder_decoder", "dropout": 0.1},
     "gru": {"family": "gru"},
     "half precision": {"dtype": "bfloat16"},
+    "mixed precision": {"dtype": "bfloat16_mixed"},
 }
 
 

@@ -166,7 +166,7 @@ def test_a_batch_that_asks_for_nothing_has_no_loss_and_ends_nothing() -> None:
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", "sgd", "muon"])
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16_mixed", "bfloat16", "float16"])
 def test_every_optimizer_takes_steps_in_every_precision(optimizer: str, dtype: str) -> None:
     last = ending(RunConfig(steps=2).replace(optimizer=optimizer, dtype=dtype))
     assert math.isfinite(last.metrics["loss"])

@@ -45,7 +45,7 @@ def test_each_fault_is_caught(fault: str) -> None:
         ({"softmax_axis": "query", "attention_impl": "materialised"}, {"rows", "future"}),
         ({"randomized_positions": 3, "share_layers": True}, set()),
         ({"task": "own_position", "variant": "padded", "family": "encoder"}, set()),
-        ({"dtype": "bfloat16", "task": "lookup"}, set()),
+        *(({"dtype": dtype, "task": "lookup"}, set()) for dtype in ("bfloat16", "bfloat16_mixed")),
     ],
 )
 def test_a_run_with_a_fault_fails_its_check_and_a_sound_one_none(settings: dict[str, Any], red: set[str]) -> None:
