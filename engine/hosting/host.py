@@ -40,6 +40,8 @@ WORKER_BYTES = 64 * MIB if FORKS else 400 * MIB
 ROOM = 256 * MIB
 """The least memory for runs beside which a further worker is started."""
 
+KEPT_ON_DEVICE = 512 * MIB
+"""The memory of a GPU that a process may keep for its next run, in bytes."""
 MOST_QUESTIONS = 8
 """The most question processes of a host with enough memory."""
 
@@ -153,5 +155,5 @@ def free_memory() -> None:
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
         libc.malloc_trim(0)
     torch = sys.modules.get("torch")  # with a stand-in for the training, torch is not loaded
-    if torch is not None and torch.cuda.is_initialized():
-        torch.cuda.empty_cache()
+    if torch is not None and torch.cuda.is_initialized() and torch.cuda.memory_reserved() > KEPT_ON_DEVICE:
+        torch.cuda.empty_cache()  # it waits for all that runs on the device

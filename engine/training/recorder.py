@@ -24,7 +24,8 @@ class Recorder(Protocol):
     """A device that records work. Tests drive the steps with a stand-in on the CPU."""
 
     def active(self) -> AbstractContextManager[None]:
-        """Inside the block, work goes to the run's own queue on the device."""
+        """Inside the block, work goes to the run's own queue on the device. What it gives is read there, too: outside, nothing waits
+        for it."""
         ...
 
     def record(self, work: Work) -> Work:
@@ -47,11 +48,9 @@ class CudaRecorder:
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        outside = torch.cuda.current_stream(self._stream.device)
-        self._stream.wait_stream(outside)
-        with torch.cuda.stream(self._stream):
+        self._stream.wait_stream(torch.cuda.current_stream(self._stream.device))
+        with torch.cuda.stream(self._stream):  # nothing outside waits for it: the work of other runs would
             yield
-        outside.wait_stream(self._stream)
 
     def record(self, work: Work) -> Work:
         # Not torch.cuda.graph: it collects garbage and empties the allocator's cache each time, which other runs fill again.

@@ -89,7 +89,7 @@ def snapshot_from(config: RunConfig, model: nn.Module, probe: Batch, step: int, 
         more_patterns=further,
         encoding=encoding_matrices(model, probe.inputs.size(1)) if config.architecture.attends else {},
         residual={name: array(tensor) for name, tensor in within("residual.").items()},
-        samples=samples_of(config, probe, tensors["predictions"]),
+        samples=samples_of(config, probe.to(torch.device("cpu")), tensors["predictions"].cpu()),
         **(written_sample(config, model, probe) if probe.text else {}),
     )
 

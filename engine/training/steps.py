@@ -165,18 +165,20 @@ class CapturedSteps:
             programs = self._hand_over(batches, rates)
             extra = [self._take(program, first + place, random_states) for place, program in enumerate(programs)]
         state.upcoming(2 * len(batches))  # drawn while the device computes
+        handed_over = perf_counter()
         try:
             yield Measuring(state.step, on_device=True)
         finally:  # the device reads these tensors, also where the caller ends the run now
+            waits_from = perf_counter()
             with self._recorder.active():
                 losses, norms = self._results.tolist()
+                numbers = [tuple(map(_numbers, pair)) for pair in extra]
         good = next((place for place in range(len(batches)) if not math.isfinite(norms[place])), len(batches))
-        seconds = perf_counter() - began
-        self._seconds = seconds / len(batches)
-        state.count(good, seconds)
+        ended = perf_counter()
+        self._seconds = (handed_over - began + ended - waits_from) / len(batches)  # without the turns of other runs
+        state.count(good, ended - began)
         taken = [
-            Step(first + i, rates[i], losses[i], norms[i], state.seen / state.busy, *map(_numbers, extra[i]))
-            for i in range(good)
+            Step(first + i, rates[i], losses[i], norms[i], state.seen / state.busy, *numbers[i]) for i in range(good)
         ]
         if good < len(batches):
             taken.append(self._again(random_states[good]))

@@ -95,8 +95,7 @@ def train(
 
     def snapshot(step: int) -> Snapshot:
         with active(state.recorder):
-            tensors = pass_over_probe()
-        return snapshot_from(config, model, probe, step, tensors)
+            return snapshot_from(config, model, probe, step, pass_over_probe())
 
     note = " ".join(filter(None, (note, tf32_note(config, device), why_single)))
     if not data.holds_out(config.seq_len):

@@ -1,4 +1,4 @@
-"""A GPU beside nanoGPT's architecture and a CPU core: ``python -m tests.benchmarks.gpu``. A few minutes; makes the tables of ``docs/gpu.md``.
+"""A GPU beside nanoGPT's architecture and a CPU core: ``python -m tests.benchmarks.gpu``. It makes the tables of ``docs/gpu.md``.
 
     python -m tests.benchmarks.gpu --json FILE                        measure on this machine; all numbers into a file as they come
     python -m tests.benchmarks.gpu --read FILE --write docs/gpu.md    write the tables of such a file into the document

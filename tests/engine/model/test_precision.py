@@ -52,7 +52,7 @@ def test_two_steps_in_mixed_precision_are_close_to_float32_and_not_the_same(sett
 
 def test_weights_gradients_and_optimizer_are_float32_and_products_bfloat16() -> None:
     state, cache = begin(parse({**SMALL, **MIXED, "attention_impl": "materialised"})), ActivationCache()
-    forward(state.model, state.next_batch(), cache).float().sum().backward()
+    forward(state.model, state.upcoming(1)[0], cache).float().sum().backward()
     for optimizer in state.optimizers:
         optimizer.step()
     kept = [value for optimizer in state.optimizers for one in optimizer.state.values() for value in one.values()]
