@@ -5,7 +5,7 @@ position) and the largest of what comes one after the other: a training step, a 
 lengths, an answer written token by token, sequences being drawn, weights being stored. What an experiment measures on the
 trained model has a bound of its own (:func:`measuring_bytes`). Where the memory saved for backward has a formula
 (:mod:`engine.estimate.memory`) the step is that formula and the tensors that live for a moment beside it; else a bound from
-shapes takes its place. Compared with real processes, in float32 and bfloat16, by
+shapes takes its place. Compared with real processes, in float32, bfloat16 and mixed precision, by
 ``python -m tests.benchmarks.peak``: buffers of torch's own kernels for float16 are in no bound.
 """
 

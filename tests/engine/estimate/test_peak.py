@@ -51,6 +51,7 @@ REAL: dict[str, dict[str, Any]] = {
     "fused": {},
     "cope": {"pos_encoding": "cope", "batch_size": 8},
     "dropout": {"dropout": 0.1},
+    "mixed precision": {"dtype": "bfloat16_mixed"},
     "64 heads": {"n_heads": 64, "batch_size": 1, "seq_len": 256, "task": "reverse"},
     "a set": {"dataset_size": 200_000},
     "gru": {"family": "gru", "batch_size": 128},
