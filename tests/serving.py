@@ -20,7 +20,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 BASELINE = {"step": 0.002, "layer": 0.0005, "number": 4e-8, "flop": 1e-11}
 BASELINES = [{"family": name, **BASELINE} for name in ("gru", "lstm", "cnn")]
-SPEED = {"overhead": 0.001, "rate": 5e10, "baselines": BASELINES}
+SPEED = {"cpu": {"overhead": 0.001, "rate": 5e10, "baselines": BASELINES}}
 """The speed of a machine, which a server would otherwise measure at its first start, for five seconds of a core."""
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from engine.cli.arguments import config_from
 from engine.cli.terminal import console, memory_table, print_json, table
 from engine.config.run_config import RunConfig
+from engine.estimate.device import device_in_words
 from engine.estimate.prediction import Prediction, predict
 from engine.estimate.speed import fully_measured
 from engine.foundation.formatting import in_bytes
@@ -14,19 +15,19 @@ from engine.foundation.provenance import provenance
 
 def run(given: argparse.Namespace) -> int:
     config = config_from(given)
-    speed = None
+    speeds = None
     if not fully_measured():
         import torch  # about a second; once per machine
 
         from engine.training.speed import measure_speed
 
         torch.set_num_threads(1)
-        speed = measure_speed()
-    prediction = predict(config, speed)
+        speeds = measure_speed()
+    prediction = predict(config, speeds)
     if config.device not in ("auto", "cpu"):
         from engine.training.device import choose_device
 
-        choose_device(config, prediction.flops_per_step)  # refuses where train would
+        choose_device(config, prediction)  # refuses where train would
     if given.json:
         print_json({**asdict(prediction), "provenance": provenance()})
     else:
@@ -47,6 +48,8 @@ def show(prediction: Prediction, config: RunConfig) -> None:
     if seconds is not None:
         shown.print(
             f"About {prediction.steps_per_second:,.0f} steps per second: {seconds:,.1f} s for {steps:,} steps and what is "
-            f"measured after them ({prediction.result_seconds:,.1f} s), on one CPU core."
-            + ("" if config.device in ("auto", "cpu") else f" The speed of {config.device} is not measured.")
+            f"measured after them ({prediction.result_seconds:,.1f} s), on {device_in_words(prediction.device.timed)}. "
+            f"{prediction.device.why}".rstrip()
         )
+    else:
+        shown.print(f"The speed of {prediction.device.timed} is not measured on this machine.")

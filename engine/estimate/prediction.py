@@ -1,8 +1,9 @@
 """The prediction of a run before it starts: parameters, memory by part, FLOPs, time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from engine.config.run_config import RunConfig
+from engine.estimate.device import DeviceChoice, choose
 from engine.estimate.flops import encoding_flops, flops_per_step
 from engine.estimate.layout import (
     TESTED,
@@ -16,7 +17,7 @@ from engine.estimate.layout import (
 from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.peak import bytes_between_steps, peak_bytes
 from engine.estimate.recording import recording_cost
-from engine.estimate.speed import Speed, known_speed
+from engine.estimate.speed import Speed, Speeds, known_speeds
 from engine.settings.costs import Memory
 from engine.settings.errors import ConfigError
 from engine.tasks import TASKS
@@ -29,8 +30,6 @@ FOLLOWED_STEPS = 4
 """The time of a step of a baseline while its memory is followed tensor by tensor, in steps: it has many small tensors."""
 TEXT_SECONDS = 0.5
 """Seconds of encoding a text, the first time a worker reads it."""
-CPU_IS_FASTER_BELOW = 2e9
-"""FLOPs of a step below which the CPU is faster: an accelerator would spend its time launching kernels."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Prediction:
     """FLOPs of forward and backward: 6 for each weight and token (Kaplan et al. 2020, table 1), the attention matrices, and the
     encoding."""
     steps_per_second: float | None
-    """None until the speed of this machine is measured (``engine.training.speed``)."""
+    """None until the speed of the run's device is measured (``engine.training.speed``)."""
     result_seconds: float | None
     """Seconds of the measurements after the last step: answers written token by token, test lengths, memory. None as above."""
     recording_steps: float = 0.0
@@ -54,6 +53,7 @@ class Prediction:
     """The highest memory of everything that the run does, in bytes; an upper bound (:mod:`engine.estimate.peak`)."""
     between: int = 0
     """The memory that it keeps between two steps, in bytes, while another run of its worker has its turn."""
+    device: DeviceChoice = field(default_factory=DeviceChoice)
 
     @property
     def seconds_per_step(self) -> float | None:
@@ -66,13 +66,18 @@ class Prediction:
         return (steps + self.recording_steps) * self.seconds_per_step + self.result_seconds + self.data_seconds
 
 
-def predict(config: RunConfig, measured: Speed | None = None) -> Prediction:
-    """The parameters, memory and time of a run; ``measured``: the speed of this machine, by default the stored one."""
+def predict(config: RunConfig, measured: Speeds | None = None) -> Prediction:
+    """The parameters, memory and time of a run; ``measured``: the speeds of this machine, by default the stored ones."""
     sizes = shapes(config)
     parts = count_parameters(config, **sizes.of_model)
     flops = flops_per_step(config, parts, sizes.length, sizes.source_length)
-    known = measured or known_speed()
-    speed = known if known is not None and known.covers(config) else None
+    known = known_speeds() if measured is None else measured
+    speeds = {device: speed for device, speed in known.items() if speed.covers(config)}
+    seconds = {
+        device: speed.seconds_on(config, flops, config.batch_size, sizes.length) for device, speed in speeds.items()
+    }
+    device = choose(config.device, flops, seconds)
+    speed = speeds.get(device.timed)
     memory = predict_memory(
         config, length=sizes.length, source_length=sizes.source_length, cut_targets=cuts_targets(config),
         padded=config.task_settings.pad_token is not None, **sizes.of_model,
@@ -80,10 +85,10 @@ def predict(config: RunConfig, measured: Speed | None = None) -> Prediction:
     return Prediction(
         parameters=sum(parts.values()), by_part=parts, memory=memory, flops_per_step=flops,
         tokens_per_step=config.batch_size * (sizes.length + (sizes.source_length or 0)),
-        steps_per_second=1 / speed.seconds_on(config, flops, config.batch_size, sizes.length) if speed else None,
+        steps_per_second=1 / seconds[device.timed] if speed else None,
         result_seconds=result_seconds(config, speed, parts) if speed else None,
         recording_steps=recording_cost(config), data_seconds=data_seconds(config),
-        peak=peak_bytes(config, sizes, memory), between=bytes_between_steps(config, memory),
+        peak=peak_bytes(config, sizes, memory), between=bytes_between_steps(config, memory), device=device,
     )  # fmt: skip
 
 

@@ -1,10 +1,12 @@
-"""The speed of this machine: what a training step takes, as it was measured once (``engine.training.speed``) and stored.
+"""The speed of this machine: what a training step takes on a CPU core and on its accelerator, as it was measured once
+(``engine.training.speed``) and stored.
 
 A step of a transformer takes a share for each layer and one for its FLOPs. In a baseline small operations count, too: a
 recurrent layer runs a dozen of them at each position, one after the other.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +16,7 @@ from pydantic import Field, TypeAdapter
 
 from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig
+from engine.estimate.device import CPU
 from engine.foundation.files import data_folder, write_whole
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -47,7 +50,7 @@ def baseline_work(config: RunConfig, flops: float, rows: int, length: int) -> tu
 
 @dataclass(frozen=True)
 class Speed:
-    """The speed of this machine: a step takes ``overhead`` x (layers + 2) + flops / ``rate`` seconds, where what an encoding looks up
+    """The speed of one device: a step takes ``overhead`` x (layers + 2) + flops / ``rate`` seconds, where what an encoding looks up
     and sums counts as FLOPs (:attr:`engine.encodings.base.EncodingSpec.pair_flops`)."""
 
     overhead: Seconds
@@ -75,37 +78,52 @@ class Speed:
         return {own.family for own in self.baselines} >= set(BASELINES)
 
 
-SPEED = TypeAdapter(Speed)
+Speeds = Mapping[str, Speed]
+"""The speed of each device of this machine: of a CPU core, and of its accelerator, by torch's name of the kind, such as ``cuda``."""
+
+STORED = TypeAdapter[Speed | dict[str, Speed]](Speed | dict[str, Speed])
+"""The content of the file. A file of an earlier version has the speed of a CPU core alone."""
 
 
-def known_speed() -> Speed | None:
-    """The speed measured on this machine earlier; None where there is none or its file does not hold a speed.
+def known_speeds() -> Speeds:
+    """The speeds measured on this machine earlier; empty where there are none or their file does not hold speeds.
 
     The file is read again only after it has changed.
     """
-    file = speed_file()
-    try:
-        return _read_speed(file, file.stat().st_mtime_ns)
-    except OSError:
-        return None
+    found = _stored()
+    return {CPU: found} if isinstance(found, Speed) else found
+
+
+def known_speed(device: str = CPU) -> Speed | None:
+    """The speed of that kind of device; None where it is not measured."""
+    return known_speeds().get(device)
 
 
 def fully_measured() -> bool:
-    """Whether the speed of every family is known; a file of an earlier version lacks some."""
-    speed = known_speed()
-    return speed is not None and speed.complete
+    """Whether the speed of every family is known on the CPU and on the accelerator, if there is one; a file of an earlier version lacks
+    some."""
+    found = _stored()
+    return not isinstance(found, Speed) and CPU in found and all(speed.complete for speed in found.values())
+
+
+def _stored() -> Speed | dict[str, Speed]:
+    file = speed_file()
+    try:
+        return _read(file, file.stat().st_mtime_ns)
+    except OSError:
+        return {}
 
 
 @lru_cache(maxsize=1)
-def _read_speed(file: Path, written_at: int) -> Speed | None:
+def _read(file: Path, written_at: int) -> Speed | dict[str, Speed]:
     try:
-        return SPEED.validate_json(file.read_bytes())
+        return STORED.validate_json(file.read_bytes())
     except (OSError, ValueError):
-        return None
+        return {}
 
 
-def remember_speed(speed: Speed) -> None:
-    write_whole(speed_file(), json.dumps(asdict(speed)))
+def remember_speeds(speeds: Speeds) -> None:
+    write_whole(speed_file(), json.dumps({device: asdict(speed) for device, speed in speeds.items()}))
 
 
 def speed_file() -> Path:

@@ -130,7 +130,7 @@ class BaseConfig(Parameters):
     )
     seed: int = setting(0, label="Seed", help="Decides first weights, data and dropout.", group="Training", ge=0, le=2**31 - 1)
     device: Literal["auto", "cpu", "cuda", "mps"] = setting(
-        "auto", label="Device", help="Auto takes the accelerator unless the model is so small that the CPU is faster.",
+        "auto", label="Device", help="Auto takes the accelerator where its predicted time of a step is the shorter one.",
         group="Training", labels={"auto": "Auto", "cpu": "CPU", "cuda": "CUDA GPU", "mps": "Apple GPU"},
     )
 

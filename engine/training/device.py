@@ -8,27 +8,34 @@ import torch
 from torch import Tensor
 
 from engine.config.run_config import RunConfig
-from engine.estimate.prediction import CPU_IS_FASTER_BELOW
+from engine.estimate.prediction import Prediction
 from engine.hosting.host import DeviceFacts
 
 NOT_EXACT = "On {} the same settings and seed give nearly the same numbers: sums run in a changing order there."
 """The note on a device whose kernels are not deterministic: only on a CPU is a run repeated to the last bit."""
 
+BY_SIZE = "The number of FLOPs of a step decided on the device: the speed of {} is not measured here yet."
 
-def choose_device(config: RunConfig, flops_per_step: float) -> tuple[torch.device, str]:
-    """The device, and a note that explains the choice ("" where there is nothing to explain).
+
+def found_accelerator() -> torch.device | None:
+    """The accelerator of this machine; None where torch finds none."""
+    return torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+
+
+def choose_device(config: RunConfig, prediction: Prediction) -> tuple[torch.device, str]:
+    """The device, and a note that explains the choice ("" where there is nothing to explain). ``prediction``: the config's own, which
+    has the choice (:mod:`engine.estimate.device`); only whether there is an accelerator is asked here.
 
     Raises ValueError with one sentence where the config names a device that this machine lacks.
     """
-    accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    accelerator, chosen = found_accelerator(), prediction.device
     if config.device == "auto":
         if accelerator is None:
             return torch.device("cpu"), ""
-        if flops_per_step < CPU_IS_FASTER_BELOW:
-            return torch.device(
-                "cpu"
-            ), f"CPU chosen: a model this small is usually faster there than on {accelerator.type}."
-        return accelerator, NOT_EXACT.format(accelerator.type)
+        why = chosen.why or BY_SIZE.format(accelerator.type)
+        if not chosen.accelerator:
+            return torch.device("cpu"), why
+        return accelerator, f"{NOT_EXACT.format(accelerator.type)} {why}"
     if config.device != "cpu" and (accelerator is None or accelerator.type != config.device):
         found = "cpu" if accelerator is None else f"cpu, {accelerator.type}"
         raise ValueError(f"device is {config.device}; this machine has {found}.")
@@ -62,7 +69,7 @@ class RandomState:
         torch.set_rng_state(cpu)
         if own is not None and self._device.type == "cuda":
             torch.cuda.set_rng_state(own, self._device)
-        elif own is not None:
+        elif own is not None and self._device.type == "mps":
             torch.mps.set_rng_state(own)
 
     @contextmanager
@@ -83,7 +90,7 @@ def describe_device(slot: int) -> DeviceFacts:
     facts = DeviceFacts(
         torch=str(torch.__version__), accelerator=None, accelerators=0, accelerator_name="", accelerator_memory=0
     )
-    accelerator = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    accelerator = found_accelerator()
     if accelerator is not None:
         kind, count = accelerator.type, torch.accelerator.device_count()
         facts["accelerator"], facts["accelerators"] = kind, count

@@ -1,8 +1,8 @@
 """The job that measures the training speed of this machine."""
 
-from engine.estimate.speed import Speed
+from engine.estimate.speed import Speeds
 from engine.foundation.job import Job
 
 
-class MeasureSpeed(Job[Speed], function=".speed:measure_speed", noun="Measuring the speed of this machine"):
+class MeasureSpeed(Job[Speeds], function=".speed:measure_speed", noun="Measuring the speed of this machine"):
     pass

@@ -1,23 +1,28 @@
-"""Measuring this machine's training speed: a few short runs of each family, some dominated by overhead, some by arithmetic."""
+"""Measuring this machine's training speed, on a CPU core and on its accelerator: a few short runs of each family, some dominated by
+overhead, some by arithmetic."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from statistics import quantiles
-from time import thread_time
+from time import perf_counter, thread_time
 
 import numpy as np
 
 from engine.config.run_config import RunConfig
+from engine.estimate.device import CPU
 from engine.estimate.layout import shapes
 from engine.estimate.prediction import predict
-from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, baseline_work, remember_speed
+from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, baseline_work, remember_speeds
 from engine.foundation.log import LOG
 from engine.runs.events import Progress
 from engine.runs.record_options import LEAST_RECORD
+from engine.training.device import found_accelerator
 from engine.training.train import train
 
 SMALL = RunConfig(steps=1000, device="cpu")
 LARGE = SMALL.replace(d_model=128, n_layers=2, n_heads=4, seq_len=32)
+LARGEST = SMALL.replace(d_model=256, n_layers=4, n_heads=4, seq_len=128)
+"""Only for an accelerator: in the others it spends its time on overhead."""
 BASELINE = SMALL.replace(task="k_back", batch_size=8, d_model=16, n_layers=2, seq_len=16)
 BASELINE_SIZES: tuple[dict[str, int], ...] = (
     {"seq_len": 4, "n_layers": 1},
@@ -29,36 +34,51 @@ BASELINE_SIZES: tuple[dict[str, int], ...] = (
 """Sizes at which the time goes into the step itself, into layers, into numbers, into a bit of all, and into FLOPs."""
 TIMED = {SMALL: 60, LARGE: 12}
 BASELINE_TIMED = 10
-"""The number of timed steps of each run."""
+"""The number of timed steps of each run on the CPU."""
+WARM, ON_ACCELERATOR = 20, 200
+"""The first steps on an accelerator, in which kernels are loaded and a graph is captured, and the timed ones after them."""
+LONGEST = 1.0
+"""Seconds of timed steps on an accelerator after which fewer of them do."""
+OFFERED = ("cuda", "mps")
+"""The kinds of accelerator that a config can name."""
+
+Timing = Callable[[RunConfig, int], float]
+"""The seconds of a step of a run, of which so many steps are timed on the CPU."""
 
 
-def measure_speed() -> Speed:
-    """Time the runs on the CPU (a few seconds) and return the fitted speed. It is stored; where the disk does not take it, a line in the
-    log says so."""
-    small, large = (_seconds_per_step(config, TIMED[config]) for config in (SMALL, LARGE))
-    flops_small, flops_large = predict(SMALL).flops_per_step, predict(LARGE).flops_per_step
-    layers_small, layers_large = SMALL.n_layers + 2, LARGE.n_layers + 2
-    # Two equations, two unknowns: overhead * layers + flops / rate = seconds.
-    inverse_rate = (large * layers_small - small * layers_large) / (
-        flops_large * layers_small - flops_small * layers_large
-    )
-    inverse_rate = max(inverse_rate, 1e-14)
-    overhead = max((small - flops_small * inverse_rate) / layers_small, 1e-6)
-    speed = Speed(overhead, 1 / inverse_rate, tuple(map(_measure_baseline, BASELINES)))
+def measure_speed() -> dict[str, Speed]:
+    """Time the runs on the CPU (a few seconds), then on the accelerator where there is one, and return the fitted speeds by kind of
+    device. They are stored; where the disk does not take them, a line in the log says so, and where the accelerator fails, too."""
+    speeds = {CPU: _measured((SMALL, LARGE), _seconds_per_step)}
+    accelerator = found_accelerator()
+    if accelerator is not None and (kind := accelerator.type) in OFFERED:
+        try:
+            speeds[kind] = _measured((SMALL, LARGE, LARGEST), lambda config, _: _seconds_there(config, kind))
+        except RuntimeError as error:  # of torch, as for too little memory on the device
+            LOG.warning("The speed of %s could not be measured: %s", kind, str(error).partition("\n")[0])
     try:
-        remember_speed(speed)
+        remember_speeds(speeds)
     except OSError as error:
         LOG.warning("The speed of this machine could not be kept: %s", error.strerror or type(error).__name__)
-    return speed
+    return speeds
 
 
-def _measure_baseline(family: str) -> BaselineSpeed:
+def _measured(configs: tuple[RunConfig, ...], timing: Timing) -> Speed:
+    """The speed of one device, from transformers of these configs and from the families without attention."""
+    work = [(config.n_layers + 2.0, predict(config).flops_per_step) for config in configs]
+    seconds = [timing(config, TIMED.get(config, 0)) for config in configs]
+    overhead, inverse_rate = not_negative(np.array(work), np.array(seconds))
+    baselines = tuple(_measure_baseline(family, timing) for family in BASELINES)
+    return Speed(max(overhead, 1e-6), 1 / max(inverse_rate, 1e-15), baselines)
+
+
+def _measure_baseline(family: str, timing: Timing) -> BaselineSpeed:
     configs = [BASELINE.replace(family=family, **sizes) for sizes in BASELINE_SIZES]
     work = [
         baseline_work(config, predict(config).flops_per_step, config.batch_size, shapes(config).length)
         for config in configs
     ]
-    seconds = [_seconds_per_step(config, BASELINE_TIMED) for config in configs]
+    seconds = [timing(config, BASELINE_TIMED) for config in configs]
     return BaselineSpeed(family, *not_negative(np.array(work), np.array(seconds)))
 
 
@@ -94,3 +114,22 @@ def _seconds_per_step(config: RunConfig, timed: int) -> float:
             break
         last = thread_time()
     return quantiles(times, n=10)[0]
+
+
+def _seconds_there(config: RunConfig, kind: str) -> float:
+    """Seconds of a step on an accelerator, from the run's own count of its time. It takes several steps at once, whose events come together
+    and tell the speed up to the last of them: only that one's counts."""
+    ends, began = list[Progress](), perf_counter()
+    last: Progress | None = None
+    for event in train(config.replace(device=kind), record=LEAST_RECORD):
+        if not isinstance(event, Progress):
+            continue
+        if last is not None and last.step >= WARM and last.tokens_per_second != event.tokens_per_second:
+            ends.append(last)
+            began = perf_counter() if len(ends) == 1 else began
+        last = event
+        if len(ends) > 1 and (ends[-1].step - ends[0].step >= ON_ACCELERATOR or perf_counter() - began > LONGEST):
+            break
+    first, last = ends[0], ends[-1]
+    busy = last.step / last.tokens_per_second - first.step / first.tokens_per_second
+    return predict(config).tokens_per_step * busy / (last.step - first.step)

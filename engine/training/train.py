@@ -32,13 +32,13 @@ from engine.training.steps import Read, Recording, Step, steps_of
 def prepare(config: RunConfig, prediction: Prediction | None = None) -> nn.Module:
     """The untrained model of a config, on its device. Raises ValueError where the device is missing."""
     prediction = prediction or predict(config)
-    return _untrained(config, choose_device(config, prediction.flops_per_step)[0])
+    return _untrained(config, choose_device(config, prediction)[0])
 
 
 def begin(config: RunConfig, prediction: Prediction | None = None) -> TrainingState:
     """The state of a config's training before the first step. Raises ValueError where the device is missing."""
     prediction = prediction or predict(config)
-    device, _ = choose_device(config, prediction.flops_per_step)
+    device, _ = choose_device(config, prediction)
     return TrainingState(config, _untrained(config, device), device, recorder_for(config, device)[0])
 
 
@@ -65,7 +65,7 @@ def train(
     a saved one the training continues after the step at which it was saved, and gives the events that are left.
     """
     prediction = prediction or predict(config)
-    device, note = choose_device(config, prediction.flops_per_step)
+    device, note = choose_device(config, prediction)
     recorder, why_single = recorder_for(config, device)
     if state is None:
         state = TrainingState(config, _untrained(config, device) if model is None else model, device, recorder)

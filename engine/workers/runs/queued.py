@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from engine.estimate.prediction import CPU_IS_FASTER_BELOW, Prediction
+from engine.estimate.prediction import Prediction
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.hosting.allowances import Release
 from engine.runs.events import Ended
@@ -62,8 +62,7 @@ class QueuedRun:
     @property
     def wants_accelerator(self) -> bool:
         """Whether the run would use an accelerator if there is one."""
-        device = self.request.config.device
-        return self.prediction.flops_per_step >= CPU_IS_FASTER_BELOW if device == "auto" else device != "cpu"
+        return self.prediction.device.accelerator
 
     @property
     def seen(self) -> int | None:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from engine.config.run_config import RunConfig
+from engine.estimate.device import CPU, device_in_words
 from engine.estimate.prediction import predict
 from engine.estimate.warnings import warnings_of
 from engine.foundation.formatting import in_bytes, in_time
@@ -22,22 +23,19 @@ SHOWN = "run"
 SHELF = "shelf"
 MAX_KEPT = 6
 """The number of runs on the shelf; beyond it the oldest that is not pinned goes."""
-TIMED = ("auto", "cpu")
-"""The devices for which the time of a run is predicted: the speed of this machine is measured on a CPU core."""
 
 
 def show_facts(config: RunConfig) -> None:
     """Facts before training: parameters, memory, time, and warnings."""
     prediction = predict(config)
     facts = [f"**{prediction.parameters:,}** parameters", f"**{in_bytes(prediction.memory.total)}** for a step"]
-    seconds = prediction.seconds(config.steps)
-    if config.device not in TIMED:
-        facts.append(f"time not measured on {config.device}")
-    elif seconds is not None:
-        facts.append(f"about **{in_time(seconds)}**")
-    st.caption(
-        " · ".join(facts), help="Predicted: memory by formula, time from a short measurement on one CPU core here."
-    )
+    seconds, device = prediction.seconds(config.steps), prediction.device.timed
+    if seconds is not None:
+        facts.append(f"about **{in_time(seconds)}**" + ("" if device == CPU else f" on {device}"))
+    elif device != CPU:
+        facts.append(f"time not measured on {device}")
+    measured = f"Predicted: memory by formula, time from a short measurement on {device_in_words(device)} here."
+    st.caption(" · ".join(facts), help=f"{measured} {prediction.device.why}".strip())
     for sentence in warnings_of(config):
         st.caption(f":material/info: {sentence}")
 

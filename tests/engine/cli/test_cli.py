@@ -17,7 +17,7 @@ from engine.cli.issue import claims_table, summary_table
 from engine.config.link import as_options
 from engine.config.presets import PRESETS
 from engine.encodings import ENCODINGS
-from engine.estimate.speed import speed_file
+from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, remember_speeds, speed_file
 from engine.experiments.choice.advice import advice
 from engine.experiments.choice.qualities import CHOICE, COMPARED, QUALITIES, arm_of
 from engine.experiments.choice.table import column
@@ -147,6 +147,16 @@ def test_predict_agrees_with_the_model(capsys: Printed, monkeypatch: Patch) -> N
     assert row["parameters"] == sum(parameter.numel() for parameter in model.parameters())
     assert row["steps_per_second"] > 0
     assert row["provenance"] == provenance()
+
+
+def test_predict_tells_the_time_on_the_device_that_the_settings_ask_for(capsys: Printed) -> None:
+    core, gpu = (
+        Speed(each, 1e10, tuple(BaselineSpeed(family, each, 0, 0, 0) for family in BASELINES)) for each in (1e-3, 1e-4)
+    )
+    remember_speeds({"cpu": core, "cuda": gpu})
+    for device, words in (("auto", "on cuda. A step is predicted to take"), ("cpu", "on one CPU core.")):
+        assert main(["predict", "--device", device]) == 0
+        assert words in " ".join(capsys.readouterr().out.split())
 
 
 def test_predict_needs_no_disk(capsys: Printed, monkeypatch: Patch) -> None:

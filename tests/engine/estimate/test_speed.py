@@ -1,5 +1,6 @@
 """The stored speed of this machine, the time of measurements at the end, and the steps at which a run is validated and recorded."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,20 @@ import pytest
 
 from engine.config.run_config import RunConfig, parse
 from engine.estimate import recording, speed
+from engine.estimate.device import ACCELERATOR_FROM
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters
 from engine.estimate.prediction import predict, result_seconds
 from engine.estimate.recording import interim_size, recording_cost, snapshot_steps, validation_steps
-from engine.estimate.speed import BaselineSpeed, Speed, fully_measured, known_speed, remember_speed, speed_file
+from engine.estimate.speed import (
+    BaselineSpeed,
+    Speed,
+    fully_measured,
+    known_speed,
+    known_speeds,
+    remember_speeds,
+    speed_file,
+)
 from tests.tables import tables_beside
 
 CASES = tables_beside(__file__)
@@ -22,12 +32,12 @@ pytestmark = pytest.mark.usefixtures("own_data_folder")
 
 def test_the_file_is_read_once_until_it_is_written_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     assert known_speed() is None
-    remember_speed(Speed(0.01, 5e9))
+    remember_speeds({"cpu": Speed(0.01, 5e9)})
     reads = list[Path]()
     read_bytes = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda file: reads.append(file) or read_bytes(file))
     assert ([known_speed() for _ in range(3)], reads) == ([Speed(0.01, 5e9)] * 3, [speed_file()])
-    remember_speed(Speed(0.02, 5e9))
+    remember_speeds({"cpu": Speed(0.02, 5e9)})
     speed_file().touch()
     assert known_speed() == Speed(0.02, 5e9)
     speed_file().unlink()
@@ -50,23 +60,68 @@ def test_a_file_of_an_earlier_version_is_read_and_its_missing_families_are_measu
     assert not fully_measured()
     assert predict(RunConfig()).seconds(10) is not None
     assert predict(RunConfig(family="gru")).seconds(10) is None
+    every = tuple({"family": family, "step": 1, "layer": 0, "number": 0, "flop": 0} for family in speed.BASELINES)
+    speed_file().write_text(json.dumps({"overhead": 0.0005, "rate": 5e9, "baselines": every}))
+    assert known_speed() is not None
+    assert not fully_measured(), "whether there is an accelerator is not in it"
 
 
 def test_a_family_without_attention_has_a_time_and_all_are_measured_where_each_has_a_speed() -> None:
-    remember_speed(Speed(0.0005, 5e9, (GRU,)))
+    remember_speeds({"cpu": Speed(0.0005, 5e9, (GRU,))})
     assert known_speed() == Speed(0.0005, 5e9, (GRU,))
     short, long = (predict(RunConfig(family="gru", task="k_back").replace(seq_len=n)).seconds(100) for n in (8, 512))
     assert long > 20 * short
     assert predict(RunConfig(family="lstm")).seconds(10) is None
 
-    remember_speed(Speed(0.0005, 5e9, tuple(replace(GRU, family=family) for family in speed.BASELINES)))
-    assert fully_measured()
+    every = Speed(0.0005, 5e9, tuple(replace(GRU, family=family) for family in speed.BASELINES))
+    for devices, measured in (({"cpu": every}, True), ({"cuda": every}, False), ({"cpu": every, "cuda": every}, True)):
+        remember_speeds(devices)
+        assert fully_measured() is measured
+        assert known_speeds() == devices
+    remember_speeds({"cpu": every, "cuda": Speed(0.0005, 5e9)})
+    assert not fully_measured()
+
+
+SMALL, LARGE = {"steps": 100}, {"steps": 100, "d_model": 384, "n_layers": 6, "n_heads": 6}
+LAUNCHES = Speed(overhead=1e-2, rate=1e13)
+"""The speed of an accelerator that takes long for each kernel."""
+
+
+@pytest.mark.parametrize(
+    ("settings", "device", "accelerator", "timed"),
+    [
+        (SMALL, "auto", False, "cpu"), (LARGE, "auto", True, "cuda"), (LARGE, "cpu", False, "cpu"),
+        (SMALL, "cuda", True, "cuda"), (LARGE, "mps", True, "mps"),
+    ],
+)  # fmt: skip
+def test_the_faster_device_is_chosen_and_the_time_is_that_of_the_device_that_the_run_uses(
+    settings: dict[str, Any], device: str, accelerator: bool, timed: str
+) -> None:
+    remember_speeds({"cpu": Speed(1e-3, 1e10), "cuda": LAUNCHES})
+    told = predict(parse({**settings, "device": device}))
+    assert (told.device.accelerator, told.device.timed) == (accelerator, timed)
+    assert bool(told.device.why) == (device == "auto")
+    alone = {name: predict(parse({**settings, "device": name})).seconds(100) for name in ("cpu", "cuda")}
+    assert told.seconds(100) == alone.get(timed)
+    if device == "auto":
+        assert told.seconds(100) == min(seconds for seconds in alone.values() if seconds)
+
+
+def test_where_the_accelerator_is_not_measured_the_size_decides_and_the_time_is_that_of_the_cpu() -> None:
+    for speeds in ({}, {"cpu": Speed(1e-3, 1e10)}):
+        for settings in (SMALL, LARGE):
+            told = predict(parse(settings), speeds)
+            assert told.device.accelerator == (told.flops_per_step >= ACCELERATOR_FROM)
+            assert told.device.timed == "cpu"
+            assert told.seconds(100) == predict(parse({**settings, "device": "cpu"}), speeds).seconds(100)
+    gru = predict(parse({"family": "gru"}), {"cpu": Speed(1e-3, 1e10, (GRU,)), "cuda": LAUNCHES})
+    assert gru.device.timed == "cpu", "that family is not measured there"
 
 
 @pytest.mark.parametrize("name", ["shaw", "cope"])
 def test_what_an_encoding_looks_up_takes_time_for_each_pair(name: str) -> None:
     """At twice the length, four times the pairs; the FLOPs of the rest stay where they are told."""
-    remember_speed(Speed(0.0, 5e10))
+    remember_speeds({"cpu": Speed(0.0, 5e10)})
     times = {
         (chosen, n): predict(RunConfig().replace(task="k_back", pos_encoding=chosen, seq_len=n)).seconds_per_step or 0
         for chosen in (name, "nope")

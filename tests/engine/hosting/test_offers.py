@@ -13,7 +13,7 @@ from engine.config.run_config import RunConfig, parse, parse_leniently
 from engine.config.text_recipe import text_config
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import Prediction, predict
-from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, remember_speed
+from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, remember_speeds
 from engine.experiments.comparison import RIVALS, comparison
 from engine.experiments.experiment import Experiment
 from engine.experiments.issues import ISSUES
@@ -68,7 +68,7 @@ OFFERS = {
 
 @pytest.fixture(autouse=True)
 def on_a_slow_core(own_data_folder: object) -> None:
-    remember_speed(SLOW)
+    remember_speeds({"cpu": SLOW})
 
 
 @pytest.mark.parametrize("offer", OFFERS)

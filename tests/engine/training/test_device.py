@@ -1,17 +1,19 @@
-"""Devices that this machine need not have, by stand-ins for torch's facts: the choice, its note, the random state; a speed's fit."""
+"""Devices that this machine need not have, by stand-ins for torch's facts: the choice, its note, the random state."""
 
+import re
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 import torch
 
 from engine.config.run_config import parse
-from engine.estimate.prediction import CPU_IS_FASTER_BELOW
+from engine.estimate.prediction import predict
+from engine.estimate.speed import Speed, remember_speeds
 from engine.training.device import RandomState, choose_device, describe_device
-from engine.training.speed import not_negative
 
 Found = Callable[[str | None], None]
+
+pytestmark = pytest.mark.usefixtures("own_data_folder")
 
 
 @pytest.fixture
@@ -26,18 +28,52 @@ def found(monkeypatch: pytest.MonkeyPatch) -> Found:
     return let
 
 
+CORE, GPU = Speed(1e-3, 1e10), Speed(1e-4, 1e12)
+
+
 @pytest.mark.parametrize("asked", ["auto", "cuda"])
 def test_a_run_on_a_gpu_says_that_its_numbers_vary_and_without_one_it_is_refused(asked: str, found: Found) -> None:
+    def choice(device: str = "auto", **speeds: Speed) -> tuple[torch.device, str]:
+        config = parse({"device": device})
+        return choose_device(config, predict(config, speeds))
+
     found("cuda")
-    device, note = choose_device(parse({"device": asked}), CPU_IS_FASTER_BELOW)
+    device, note = choice(asked, cpu=CORE, cuda=GPU)
     assert device.type == "cuda"
     assert note.startswith("On cuda the same settings and seed give nearly the same numbers")
-    assert choose_device(parse({"device": "cpu"}), CPU_IS_FASTER_BELOW) == (torch.device("cpu"), "")
+    assert choice("cpu", cpu=CORE, cuda=GPU) == (torch.device("cpu"), "")
 
     found(None)
-    assert choose_device(parse({}), 1e12) == (torch.device("cpu"), "")
+    assert choice(cpu=CORE, cuda=GPU) == (torch.device("cpu"), "")
     with pytest.raises(ValueError, match=r"device is cuda; this machine has cpu\."):
-        choose_device(parse({"device": "cuda"}), 1e12)
+        choice("cuda", cpu=CORE, cuda=GPU)
+
+
+@pytest.mark.parametrize(
+    ("speeds", "kind", "says"),
+    [
+        ({"cpu": CORE, "cuda": GPU}, "cuda", r"A step is predicted to take 320 µs on cuda and 5.04 ms on cpu\.$"),
+        ({"cpu": GPU, "cuda": CORE}, "cpu", r"^A step is predicted to take 320 µs on cpu and 5.04 ms on cuda\.$"),
+        (
+            {"cpu": CORE},
+            "cpu",
+            r"^The number of FLOPs of a step decided on the device: the speed of cuda is not measured",
+        ),
+    ],
+)
+def test_the_note_says_what_was_compared(speeds: dict[str, Speed], kind: str, says: str, found: Found) -> None:
+    found("cuda")
+    device, note = choose_device(parse({}), predict(parse({}), speeds))
+    assert device.type == kind
+    assert re.search(says, note), note
+
+
+def test_the_choice_is_that_of_the_prediction_whatever_was_measured_since(found: Found) -> None:
+    found("cuda")
+    before = predict(parse({}), {"cpu": GPU, "cuda": CORE})
+    remember_speeds({"cpu": CORE, "cuda": GPU})
+    assert choose_device(parse({}), before)[0].type == "cpu"
+    assert choose_device(parse({}), predict(parse({})))[0].type == "cuda"
 
 
 @pytest.mark.parametrize("kind", ["cuda", "mps"])
@@ -74,14 +110,3 @@ def test_a_worker_tells_the_free_memory_of_the_gpu_that_it_owns(found: Found, mo
     facts = [describe_device(slot) for slot in range(3)]
     told = [(own["accelerator_name"], own["accelerator_memory"]) for own in facts]
     assert told == [("GPU 0", 10), ("GPU 1", 11), ("", 0)]
-
-
-def test_known_prices_are_found_and_none_is_below_zero() -> None:
-    work = np.array([[1, 4, 100, 1e6], [1, 64, 500, 2e6], [1, 16, 9000, 4e6], [1, 8, 700, 9e8], [1, 30, 3000, 1e8]])
-    prices = np.array([1e-3, 2e-5, 3e-8, 4e-12])
-    assert not_negative(work, work @ prices) == pytest.approx(prices, rel=1e-6)
-
-    work = np.array([[1, 10, 1e6], [1, 20, 1e6], [1, 30, 5e6]])
-    prices = not_negative(work, np.array([5e-3, 4e-3, 3e-3]))
-    assert min(prices) >= 0
-    assert max(prices) > 0

@@ -3,6 +3,10 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from engine.config.run_config import RunConfig
+from engine.estimate.prediction import predict
+from engine.estimate.speed import Speed
+from pages.parts.app import own_runs
 from pages.parts.app.own_runs import MAX_KEPT, Shelf
 from tests.pages.looking import Open, said
 
@@ -40,3 +44,23 @@ def test_a_time_is_promised_only_where_the_speed_was_measured(open_page: Open, d
     assert ("about **" in facts) == promised
     assert (f"time not measured on {device}" in facts) != promised
     assert "for a step" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("device", "d_model", "on"),
+    [("auto", 256, " on cuda"), ("auto", 16, ""), ("cuda", 16, " on cuda"), ("cpu", 256, "")],
+)
+def test_the_time_is_that_of_the_device_that_the_settings_ask_for(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch, device: str, d_model: int, on: str
+) -> None:
+    speeds = {"cpu": Speed(1e-3, 1e10), "cuda": Speed(3e-3, 1e13)}
+
+    def measured(config: RunConfig) -> object:
+        return predict(config, speeds)
+
+    monkeypatch.setattr(own_runs, "predict", measured)
+    app: AppTest = open_page("lab.py", device=device, d_model=d_model)
+    facts = next(box for box in app.caption if "parameters" in box.value)
+    assert facts.value.endswith(f"**{on}")
+    assert ("A step is predicted to take" in facts.proto.help) == (device == "auto")
+    assert f"on {'cuda' if on else 'one CPU core'} here." in facts.proto.help
