@@ -67,6 +67,13 @@ def bytes_between_steps(config: RunConfig, memory: Memory) -> int:
     return OBJECTS + always_bytes(config) - BASE + memory.state
 
 
+def bytes_beside(config: RunConfig, memory: Memory) -> int:
+    """What a run whose model is on a GPU takes of the host's memory: text and training set, sequences being drawn, and the weights while
+    they are stored."""
+    text = TEXT if TASKS[config.task].corpus else 0
+    return BASE + OBJECTS + set_bytes(config) + text + int(SCATTERED * _drawing(config)) + memory.parameters
+
+
 def scattered_by(config: RunConfig) -> float:
     """Resident memory over the bytes of the tensors that come and go."""
     return SCATTERED if config.architecture.attends else SCATTERED_BASELINE

@@ -15,7 +15,7 @@ from engine.estimate.layout import (
     writes_answer,
 )
 from engine.estimate.memory import count_parameters, predict_memory
-from engine.estimate.peak import bytes_between_steps, peak_bytes
+from engine.estimate.peak import bytes_beside, bytes_between_steps, peak_bytes
 from engine.estimate.recording import recording_cost
 from engine.estimate.speed import Speed, Speeds, known_speeds
 from engine.settings.costs import Memory
@@ -53,6 +53,8 @@ class Prediction:
     """The highest memory of everything that the run does, in bytes; an upper bound (:mod:`engine.estimate.peak`)."""
     between: int = 0
     """The memory that it keeps between two steps, in bytes, while another run of its worker has its turn."""
+    beside: int = 0
+    """The memory that a run on an accelerator takes of the host's, in bytes: its data and what is brought back to be stored."""
     device: DeviceChoice = field(default_factory=DeviceChoice)
 
     @property
@@ -88,7 +90,8 @@ def predict(config: RunConfig, measured: Speeds | None = None) -> Prediction:
         steps_per_second=1 / seconds[device.timed] if speed else None,
         result_seconds=result_seconds(config, speed, parts) if speed else None,
         recording_steps=recording_cost(config), data_seconds=data_seconds(config),
-        peak=peak_bytes(config, sizes, memory), between=bytes_between_steps(config, memory), device=device,
+        peak=peak_bytes(config, sizes, memory), between=bytes_between_steps(config, memory),
+        beside=bytes_beside(config, memory), device=device,
     )  # fmt: skip
 
 

@@ -42,6 +42,14 @@ ROOM = 256 * MIB
 
 KEPT_ON_DEVICE = 512 * MIB
 """The memory of a GPU that a process may keep for its next run, in bytes."""
+CONTEXT_BYTES = 518 * MIB
+"""The memory of the GPU that each process takes which uses it, before any run: CUDA's context. Measured on an H100 with driver 580 and
+torch 2.11 for CUDA 13 (docs/gpu.md)."""
+MOST_FOR_CONTEXTS = 0.25
+"""The most of a GPU's memory that is set aside for the contexts of question processes. Few of them use it at once."""
+LATER_LIBRARIES = 512 * MIB
+"""The host's memory that CUDA's libraries take in a worker after it is ready, when kernels are loaded at their first use: rounded up
+generously, since it only keeps a worker from being ended for what is not its runs'."""
 MOST_QUESTIONS = 8
 """The most question processes of a host with enough memory."""
 
@@ -56,7 +64,8 @@ class DeviceFacts(TypedDict, total=False):
     accelerators: int
     accelerator_name: str
     accelerator_memory: int
-    """Bytes that are free on the GPU of this worker; 0 where it has none, or shares the host's memory (Apple's)."""
+    """Bytes that are free on the GPU that this worker owns, beside its own context; 0 where it owns none, or one that shares the host's
+    memory (Apple's)."""
 
 
 def cores(cgroup: Path = CGROUP, own_groups: Path = OWN_GROUPS) -> int:
@@ -86,6 +95,19 @@ def question_count() -> int:
     """The number of questions that are computed at once: so many that nobody waits for the long ones of a few others, within a quarter
     of the memory. A question process has half of :data:`WORKER_BYTES`, or less, for itself."""
     return max(2, min(MOST_QUESTIONS, memory() // 4 // (WORKER_BYTES // 2)))
+
+
+def room_on_accelerator(free: int, questions: int) -> int:
+    """Bytes that runs may take of a GPU of which ``free`` are left beside its worker's context: the rest is for the contexts of so many
+    question processes."""
+    return free - int(min(questions * CONTEXT_BYTES, MOST_FOR_CONTEXTS * free))
+
+
+def has_system_limit(role: str, facts: DeviceFacts) -> bool:
+    """Whether the operating system limits the memory of a process of that role. CUDA reserves far more than it takes, so that none is set
+    where it is used: in the worker that owns a GPU, and in question processes."""
+    uses_cuda = bool(facts.get("accelerator_memory")) or role == "jobs"
+    return facts.get("accelerator") != "cuda" or not uses_cuda
 
 
 def for_workers(of: int | None = None) -> int:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import NamedTuple
 
 from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
 
 from engine.config.run_config import RunConfig
+from engine.estimate.device import CPU
 from engine.estimate.prediction import Prediction
 from engine.foundation.formatting import in_bytes, in_time
 from engine.hosting import descriptors, host
@@ -31,7 +34,12 @@ class Limits(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     steps: int = Field(default=50_000, ge=1, description="Optimizer steps of one run.")
-    memory: ByteSize = Field(default=ByteSize(2 * GIB), gt=0, description="Predicted peak memory of one run.")
+    memory: ByteSize = Field(
+        default=ByteSize(2 * GIB), gt=0, description="Predicted peak memory of one run in the host's memory."
+    )
+    accelerator_memory: ByteSize | None = Field(
+        default=None, gt=0, description="Predicted peak memory of one run on a GPU; by default what is free there."
+    )
     seconds: float = Field(default=7200.0, gt=0, description="Predicted time of one run.")
 
     runs_per_visitor: int = Field(default=64, ge=1, description="Runs of one visitor that go or wait at once.")
@@ -112,7 +120,7 @@ PROFILE = PREFIX + "PROFILE"
 PROFILES: Mapping[str, Mapping[str, object]] = {
     "own": {},
     "public": {
-        "steps": 5_000, "memory": "192MiB", "seconds": 180.0,
+        "steps": 5_000, "memory": "192MiB", "accelerator_memory": "8GiB", "seconds": 180.0,
         "runs_per_visitor": 2, "jobs_per_visitor": 4, "streams_per_visitor": 6, "tabs_per_visitor": 20, "texts_per_visitor": 3,
         "queue_length": 128, "jobs": 128, "workers": 1, "notebooks": 0,
         "kept_runs_per_visitor": 20, "pinned_runs_per_visitor": 10, "kept_bytes": "1GiB",
@@ -133,28 +141,62 @@ def variable_of(name: str) -> str:
     return PREFIX + name.upper()
 
 
+class Accelerator(NamedTuple):
+    """The accelerator that a run would use."""
+
+    name: str
+    memory: int
+    """The bytes that runs may take of its memory; 0 where it shares the host's."""
+
+
 def refusal(
-    config: RunConfig, prediction: Prediction, limits: Limits, predict: Callable[[RunConfig], Prediction]
+    config: RunConfig,
+    prediction: Prediction,
+    limits: Limits,
+    predict: Callable[[RunConfig], Prediction],
+    accelerator: Accelerator | None = None,
 ) -> str | None:
     """The reason why this host refuses a config, in one sentence that names the setting and a value that fits; else None.
 
-    ``prediction`` is the config's own; ``predict`` is called for smaller configs only.
+    ``prediction`` is the config's own; ``predict`` is called for smaller configs only. ``accelerator``: the one that the run would use
+    here; None where it would use the CPU.
     """
     if config.steps > limits.steps:
         return f"steps is {config.steps}; this host allows at most {limits.steps}."
-    if prediction.peak > limits.memory:
-        fits = largest_that_fits(config, limits.memory, lambda smaller: predict(smaller).peak)
-        advice = f"set {fits[0]} to {fits[1]} or less" if fits else "choose a much smaller model"
-        given = f"{fits[0]} is {config.value(fits[0])}: " if fits else ""
-        taken = f"the run would take {in_bytes(prediction.peak)} and this host allows {in_bytes(limits.memory)}"
-        return f"{given}{taken}; {advice}."
+    for cost, allowed, words in _weighed(limits, accelerator):
+        if (needed := cost(prediction)) > allowed:
+            fits = largest_that_fits(config, allowed, lambda smaller, cost=cost: cost(predict(smaller)))  # type: ignore[misc]
+            advice = f"set {fits[0]} to {fits[1]} or less" if fits else "choose a much smaller model"
+            given = f"{fits[0]} is {config.value(fits[0])}: " if fits else ""
+            taken = words.format(needed=in_bytes(needed), allowed=in_bytes(allowed))
+            return f"{given}the run would take {taken}; {advice}."
     seconds = prediction.seconds(config.steps)
+    if accelerator is not None and prediction.device.timed == CPU:
+        return None  # the speed of the accelerator is not measured yet
     if seconds is not None and seconds > limits.seconds:
         steps = most_steps(prediction, limits.seconds)
         taken = f"would take about {in_time(seconds)} and this host allows {in_time(limits.seconds)}"
         advice = f"set steps to {steps} or less" if steps > 0 else "choose a smaller model or a shorter seq_len"
         return f"steps is {config.steps}: the run {taken}; {advice}."
     return None
+
+
+def _weighed(limits: Limits, on: Accelerator | None) -> list[tuple[Callable[[Prediction], int], int, str]]:
+    """What is limited of a run's memory: the bytes of a prediction, how many are allowed, and the words for both."""
+    whole, beside = attrgetter("peak"), attrgetter("beside")
+    if on is None or not on.memory:
+        return [(whole, limits.memory, "{needed} and this host allows {allowed}")]
+    there = f"{{needed}} of the memory of {on.name}, which has {{allowed}} for it"
+    allowed = on.memory
+    if limits.accelerator_memory is not None and limits.accelerator_memory < on.memory:
+        there, allowed = (
+            f"{{needed}} of the memory of {on.name} and this host allows {{allowed}}",
+            limits.accelerator_memory,
+        )
+    return [
+        (whole, allowed, there),
+        (beside, limits.memory, f"{{needed}} of the host's memory beside {on.name} and this host allows {{allowed}}"),
+    ]
 
 
 def most_steps(prediction: Prediction, seconds: float) -> int:

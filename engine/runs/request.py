@@ -24,6 +24,9 @@ class RunRequest:
     alone: bool = False
     """Whether the other runs of its worker pause while this run trains, so that its time can be measured."""
     record: RecordOptions = DEFAULT_RECORD
+    accelerator: bool | None = None
+    """Whether the run uses an accelerator where there is one. It is decided once, when the run is submitted, and holds for its whole life;
+    None before that."""
 
     @property
     def is_saved(self) -> bool:

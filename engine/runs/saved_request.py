@@ -22,6 +22,7 @@ def write_request(run: Run, request: RunRequest, saved_step: int = 0, *, left: b
     ``left``: only when its owner has a page open. Raises OSError where the disk does not take it."""
     row = {
         "step": saved_step, "pace": request.pace, "record": asdict(request.record), "going": not request.paused, "left": left,
+        "accelerator": request.accelerator,
     }  # fmt: skip
     write_whole(RunFolder(run.folder).saved_request, json.dumps(row))
 
@@ -33,7 +34,9 @@ def read_request(run: Run, address: str = "") -> RunRequest:
         row = read_json(RunFolder(run.folder).saved_request)
         record = RecordOptions(**{**row["record"], "measurements": tuple(row["record"]["measurements"])})
         pace = None if row["pace"] is None else float(row["pace"])
-        return RunRequest(run.config, owner, pace=pace, paused=True, record=record)
+        accelerator = row.get("accelerator")  # a file of an earlier version has none
+        decided = accelerator if isinstance(accelerator, bool) else None
+        return RunRequest(run.config, owner, pace=pace, paused=True, record=record, accelerator=decided)
     except (OSError, ValueError, KeyError, TypeError):
         return RunRequest(run.config, owner, paused=True)
 

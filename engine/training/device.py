@@ -83,9 +83,9 @@ class RandomState:
             self._write(outside)
 
 
-def describe_device(slot: int) -> DeviceFacts:
-    """Set one thread for this worker and choose its device: worker i owns GPU i. To workers beyond the last GPU the pool gives no
-    run that uses one."""
+def describe_device(slot: int, *, owns: bool) -> DeviceFacts:
+    """Set one thread for this worker and choose its device. ``owns``: whether worker i owns GPU i; no other process has a context there
+    before it uses it. To workers beyond the last GPU the pool gives no run that uses one."""
     torch.set_num_threads(1)
     facts = DeviceFacts(
         torch=str(torch.__version__), accelerator=None, accelerators=0, accelerator_name="", accelerator_memory=0
@@ -94,7 +94,7 @@ def describe_device(slot: int) -> DeviceFacts:
     if accelerator is not None:
         kind, count = accelerator.type, torch.accelerator.device_count()
         facts["accelerator"], facts["accelerators"] = kind, count
-        if kind == "cuda" and slot < count:
+        if kind == "cuda" and owns and slot < count:
             torch.cuda.set_device(slot)
             facts["accelerator_name"] = torch.cuda.get_device_name(slot)
             facts["accelerator_memory"] = torch.cuda.mem_get_info(slot)[0]

@@ -9,10 +9,11 @@ import atexit
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from threading import Lock, Thread
 from typing import Self
 
-from engine.analysis.measurements import with_measurements
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction, predict
 from engine.foundation.errors import JobError, NoRoom, Refused
@@ -31,9 +32,10 @@ from engine.workers.processes.machines import Cluster, Machines
 from engine.workers.processes.process import WorkerProcess
 from engine.workers.processes.supervisor import TICK, Supervisor
 from engine.workers.questions import Questions
+from engine.workers.runs.memory import accelerator_for
 from engine.workers.runs.presence import Presence
 from engine.workers.runs.queue import CLOSING, RunQueue
-from engine.workers.runs.queued import Phase, QueuedRun
+from engine.workers.runs.queued import Phase, QueuedRun, predicted
 from engine.workers.runs.reports import Reports, closed, keep_until_restart
 from engine.workers.runs.suspended import Suspended, end, keep_request
 
@@ -139,12 +141,12 @@ class Pool:
             raise
 
     def _submit(self, request: RunRequest) -> Run:
-        def predict(config: RunConfig) -> Prediction:
-            return with_measurements(self._predict(config), config, request.record.measurements)
-
-        prediction = predict(request.config)
-        if sentence := refusal(request.config, prediction, self.limits, predict):
+        forecast = partial(predicted, request, self._predict)
+        prediction = forecast(request.config)
+        on = accelerator_for(prediction, self._supervisor, self.wait_until_ready)
+        if sentence := refusal(request.config, prediction, self.limits, forecast, on):
             raise Refused(sentence)
+        request = replace(request, accelerator=prediction.device.accelerator)
         release = self._queue.admit(request)
         try:  # without the lock: a run's folder is written to the disk
             run = self.runs.create(request.config, request.visitor.id, request)
@@ -241,8 +243,6 @@ class Pool:
                 return self._questions.ask(job, visitor, alone=alone, timeout=timeout)
         except NoRoom as error:
             raise JobError(str(error)) from error
-
-    # Facts
 
     def health(self) -> Health:
         """Facts for a page: workers, runs, and the device that was found."""

@@ -25,7 +25,7 @@ from engine.foundation.log import LOG, log_error, log_failure, log_to_stderr
 from engine.foundation.messages import listen, receive, send, take_over_pipes, write_value
 from engine.foundation.priority import JOBS, OWN_PROCESS, TRAINING, give_way
 from engine.foundation.shares import HEAD_START, Claim, Shares
-from engine.hosting.host import DeviceFacts, free_memory, limit_memory
+from engine.hosting.host import DeviceFacts, free_memory, has_system_limit, limit_memory
 from engine.runs.folder import RunFolder
 from engine.workers import protocol
 from engine.workers.live_run import SLICE, LiveRun, Training
@@ -277,9 +277,9 @@ def main() -> None:
     if "torch" in sys.modules:  # with a stand-in for the training, torch may not be loaded
         from engine.training.device import describe_device
 
-        facts = describe_device(int(slot))
+        facts = describe_device(int(slot), owns=role == "runs")
     gc.freeze()
-    if facts.get("accelerator") != "cuda":  # CUDA reserves far more than it takes
+    if has_system_limit(role, facts):
         limit_memory(int(memory))
     if role != "jobs":
         give_way(OWN_PROCESS if role == "own" else TRAINING)

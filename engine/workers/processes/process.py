@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from engine.foundation.log import LOG
-from engine.hosting.host import DeviceFacts
+from engine.hosting.host import LATER_LIBRARIES, WORKER_BYTES, DeviceFacts
 from engine.runs.events import Ended
 from engine.workers import protocol
 from engine.workers.processes.machines import Machine
@@ -78,6 +78,10 @@ class WorkerProcess:
         """The time of the last question whether the worker is still there."""
         self.memory = self.memory_when_ready = 0
         """Its own memory in bytes when it was last looked at, and when the worker became ready."""
+        self.accelerator_room = 0
+        """The bytes that runs may take of the GPU that the worker owns; 0 where it owns none with memory of its own."""
+        self.libraries = 0
+        """The bytes of the host's memory that the GPU's libraries take in it. They do not count as those of its runs."""
         self.kill_reason: KillReason | None = None
         """The reason why the pool killed this worker; None when it did not."""
         self.process = machine.launch(
@@ -129,6 +133,11 @@ class WorkerProcess:
         """The name of the accelerator that it owns; empty for none."""
         named = self.facts.get("accelerator_name") or self.facts.get("accelerator") or ""
         return named if self.owns_accelerator else ""
+
+    def become_ready(self, facts: DeviceFacts, room: int) -> None:
+        """The worker takes runs or jobs from now on. ``room``: the bytes that runs may take of its GPU."""
+        self.ready, self.facts, self.accelerator_room = True, facts, room
+        self.libraries = max(0, self.memory_when_ready - WORKER_BYTES) + LATER_LIBRARIES if room else 0
 
     def retire(self) -> None:
         """End the process because nobody needs it any more. Nothing is on it."""

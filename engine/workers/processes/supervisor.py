@@ -8,7 +8,7 @@ from threading import RLock, Thread
 
 from engine.foundation.formatting import in_bytes, in_time
 from engine.foundation.log import LOG, log_error
-from engine.hosting.host import DeviceFacts
+from engine.hosting.host import DeviceFacts, room_on_accelerator
 from engine.hosting.limits import Limits
 from engine.workers import protocol
 from engine.workers.processes.machines import HERE, Machines, memory_for
@@ -110,8 +110,10 @@ class Supervisor:
     def take_ready(self, worker: WorkerProcess, facts: DeviceFacts) -> None:
         """Record that a worker has become ready."""
         worker.memory = worker.memory_when_ready = worker.process.memory()
+        room = room_on_accelerator(facts.get("accelerator_memory", 0), self.limits.job_processes)
         with self.lock:
-            worker.ready, worker.facts, self._failed_starts = True, facts, 0
+            worker.become_ready(facts, room)
+            self._failed_starts = 0
 
     def _died(self, worker: WorkerProcess) -> None:
         if not (self.closing.is_set() or worker.retired):
@@ -230,7 +232,7 @@ def kill_oversized(workers: Iterable[WorkerProcess]) -> None:
     for worker in workers:
         if not worker.ready:
             continue
-        used, allowed = worker.memory, worker.allowed
+        used, allowed = worker.memory, worker.allowed + worker.libraries
         tasks = [*worker.runs, *([worker.job.ask.job_id] if worker.job else [])]
         if tasks and used > allowed:
             culprit = tasks[0] if len(tasks) == 1 else None

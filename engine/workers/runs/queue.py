@@ -16,6 +16,7 @@ from engine.workers import protocol
 from engine.workers.processes.machines import Machine, memory_for
 from engine.workers.processes.process import Slot, WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
+from engine.workers.runs.memory import has_room_for, needs_accelerator, together
 from engine.workers.runs.presence import Presence
 from engine.workers.runs.queued import Phase, QueuedRun
 
@@ -84,32 +85,8 @@ def worker_for_run(workers: Sequence[WorkerProcess], queued: QueuedRun, most: in
     able = [worker for worker in workers if worker.available and worker.role == "runs" and not worker.held_alone]
     if needs_accelerator(queued, workers):
         able = [worker for worker in able if worker.owns_accelerator]
-    room = [worker for worker in able if len(worker.runs) < most and _has_room_for(worker, queued)]
+    room = [worker for worker in able if len(worker.runs) < most and has_room_for(worker, queued)]
     return min(room, key=lambda worker: (worker.load, worker.slot.number), default=None)
-
-
-def _has_room_for(worker: WorkerProcess, queued: QueuedRun) -> bool:
-    """Whether a run fits beside those of a worker: on a GPU with memory of its own beside those on it, else in the host's memory. Alone
-    on the GPU it may always go: the prediction is an upper bound."""
-    memory = worker.facts.get("accelerator_memory", 0)
-    on_device = bool(memory and queued.wants_accelerator)
-    beside = [run.prediction for run in worker.runs.values() if bool(memory and run.wants_accelerator) == on_device]
-    if on_device:
-        return not beside or has_room([*beside, queued.prediction], memory, base=0)
-    return has_room([*beside, queued.prediction], worker.allowed)
-
-
-def has_room(runs: Iterable[Prediction], memory: float, base: int = WORKER_BYTES) -> bool:
-    """Whether these runs fit together into a worker that may take ``memory`` bytes; ``base`` is what it takes without any run."""
-    return base + together(runs) <= memory
-
-
-def together(runs: Iterable[Prediction]) -> int:
-    """The bytes that runs take which take turns: each what it keeps between its steps, and the two largest what they need in a step
-    (one may be in the middle of a validation)."""
-    predictions = list(runs)
-    in_a_step = sorted(run.peak - run.between for run in predictions)
-    return sum(run.between for run in predictions) + sum(in_a_step[-2:])
 
 
 def needs_own_process(prediction: Prediction, worker_memory: int) -> bool:
@@ -124,12 +101,6 @@ def goes_on_its_own(queued: QueuedRun, workers: Sequence[WorkerProcess], limits:
     """Whether a run gets a process of its own. On an accelerator it does not: the system's limit does not count that memory."""
     smallest = min((worker.allowed for worker in workers if worker.role == "runs"), default=int(limits.worker_memory))
     return needs_own_process(queued.prediction, smallest) and not needs_accelerator(queued, workers)
-
-
-def needs_accelerator(queued: QueuedRun, workers: Iterable[WorkerProcess]) -> bool:
-    """Whether only a worker that owns an accelerator may take a run: one that would use it, where any worker has found one. While its
-    owner is started anew, the run waits for it."""
-    return queued.wants_accelerator and any(worker.facts.get("accelerators") for worker in workers)
 
 
 def machine_for_own(workers: Sequence[WorkerProcess], machines: Sequence[Machine], limits: Limits) -> Machine | None:

@@ -1,10 +1,13 @@
 """Runs and jobs in the pool, from submission to their last message."""
 
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from engine.analysis.measurements import with_measurements
+from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.hosting.allowances import Release
@@ -30,6 +33,15 @@ class Phase(Enum):
     LEAVING = "The same, to make room for others: it waits again as soon as its owner has a page open."
     RETURNING = "The same, and since then it was asked to go on: it will wait for a worker again."
     STOPPING = "Its owner has stopped it."
+
+
+def predicted(request: RunRequest, predict: Callable[[RunConfig], Prediction], config: RunConfig) -> Prediction:
+    """The prediction of a request with a config, with what is measured at its end, and with the device that was decided on: the speeds
+    may have been measured since."""
+    prediction = with_measurements(predict(config), config, request.record.measurements)
+    if request.accelerator in (None, prediction.device.accelerator):
+        return prediction
+    return replace(prediction, device=replace(prediction.device, accelerator=bool(request.accelerator), why=""))
 
 
 @dataclass(eq=False)

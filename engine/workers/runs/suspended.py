@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
-from engine.analysis.measurements import with_measurements
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
 from engine.foundation.errors import Refused
@@ -18,7 +18,7 @@ from engine.workers.processes.process import WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
 from engine.workers.runs.presence import Presence
 from engine.workers.runs.queue import CLOSING, RunQueue
-from engine.workers.runs.queued import REPEATS, Phase, QueuedRun
+from engine.workers.runs.queued import REPEATS, Phase, QueuedRun, predicted
 from engine.workers.runs.room import who_makes_room
 
 PAUSED_FOR = 30.0
@@ -146,7 +146,8 @@ class Suspended:
         """Queue a suspended run, and control it; where somebody was quicker, nothing happens. Raises Refused where there
         is no room for it."""
         request, saved_step = read_request(run, by.address), saved_step_of(run)
-        prediction = with_measurements(self._predict(run.config), run.config, request.record.measurements)
+        prediction = predicted(request, self._predict, run.config)
+        request = replace(request, accelerator=prediction.device.accelerator)
         queued = QueuedRun(run, request, prediction, self._queue.admit(request), saved_step)
         for control in controls:
             queued.control(control)

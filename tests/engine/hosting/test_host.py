@@ -73,3 +73,24 @@ def test_a_run_may_take_what_a_worker_can_give_it(profile: str, large: int, monk
         assert limits.memory == (allowed or limits.worker_memory - host.WORKER_BYTES)
     told = {"ATTENTION_LAB_MEMORY": "1GiB", "ATTENTION_LAB_WORKER_MEMORY": "300MiB"}
     assert Limits.from_environment(told).memory == 2**30, "the workers of a cluster may be larger"
+
+
+@pytest.mark.parametrize(("free", "questions", "room"), [(80_000, 8, 80_000 - 8 * 518), (4_000, 8, 3_000), (0, 8, 0)])
+def test_the_contexts_of_question_processes_have_room_on_a_gpu_and_never_most_of_it(
+    free: int, questions: int, room: int
+) -> None:
+    assert host.room_on_accelerator(free * host.MIB, questions) == room * host.MIB
+
+
+@pytest.mark.parametrize(
+    ("role", "facts", "limited"),
+    [
+        ("runs", {}, True), ("runs", {"accelerator": None}, True), ("runs", {"accelerator": "mps"}, True), ("jobs", {}, True),
+        ("runs", {"accelerator": "cuda", "accelerator_memory": 1}, False),
+        ("runs", {"accelerator": "cuda", "accelerator_memory": 0}, True),
+        ("own", {"accelerator": "cuda", "accelerator_memory": 0}, True),
+        ("jobs", {"accelerator": "cuda", "accelerator_memory": 0}, False),
+    ],
+)  # fmt: skip
+def test_the_system_limits_every_process_that_uses_no_cuda(role: str, facts: host.DeviceFacts, limited: bool) -> None:
+    assert host.has_system_limit(role, facts) is limited

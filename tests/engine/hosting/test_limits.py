@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
 
 from engine.config.run_config import RunConfig, parse
+from engine.estimate.device import DeviceChoice
 from engine.estimate.prediction import Prediction
 from engine.estimate.prediction import predict as real_prediction
 from engine.hosting import limits as allowed_by
-from engine.hosting.limits import Limits
+from engine.hosting.limits import PROFILES, Accelerator, Limits
 from engine.settings.costs import Memory
 from tests.tables import tables_beside
 
@@ -37,9 +39,14 @@ def predict(config: RunConfig, result_seconds: float = 0.0) -> Prediction:
     return prediction(memory, 100.0, result_seconds, peak=memory.total or 0)
 
 
-def refusal(config: RunConfig, limits: Limits, predict: Callable[[RunConfig], Prediction] = predict) -> str:
+def refusal(
+    config: RunConfig,
+    limits: Limits,
+    predict: Callable[[RunConfig], Prediction] = predict,
+    accelerator: Accelerator | None = None,
+) -> str:
     """The sentence, empty where the run is taken."""
-    return allowed_by.refusal(config, predict(config), limits, predict) or ""
+    return allowed_by.refusal(config, predict(config), limits, predict, accelerator) or ""
 
 
 def limits(**given: object) -> Limits:
@@ -62,6 +69,58 @@ def test_what_is_too_much_is_named_with_a_value_that_fits_and_one_more_does_not(
 def test_without_a_formula_the_bound_counts() -> None:
     unknown = prediction(Memory(2**33, 0, 0, saved=None, scores=None), None, None)
     assert "8 GiB" in refusal(RunConfig(), limits(memory="1GiB"), lambda config: unknown)
+
+
+GPU = Accelerator("NVIDIA H100", 78 * 2**30)
+EVERYBODYS = {
+    "task": "shakespeare_chars", "seq_len": 256, "d_model": 384, "n_layers": 6, "n_heads": 6, "d_ff": 1536, "batch_size": 64,
+}  # fmt: skip
+"""nanoGPT's small model of characters."""
+
+
+def test_a_run_on_a_gpu_is_weighed_against_its_memory_and_the_host_counts_what_lies_beside() -> None:
+    config = parse(EVERYBODYS)
+    assert "and this host allows 2 GiB" in refusal(config, Limits(), real_prediction)
+    assert not refusal(config, Limits(), real_prediction, GPU)
+    assert not refusal(config, limits(memory="192MiB"), real_prediction, GPU)
+    shares = refusal(config, Limits(), real_prediction, Accelerator("mps", 0))
+    assert "and this host allows 2 GiB" in shares, "its memory is the host's"
+
+
+@pytest.mark.parametrize(
+    ("allowed", "accelerator", "says"),
+    [
+        ({}, GPU._replace(memory=2**30), "of the memory of NVIDIA H100, which has 1 GiB for it;"),
+        ({"accelerator_memory": "3GiB"}, GPU, "of the memory of NVIDIA H100 and this host allows 3 GiB;"),
+        ({"accelerator_memory": "3GiB"}, GPU._replace(memory=2**30), "which has 1 GiB for it;"),
+        ({"memory": "100MiB"}, GPU, "of the host's memory beside NVIDIA H100 and this host allows 100 MiB"),
+    ],
+)
+def test_what_is_too_much_for_a_gpu_is_named_with_its_limit(
+    allowed: dict[str, object], accelerator: Accelerator, says: str
+) -> None:
+    config = parse(EVERYBODYS)
+    sentence = refusal(config, limits(**allowed), real_prediction, accelerator)
+    assert says in sentence
+    for name, value in re.findall(r"set (\w+) to (\d+) or less", sentence):
+        assert not refusal(config.replace(**{name: int(value)}), limits(**allowed), real_prediction, accelerator)
+
+
+def test_the_public_profile_limits_a_gpu_too_and_takes_the_model_that_everybody_knows() -> None:
+    public = Limits.model_validate(PROFILES["public"])
+    assert public.accelerator_memory is not None
+    assert public.accelerator_memory < GPU.memory
+    assert not refusal(parse(EVERYBODYS), public, real_prediction, GPU)
+
+
+def test_no_time_is_held_against_a_run_on_an_accelerator_whose_speed_is_not_measured() -> None:
+    for device in ("cpu", "cuda"):
+
+        def timed(config: RunConfig, device: str = device) -> Prediction:
+            return replace(predict(config), device=DeviceChoice(True, device))
+
+        sentence = refusal(RunConfig().replace(steps=2000), limits(seconds=10), timed, GPU)
+        assert sentence.endswith("set steps to 1000 or less.") == (device == "cuda")
 
 
 WIDE = {"d_model": 64, "batch_size": 1}

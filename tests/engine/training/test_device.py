@@ -107,6 +107,26 @@ def test_a_worker_tells_the_free_memory_of_the_gpu_that_it_owns(found: Found, mo
     monkeypatch.setattr(torch.cuda, "set_device", lambda slot: None)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda slot: f"GPU {slot}")
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda slot: (10 + slot, 100))
-    facts = [describe_device(slot) for slot in range(3)]
+    facts = [describe_device(slot, owns=True) for slot in range(3)]
     told = [(own["accelerator_name"], own["accelerator_memory"]) for own in facts]
     assert told == [("GPU 0", 10), ("GPU 1", 11), ("", 0)]
+    monkeypatch.setattr(torch.cuda, "set_device", None)  # it would make a context
+    other = describe_device(0, owns=False)
+    assert (other["accelerators"], other["accelerator_memory"]) == (2, 0)
+
+
+@pytest.mark.parametrize("kind", ["cuda", "mps", "cpu"])
+def test_a_state_of_another_device_is_taken_over_as_far_as_it_goes(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a data folder is moved to a machine without a GPU, or to one with another."""
+    written = list[str]()
+    for name in ("cuda", "mps"):
+        monkeypatch.setattr(getattr(torch, name), "get_rng_state", lambda *device: torch.zeros(1))
+        monkeypatch.setattr(
+            getattr(torch, name), "set_rng_state", lambda state, *device, name=name: written.append(name)
+        )
+    here = RandomState(0, torch.device(kind))
+    for own in (None, torch.zeros(1)):
+        here.states = torch.get_rng_state(), own
+        with here.active():
+            torch.rand(1)
+    assert set(written) == {kind} - {"cpu"}

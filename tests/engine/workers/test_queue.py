@@ -17,7 +17,8 @@ from engine.runs.store import Runs
 from engine.workers.processes.process import Slot
 from engine.workers.protocol import Control
 from engine.workers.runs import queue
-from engine.workers.runs.queue import goes_on_its_own, has_room, in_turn, needs_own_process, worker_for_run
+from engine.workers.runs.memory import accelerator_for, has_room
+from engine.workers.runs.queue import goes_on_its_own, in_turn, needs_own_process, worker_for_run
 from engine.workers.runs.queued import Phase, QueuedRun
 from tests.engine.hosting.test_limits import limits
 
@@ -77,21 +78,29 @@ def test_a_run_that_is_large_for_the_smallest_machine_gets_a_process_of_its_own(
     assert goes_on_its_own(queued, workers(8 * 2**30, 1024 * MIB), here)
 
 
+def on(device: str, runs: Runs, **bytes_: int) -> QueuedRun:
+    """A run on that device with a prediction of so many mebibytes."""
+    config = parse({"device": device})
+    prediction = replace(predict(config), **{name: mebibytes * MIB for name, mebibytes in bytes_.items()})
+    return QueuedRun(runs.create(config, ""), RunRequest(config), prediction)
+
+
+def worker(number: int, room: int = 0, **facts: int) -> Any:
+    """A worker that may take 900 MiB for runs, with ``room`` mebibytes on the GPU that it owns."""
+    return SimpleNamespace(
+        slot=Slot("runs", number), role="runs", facts=facts, runs={}, allowed=WORKER_BYTES + 900 * MIB, available=True,
+        held_alone=False, load=0, owns_accelerator=number < facts.get("accelerators", 0), accelerator_room=room * MIB,
+        accelerator="A GPU",
+    )  # fmt: skip
+
+
 def test_runs_on_a_gpu_share_its_own_memory_and_wait_for_the_worker_that_owns_it(tmp_path: Path) -> None:
     """Two of three such runs fit into the GPU's memory; the host's room is for the runs on its processor."""
 
-    def queued(device: str) -> QueuedRun:
-        config = parse({"device": device})
-        prediction = replace(predict(config), peak=400 * MIB, between=400 * MIB)
-        return QueuedRun(Runs(tmp_path).create(config, ""), RunRequest(config), prediction)
+    def queued(device: str, peak: int = 400) -> QueuedRun:
+        return on(device, Runs(tmp_path), peak=peak, between=400, beside=40)
 
-    def worker(number: int, **facts: int) -> Any:
-        return SimpleNamespace(
-            slot=Slot("runs", number), role="runs", facts=facts, runs={}, allowed=WORKER_BYTES + 900 * MIB, available=True,
-            held_alone=False, load=0, owns_accelerator=number < facts.get("accelerators", 0),
-        )  # fmt: skip
-
-    owner, other = worker(0, accelerators=1, accelerator_memory=1000 * MIB), worker(1)
+    owner, other = worker(0, 1000, accelerators=1), worker(1)
     for device, workers in (("cuda", [owner, other]), ("cpu", [owner])):
         for name in ("one", "two"):
             assert worker_for_run(workers, queued(device), 16) is owner
@@ -101,11 +110,38 @@ def test_runs_on_a_gpu_share_its_own_memory_and_wait_for_the_worker_that_owns_it
     assert worker_for_run([owner, other], queued("cuda"), 16) is None
     assert worker_for_run([other], queued("cuda"), 16) is other, "the run says what is missing"
     starting, knows = worker(0), worker(1, accelerators=1)
-    large = queued("cuda")
-    large.prediction = replace(large.prediction, peak=800 * MIB)
-    for run in (queued("cuda"), large):
+    for run in (queued("cuda"), queued("cuda", 800)):
         assert worker_for_run([starting, knows], run, 16) is None, "the owner is started anew"
         assert not goes_on_its_own(run, [starting, knows], limits())
+
+
+def test_a_run_on_a_gpu_takes_of_the_hosts_memory_what_lies_beside(tmp_path: Path) -> None:
+    owner, runs = worker(0, 80_000, accelerators=1), Runs(tmp_path)
+    large = on("cuda", runs, peak=5000, between=100, beside=500)
+    assert worker_for_run([owner], large, 16) is owner, "five gibibytes, where the host has room for one"
+    owner.runs["large"] = large
+    for device in ("cuda", "cpu"):
+        assert worker_for_run([owner], on(device, runs, peak=400, between=400, beside=400), 16) is owner
+        assert worker_for_run([owner], on(device, runs, peak=410, between=410, beside=410), 16) is None
+    shares = worker(0, accelerators=1)  # Apple's
+    shares.runs["large"] = on("mps", runs, peak=600, between=600, beside=1)
+    assert worker_for_run([shares], on("mps", runs, peak=400, between=400, beside=1), 16) is None
+
+
+def test_a_run_is_weighed_against_the_accelerator_with_the_most_room_once_the_workers_have_told() -> None:
+    waited = list[float]()
+    supervisor: Any = SimpleNamespace(workers=[worker(0)], limits=limits(memory="1GiB"))
+
+    def ready(seconds: float) -> None:
+        waited.append(seconds)
+        supervisor.workers = [worker(number, room, accelerators=2) for number, room in enumerate((100, 300, 0))]
+
+    gpu = replace(predict(parse({"device": "cuda"})), peak=2**30)
+    cpu = replace(predict(parse({"device": "cpu"})), peak=2**40)
+    assert (accelerator_for(cpu, supervisor, ready), waited) == (None, [])
+    assert (accelerator_for(gpu, supervisor, ready), waited) == (None, []), "it fits anywhere"
+    assert accelerator_for(replace(gpu, peak=2**31), supervisor, ready) == ("A GPU", 300 * MIB)
+    assert len(waited) == 1
 
 
 def queued(runs: Runs, told: str) -> QueuedRun:

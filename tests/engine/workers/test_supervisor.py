@@ -5,10 +5,11 @@ import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+from engine.hosting.host import LATER_LIBRARIES, MIB, WORKER_BYTES, DeviceFacts
 from engine.hosting.limits import Limits
-from engine.workers.processes.machines import Machines
-from engine.workers.processes.process import WorkerProcess
-from engine.workers.processes.supervisor import Supervisor
+from engine.workers.processes.machines import Machines, ThisMachine
+from engine.workers.processes.process import Slot, WorkerProcess
+from engine.workers.processes.supervisor import Supervisor, kill_oversized
 from tests.engine.workers.test_pool import FAKE, until
 
 
@@ -43,3 +44,26 @@ def test_a_worker_leaves_and_its_runs_are_moved_in_one_step_for_everybody_else()
         assert seen[1], "what is written to the disk holds up nobody"
     finally:
         supervisor.close()
+
+
+def test_the_libraries_of_a_gpu_do_not_count_as_a_workers_runs() -> None:
+    """A worker of 600 MiB that has CUDA's context is ended no sooner than one without."""
+
+    class Process:
+        pid = 0
+
+        def send(self, message: object) -> None: ...
+        def kill(self) -> None: ...
+
+    def ended(room: int, mebibytes: int) -> bool:
+        machine = ThisMachine(1, 2**30, lambda *_: Process())  # type: ignore[arg-type, return-value]
+        worker = WorkerProcess(Slot("runs"), machine, FAKE, 600 * MIB, lambda *_: None, lambda _: None)
+        worker.memory_when_ready = 300 * MIB if room else WORKER_BYTES
+        worker.become_ready(DeviceFacts(), room)
+        worker.memory, worker.runs["run"] = mebibytes * MIB, None  # type: ignore[assignment]
+        kill_oversized([worker])
+        return worker.kill_reason is not None
+
+    libraries = (300 * MIB - WORKER_BYTES + LATER_LIBRARIES) // MIB
+    assert [ended(0, size) for size in (599, 601)] == [False, True]
+    assert [ended(2**30, libraries + size) for size in (599, 601)] == [False, True]

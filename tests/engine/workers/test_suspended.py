@@ -6,11 +6,15 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.config.run_config import RunConfig
+from engine.estimate.device import DeviceChoice
+from engine.estimate.prediction import Prediction
 from engine.foundation.errors import Refused
 from engine.foundation.visitor import Visitor
 from engine.hosting.limits import Limits
@@ -23,6 +27,7 @@ from engine.runs.store import Runs
 from engine.training.train import train
 from engine.workers.pool import Pool
 from engine.workers.runs import presence, queued, reports, suspended
+from engine.workers.runs.queued import predicted
 from engine.workers.runs.suspended import LEFT
 from tests.engine.fake_training import HANGS, config
 from tests.engine.hosting.test_limits import predict
@@ -57,11 +62,16 @@ def start(tmp_path: Path) -> Iterator[Start]:
     """Starts a pool of one worker on the same folder, after the one before has ended."""
     pools: list[Pool] = []
 
-    def begin(here: Callable[[str], bool] = lambda _: True, training: str = FAKE, **limits: Any) -> Pool:
+    def begin(
+        here: Callable[[str], bool] = lambda _: True,
+        training: str = FAKE,
+        predict: Callable[[RunConfig], Prediction] = predict,
+        **limits: Any,
+    ) -> Pool:
         for pool in pools:
             pool.close()
         allowed = Limits.model_validate({"steps": LONG, **limits})
-        pool = Pool(Runs(tmp_path), allowed, 1, training=training, predict=predict, here=here)  # type: ignore[arg-type]
+        pool = Pool(Runs(tmp_path), allowed, 1, training=training, predict=predict, here=here)
         pool.start()
         pools.append(pool)
         assert pool.wait_until_ready(PATIENCE)
@@ -210,11 +220,36 @@ def test_after_a_restart_its_owner_resumes_it(start: Start) -> None:
     pool.take_up()
     run = pool.runs.get(first.id)
     assert (run.state, run.suspended, run.step) == ("paused", True, first.step)
-    assert read_request(run) == RunRequest(first.config, ME, pace=20_000.0, paused=True, record=quiet)
+    assert read_request(run) == RunRequest(
+        first.config, ME, pace=20_000.0, paused=True, record=quiet, accelerator=False
+    )
     with pytest.raises(Refused, match="somebody else"):
         pool.resume(run.id, YOU)
     pool.resume(run.id, ME)
     wait_whole(run)
+
+
+@pytest.mark.parametrize("uses", [True, False])
+def test_its_device_stays_as_it_was_decided_whatever_speeds_are_measured_since(start: Start, uses: bool) -> None:
+    measured = [uses]
+
+    def forecast(config: RunConfig, result_seconds: float = 0.0) -> Prediction:
+        return replace(
+            predict(config), device=DeviceChoice(measured[-1], why="A step is predicted to take less there.")
+        )
+
+    run = away(start(predict=forecast))
+    assert read_request(run).accelerator is uses
+    measured.append(not uses)
+    pool = start(predict=forecast)
+    pool.take_up()
+    again = pool.runs.get(run.id)
+    pool.resume(again.id, ME)
+    until(lambda: again.step > run.step)
+    assert read_request(again).accelerator is uses
+    told = predicted(read_request(again), forecast, again.config).device
+    assert told == DeviceChoice(uses), "without the sentence on what was compared since"
+    assert predicted(RunRequest(again.config), forecast, again.config).device.accelerator is not uses
 
 
 def test_one_that_went_on_repeats_the_steps_since_it_was_saved_and_none_is_there_twice(start: Start) -> None:
