@@ -99,15 +99,24 @@ def misbehave(seed: int) -> None:
         os.write(1, b"nor is this\n")
     if seed == DIES:
         os._exit(7)
-    if seed == GROWS:
-        hoard.append(bytearray(700 * 2**20))
-    if seed == SHARES:  # memory that the operating system's limit does not count
-        shared = mmap.mmap(-1, 700 * 2**20)
-        for page in range(0, 700 * 2**20, mmap.PAGESIZE):
-            shared[page] = 1
-        hoard.append(shared)
+    while seed in (GROWS, SHARES):
+        try:
+            hoard.append(bytearray(PIECE) if seed == GROWS else shared(PIECE))
+        except MemoryError:
+            hoard.clear()
+            raise
+        time.sleep(0.2)
 
 
+def shared(size: int) -> mmap.mmap:
+    """Memory that the operating system's limit does not count."""
+    taken = mmap.mmap(-1, size)
+    for page in range(0, size, mmap.PAGESIZE):
+        taken[page] = 1
+    return taken
+
+
+PIECE = 100 * 2**20
 hoard: list[bytearray | mmap.mmap] = []
 
 
