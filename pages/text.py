@@ -11,6 +11,7 @@ from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.boards.recorded import recorded_words
 from pages.parts.text.beside import find_levels, known_levels, show_counting, show_passed, show_text_facts, show_words
 from pages.parts.text.form import KIND, choose_text, controls, show_form, waits_for_text, way_to_lab
+from pages.parts.text.known_model import is_known, offer, published_level, show_published
 from pages.parts.text.state import PLAYS, RUN, SETTINGS, address, form_config, run_in_link, share_link, shown_text_run
 from pages.parts.text.trained import show_attending, show_writing
 
@@ -21,6 +22,7 @@ if link:
     st.session_state[RUN] = linked_run.id if linked_run is not None else None
 run = shown_text_run()
 shown = run or recorded_words()[0]
+known = is_known(shown.config)
 controlled = controlled_as(run)
 st.title("Text", anchor=False)
 say_ignored(ignored)
@@ -37,6 +39,7 @@ with left:
     controls(run, config)
     if config is not None:
         show_facts(config)
+    offer()
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         way_to_lab(run, config)
         with st.popover("Share", icon=":material/link:"):
@@ -45,9 +48,12 @@ with left:
 
 with right.container(key="text-figures"):
     with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
-        which = "This is a **recorded run**; press Train for your own." if run is None else ""
-        st.markdown(f"Can a small transformer guess the next word better than counting? {which}")
-        show_passed(shown)
+        if known:
+            show_published(shown)
+        else:
+            which = "This is a **recorded run**; press Train for your own." if run is None else ""
+            st.markdown(f"Can a small transformer guess the next word better than counting? {which}")
+            show_passed(shown)
     with st.container():  # always there, so that a message does not make the board anew
         say_unsaved(run)
     live_board(
@@ -56,17 +62,17 @@ with right.container(key="text-figures"):
         panels=("loss", "written", "attention"),
         key="text-board",
         name="text",
-        levels=known_levels(shown),
+        levels=published_level() if known else known_levels(shown),
     )
     learned = False
-    show_text_facts(shown)
-    if run is not None:
-        learned = find_levels(run)
-    show_words(run)
+    if not known:
+        show_text_facts(shown)
+        learned = run is not None and find_levels(run)
+        show_words(run)
     if run is not None and run.state not in ("queued", "running") and run.weights is not None:
         show_writing(run)
         show_attending(run)
-        if run.state != "paused":
+        if run.state != "paused" and not known:
             show_counting(run)
 
 SETTINGS.write_address(address())

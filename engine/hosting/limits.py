@@ -120,7 +120,7 @@ PROFILE = PREFIX + "PROFILE"
 PROFILES: Mapping[str, Mapping[str, object]] = {
     "own": {},
     "public": {
-        "steps": 5_000, "memory": "192MiB", "accelerator_memory": "8GiB", "seconds": 180.0,
+        "steps": 5_000, "memory": "192MiB", "accelerator_memory": "12GiB", "seconds": 180.0,
         "runs_per_visitor": 2, "jobs_per_visitor": 4, "streams_per_visitor": 6, "tabs_per_visitor": 20, "texts_per_visitor": 3,
         "queue_length": 128, "jobs": 128, "workers": 1, "notebooks": 0,
         "kept_runs_per_visitor": 20, "pinned_runs_per_visitor": 10, "kept_bytes": "1GiB",

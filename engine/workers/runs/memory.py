@@ -29,7 +29,12 @@ def accelerator_for(
         return None
     if prediction.peak > supervisor.limits.memory and supervisor.workers:
         wait_until_ready(STARTS_WITHIN)
-    owners = (worker for worker in supervisor.workers if worker.owns_accelerator)
+    return largest_accelerator(supervisor.workers)
+
+
+def largest_accelerator(workers: Iterable[WorkerProcess]) -> Accelerator | None:
+    """The accelerator with the most room for runs; None where no worker owns one."""
+    owners = (worker for worker in workers if worker.owns_accelerator)
     owner = max(owners, key=lambda worker: worker.accelerator_room, default=None)
     return None if owner is None else Accelerator(owner.accelerator, owner.accelerator_room)
 

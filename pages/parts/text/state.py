@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from engine.config.presets import NANOGPT
 from engine.config.run_config import RunConfig, settings_for
 from engine.config.text_recipe import CHOSEN, RECIPE, TASK, text_config
 from engine.runs.run import Run
@@ -42,7 +43,7 @@ class TextSettings(PageSettings):
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         """Settings in a link win over those of the run it names."""
         run, ignored = run_in_link(query)
-        values = self.defaults() if run is None else chosen_of(run.config)
+        values = self.defaults() if run is None or run.config.task != TASK else chosen_of(run.config)
         for name, given in query.items():
             if name in CHOSEN:
                 try:
@@ -74,12 +75,12 @@ def read_setting(name: str, given: str) -> Any:
 
 
 def run_in_link(query: Mapping[str, str]) -> tuple[Run | None, list[Problem]]:
-    """The run on words that a link names."""
+    """The run that a link names: one on words, or one of the model that this page offers beside them."""
     if RUN_NAME not in query:
         return None, []
     run, allowed = find(query[RUN_NAME]), "the name of a run that is kept here"
     if run is not None:
-        if run.config.task == TASK:
+        if run.config.task == TASK or run.config == NANOGPT.config:
             return run, []
         allowed = f"a run of task {TASK}; this one is of {run.config.task}"
     return None, [Problem(RUN_NAME, query[RUN_NAME], allowed)]
@@ -102,7 +103,10 @@ def weights_of(run: Run) -> str:
 def address() -> dict[str, str]:
     """The query of what is on the page; what is as by default is left out unless the run has it otherwise."""
     run = shown_text_run()
-    return SETTINGS.query() if run is None else SETTINGS.query(run.config.flat()) | {RUN_NAME: run.id}
+    if run is None:
+        return SETTINGS.query()
+    own = SETTINGS.query(run.config.flat()) if run.config.task == TASK else SETTINGS.query()
+    return own | {RUN_NAME: run.id}
 
 
 def share_link() -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from engine.config.presets import NANOGPT
 from engine.config.run_config import RunConfig, parse
 from engine.estimate.device import DeviceChoice
 from engine.estimate.prediction import Prediction
@@ -72,14 +73,10 @@ def test_without_a_formula_the_bound_counts() -> None:
 
 
 GPU = Accelerator("NVIDIA H100", 78 * 2**30)
-EVERYBODYS = {
-    "task": "shakespeare_chars", "seq_len": 256, "d_model": 384, "n_layers": 6, "n_heads": 6, "d_ff": 1536, "batch_size": 64,
-}  # fmt: skip
-"""nanoGPT's small model of characters."""
 
 
 def test_a_run_on_a_gpu_is_weighed_against_its_memory_and_the_host_counts_what_lies_beside() -> None:
-    config = parse(EVERYBODYS)
+    config = NANOGPT.config
     assert "and this host allows 2 GiB" in refusal(config, Limits(), real_prediction)
     assert not refusal(config, Limits(), real_prediction, GPU)
     assert not refusal(config, limits(memory="192MiB"), real_prediction, GPU)
@@ -99,7 +96,7 @@ def test_a_run_on_a_gpu_is_weighed_against_its_memory_and_the_host_counts_what_l
 def test_what_is_too_much_for_a_gpu_is_named_with_its_limit(
     allowed: dict[str, object], accelerator: Accelerator, says: str
 ) -> None:
-    config = parse(EVERYBODYS)
+    config = NANOGPT.config
     sentence = refusal(config, limits(**allowed), real_prediction, accelerator)
     assert says in sentence
     for name, value in re.findall(r"set (\w+) to (\d+) or less", sentence):
@@ -110,7 +107,7 @@ def test_the_public_profile_limits_a_gpu_too_and_takes_the_model_that_everybody_
     public = Limits.model_validate(PROFILES["public"])
     assert public.accelerator_memory is not None
     assert public.accelerator_memory < GPU.memory
-    assert not refusal(parse(EVERYBODYS), public, real_prediction, GPU)
+    assert not refusal(NANOGPT.config, public, real_prediction, GPU)
 
 
 def test_no_time_is_held_against_a_run_on_an_accelerator_whose_speed_is_not_measured() -> None:
