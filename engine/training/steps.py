@@ -152,6 +152,7 @@ class CapturedSteps:
         self._validate = Repeated(recorder, recording.validate)
         self._programs: dict[Shape, Program] = {}
         self._optimizers: list[torch.optim.Optimizer] = []
+        self._grads: list[Tensor | None] = []
         self._seconds = AHEAD_SECONDS
 
     def take(self, most: int) -> Generator[Measuring, None, list[Step]]:
@@ -247,8 +248,10 @@ class CapturedSteps:
         with random_state(self._state):
             read, grads = program.step()
         self.last = read.batch
-        for parameter, grad in zip(self._parameters, grads, strict=True):
-            parameter.grad = grad
+        if grads is not self._grads:  # another program's, or computed anew
+            self._grads = grads
+            for parameter, grad in zip(self._parameters, grads, strict=True):
+                parameter.grad = grad
         measured = program.measure().clone() if number in extra.measured_at else None
         validated = self._validate().clone() if number in extra.validated_at else None
         return measured, validated

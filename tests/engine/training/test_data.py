@@ -37,6 +37,37 @@ def read_token(token: str, config: RunConfig) -> int:
     return config.value("vocab_size") + names.index(token) if token in names else int(token)
 
 
+def assert_same_batches(config: RunConfig, counts: Sequence[int]) -> None:
+    """Batches drawn so many at once are those drawn one by one, and begin at the same states of the generator."""
+    one_by_one, together = Data(config), Data(config)
+    for count in counts:
+        for state, batch in together.training_batches(count):
+            assert torch.equal(state, one_by_one.generator.get_state())
+            expected = one_by_one.training_batch().tensors
+            assert batch.tensors.keys() == expected.keys()
+            assert all(torch.equal(batch.tensors[name], value) for name, value in expected.items())
+    assert torch.equal(together.generator.get_state(), one_by_one.generator.get_state())
+
+
+@pytest.mark.parametrize(("task", "family"), EVERY_FRAMING)
+def test_batches_drawn_together_are_those_drawn_one_by_one(task: str, family: str) -> None:
+    assert_same_batches(parse({"task": task, "family": family}), (1, 7, 2))
+
+
+OWN_RANDOMNESS: tuple[dict[str, Any], ...] = (
+    {"batch_size": 2}, {"min_seq_len": 4}, {"label_noise": 0.3}, {"dataset_size": 50}, {"randomized_positions": 4},
+    {"vocab_size": 2, "seq_len": 2},
+)  # fmt: skip
+"""Two sequences need a second draw now and then; the others are not drawn together."""
+
+
+@pytest.mark.parametrize("settings", OWN_RANDOMNESS, ids=str)
+def test_so_they_are_where_a_batch_needs_a_second_draw_or_random_numbers_of_another_kind(
+    settings: dict[str, Any],
+) -> None:
+    assert_same_batches(parse({"task": "k_back", "k": 1, **settings}), [20] * 40)
+
+
 @pytest.mark.parametrize("task", [task for task, row in TASKS.items() if not row.corpus and task != "lookup"])
 def test_the_worked_sample_follows_the_rule(task: str) -> None:
     question, expected = (side.split() for side in TASKS[task].sample.rpartition(": ")[2].split("→"))
