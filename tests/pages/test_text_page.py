@@ -13,6 +13,7 @@ from engine.config.text_recipe import text_config
 from engine.hosting.limits import Accelerator, Limits
 from engine.text import own
 from engine.training.data import text_settings_of
+from engine.workers.health import Health
 from pages.parts.app import server
 from pages.parts.charts.loss import level_lines, loss_figure
 from pages.parts.charts.text import by_read_figure, next_figure
@@ -77,7 +78,6 @@ def test_where_there_is_a_gpu_the_known_model_trains_live_beside_the_loss_that_o
     small = replace(NANOGPT, settings=SMALL)
     for module in (known_model, state):
         monkeypatch.setattr(module, "NANOGPT", small)
-    known_model.why_not.cache_clear()
     app = press(open_page("text.py"), "Train nanoGPT")
     run = server.find(app.session_state["text.run"])
     assert run.config == small.config
@@ -95,7 +95,6 @@ def test_where_there_is_a_gpu_the_known_model_trains_live_beside_the_loss_that_o
     again = open_page("text.py", run=run.id)
     assert again.session_state["text.run"] == run.id
     assert NANOGPT.look_at in said(again)
-    known_model.why_not.cache_clear()
 
 
 def test_where_there_is_none_one_sentence_says_why_and_nothing_is_offered(open_page: Open) -> None:
@@ -105,6 +104,13 @@ def test_where_there_is_none_one_sentence_says_why_and_nothing_is_offered(open_p
         said(app).count("trains live here where there is a GPU; on one CPU core of this machine it would take about")
         == 1
     )
+
+
+def test_while_the_workers_start_nothing_is_said_of_this_machine(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Health, "ready", property(lambda self: 0))
+    assert "trains live here where there is a GPU." in said(open_page("text.py"))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +125,7 @@ def test_where_there_is_none_one_sentence_says_why_and_nothing_is_offered(open_p
 def test_the_known_model_is_offered_only_where_it_is_not_refused(
     accelerator: Accelerator, limits: dict[str, object], says: str
 ) -> None:
-    sentence = known_model.why_not(accelerator, Limits.model_validate(limits), told=True)
+    sentence = known_model.why_not(accelerator, Limits.model_validate(limits))
     assert says in sentence
     assert bool(sentence) == bool(says)
 

@@ -2,7 +2,6 @@
 reports; elsewhere one sentence says why it does not."""
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 import streamlit as st
 
@@ -20,14 +19,18 @@ from pages.parts.app.own_runs import start_run
 from pages.parts.text.state import RUN
 
 POLL_SECONDS = 1.0
-"""Seconds between two looks at a live run's validation."""
+"""Seconds between two looks at a live run's validation, or at the workers while they start."""
+THERE = "nanoGPT's small model trains live here where there is a GPU"
 
 
 def offer() -> None:
-    """One line: the button that trains it, or why there is none."""
+    """One line: the button that trains it, or why there is none. While the first workers start it waits for what they tell."""
     pool = server.pool()
     health = pool.health()
-    if why := why_not(largest_accelerator(health.workers), pool.limits, told=bool(health.ready)):
+    if not health.ready:
+        st.fragment(_wait, run_every=POLL_SECONDS)()
+        return
+    if why := why_not(largest_accelerator(health.workers), pool.limits):
         st.caption(f":material/memory: {in_markdown(why)}")
         return
     seconds = predict(NANOGPT.config).seconds(NANOGPT.config.steps)
@@ -38,22 +41,24 @@ def offer() -> None:
     )  # fmt: skip
 
 
+def _wait() -> None:
+    if server.pool().health().ready:
+        st.rerun()
+    st.caption(f":material/memory: {THERE}.")
+
+
 def _train() -> None:
     if run := start_run(NANOGPT.config):
         st.session_state[RUN] = run.id
 
 
-@lru_cache(maxsize=8)
-def why_not(accelerator: Accelerator | None, limits: Limits, *, told: bool) -> str:
-    """One sentence on why the model does not train here; empty where it does. ``told``: whether the workers have told of their devices."""
+def why_not(accelerator: Accelerator | None, limits: Limits) -> str:
+    """One sentence on why the model does not train here; empty where it does."""
     config = NANOGPT.config
     if accelerator is None:
-        prediction = predict(config.replace(device="cpu"))
-        seconds = prediction.seconds(config.steps)
-        there = "nanoGPT's small model trains live here where there is a GPU"
-        if not told or seconds is None:
-            return f"{there}."
-        return f"{there}; on one CPU core of this machine it would take about {in_time(seconds)}."
+        seconds = predict(config.replace(device="cpu")).seconds(config.steps)
+        here = f"; on one CPU core of this machine it would take about {in_time(seconds)}" if seconds else ""
+        return f"{THERE}{here}."
     sentence = refusal(config, predict(config), limits, predict, accelerator)
     return f"nanoGPT's small model does not train here: {sentence}" if sentence else ""
 
