@@ -65,6 +65,8 @@ def _head_shapes(config: RunConfig, n_outputs: int) -> tuple[Shape, ...]:
 def _attention_shapes(config: RunConfig) -> list[Shape]:
     width = config.n_heads * config.head_width
     shapes = [*3 * dense_shapes(config.d_model, width), *dense_shapes(width, config.d_model)]
+    if config.qk_norm:
+        shapes += 2 * [(config.head_width,)]
     return [*shapes, (config.n_heads, config.head_width)] if config.attention_score == "additive" else shapes
 
 
@@ -241,6 +243,9 @@ class _SavedBytes:
         if c.attention_score == "cosine":
             # q and k before they are divided by their lengths, and one over the lengths.
             self.add(queries + self.batch * keys, self.width + c.n_heads, self.wide)
+        if c.qk_norm:
+            # q and k before they are normalised, and the mean and deviation of each.
+            self.add(queries + self.batch * keys, self.width + 2 * c.n_heads, self.wide)
         # Cross-attention has no encoding.
         if _runs_fused(c, EncodingSettings() if cross else self.own):
             self.add(STATISTIC, queries, c.n_heads)  # log of the softmax's denominator

@@ -62,3 +62,7 @@ def _general(c: RunConfig) -> Iterator[str]:
         yield f"Randomized positions do nothing here: {c.pos_encoding} does not read the numbers of positions."
     if attends and acts_on == "rotation" and c.attention_score == "additive":
         yield "Rotated queries and keys make a score of offsets in a product only: with an additive score they do not."
+    if attends and c.qk_norm and c.attention_score == "cosine":
+        yield "QK-norm changes little here: a cosine brings queries and keys to one length anyway."
+    if attends and c.qk_norm and c.head_width <= 2:
+        yield f"With a d_head of {c.head_width}, QK-norm leaves at most the sign of a query or a key: LayerNorm takes away mean and size."

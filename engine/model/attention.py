@@ -11,7 +11,7 @@ from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.model.activations import ActivationCache, record
 from engine.model.layers import Dropout
 from engine.model.masks import Mask
-from engine.model.precision import widened
+from engine.model.precision import lowered, widened
 
 Pair = tuple[Tensor, Tensor]
 
@@ -69,7 +69,9 @@ class Pattern(nn.Module):
 class Attention(nn.Module):
     """Attention of queries from one sequence to keys and values from the same (self) or another sequence (cross).
 
-    Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2; ``d_head`` is free.
+    Source: Vaswani et al. 2017, Attention Is All You Need, section 3.2; ``d_head`` is free. With ``qk_norm`` each query and each
+    key of a head goes through a LayerNorm with a learned scale and no bias (Henry et al. 2020, Query-Key Normalization for
+    Transformers; in this form Dehghani et al. 2023, Scaling Vision Transformers to 22 Billion Parameters, section 2).
     """
 
     def __init__(self, config: RunConfig) -> None:
@@ -81,6 +83,8 @@ class Attention(nn.Module):
         self.q = nn.Linear(config.d_model, width)
         self.k = nn.Linear(config.d_model, width)
         self.v = nn.Linear(config.d_model, width)
+        self.q_norm = nn.LayerNorm(config.head_width, bias=False) if config.qk_norm else None
+        self.k_norm = nn.LayerNorm(config.head_width, bias=False) if config.qk_norm else None
         self.pattern = Pattern(config)
         self.out = nn.Linear(width, config.d_model)
 
@@ -98,7 +102,7 @@ class Attention(nn.Module):
 
         ``positions`` are those of queries and keys alike: only self-attention gets an encoding that uses them.
         """
-        q, k, v = self.split(self.q(x)), self.split(self.k(memory)), self.split(self.v(memory))
+        q, k, v = self.project(x, memory)
         record(cache, f"{name}.q", q)
         record(cache, f"{name}.k", k)
         record(cache, f"{name}.v", v)
@@ -112,9 +116,15 @@ class Attention(nn.Module):
         record(cache, f"{name}.out", out)
         return out
 
-    def split(self, t: Tensor) -> Tensor:
-        """[batch, length, head * d_head] -> [batch, head, length, d_head]"""
-        return t.view(*t.shape[:2], self.n_heads, -1).transpose(1, 2)
+    def project(self, x: Tensor, memory: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values, [batch, head, length, d_head] each; with ``qk_norm`` queries and keys are normalised."""
+        q, k = self.split(self.q(x), self.q_norm), self.split(self.k(memory), self.k_norm)
+        return q, k, self.split(self.v(memory))
+
+    def split(self, t: Tensor, norm: nn.Module | None = None) -> Tensor:
+        """[batch, length, head * d_head] -> [batch, head, length, d_head], with ``norm`` applied to each vector [d_head]."""
+        heads = t.view(*t.shape[:2], self.n_heads, -1)
+        return (heads if norm is None else lowered(norm(widened(heads)))).transpose(1, 2)
 
     def _fused(
         self, q: Tensor, k: Tensor, v: Tensor, mask: Mask | None, encoding: PositionalEncoding, positions: Positions

@@ -57,7 +57,8 @@ def parameter_part(name: str) -> str:
 
     ``"<layer>.q"`` with q, k, v, out, mlp or norm; ``cross_`` before the part in cross-attention, ``e`` before the
     layer on the encoder side of an encoder-decoder; ``embedding``, ``encoding`` and ``head`` (with the norm before it).
-    An additive score's own weights count with the queries. A baseline has ``"<layer>.weights"`` and ``"<layer>.norm"``.
+    An additive score's own weights count with the queries, the scales of QK-norm with queries and keys. A baseline has
+    ``"<layer>.weights"`` and ``"<layer>.norm"``.
     """
     head, *rest = name.split(".")
     if head in ("embedding", "head"):
@@ -75,7 +76,7 @@ def parameter_part(name: str) -> str:
         return f"{layer}.norm"
     if module == "mlp":
         return f"{layer}.mlp"
-    return f"{layer}.{PARTS[module]}{'q' if what == 'pattern' else what}"
+    return f"{layer}.{PARTS[module]}{'q' if what == 'pattern' else what.removesuffix('_norm')}"
 
 
 ORIGIN = "attention_lab"

@@ -92,7 +92,7 @@ def _attend(
 ) -> Tensor:
     """The new queries attend to all keys so far, which stand at ``positions``, [batch, new, d_model] -> the same."""
     here = positions[cache.length :]
-    q, k, v = (attention.split(part(x)) for part in (attention.q, attention.k, attention.v))
+    q, k, v = attention.project(x, x)
     q, k = attention.prepare(encoding.rotate(q, here), encoding.rotate_keys(k, here))
     keys, values = cache.extend(layer, k, v)
     bias = joined_bias(encoding.score_bias(q, keys, here, positions), mask)

@@ -74,6 +74,9 @@ class BaseConfig(Parameters):
             "cosine": "Cosine",
         },
     )
+    qk_norm: bool = setting(
+        False, label="QK-norm", help="LayerNorm of each query and key of a head before they are compared.", group="Attention"
+    )
     attention_impl: Literal["fused", "materialised"] = setting(
         "fused", label="Implementation", help="One fused kernel, or the scores written out as a matrix. Same numbers.",
         group="Attention", labels={"fused": "Fused", "materialised": "Materialised"},

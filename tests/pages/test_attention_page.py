@@ -28,7 +28,8 @@ def show(app: AppTest, view: str) -> AppTest:
 @pytest.fixture(scope="module")
 def trained(_data_folder: None) -> Run:
     """A run of an encoder-decoder with its weights."""
-    config = parse({"family": "encoder_decoder", "pos_encoding": "rope", "n_heads": 2, "steps": 12, "seq_len": 5})
+    kind = {"family": "encoder_decoder", "pos_encoding": "rope", "n_heads": 2, "qk_norm": True}
+    config = parse({**kind, "steps": 12, "seq_len": 5})
     return ended(config, Visitor("a-visitor"))
 
 
@@ -53,6 +54,7 @@ def test_a_link_restores_a_run_with_all_its_attentions(open_page: Open, trained:
     assert "Cross-attention has no encoding of its own." in said(app)
     app.button_group(key=key("which")).set_value("encoder").run()
     assert "RoPE turns q by its position 3" in said(app)
+    assert "QK-norm brings q and each k to mean 0 and variance 1" in said(app)
     for view in ("heads", "change", "training"):
         show(app, view)
     assert app.session_state["attention"]["text"] == "4 1 2 3 0"

@@ -114,6 +114,10 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
     steps = [
         f"**Project.** The token's vector `[{d_model}]` becomes q `[{d_head}]`; every key's becomes k and v, `[{keys} × {d_head}]` each."
     ]
+    if at.config.qk_norm:
+        steps.append(
+            "**Normalise.** QK-norm brings q and each k to mean 0 and variance 1, times learned scales: these are the q and k below."
+        )
     if acts == "rotation":
         turned = f"q by its position {s['position']} and each k by its own"
         steps.append(f"**Turn.** {row.label} turns {turned}, `[{d_head}]` each.")

@@ -66,14 +66,15 @@ def test_every_product_of_an_encoding_is_counted(settings: dict[str, Any]) -> No
     assert told.matmul == counted(**settings) - counted_without(config.family, **asked)
 
 
-@pytest.mark.parametrize("name", ["nope", "shaw", "cope"])
-def test_the_whole_step_is_torchs_count_but_for_biases_and_norms(name: str) -> None:
-    config = tiny_config(pos_encoding=name, family="decoder", **STEP)
+@pytest.mark.parametrize(("name", "qk_norm"), [("nope", False), ("shaw", False), ("cope", False), ("rope", True)])
+def test_the_whole_step_is_torchs_count_but_for_biases_and_norms(name: str, qk_norm: bool) -> None:
+    config = tiny_config(pos_encoding=name, family="decoder", qk_norm=qk_norm, **STEP)
     parts = count_parameters(config, n_tokens=N_TOKENS, n_outputs=N_OUTPUTS, max_positions=LENGTH)
     biases = config.n_layers * (4 * 16 + config.mlp_width + 16) + N_OUTPUTS
-    vectors = 6.0 * config.batch_size * LENGTH * (parts["norm"] + biases)
+    scales = config.n_layers * 2 * config.head_width * qk_norm
+    vectors = 6.0 * config.batch_size * LENGTH * (parts["norm"] + biases + scales)
     told = flops_per_step(config, parts, LENGTH) - vectors - encoding_flops(config, LENGTH).elementwise
-    assert told == counted(pos_encoding=name, family="decoder")
+    assert told == counted(pos_encoding=name, family="decoder", qk_norm=qk_norm)
 
 
 def test_a_formula_without_products_counts_its_operations() -> None:

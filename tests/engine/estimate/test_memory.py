@@ -118,9 +118,10 @@ def test_mixed_precision_is_predicted_too(name: str, impl: str) -> None:
             assert_predicted(config)
 
 
+@pytest.mark.parametrize("qk_norm", [False, True])
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16_mixed"])
 @pytest.mark.parametrize("name", ["nope", "alibi", "shaw", "rope", "conv"])
-def test_other_scores_families_faults_and_padding_are_predicted_too(name: str, dtype: str) -> None:
+def test_other_scores_families_faults_and_padding_are_predicted_too(name: str, dtype: str, qk_norm: bool) -> None:
     """All combinations without an encoding; with one every fifth of them."""
     scores, families = ("scaled_dot", "dot", "cosine", "additive"), ("decoder", "encoder", "encoder_decoder")
     axes = itertools.product(scores, families, ("fused", "materialised"), ("key", "query"), (False, True))
@@ -129,7 +130,7 @@ def test_other_scores_families_faults_and_padding_are_predicted_too(name: str, d
             continue
         fault = {"mask_fault": "missing"} if padded and family == "decoder" else {}
         flat = {"pos_encoding": name, "family": family, "attention_score": score, "attention_impl": impl}
-        config = parse({**flat, "softmax_axis": axis, **SHAPES[1], **fault, "dtype": dtype})
+        config = parse({**flat, "softmax_axis": axis, "qk_norm": qk_norm, **SHAPES[1], **fault, "dtype": dtype})
         assert_predicted(config, source_length=7 if family == "encoder_decoder" else None, padded=padded)
 
 
@@ -143,6 +144,7 @@ OPTIMIZED = ({}, {"family": "encoder_decoder", "pos_encoding": "shaw"}, {"dtype"
     [
         *({"task": task, "family": family} for task, row in TASKS.items() for family in row.architectures),
         *({"optimizer": name, **flat} for name in ("adamw", "sgd", "muon") for flat in OPTIMIZED),
+        *({"qk_norm": True, "optimizer": name, "family": "encoder_decoder"} for name in ("adamw", "muon")),
         *({"position_dropout": 0.5, "pos_encoding": name} for name in ("sinusoidal", "learned", "rope")),
     ],
     ids=str,
@@ -185,11 +187,18 @@ def test_a_block_is_as_the_published_formulas_say() -> None:
 
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_parameters_are_counted(name: str) -> None:
-    """All combinations without an encoding; with one every seventh of them."""
+    """All combinations without an encoding; with one every thirteenth of them."""
     families, norms = ("decoder", "encoder", "encoder_decoder"), ("pre", "post", "none")
-    axes = itertools.product(families, (True, False), norms, (True, False), ("dot", "additive"))
-    for family, share, norm, mlp, score in itertools.islice(axes, 0, None, 1 if name == "nope" else 7):
-        flat = {"pos_encoding": name, "family": family, "norm": norm, "mlp": mlp, "attention_score": score}
+    axes = itertools.product(families, (True, False), norms, (True, False), ("dot", "additive"), (True, False))
+    for family, share, norm, mlp, score, qk_norm in itertools.islice(axes, 0, None, 1 if name == "nope" else 13):
+        flat = {
+            "pos_encoding": name,
+            "family": family,
+            "norm": norm,
+            "mlp": mlp,
+            "attention_score": score,
+            "qk_norm": qk_norm,
+        }
         config = parse({**flat, "share_layers": share, "n_layers": 3, "d_head": 6, "attention_impl": "materialised"})
         parts = count_parameters(config, **SIZES)
         model = build_model(config, **SIZES)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from engine.encodings import ENCODINGS
 from engine.model.activations import ActivationCache
+from engine.model.attention import Attention
 from engine.model.layers import Dropout
 from engine.model.masks import causal_mask, padding_mask
 from engine.model.transformer import Transformer
@@ -41,6 +42,60 @@ def test_scores_pattern_and_output_agree_with_loops(score: str) -> None:
     torch.testing.assert_close(cache["decoder.0.self.out"], attention.out(mixed))
 
 
+def normed(t: Tensor, scale: Tensor) -> Tensor:
+    """LayerNorm without a bias, written out (Ba et al. 2016, equation 3); of vectors [..., d_head]."""
+    centred = t - t.mean(-1, keepdim=True)
+    return centred / (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt() * scale
+
+
+@pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
+def test_qk_norm_comes_after_the_projection_and_before_the_rotation(family: str) -> None:
+    """In self-attention, which rotates, and in cross-attention, which does not; values stay as they are."""
+    model = tiny_model(family=family, qk_norm=True, pos_encoding="rope", n_layers=1, d_head=6)
+    read: dict[str, tuple[Tensor, Tensor]] = {}  # what each attention was given, by its place
+    attentions = {name: module for name, module in model.named_modules() if isinstance(module, Attention)}
+    for name, attention in attentions.items():
+        torch.nn.init.normal_(attention.q_norm.weight)
+        torch.nn.init.normal_(attention.k_norm.weight)
+        attention.register_forward_pre_hook(lambda _, given, name=name: read.update({name: given[:2]}))
+    cache: ActivationCache = {}
+    model(**given_to(model), cache=cache)
+    assert len(attentions) == {"decoder": 1, "encoder": 1, "encoder_decoder": 3}[family]
+    for name, attention in attentions.items():
+        cross = name.endswith("cross")
+        stack = "encoder" if family == "encoder" or name.startswith("source") else "decoder"
+        tap = f"{stack}.0.{'cross' if cross else 'self'}"
+        x, memory = read[name]
+        q, k, v = (
+            part(given).unflatten(-1, (4, 6)).transpose(1, 2)
+            for part, given in ((attention.q, x), (attention.k, memory), (attention.v, memory))
+        )
+        q, k = normed(q, attention.q_norm.weight), normed(k, attention.k_norm.weight)
+        for part, expected in (("q", q), ("k", k), ("v", v)):
+            torch.testing.assert_close(cache[f"{tap}.{part}"], expected)
+        turned = (q, k) if cross else (model.encoding.rotate(t, range(t.size(2))) for t in (q, k))
+        seen = causal_mask(LENGTH, "none", None, CPU, q.dtype).bias if stack == "decoder" and not cross else 0.0
+        expected = scores_of(*turned) + seen
+        torch.testing.assert_close(cache[f"{tap}.scores"], expected)
+
+
+def scores_of(q: Tensor, k: Tensor) -> Tensor:
+    return torch.einsum("bhid,bhjd->bhij", q, k) / math.sqrt(q.size(-1))
+
+
+def test_with_qk_norm_no_score_outgrows_the_head_however_large_the_weights_are() -> None:
+    """|LN(q) . LN(k)| / sqrt(d_head) is at most sqrt(d_head) while the learned scales are 1."""
+    largest = {}
+    for qk_norm in (False, True):
+        model = tiny_model(qk_norm=qk_norm, n_layers=1, family="encoder")
+        with torch.no_grad():
+            model.stack.blocks[0].attention.q.weight.mul_(1000)
+        cache: ActivationCache = {}
+        model(tokens(), cache=cache)
+        largest[qk_norm] = cache["encoder.0.self.scores"].abs().max().item()
+    assert largest[True] <= math.sqrt(16 / 4) < 100 < largest[False]
+
+
 PRODUCTS = ("nope", "alibi", "rope")
 """Encodings of each kind, which are seen with every score in every family; the others see each once."""
 OTHERS = [name for name in ENCODINGS if name not in PRODUCTS]
@@ -52,12 +107,14 @@ SCORES, FAMILIES = ("scaled_dot", "dot", "cosine"), ("decoder", "encoder", "enco
     [
         *((name, *both, "none") for name in PRODUCTS for both in itertools.product(SCORES, FAMILIES)),
         *((name, *both, "none") for name in OTHERS for both in zip(SCORES, FAMILIES, strict=True)),
+        *((name, "qk_norm", family, "none") for name in PRODUCTS for family in FAMILIES),
         *itertools.product(ENCODINGS, ["scaled_dot"], ["decoder"], ["missing", "transposed", "off_by_one"]),
     ],
 )
 def test_fused_equals_materialised(name: str, score: str, family: str, fault: str) -> None:
     """Outputs and every gradient, with and without padding and faults of the mask."""
-    settings = {"pos_encoding": name, "attention_score": score, "family": family, "mask_fault": fault}
+    compared = {"qk_norm": True} if score == "qk_norm" else {"attention_score": score}
+    settings = {"pos_encoding": name, "family": family, "mask_fault": fault, **compared}
     fused, written = (tiny_model(**settings, attention_impl=impl) for impl in ("fused", "materialised"))
     real = torch.arange(LENGTH).expand(3, -1) < torch.tensor([[LENGTH], [6], [1]])
     for padding in (None, real):

@@ -78,7 +78,7 @@ def test_parts_by_name(name: str, part: str) -> None:
 )
 def test_every_parameter_has_a_part_and_gets_gradient(name: str, family: str) -> None:
     additive = {"attention_score": "additive", "attention_impl": "materialised"} if family in FAMILIES else {}
-    model = tiny_model(pos_encoding=name, family=family, max_positions=10, **additive)
+    model = tiny_model(pos_encoding=name, family=family, max_positions=10, qk_norm=True, **additive)
     parts = r"e?\d+\.((cross_)?[qkv]|(cross_)?out|mlp|norm)|embedding|encoding|head"
     allowed = re.compile(parts if family in FAMILIES else r"[01]\.(weights|norm)|embedding|head")
     given_to_it = given_to(model) if family in FAMILIES else {"inputs": tokens()}

@@ -150,6 +150,7 @@ SCORED = [(name, score) for name in ENCODINGS for score in ("scaled_dot", "cosin
     "settings",
     [
         *({"pos_encoding": name, "attention_score": score, "norm": "post"} for name, score in SCORED),
+        *({"pos_encoding": name, "qk_norm": True} for name in ("rope", "xpos", "shaw")),
         {"share_layers": True, "n_layers": 3, "norm": "pre"},  # a shared block has a cache at every depth
     ],
     ids=str,

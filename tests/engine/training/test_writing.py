@@ -53,6 +53,7 @@ CASES: list[dict[str, Any]] = [
     {"randomized_positions": 4, "pos_encoding": "alibi"},
     {"randomized_positions": 4, "pos_encoding": "learned", "family": "encoder_decoder"},
     {"share_layers": True, "norm": "post", "attention_score": "cosine"},
+    *({"qk_norm": True, "pos_encoding": "rope", "family": family} for family in ("decoder", "encoder_decoder")),
 ]
 
 

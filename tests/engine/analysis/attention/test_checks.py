@@ -97,6 +97,7 @@ def taken(place: HeadIndex, query: int = 7, **settings: Any) -> dict[str, Any]:
         ("self", {"pos_encoding": "shaw", "shaw_values": True, "d_head": 6}),
         ("self", {"pos_encoding": "rope", "attention_score": "cosine", "mask_fault": "off_by_one"}),
         ("self", {"attention_score": "additive", "attention_impl": "materialised"}),
+        ("self", {"pos_encoding": "rope", "qk_norm": True}),
         ("self", PAIR | {"pos_encoding": "rope"}),
         ("encoder", PAIR | {"pos_encoding": "shaw"}),
         ("cross", PAIR | {"pos_encoding": "sinusoidal"}),

@@ -95,8 +95,13 @@ def test_an_answer_does_not_depend_on_what_was_asked_before() -> None:
 
 
 def test_the_models_own_way_to_compare_is_among_the_four() -> None:
-    for score, impl in (("scaled_dot", "fused"), ("additive", "materialised")):
-        asked = ModelAsked(tiny_config(seq_len=4, attention_score=score, attention_impl=impl), step=0)
+    for score, impl, qk_norm in (
+        ("scaled_dot", "fused", False),
+        ("scaled_dot", "fused", True),
+        ("additive", "materialised", False),
+    ):
+        config = tiny_config(seq_len=4, attention_score=score, attention_impl=impl, qk_norm=qk_norm)
+        asked = ModelAsked(config, step=0)
         found = other_scores(asked, SampleAsked(), PLACE)
         own = without_heads(asked, SampleAsked(), PLACE, [], 1.0)["before"]
         assert found[score]["pattern"] == pytest.approx(own["pattern"], abs=1e-6)
