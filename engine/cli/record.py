@@ -19,6 +19,7 @@ import engine
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, parse
 from engine.config.text_recipe import text_config
+from engine.foundation.json_lines import json_lines
 from engine.runs.events import ARRAYS, Event, Measuring, Progress, Snapshot
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import SNAPSHOT_NOW
@@ -108,7 +109,7 @@ def record_endings(file: Path) -> None:
         last = next(event for event in reversed(list(train(preset.config))) if isinstance(event, Snapshot))
         weights = last.patterns[preset.view.which][preset.view.layer, preset.view.head]
         endings[slug] = [[round(float(weight), 2) for weight in row] for row in weights]
-    file.write_text(json.dumps(endings) + "\n", "utf-8")
+    file.write_text(json_lines(endings, 1) + "\n", "utf-8")
 
 
 def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Iterator[Event]:

@@ -24,6 +24,7 @@ NAMES = (
     "key_token",
     "cue_majority",
     "lookup",
+    "hops",
     "shakespeare_chars",
     "shakespeare_words",
 )

@@ -77,12 +77,16 @@ def test_the_worked_sample_follows_the_rule(task: str) -> None:
     assert answer.tolist() == [[symbol(token) for token in expected]]
 
 
-@pytest.mark.parametrize("k", [1, 2, 4])
-def test_the_worked_sample_of_k_back_is_that_of_the_k_in_force(k: int) -> None:
-    own = TASKS["k_back"].settings(k=k)
-    question, expected = (side.split() for side in own.sample("").removeprefix(f"k = {k}: ").split("→"))
-    answer = task_data("k_back").answer(torch.tensor([[int(token) for token in question]]), own)
+@pytest.mark.parametrize(("task", "name"), [("k_back", "k"), ("hops", "n_hops")])
+@pytest.mark.parametrize("value", [1, 2, 4])
+def test_the_worked_sample_is_that_of_the_settings_in_force(task: str, name: str, value: int) -> None:
+    own = TASKS[task].settings(**{name: value})
+    told, _, sample = own.sample("").rpartition(": ")
+    question, expected = (side.split() for side in sample.split("→"))
+    answer = task_data(task).answer(torch.tensor([[int(token) for token in question]]), own)
+    assert str(value) in told
     assert answer.tolist() == [[symbol(token) for token in expected]]
+    assert expected[-1] != "·"
 
 
 @pytest.mark.parametrize(("task", "family"), EVERY_FRAMING)

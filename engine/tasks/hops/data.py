@@ -1,0 +1,36 @@
+"""Hops: the answer at each position is the symbol on which its hops end; nothing is asked where one of them leads nowhere."""
+
+import torch
+from torch import Tensor
+
+from engine.tasks.base.data import IGNORE, TaskData, uniform_symbols
+from engine.tasks.hops import HopsSettings
+
+
+def draw(batch: int, length: int, own: HopsSettings, generator: torch.Generator) -> Tensor:
+    if own.repeats:
+        return uniform_symbols(batch, length, own, generator)
+    steps = torch.randint(1, own.vocab_size, (batch, length), generator=generator)  # from each symbol to another one
+    steps[:, :1] = uniform_symbols(batch, 1, own, generator)
+    return steps.cumsum(dim=1) % own.vocab_size
+
+
+def landings(source: Tensor) -> Tensor:
+    """The position to which one hop leads from each position, [batch, 1 + length]. Positions count from 1; 0 is nowhere, from where
+    a hop leads nowhere."""
+    symbols, order = source.sort(dim=1, stable=True)  # equal symbols side by side, in the order of their positions
+    again = symbols[:, 1:] == symbols[:, :-1]
+    after = torch.where(again, order[:, :-1] + 2, 0)  # one place on, and one more since positions count from 1
+    nowhere = source.new_zeros(len(source), 1 + source.size(1))
+    return nowhere.scatter(1, order[:, 1:] + 1, after)
+
+
+def answer(source: Tensor, own: HopsSettings) -> Tensor:
+    landing = landings(source)
+    at = landing[:, 1:]  # [batch, length]
+    for _ in range(own.n_hops - 1):
+        at = landing.gather(1, at)
+    return torch.cat([torch.full_like(source[:, :1], IGNORE), source], dim=1).gather(1, at)
+
+
+TASK = TaskData(answer, draw)
