@@ -14,6 +14,7 @@ from engine.estimate.recording import snapshot_steps
 from engine.runs.events import Event, Failed, Finished, Progress, Snapshot, Started, layers_kept, of_layer
 from engine.runs.record_options import SNAPSHOT_NOW
 from engine.runs.summary import run_summary
+from engine.tasks.hops.data import landings
 from engine.training import snapshot as snapshots
 from engine.training.steps import gradient_norm
 from engine.training.train import prepare, train
@@ -39,6 +40,21 @@ def test_reverse_is_learned_with_the_first_half_at_chance(seed: int) -> None:
     assert events[-1].metrics["second_half_accuracy"] >= 0.99
     assert events[-1].metrics["first_half_accuracy"] == pytest.approx(0.1, abs=5 * math.sqrt(0.09 / 1280))
     assert events[-1].metrics["written_accuracy"] >= 0.99
+
+
+@pytest.mark.parametrize("slug", ["two-layers", pytest.param("three-hops", marks=pytest.mark.acceptance)])
+def test_hops_are_learned_by_a_layer_for_each_and_one_before_and_not_by_one_layer(slug: str) -> None:
+    config = PRESETS[slug].config
+    events = list(train(config))
+    assert config.n_layers == config.value("n_hops") + 1
+    assert events[-1].metrics["accuracy"] >= 0.98
+    shown = [event for event in events if isinstance(event, Snapshot)][-1]
+    led_to = landings(torch.tensor([[int(token) for token in shown.samples[0].tokens]]))[0, 1:].numpy() - 1
+    (asks,) = np.nonzero(led_to >= 0)
+    on_landing = shown.patterns["self"][:, :, asks, led_to[asks]].mean(axis=-1)  # [layer, head]
+    assert on_landing[0].max() < 0.5 < on_landing[1:].max(axis=1).min()
+    assert on_landing[PRESETS[slug].view.layer].argmax() == PRESETS[slug].view.head
+    assert ending(config.replace(n_layers=1)).metrics["accuracy"] < 0.6
 
 
 def test_a_missing_mask_is_found_out_by_the_first_half() -> None:
