@@ -6,7 +6,7 @@ lengths, an answer written token by token, sequences being drawn, weights being 
 trained model has a bound of its own (:func:`measuring_bytes`). Where the memory saved for backward has a formula
 (:mod:`engine.estimate.memory`) the step is that formula and the tensors that live for a moment beside it; else a bound from
 shapes takes its place. Compared with real processes, in float32, bfloat16 and mixed precision, by
-``python -m tests.benchmarks.peak``: buffers of torch's own kernels for float16 are in no bound.
+``python -m tests.benchmarks.peak``.
 """
 
 from collections.abc import Callable
@@ -32,6 +32,8 @@ from engine.tasks import TASKS
 MIB = 2**20
 BASE = 8 * MIB
 """Bytes of libraries' tables and buffers that are made at first use, whatever the run."""
+KERNELS = 44 * MIB
+"""Bytes of the kernels for products in 16 bits that a worker keeps on a CPU (:data:`engine.foundation.child.KEPT_KERNELS`)."""
 OBJECTS = 2 * MIB
 """Bytes of a run's modules, its held-out sequences and its events that are not sent yet."""
 TEXT = 56 * MIB
@@ -59,12 +61,18 @@ def peak_bytes(config: RunConfig, sizes: Shapes, memory: Memory) -> int:
 
 def always_bytes(config: RunConfig) -> int:
     """What stays all the time besides the training state: buffers, a fixed training set, masks, a text."""
-    return BASE + set_bytes(config) + _masks(config) + (TEXT if TASKS[config.task].corpus else 0)
+    return _base(config) + set_bytes(config) + _masks(config) + (TEXT if TASKS[config.task].corpus else 0)
 
 
 def bytes_between_steps(config: RunConfig, memory: Memory) -> int:
     """What a run keeps between two steps: what stays all the time and is its own, and the training state."""
-    return OBJECTS + always_bytes(config) - BASE + memory.state
+    return OBJECTS + always_bytes(config) - _base(config) + memory.state
+
+
+def _base(config: RunConfig) -> int:
+    """What the libraries of a process keep, for all of its runs together."""
+    compiled = BYTES[config.dtype] < SINGLE and config.device in ("auto", "cpu")
+    return BASE + (KERNELS if compiled else 0)
 
 
 def bytes_beside(config: RunConfig, memory: Memory) -> int:

@@ -41,6 +41,7 @@ def grid() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "additive", {**MEDIUM, "attention_impl": "materialised", "attention_score": "additive", "batch_size": 4}
     yield "bfloat16", {**MEDIUM, "dtype": "bfloat16"}
     yield "bfloat16, mixed", {**MEDIUM, "dtype": "bfloat16_mixed"}
+    yield "bfloat16, mixed, written", {**MEDIUM, "dtype": "bfloat16_mixed", "task": "reverse"}
     yield "wide, batch 1", {"d_model": 1024, "n_heads": 8, "n_layers": 4, "batch_size": 1, "steps": 3}
     yield "wide, SGD", {"d_model": 1024, "n_heads": 8, "n_layers": 4, "optimizer": "sgd", "steps": 3}
     yield "wide, Muon", {"d_model": 512, "n_heads": 8, "n_layers": 8, "optimizer": "muon", "steps": 3}

@@ -42,6 +42,12 @@ def test_what_is_done_beside_the_steps_counts(more: dict[str, Any]) -> None:
     assert told.peak > 1.5 * (told.memory.total or 0) + 100 * 2**20
 
 
+def test_kernels_for_16_bits_are_those_of_a_process_not_of_each_run_between_its_steps() -> None:
+    mixed, on_gpu = (predict(parse({"dtype": "bfloat16_mixed", "device": device})) for device in ("cpu", "cuda"))
+    assert mixed.peak - on_gpu.peak == 44 * 2**20
+    assert mixed.between == on_gpu.between
+
+
 def test_a_set_holds_two_numbers_a_token() -> None:
     small, large = (peak(dataset_size=size) for size in (500_000, 1_000_000))
     assert large - small == 500_000 * parse(MEDIUM).seq_len * 16
@@ -51,7 +57,7 @@ REAL: dict[str, dict[str, Any]] = {
     "fused": {},
     "cope": {"pos_encoding": "cope", "batch_size": 8},
     "dropout": {"dropout": 0.1},
-    "mixed precision": {"dtype": "bfloat16_mixed"},
+    "mixed precision": {"dtype": "bfloat16_mixed", "task": "reverse"},
     "64 heads": {"n_heads": 64, "batch_size": 1, "seq_len": 256, "task": "reverse"},
     "a set": {"dataset_size": 200_000},
     "gru": {"family": "gru", "batch_size": 128},

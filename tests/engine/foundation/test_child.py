@@ -48,4 +48,5 @@ def test_a_default_gives_way_to_the_server_s_own_value_and_one_thread_does_not()
     own = {"MALLOC_TRIM_THRESHOLD_": "1", "OMP_NUM_THREADS": "8", "Path": "C:\\\\programs"}
     found = child_environment(own)
     assert (found["MALLOC_TRIM_THRESHOLD_"], found["MALLOC_MMAP_THRESHOLD_"]) == ("1", str(32 * 2**20))
+    assert found["LRU_CACHE_CAPACITY"] == found["ONEDNN_PRIMITIVE_CACHE_CAPACITY"] == "64"
     assert (found["OMP_NUM_THREADS"], found["Path"]) == ("1", own["Path"])
