@@ -22,9 +22,10 @@ def _times_are_taken_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure, "MAX_SECONDS", 0.0)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16_mixed"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_visit_measures_what_the_formulas_say(kind: str) -> None:
-    config = PLAN.config(kind, 64)
+def test_a_visit_measures_what_the_formulas_say(kind: str, dtype: str) -> None:
+    config = PLAN.config(kind, 64).replace(dtype=dtype)
     seen = visit(config, 65, kind=kind, place=65, round=0, device="cpu", count_bytes=True)
     told = memory_at(config, 65)
     assert (seen.kind, seen.place, seen.width, seen.parameters) == (kind, 65, config.d_model, n_parameters(config))
