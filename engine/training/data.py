@@ -169,7 +169,7 @@ class Data:
         first = kept[:good].byte().argsort(dim=1, descending=True, stable=True)[:, :size]  # the first kept rows
         source = drawn[:good].gather(1, first[:, :, None].expand(-1, -1, n)).flatten(0, 1)
         whole = self.frame(source, self.task.answer(source, own))
-        parts = {name: value.split(size) for name, value in whole.tensors.items()}
+        parts = {name: torch.split(value, size) for name, value in whole.tensors.items()}
         return [(states[i], whole.having({name: part[i] for name, part in parts.items()})) for i in range(good)]
 
     def _training_length(self) -> int:
