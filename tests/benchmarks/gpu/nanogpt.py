@@ -11,9 +11,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from engine.model.precision import set_tf32
+
 WARM_UP, BATCHES = 6, 16
-PRECISIONS = {"fp32": ("highest", False), "TF32": ("high", False), "bf16": ("high", True)}
-"""By name, the precision of float32 products, and whether the forward pass is in bfloat16 by autocast, as nanoGPT trains."""
+PRECISIONS = {"fp32": (False, False), "TF32": (True, False), "bf16": (True, True)}
+"""By name, whether float32 products use TF32, and whether the forward pass is in bfloat16 by autocast, as nanoGPT trains."""
 
 
 @dataclass(frozen=True)
@@ -98,19 +100,16 @@ def nanogpt(
     size: Size, n_tokens: int, device: str, precision: str, steps: int, repeats: int, compiled: bool = False
 ) -> tuple[float, float]:
     """Milliseconds of a step, the median of repeats of so many steps; and seconds of the first step, with compiling."""
-    products, half = PRECISIONS[precision]
-    torch.set_float32_matmul_precision(products)
-    try:
-        step = stepper(size, n_tokens, device, half, compiled)
-        began = time.perf_counter()
-        step(0)
-        wait_for(device)
-        first = time.perf_counter() - began
-        for number in range(WARM_UP):
-            step(number)
-        return 1e3 * statistics.median(timed(step, device, steps) for _ in range(repeats)), first
-    finally:
-        torch.set_float32_matmul_precision("highest")
+    tf32, half = PRECISIONS[precision]
+    set_tf32(tf32)
+    step = stepper(size, n_tokens, device, half, compiled)
+    began = time.perf_counter()
+    step(0)
+    wait_for(device)
+    first = time.perf_counter() - began
+    for number in range(WARM_UP):
+        step(number)
+    return 1e3 * statistics.median(timed(step, device, steps) for _ in range(repeats)), first
 
 
 def timed(step: Callable[[int], object], device: str, steps: int) -> float:

@@ -21,6 +21,8 @@ from tests.benchmarks.gpu.table import Notebook
 SKIPPED = 50
 """The steps at the start of a run that are not timed, or a quarter of a shorter run."""
 MIXED = "bfloat16_mixed"
+LEAST_RECORDED = 600
+"""The fewest steps of a run whose recording is timed, as a run of that size has: the fewest snapshots are the same for all."""
 PART, OURS, OURS_MIXED = "steps", "ours", "ours, bf16 mixed"
 NANOGPT, COMPILED = "nanoGPT TF32", "nanoGPT bf16, compiled"
 RECORDED = "recorded / bare"
@@ -101,7 +103,7 @@ def measure_ours(notes: Notebook, size: Size, steps: int, device: str, repeats: 
     if allowed(dtype=MIXED):
         note(OURS_MIXED, lambda: median_step(config.replace(dtype=MIXED), repeats))
     note("ours, eager", lambda: median_step(config.replace(steps=max(4, steps // 4)), repeats, eager=True))
-    note(RECORDED, lambda: recorded(config, repeats))
+    note(RECORDED, lambda: recorded(config.replace(steps=max(steps, LEAST_RECORDED)), repeats if cpu else 1))
     if cpu:
         note("ours, one CPU core", lambda: median_step(config.replace(device="cpu", steps=max(4, steps // 20)), 1))
     note("FLOPs", lambda: predict(config).flops_per_step)
