@@ -86,8 +86,14 @@ def writes_out(config: RunConfig, *, gradient: bool = False) -> bool:
     return not runs_fused(config) or (gradient and not has_formula(config))
 
 
-def rows_at_once(config: RunConfig, n: int, rows: int) -> int:
-    """The number of sequences of ``n`` symbols that a pass without gradient over ``rows`` of them reads at once."""
+def rows_at_once(config: RunConfig, n: int, rows: int, *, on_gpu: bool = False) -> int:
+    """The number of sequences of ``n`` symbols that a pass without gradient over ``rows`` of them reads at once. On a GPU, which reads
+    many in the time of one, it is at least what has no more pairs of query and key than a training batch: that fits where a step does."""
+    most = _rows_on_cpu(config, n, rows)
+    return max(most, min(rows, int(config.batch_size * (config.seq_len / n) ** 2))) if on_gpu else most
+
+
+def _rows_on_cpu(config: RunConfig, n: int, rows: int) -> int:
     sizes = shapes(config, n)
     tokens = rows * (sizes.length + (sizes.source_length or 0))
     flops = forward_flops(config, sizes)

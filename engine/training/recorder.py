@@ -4,6 +4,7 @@ A graph repeats the kernels of the recorded work on the same addresses, without 
 Source: NVIDIA, CUDA Programming Guide, CUDA Graphs; PyTorch documentation, CUDA semantics, CUDA Graphs.
 """
 
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Generic, Protocol, TypeVar
@@ -38,6 +39,18 @@ class Recorder(Protocol):
         ...
 
 
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Inside the block, garbage waits: while a device records, nothing may free a graph of a run that is over."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
 class CudaRecorder:
     """Records CUDA graphs for one run, on a stream of its own: the work of several runs overlaps on the device."""
 
@@ -55,7 +68,7 @@ class CudaRecorder:
     def record(self, work: Work) -> Work:
         # Not torch.cuda.graph: it collects garbage and empties the allocator's cache each time, which other runs fill again.
         graph = torch.cuda.CUDAGraph()
-        with keeping_alive() as read:  # cached masks and tables: the graph reads them at their addresses
+        with without_collection(), keeping_alive() as read:  # what was remembered: the graph reads it at its address
             graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
             try:
                 work()
@@ -72,8 +85,9 @@ class CudaRecorder:
 
 
 class Repeated(Generic[T]):
-    """A computation that is done again and again on tensors that stay where they are. The first time it is done as it is, which makes what
-    lasts, such as masks; then it is recorded, and from then on repeated. Without a recorder it is always done as it is."""
+    """A computation that is done again and again on tensors that stay where they are. Twice it is done as it is; the second time it is
+    recorded, too, when what lasts, such as masks, has just been used. From then on it is repeated. Without a recorder it is always
+    done as it is."""
 
     def __init__(self, recorder: Recorder | None, compute: Callable[[], T]) -> None:
         self._recorder, self._compute = recorder, compute
@@ -83,13 +97,14 @@ class Repeated(Generic[T]):
 
     def __call__(self) -> T:
         """Do it, inside :meth:`Recorder.active`, and return what it gives: tensors that hold until the next time."""
-        if self._repeat is None and self._done and self._recorder is not None:
+        if self._repeat is not None:
+            self._repeat()
+            return self._given[0]
+        given = self._compute()
+        if self._done and self._recorder is not None:
             self._record(self._recorder)
         self._done = True
-        if self._repeat is None:
-            return self._compute()
-        self._repeat()
-        return self._given[0]
+        return given
 
     def _record(self, recorder: Recorder) -> None:
         def work() -> None:

@@ -76,7 +76,7 @@ def written_metrics(trained: Trained) -> Generator[Measuring, None, dict[str, fl
     size = generation_size(config.seq_len)
     batch = trained.data.validation_batch().rows(slice(size)).to(trained.device)
     right = 0.0
-    for rows in pieces(size, rows_at_once(config, config.seq_len, size)):
+    for rows in pieces(size, rows_at_once(config, config.seq_len, size, on_gpu=trained.device.type != "cpu")):
         share = yield from generation_accuracy(config, trained.model, batch.rows(rows), first)
         right += share * ((rows.stop - rows.start) / size)
     return {"written_accuracy": right}
@@ -89,7 +89,8 @@ def by_length(trained: Trained) -> Generator[Measuring, None, list[dict[str, obj
         row: dict[str, object] = {"length": n, "trained": n in trained_lengths(config)}
         try:
             batch = trained.data.validation_batch(n, TESTED).to(trained.device)
-            row |= yield from evaluate_in_pieces(trained.model, batch, rows_at_once(config, n, TESTED), config.steps)
+            at_once = rows_at_once(config, n, TESTED, on_gpu=trained.device.type != "cpu")
+            row |= yield from evaluate_in_pieces(trained.model, batch, at_once, config.steps)
         except PositionOutOfRange as missing:
             row["note"] = str(missing)
         rows.append(row)

@@ -76,8 +76,10 @@ def train(
     validation = data.validation_batch().to(device)
     interim = validation if record.evaluations else validation.rows(slice(interim_size(config)))
     probe = validation.rows(slice(PROBE_SIZE))
+    on_gpu = device.type != "cpu"
     at_once = {
-        rows: rows_at_once(config, config.seq_len, rows) for rows in map(len, (validation.inputs, interim.inputs))
+        rows: rows_at_once(config, config.seq_len, rows, on_gpu=on_gpu)
+        for rows in map(len, (validation.inputs, interim.inputs))
     }
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
     validated_at = _evenly(config.steps, record.evaluations) if record.evaluations else validation_steps(config)

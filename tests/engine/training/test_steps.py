@@ -101,7 +101,7 @@ def test_captured_steps_give_the_events_of_single_ones(name: str) -> None:
     config, recorder = parse({**SMALL, **CONFIGS[name]}), StandIn()
     assert_alike(events_of(config), events_of(config, captured_state(config, recorder)))
     assert recorder.counts["recorded"] >= 3, "a step, what is measured beside it, and a validation"
-    assert recorder.counts["repeated"] > config.steps
+    assert recorder.counts["repeated"] >= config.steps - 2, "nearly every step"
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -247,7 +247,7 @@ def test_a_computation_is_done_then_recorded_then_repeated() -> None:
 
     repeated = Repeated(recorder, compute)
     assert [int(repeated()) for _ in range(4)] == [1, 2, 3, 4]
-    assert dict(recorder.counts) == {"recorded": 1, "repeated": 3}
+    assert dict(recorder.counts) == {"recorded": 1, "repeated": 2}
     alone = Repeated(None, compute)
     assert [int(alone()) for _ in range(3)] == [5, 6, 7]
 
