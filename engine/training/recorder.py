@@ -89,26 +89,32 @@ class Repeated(Generic[T]):
     recorded, too, when what lasts, such as masks, has just been used. From then on it is repeated. Without a recorder it is always
     done as it is."""
 
+    given: T
+    """What it gives when it is repeated: tensors that hold its latest values. Only after it was recorded."""
+
     def __init__(self, recorder: Recorder | None, compute: Callable[[], T]) -> None:
         self._recorder, self._compute = recorder, compute
         self._done = False
         self._repeat: Work | None = None
-        self._given = list[T]()
 
     def __call__(self) -> T:
-        """Do it, inside :meth:`Recorder.active`, and return what it gives: tensors that hold until the next time."""
+        """Do it, inside :meth:`Recorder.active`, and return what it gives."""
         if self._repeat is not None:
             self._repeat()
-            return self._given[0]
-        given = self._compute()
+            return self.given
+        result = self._compute()
         if self._done and self._recorder is not None:
             self._record(self._recorder)
         self._done = True
-        return given
+        return result
+
+    def repeats(self, result: T) -> bool:
+        """Whether a result comes from a repetition, so that the next one stands in the same tensors."""
+        return self._repeat is not None and result is self.given
 
     def _record(self, recorder: Recorder) -> None:
         def work() -> None:
-            self._given[:] = [self._compute()]
+            self.given = self._compute()
 
         try:
             self._repeat = recorder.record(work)

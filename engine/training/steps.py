@@ -133,6 +133,7 @@ class Program:
     step: Repeated[tuple[Read, list[Tensor | None]]]
     """Takes the step on the next batch of the queue; gives it with its logits, and the gradients."""
     measure: Repeated[Tensor]
+    """:attr:`Recording.measure` of a step that was repeated."""
 
 
 class CapturedSteps:
@@ -230,14 +231,13 @@ class CapturedSteps:
             name: torch.zeros(AHEAD, *value.shape, dtype=value.dtype, device=device)
             for name, value in batch.tensors.items()
         }
-        given = list[Read]()
 
-        def step() -> tuple[Read, list[Tensor | None]]:
+        def take() -> tuple[Read, list[Tensor | None]]:
             own = batch.having({name: rows.index_select(0, self._place).squeeze(0) for name, rows in queue.items()})
-            given[:] = [Read(own, self._step(own))]
-            return given[0], [parameter.grad for parameter in parameters]
+            return Read(own, self._step(own)), [parameter.grad for parameter in parameters]
 
-        return Program(queue, Repeated(recorder, step), Repeated(recorder, lambda: self._recording.measure(given[0])))
+        step = Repeated(recorder, take)
+        return Program(queue, step, Repeated(recorder, lambda: self._recording.measure(step.given[0])))
 
     def _take(
         self, program: Program, number: int, random_states: list[RandomStates | None]
@@ -246,14 +246,18 @@ class CapturedSteps:
         dropout, extra = self._state.dropout, self._recording
         random_states.append(None if dropout is None else dropout.states)
         with random_state(self._state):
-            read, grads = program.step()
+            result = program.step()
+        read, grads = result
         self.last = read.batch
         if grads is not self._grads:  # another program's, or computed anew
             self._grads = grads
             for parameter, grad in zip(self._parameters, grads, strict=True):
                 parameter.grad = grad
-        measured = program.measure().clone() if number in extra.measured_at else None
-        validated = self._validate().clone() if number in extra.validated_at else None
+        measured = validated = None
+        if number in extra.measured_at:
+            measured = program.measure().clone() if program.step.repeats(result) else extra.measure(read)
+        if number in extra.validated_at:
+            validated = self._validate().clone()
         return measured, validated
 
     def _step(self, batch: Batch) -> Tensor:
