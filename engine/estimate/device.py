@@ -12,7 +12,7 @@ from engine.foundation.formatting import in_fine_time
 CPU = "cpu"
 ACCELERATOR_FROM = 1e8
 """FLOPs of a step from which an accelerator is taken whose speed is not measured. On an H100, eager, a step of 4.3e7 FLOPs took
-4.3 ms where one core of its host took 4.7 ms, and one of 1.4e9 took 6.7 ms and 31.5 ms (torch 2.11, CUDA 13; see docs/gpu.md): the two
+4.3 ms where one core of its host took 4.7 ms, and one of 1.4e9 took 6.7 ms and 31.5 ms (torch 2.11, CUDA 13): the two
 are as fast near 5e7. The constant lies above, since slower accelerators need as long to launch a kernel. As soon as the speeds are
 measured, these decide."""
 BY_SPEED = "A step is predicted to take {} on {} and {} on {}."

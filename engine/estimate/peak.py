@@ -26,7 +26,7 @@ from engine.estimate.pieces import (
     writes_out,
 )
 from engine.estimate.recording import PROBE_SIZE, samples_with_patterns
-from engine.settings.costs import BYTES, SINGLE, WEIGHT_BYTES, Memory
+from engine.settings.costs import BYTES, MIXED, SINGLE, WEIGHT_BYTES, Memory
 from engine.tasks import TASKS
 
 MIB = 2**20
@@ -89,8 +89,9 @@ def scattered_by(config: RunConfig) -> float:
 
 def _remedy(config: RunConfig, memory: Memory, step: int) -> int:
     """After a failure: the weights of the failed run stay while its steps are repeated with other settings, at most in single
-    precision and with AdamW, which keeps two numbers for each weight."""
-    state, pass_ = SINGLE // WEIGHT_BYTES[config.dtype], SINGLE // BYTES[config.dtype]
+    precision and with AdamW, which keeps two numbers for each weight. A step in mixed precision keeps its widest numbers in that."""
+    state = SINGLE // WEIGHT_BYTES[config.dtype]
+    pass_ = 1 if config.dtype == MIXED else SINGLE // BYTES[config.dtype]
     return memory.parameters + state * 4 * memory.parameters + pass_ * step
 
 

@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
@@ -44,7 +45,7 @@ KEPT_ON_DEVICE = 512 * MIB
 """The memory of a GPU that a process may keep for its next run, in bytes."""
 CONTEXT_BYTES = 518 * MIB
 """The memory of the GPU that each process takes which uses it, before any run: CUDA's context. Measured on an H100 with driver 580 and
-torch 2.11 for CUDA 13 (docs/gpu.md)."""
+torch 2.11 for CUDA 13."""
 MOST_FOR_CONTEXTS = 0.25
 """The most of a GPU's memory that is set aside for the contexts of question processes. Few of them use it at once."""
 LATER_LIBRARIES = 512 * MIB
@@ -177,5 +178,10 @@ def free_memory() -> None:
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
         libc.malloc_trim(0)
     torch = sys.modules.get("torch")  # with a stand-in for the training, torch is not loaded
-    if torch is not None and torch.cuda.is_initialized() and torch.cuda.memory_reserved() > KEPT_ON_DEVICE:
-        torch.cuda.empty_cache()  # it waits for all that runs on the device
+    if (
+        torch is not None
+        and torch.cuda.is_initialized()
+        and torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > KEPT_ON_DEVICE
+    ):
+        with suppress(RuntimeError):  # it waits for all that runs on the device
+            torch.cuda.empty_cache()

@@ -2,7 +2,6 @@
 the model that a parameter belongs to."""
 
 import json
-from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -92,8 +91,11 @@ def save_weights(model: nn.Module, path: Path) -> None:
     now = provenance()
     origin = {"version": now["version"], "commit": now["commit"], "code": now["code"], "torch": now["torch"]}
     metadata = {ORIGIN: json.dumps({"config": config.flat(), **origin})}
-    # On a GPU the weights of a recurrent layer are parts of one tensor, as cuDNN wants them; safetensors stores no such parts.
-    saved = model if next(model.parameters()).device.type == "cpu" else deepcopy(model).cpu()
+    saved = model
+    if next(model.parameters()).device.type != "cpu":
+        # On a GPU the weights of a recurrent layer are parts of one tensor, as cuDNN wants them; safetensors stores no such parts.
+        saved = build_model(config, **shapes(config).of_model)
+        saved.load_state_dict({name: tensor.cpu() for name, tensor in model.state_dict().items()})
     with replacing(path) as half_written:
         try:
             save_model(saved, str(half_written), metadata)

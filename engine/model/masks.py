@@ -7,7 +7,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from engine.encodings.base.layer import cached_by_positions
+from engine.encodings.base.layer import cached_by_positions, wait_for_own_stream
 
 CAUSAL: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "none": lambda query, key: key <= query,
@@ -35,7 +35,9 @@ class Mask:
         with torch.inference_mode(False):  # what was first needed for a plot is next needed for training
             allowed = self.allowed()
             # A query that may see nothing stands in padding: it may see everything, since softmax needs one finite score.
-            return ~(allowed | ~allowed.any(-1, keepdim=True))
+            blocked = ~(allowed | ~allowed.any(-1, keepdim=True))
+            wait_for_own_stream()
+            return blocked
 
     @cached_property
     def bias(self) -> Tensor:
@@ -43,7 +45,9 @@ class Mask:
         and no column can turn into NaN)."""
         with torch.inference_mode(False):
             zeros = torch.zeros_like(self.blocked, dtype=self.dtype)
-            return zeros.masked_fill(self.blocked, torch.finfo(self.dtype).min / 2)
+            bias = zeros.masked_fill(self.blocked, torch.finfo(self.dtype).min / 2)
+            wait_for_own_stream()
+            return bias
 
 
 @cached_by_positions(maxsize=16)

@@ -88,7 +88,7 @@ def evaluate_in_pieces(
 
 @torch.no_grad()
 def pass_numbers(model: nn.Module, batch: Batch) -> Tensor:
-    """The numbers of a pass over a batch, without dropout and without waiting for a device, float64: the mean nats of all answers, and
+    """The numbers of a pass over a batch, without dropout and without waiting for a device: the mean nats of all answers, and
     of those that the vocabulary has; how many there are of both, and of the latter how many are right; then :func:`counts_of`."""
     with in_mode(model, training=False):
         logits = forward(model, batch)
@@ -100,7 +100,7 @@ def pass_numbers(model: nn.Module, batch: Batch) -> Tensor:
         loss_of_known = loss_of(logits.float(), batch.targets.masked_fill(~known, IGNORE))
     right = (predictions == batch.targets) & known
     first = (loss, loss_of_known, asked.sum(), known.sum(), right.sum())
-    return torch.cat([torch.stack([number.double() for number in first]), counts_of(predictions, batch).double()])
+    return torch.cat([torch.stack([number.float() for number in first]), counts_of(predictions, batch).float()])
 
 
 def as_metrics(found: Sequence[Sequence[float]], batch: Batch) -> dict[str, float]:

@@ -7,7 +7,7 @@ Source: NVIDIA, CUDA Programming Guide, CUDA Graphs; PyTorch documentation, CUDA
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import Generic, Protocol, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -15,10 +15,15 @@ from torch import Tensor
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import keeping_alive
 from engine.foundation.log import LOG
+from engine.hosting.host import KEPT_ON_DEVICE
 
 T = TypeVar("T")
 Work = Callable[[], None]
 """A piece of work that takes and gives nothing: it reads and writes tensors whose addresses stay."""
+
+
+RANDOM_STATE_PER_GRAPH = (2, 13)
+"""The version of torch since which each CUDA graph has a random state of its own. Before, graphs that run at once read one another's."""
 
 
 class Recorder(Protocol):
@@ -54,6 +59,8 @@ def without_collection() -> Iterator[None]:
 class CudaRecorder:
     """Records CUDA graphs for one run, on a stream of its own: the work of several runs overlaps on the device."""
 
+    abandoned: ClassVar[list[torch.cuda.CUDAGraph]] = []
+
     def __init__(self, device: torch.device) -> None:
         self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
         self._pool = torch.cuda.graph_pool_handle()
@@ -67,18 +74,29 @@ class CudaRecorder:
 
     def record(self, work: Work) -> Work:
         # Not torch.cuda.graph: it collects garbage and empties the allocator's cache each time, which other runs fill again.
+        if torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > KEPT_ON_DEVICE:
+            torch.cuda.empty_cache()  # of the steps before: a graph has memory of its own
         graph = torch.cuda.CUDAGraph()
         with without_collection(), keeping_alive() as read:  # what was remembered: the graph reads it at its address
             graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
             try:
                 work()
             except BaseException:
-                with suppress(RuntimeError):
-                    graph.capture_end()
+                self._give_up(graph)
                 raise
             graph.capture_end()
         self._kept.append(read)
         return graph.replay
+
+    def _give_up(self, graph: torch.cuda.CUDAGraph) -> None:
+        """End a recording that failed. Where the device refuses to end it, the allocator is told that it is over, and the graph stays: its
+        end would free what others use."""
+        try:
+            graph.capture_end()
+        except RuntimeError:
+            self.abandoned.append(graph)
+            with suppress(AttributeError, RuntimeError):
+                torch._C._cuda_endAllocateToPool(self._stream.device_index, self._pool)  # noqa: SLF001
 
     def staged(self, values: Tensor) -> Tensor:
         return values.pin_memory()
@@ -130,15 +148,24 @@ def active(recorder: Recorder | None) -> AbstractContextManager[None]:
     return nullcontext() if recorder is None else recorder.active()
 
 
-def recorder_for(config: RunConfig, device: torch.device) -> tuple[Recorder | None, str]:
-    """The recorder for a run on a device, or None and the reason in a sentence; the reason is empty where the device has no graphs."""
+def why_not_recorded(config: RunConfig, device: torch.device) -> str:
+    """The sentence why a device that records work takes the steps of a run launch by launch; empty where it records them, or no run's."""
     if device.type != "cuda":
-        return None, ""
+        return ""
     if config.optimizer == "muon":
-        return None, "Each step is launched by itself: Muon's update cannot be recorded as a CUDA graph."
+        return "Each step is launched by itself: Muon's update cannot be recorded as a CUDA graph."
     if config.randomized_positions != 1:
-        return (
-            None,
-            "Each step is launched by itself: randomized positions differ in every step, and a CUDA graph repeats the same ones.",
-        )
-    return CudaRecorder(device), ""
+        return "Each step is launched by itself: randomized positions differ in every step, and a CUDA graph repeats the same ones."
+    if (config.dropout or config.position_dropout) and torch_version() < RANDOM_STATE_PER_GRAPH:
+        return "Each step is launched by itself: with this version of torch all CUDA graphs share one random state."
+    return ""
+
+
+def recorder_for(config: RunConfig, device: torch.device) -> Recorder | None:
+    """A recorder for a run on a device; None where its steps are not recorded."""
+    return CudaRecorder(device) if device.type == "cuda" and not why_not_recorded(config, device) else None
+
+
+def torch_version() -> tuple[int, int]:
+    major, minor, *_ = torch.__version__.split(".")
+    return int(major), int(minor)

@@ -54,7 +54,7 @@ def measure_speed() -> dict[str, Speed]:
     if accelerator is not None and (kind := accelerator.type) in OFFERED:
         try:
             speeds[kind] = _measured((SMALL, LARGE, LARGEST), lambda config, _: _seconds_there(config, kind))
-        except RuntimeError as error:  # of torch, as for too little memory on the device
+        except Exception as error:  # torch raises several kinds, as for too little memory on the device
             LOG.warning("The speed of %s could not be measured: %s", kind, str(error).partition("\n")[0])
     try:
         remember_speeds(speeds)

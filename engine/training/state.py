@@ -48,7 +48,7 @@ class TrainingState:
         self.snapshot_step: int | None = None
         """The step of the last snapshot that the config itself asks for."""
         self.busy = 0.0
-        """Seconds of training so far."""
+        """Seconds of training so far; of steps that a device takes by itself, with the turns of other runs meanwhile."""
         self.seen = 0
         """Tokens trained on so far."""
         self.batch: Batch | None = None

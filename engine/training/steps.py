@@ -83,6 +83,10 @@ class Steps(Protocol):
         counted."""
         ...
 
+    def close(self) -> None:
+        """Give up what was recorded, with its memory."""
+        ...
+
 
 def steps_of(state: TrainingState, recording: Recording) -> Steps:
     if state.recorder is None:
@@ -102,6 +106,9 @@ class SingleSteps:
     def take(self, most: int) -> Generator[Measuring, None, list[Step]]:
         yield from ()
         return [self.take_one()]
+
+    def close(self) -> None:
+        pass
 
     def take_one(self) -> Step:
         began, state, parameters, extra = perf_counter(), self._state, self._parameters, self._recording
@@ -163,18 +170,18 @@ class CapturedSteps:
             self._prepare(state.optimizers)
         first, random_states = state.step + 1, list[RandomStates | None]()
         rates = [learning_rate_at(state.config, first + place) for place in range(len(batches))]
-        with self._recorder.active():
-            programs = self._hand_over(batches, rates)
-            extra = [self._take(program, first + place, random_states) for place, program in enumerate(programs)]
-        state.upcoming(2 * len(batches))  # drawn while the device computes
-        handed_over = perf_counter()
         try:
+            with self._recorder.active():
+                programs = self._hand_over(batches, rates)
+                extra = [self._take(program, first + place, random_states) for place, program in enumerate(programs)]
+            state.upcoming(2 * len(batches))  # drawn while the device computes
+            handed_over = perf_counter()
             yield Measuring(state.step, on_device=True)
-        finally:  # the device reads these tensors, also where the caller ends the run now
+        finally:  # the device uses these tensors, also where the caller ends the run now
             waits_from = perf_counter()
             with self._recorder.active():
                 losses, norms = self._results.tolist()
-                numbers = [tuple(map(_numbers, pair)) for pair in extra]
+        numbers = [tuple(map(_numbers, pair)) for pair in extra]
         good = next((place for place in range(len(batches)) if not math.isfinite(norms[place])), len(batches))
         ended = perf_counter()
         self._seconds = (handed_over - began + ended - waits_from) / len(batches)  # without the turns of other runs
@@ -186,9 +193,14 @@ class CapturedSteps:
             taken.append(self._again(random_states[good]))
         return taken
 
+    def close(self) -> None:
+        self._programs.clear()
+        self._validate = Repeated(None, self._recording.validate)
+
     def _again(self, random_states: RandomStates | None) -> Step:
         """Take the step that failed by itself. Its gradient may be finite after all: on the device its squares overflow sooner."""
         self._failed.zero_()
+        self._grads = []
         if self._state.dropout is not None and random_states is not None:
             self._state.dropout.states = random_states
         single = SingleSteps(self._state, self._recording)

@@ -22,7 +22,7 @@ from engine.training.data import Batch
 from engine.training.device import choose_device
 from engine.training.evaluation import as_metrics, chance_of, counts_of, evaluate_in_pieces, pass_numbers, shares
 from engine.training.failure import Found, Remedy, find_remedy, first_non_finite, non_finite_at_end
-from engine.training.recorder import Repeated, active, recorder_for
+from engine.training.recorder import Repeated, active, recorder_for, why_not_recorded
 from engine.training.result import MeasureByName, Trained, measured_result, nothing_to_measure_with
 from engine.training.snapshot import probe_tensors, snapshot_from
 from engine.training.state import TrainingState
@@ -39,7 +39,7 @@ def begin(config: RunConfig, prediction: Prediction | None = None) -> TrainingSt
     """The state of a config's training before the first step. Raises ValueError where the device is missing."""
     prediction = prediction or predict(config)
     device, _ = choose_device(config, prediction)
-    return TrainingState(config, _untrained(config, device), device, recorder_for(config, device)[0])
+    return TrainingState(config, _untrained(config, device), device, recorder_for(config, device))
 
 
 def train(
@@ -66,10 +66,11 @@ def train(
     """
     prediction = prediction or predict(config)
     device, note = choose_device(config, prediction)
-    recorder, why_single = recorder_for(config, device)
     if state is None:
-        state = TrainingState(config, _untrained(config, device) if model is None else model, device, recorder)
-        state.ahead = AHEAD
+        own = _untrained(config, device) if model is None else model
+        state = TrainingState(config, own, device, recorder_for(config, device))
+        if model is None:  # else the caller looks at the model after each event
+            state.ahead = AHEAD
     model, data = state.model, state.data
     for _ in data.draw_sets():
         yield Measuring(0)
@@ -99,7 +100,7 @@ def train(
         with active(state.recorder):
             return snapshot_from(config, model, probe, step, pass_over_probe())
 
-    note = " ".join(filter(None, (note, tf32_note(config, device), why_single)))
+    note = " ".join(filter(None, (note, tf32_note(config, device), why_not_recorded(config, device))))
     if not data.holds_out(config.seq_len):
         note = f"{note} So few distinct sequences exist that validation repeats trained ones.".strip()
     if not state.started:
@@ -127,7 +128,7 @@ def train(
             step = taken.number
             if not math.isfinite(taken.grad_norm):
                 found = first_non_finite(model, steps.last)
-                del steps
+                steps.close()
                 yield from _failed(state, found, step, record)
                 return
             held_out = None if taken.validated is None else as_metrics([taken.validated], interim)
@@ -170,7 +171,8 @@ def _failed(state: TrainingState, found: Found, step: int, record: RecordOptions
     where = "" if layer is None else f" (layer {layer + 1})"
     state.optimizers.clear()  # what this run no longer needs makes room for the search
     state.model.zero_grad()
-    remedy = (yield from find_remedy(state.config, step, train)) if record.remedy else Remedy()
+    config = state.config.replace(device=state.device.type)  # the device was decided on when the run began
+    remedy = (yield from find_remedy(config, step, train)) if record.remedy else Remedy()
     reason = f"Step {step}: {tensor}{where} is no longer finite. {remedy.sentence}".strip()
     yield Failed(step, reason, layer, tensor, remedy.setting)
 
@@ -194,9 +196,9 @@ def _parts(named: list[tuple[str, nn.Parameter]]) -> dict[str, list[Tensor]]:
 
 
 def _numbers_of_step(named: list[tuple[str, nn.Parameter]], read: Read) -> Tensor:
-    """The counts of right answers on a training batch, and the gradient L2 norms after clipping by part, float64 [number]."""
+    """The counts of right answers on a training batch, and the gradient L2 norms after clipping by part; [number]."""
     norms = torch.stack([get_total_norm([grad.float() for grad in grads]) for grads in _parts(named).values()])
-    return torch.cat([counts_of(read.logits.argmax(-1), read.batch).double(), norms.double()])
+    return torch.cat([counts_of(read.logits.argmax(-1), read.batch).float(), norms])
 
 
 def _of_step(

@@ -108,7 +108,7 @@ class LiveRun:
         for is not taken yet; the run then stays as it is."""
         if self.paused and self._allowed:
             raise BlockingIOError("A step that was asked for is not taken yet.")
-        self._settle()
+        self.settle()
         if self._state is not None:
             self.save()
         self._generator.close()  # where it has not begun, that from which it would go on is still there
@@ -125,14 +125,11 @@ class LiveRun:
 
     @property
     def save_due(self) -> bool:
-        """Whether it is time to save the state of a run that goes on: if its worker or the app ends, little of it is lost."""
-        if (
-            self.over
-            or not self.request.is_saved
-            or self._state is None
-            or self._state.step != self.step
-            or self._ahead
-        ):
+        """Whether it is time to save the state of a run that goes on: if its worker or the app ends, little of it is lost. Steps whose
+        events are still to come are settled first."""
+        if self.over or not self.request.is_saved or self._state is None:
+            return False
+        if self._state.step != self.step and not self._ahead:  # the validation after the step is not over
             return False
         longest = max(SAVE_EVERY, SAVE_SHARE * self._save_cost)
         return self.step != self.saved_step and self._clock() - self._saved_at >= longest
@@ -158,7 +155,7 @@ class LiveRun:
     @property
     def is_new(self) -> bool:
         """Whether the run has no point yet and is about to have one: its data are drawn, in pieces where they are large."""
-        return self.step == 0 and not isinstance(self._last, Measuring)
+        return self.step == 0 and not (isinstance(self._last, Measuring) and not self._last.on_device)
 
     @property
     def delivery_due(self) -> float:
@@ -176,12 +173,13 @@ class LiveRun:
     def pause(self) -> None:
         if not self.paused:
             self.paused = True
-            self._settle()
+            self.settle()
             self._take_snapshot()
         self.urgent = True
 
     def allow_step(self) -> None:
         self.paused = True
+        self.settle()
         self._allowed += 1
         self.due = self._clock()
 
@@ -190,6 +188,9 @@ class LiveRun:
         self.due = self._clock()
 
     def stop(self) -> None:
+        self.settle()
+        if self.over:
+            return
         try:
             self._generator.close()
         except Exception as error:
@@ -216,9 +217,7 @@ class LiveRun:
                     if self._allowed == 0:
                         self._take_snapshot()
                         self.urgent = True
-                elif self._interval and now - self._snapshot_at >= max(
-                    SNAPSHOT_EVERY, SNAPSHOT_SHARE * self._snapshot_cost
-                ):
+                elif self._interval and not self._ahead and self._snapshot_due(now):
                     self._take_snapshot()
             if self._ahead:
                 continue
@@ -242,10 +241,13 @@ class LiveRun:
             return self._last.on_device
         return isinstance(self._last, Progress) and self._state is not None and self._state.step > self._last.step
 
-    def _settle(self) -> None:
-        """Give the events of the steps that are taken already."""
+    def settle(self) -> None:
+        """Give the events of the steps that a device has taken or takes, so that nothing is ahead of them."""
         while self._ahead and not self.over:
             self._next()
+
+    def _snapshot_due(self, now: float) -> bool:
+        return now - self._snapshot_at >= max(SNAPSHOT_EVERY, SNAPSHOT_SHARE * self._snapshot_cost)
 
     def _take_snapshot(self) -> None:
         """Take a snapshot of the current model; only after a step, since nothing else changes the model."""

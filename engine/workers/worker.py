@@ -220,6 +220,7 @@ class Worker:
 
     def _save(self, run: LiveRun) -> None:
         """Save the state of a run that goes on. Its events are sent first: the state is never of a later step than what was sent."""
+        run.settle()
         self._report(protocol.RunUpdate(run.run_id, run.deliver()))
         try:
             run.save()

@@ -19,6 +19,7 @@ from engine.settings.costs import Memory
 from engine.tasks import TASKS
 from tests.benchmarks.gpu import agreement, nanogpt, soak, steps
 from tests.benchmarks.gpu.table import MARKS, Aim, Notebook, markdown, read_lines, write_into
+from tests.engine.training.test_steps import StandIn
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "gpu.md"
@@ -179,9 +180,12 @@ def test_the_time_of_a_step_is_that_between_two_and_not_that_of_the_first_ones(m
     assert steps.milliseconds(parse({"steps": 400})) == pytest.approx(10, rel=0.01)
 
 
-def test_eager_steps_are_those_of_a_state_without_a_recorder() -> None:
+def test_eager_steps_are_those_of_a_state_without_a_recorder(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorder = StandIn()
+    monkeypatch.setattr("engine.training.train.recorder_for", lambda config, device: recorder)
     config = parse({"task": "k_back", "seq_len": 6, "steps": 4, "device": "cpu"})
-    captured, eager = (
-        [e.loss for e in steps.events_of(config, eager=one) if isinstance(e, Progress)] for one in (False, True)
-    )
-    assert captured == eager
+    eager = [e.loss for e in steps.events_of(config, eager=True) if isinstance(e, Progress)]
+    assert not recorder.counts, "nothing is recorded"
+    captured = [e.loss for e in steps.events_of(config) if isinstance(e, Progress)]
+    assert recorder.counts["recorded"]
+    assert captured == pytest.approx(eager, rel=1e-5)

@@ -48,7 +48,12 @@ def cached_by_positions(*, maxsize: int) -> Callable[[Callable[P, T]], CachedFun
     """
 
     def decorate(compute: Callable[P, T]) -> CachedFunction[P, T]:
-        remembered = lru_cache(maxsize=maxsize)(torch.inference_mode(False)(compute))
+        def settled(*args: P.args, **kwargs: P.kwargs) -> T:
+            result = compute(*args, **kwargs)
+            wait_for_own_stream()
+            return result
+
+        remembered = lru_cache(maxsize=maxsize)(torch.inference_mode(False)(settled))
 
         @wraps(compute)
         def given(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -61,6 +66,13 @@ def cached_by_positions(*, maxsize: int) -> Callable[[Callable[P, T]], CachedFun
         return cast(CachedFunction[P, T], given)
 
     return decorate
+
+
+def wait_for_own_stream() -> None:
+    """Wait until a GPU has made what was just asked of it, which runs on other streams will read. Nothing else waits for that."""
+    used: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+    if used and not torch.cuda.is_current_stream_capturing():
+        torch.cuda.current_stream().synchronize()
 
 
 _KEPT = ContextVar[list[object] | None]("kept", default=None)

@@ -21,14 +21,16 @@ def needs_accelerator(queued: QueuedRun, workers: Iterable[WorkerProcess]) -> bo
 
 
 def accelerator_for(
-    prediction: Prediction, supervisor: Supervisor, wait_until_ready: Callable[[float], object]
+    prediction: Prediction, supervisor: Supervisor, wait_until_ready: Callable[[float, int | None], object]
 ) -> Accelerator | None:
     """The accelerator that a run would use, the one with the most room; None where it would use the CPU, or no worker owns one. For a run
-    too large for the host's memory it waits until the workers have told."""
+    too large for the host's memory it waits until a worker has told of one, and then for the one that owns it."""
     if not prediction.device.accelerator:
         return None
     if prediction.peak > supervisor.limits.memory and supervisor.workers:
-        wait_until_ready(STARTS_WITHIN)
+        wait_until_ready(STARTS_WITHIN, 1)  # any worker knows whether there is an accelerator
+        if any(worker.facts.get("accelerators") for worker in supervisor.workers):
+            wait_until_ready(STARTS_WITHIN, None)
     return largest_accelerator(supervisor.workers)
 
 

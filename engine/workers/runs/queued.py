@@ -8,7 +8,9 @@ from enum import Enum
 
 from engine.analysis.measurements import with_measurements
 from engine.config.run_config import RunConfig
+from engine.estimate.device import CPU
 from engine.estimate.prediction import Prediction
+from engine.estimate.speed import known_speeds
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.hosting.allowances import Release
 from engine.runs.events import Ended
@@ -41,7 +43,9 @@ def predicted(request: RunRequest, predict: Callable[[RunConfig], Prediction], c
     prediction = with_measurements(predict(config), config, request.record.measurements)
     if request.accelerator in (None, prediction.device.accelerator):
         return prediction
-    return replace(prediction, device=replace(prediction.device, accelerator=bool(request.accelerator), why=""))
+    kind = CPU if not request.accelerator else next((kind for kind in known_speeds() if kind != CPU), "auto")
+    timed = with_measurements(predict(config.replace(device=kind)), config, request.record.measurements)
+    return replace(timed, device=replace(timed.device, accelerator=bool(request.accelerator), why=""))
 
 
 @dataclass(eq=False)

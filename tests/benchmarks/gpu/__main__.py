@@ -171,7 +171,7 @@ def main() -> None:
 def measured(given: argparse.Namespace) -> tuple[str, list[Cell]]:
     """The machine and the numbers of what the command line asks for."""
     torch.set_num_threads(1)
-    LOG.setLevel(logging.ERROR)
+    LOG.setLevel(logging.WARNING)  # such as that a step could not be recorded
     notes = Notebook(machine(given.device), given.json)
     with tempfile.TemporaryDirectory() as folder:
         os.environ[DATA_VARIABLE] = folder

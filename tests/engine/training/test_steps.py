@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -18,14 +19,15 @@ from torch.utils._pytree import tree_leaves
 
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.runs.events import ARRAYS, Event, Failed, Finished, Measuring, Progress, Snapshot
+from engine.runs.events import ARRAYS, Ended, Event, Failed, Finished, Measuring, Progress, Snapshot
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import AHEAD, SNAPSHOT_NOW
 from engine.runs.request import RunRequest
-from engine.training.recorder import Recorder, Repeated, recorder_for
+from engine.training.recorder import Recorder, Repeated, recorder_for, why_not_recorded
 from engine.training.state import TrainingState
 from engine.training.train import begin, train
-from engine.workers.live_run import LiveRun, Training
+from engine.workers.live_run import SAVE_EVERY, LiveRun, Training
+from tests.engine.foundation.test_visitor import Clock
 from tests.engine.training.test_state import CONFIGS, SMALL
 
 CLOSE = 1e-5
@@ -160,7 +162,9 @@ def test_captured_steps_give_the_events_of_single_ones(name: str) -> None:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_they_do_so_with_every_encoding(encoding: str) -> None:
     config = parse({**SMALL, "steps": 8, "task": "k_back", "n_layers": 2, "pos_encoding": encoding})
-    assert_alike(events_of(config), events_of(config, captured_state(config)))
+    recorder = StandIn()
+    assert_alike(events_of(config), events_of(config, captured_state(config, recorder)))
+    assert recorder.counts["recorded"] >= 3, "nothing in it waits for a number"
 
 
 def test_there_is_a_recorded_step_for_each_length_and_the_first_of_each_is_taken_as_it_is() -> None:
@@ -221,12 +225,19 @@ def test_the_events_of_steps_that_are_ahead_follow_without_a_pause_and_at_most_a
 # In a worker
 
 
-def live_run(config: RunConfig, folder: Path, recorder: StandIn, *, seen: int | None = None, **request: Any) -> LiveRun:
+def live_run(
+    config: RunConfig,
+    folder: Path,
+    recorder: StandIn,
+    *,
+    seen: int | None = None,
+    clock: Callable[[], float] = monotonic,
+) -> LiveRun:
     def begin_captured(config: RunConfig, prediction: None) -> TrainingState:
         return captured_state(config, recorder, ahead=1)
 
     training = cast(Training, SimpleNamespace(begin=begin_captured, train=train))
-    return LiveRun("run", RunRequest(config, **request), None, training, RunFolder(folder), seen)
+    return LiveRun("run", RunRequest(config), None, training, RunFolder(folder), seen, clock)
 
 
 def steps_in(events: list[Event]) -> list[int]:
@@ -288,6 +299,57 @@ def test_a_run_that_is_suspended_while_the_device_computes_goes_on_as_if_it_had_
     assert isinstance(given[-1], Finished)
 
 
+def test_a_step_that_is_asked_for_while_the_device_computes_stops_the_run_after_it(tmp_path: Path) -> None:
+    run = live_run(parse({**SMALL, "steps": 200}), tmp_path, StandIn())
+    while run.step < 30:
+        run.advance()
+        run.deliver()
+    run.advance()  # hands steps over
+    run.allow_step()
+    settled = run.step
+    while not run.waiting:
+        run.advance()
+    assert run.step == settled + 1
+    events = run.deliver()
+    assert isinstance(events[-1], Snapshot)
+    assert steps_in(events) == list(range(steps_in(events)[0], run.step + 1))
+
+
+@pytest.mark.parametrize("ask", [lambda run: run.set_pace(1000.0), lambda run: run.stop(), lambda run: None])
+def test_snapshots_stand_after_the_step_that_they_show_whatever_is_asked_meanwhile(
+    tmp_path: Path, ask: Callable[[LiveRun], None]
+) -> None:
+    run, events = live_run(parse({**SMALL, "steps": 60}), tmp_path, StandIn()), list[Event]()
+    while run.step < 20:
+        run.advance()
+        events += run.deliver()
+    run.advance()
+    ask(run)
+    while not run.over:
+        run.advance()
+    events += run.deliver()
+    last = 0
+    for event in events:
+        if isinstance(event, Progress | Ended):
+            last = event.step
+        if isinstance(event, Snapshot):
+            assert event.step == last
+    assert steps_in(events) == list(range(1, last + 1))
+
+
+def test_a_run_on_a_device_is_saved_while_it_goes(tmp_path: Path) -> None:
+    clock = Clock()
+    run = live_run(parse({**SMALL, "steps": 200}), tmp_path, StandIn(), clock=clock)
+    while run.step < 30:
+        run.advance()
+    clock.now += 2 * SAVE_EVERY
+    run.advance()
+    assert run.save_due
+    run.settle()
+    run.save()
+    assert run.saved_step == run.step
+
+
 # The recorder
 
 
@@ -316,11 +378,22 @@ def test_a_snapshot_may_be_asked_for_between_steps() -> None:
 
 
 def test_a_cpu_records_nothing_and_what_a_gpu_cannot_record_is_told() -> None:
-    assert recorder_for(parse({}), torch.device("cpu")) == (None, "")
     for own, named in (({"optimizer": "muon"}, "Muon"), ({"randomized_positions": 4}, "randomized positions")):
-        recorder, why = recorder_for(parse(own), torch.device("cuda"))
-        assert recorder is None
-        assert named in why
+        assert named in why_not_recorded(parse(own), torch.device("cuda"))
+        assert recorder_for(parse(own), torch.device("cuda")) is None
+    for own in ({}, {"optimizer": "muon"}):
+        assert recorder_for(parse(own), torch.device("cpu")) is None
+        assert not why_not_recorded(parse(own), torch.device("cpu")), "a CPU records no run's steps"
+    assert not why_not_recorded(parse({}), torch.device("cuda"))
+
+
+@pytest.mark.parametrize(("version", "recorded"), [("2.11.0+cu130", False), ("2.13.0", True), ("3.0.1a0", True)])
+def test_runs_with_dropout_are_recorded_where_each_graph_has_a_random_state_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, version: str, recorded: bool
+) -> None:
+    monkeypatch.setattr(torch, "__version__", version)
+    for own in ({"dropout": 0.1}, {"position_dropout": 0.1}):
+        assert bool(why_not_recorded(parse(own), torch.device("cuda"))) is not recorded
 
 
 def test_the_stand_in_is_a_recorder() -> None:
