@@ -12,7 +12,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.device import CPU
 from engine.estimate.layout import shapes
 from engine.estimate.prediction import predict
-from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, baseline_work, remember_speeds
+from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, Speeds, baseline_work, remember_speeds
 from engine.foundation.log import LOG
 from engine.runs.events import Progress
 from engine.runs.record_options import LEAST_RECORD
@@ -46,10 +46,10 @@ Timing = Callable[[RunConfig, int], float]
 """The seconds of a step of a run, of which so many steps are timed on the CPU."""
 
 
-def measure_speed() -> dict[str, Speed]:
+def measure_speed() -> Speeds:
     """Time the runs on the CPU (a few seconds), then on the accelerator where there is one, and return the fitted speeds by kind of
     device. They are stored; where the disk does not take them, a line in the log says so, and where the accelerator fails, too."""
-    speeds = {CPU: _measured((SMALL, LARGE), _seconds_per_step)}
+    speeds: dict[str, Speed] = {CPU: _measured((SMALL, LARGE), _seconds_per_step)}
     accelerator = found_accelerator()
     if accelerator is not None and (kind := accelerator.type) in OFFERED:
         try:
