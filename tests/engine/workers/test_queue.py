@@ -129,11 +129,11 @@ def test_a_run_on_a_gpu_takes_of_the_hosts_memory_what_lies_beside(tmp_path: Pat
 
 
 def test_a_run_is_weighed_against_the_accelerator_with_the_most_room_once_the_workers_have_told() -> None:
-    waited = list[float]()
+    waited = list[int | None]()
     supervisor: Any = SimpleNamespace(workers=[worker(0)], limits=limits(memory="1GiB"))
 
-    def ready(seconds: float) -> None:
-        waited.append(seconds)
+    def ready(seconds: float, workers: int | None) -> None:
+        waited.append(workers)
         supervisor.workers = [worker(number, room, accelerators=2) for number, room in enumerate((100, 300, 0))]
 
     gpu = replace(predict(parse({"device": "cuda"})), peak=2**30)
@@ -141,7 +141,15 @@ def test_a_run_is_weighed_against_the_accelerator_with_the_most_room_once_the_wo
     assert (accelerator_for(cpu, supervisor, ready), waited) == (None, [])
     assert (accelerator_for(gpu, supervisor, ready), waited) == (None, []), "it fits anywhere"
     assert accelerator_for(replace(gpu, peak=2**31), supervisor, ready) == ("A GPU", 300 * MIB)
-    assert len(waited) == 1
+    assert waited == [1, None], "one that knows of an accelerator, then those that own one"
+
+
+def test_where_no_worker_knows_of_an_accelerator_a_large_run_waits_for_one_worker_only() -> None:
+    waited = list[int | None]()
+    supervisor: Any = SimpleNamespace(workers=[worker(0)], limits=limits(memory="1GiB"))
+    gpu = replace(predict(parse({"device": "cuda"})), peak=2**31)
+    assert accelerator_for(gpu, supervisor, lambda seconds, workers: waited.append(workers)) is None
+    assert waited == [1]
 
 
 def queued(runs: Runs, told: str) -> QueuedRun:
