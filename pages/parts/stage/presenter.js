@@ -24,7 +24,7 @@ const within = (/** @type {Event} */ event, /** @type {string} */ where) =>
  *   last press that the page has received
  * @type {{data: Lesson | {on: false, received: number, place?: string}, trigger: Component["setTriggerValue"],
  *   blank: HTMLElement | null, clock: HTMLElement | null, code: HTMLDialogElement | null, since: number,
- *   clicked: boolean, ticking?: ReturnType<typeof setInterval>}}
+ *   clicked: boolean, asked: boolean, ticking?: ReturnType<typeof setInterval>}}
  */
 const shown = {
   data: { on: false, received: 0 },
@@ -34,6 +34,7 @@ const shown = {
   code: null,
   since: 0,
   clicked: false,
+  asked: false, // whether Q was pressed before the lesson was here
 }
 const presses = newPresses()
 
@@ -140,7 +141,12 @@ function press(event) {
     else shown.blank = added("lesson-blank")
     return
   }
-  if (event.key.toLowerCase() === "q" && data.on) return code ? closeCode() : showCode(data.code)
+  if (event.key.toLowerCase() === "q") {
+    if (!data.on) shown.asked = !shown.asked // the lesson is on its way, and its code with it
+    else if (code) closeCode()
+    else showCode(data.code)
+    return
+  }
   const step = KEYS[event.key]
   if (!step) return
   event.preventDefault()
@@ -168,8 +174,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   draw()
   if (data.on && data.place !== place) document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0)
   const open = data.on && data.code.open && !moves // a press on its way has left this beat
-  if (open) showCode(data.code)
+  if (open || (data.on && shown.asked)) showCode(data.code)
   else if (shown.code?.dataset.beat === "true") hideCode()
+  if (data.on) shown.asked = false
   // Streamlit also calls this when newer data replace these; what listens and what is shown then stays.
   return () =>
     setTimeout(() => {
