@@ -253,12 +253,42 @@ def test_clicks_on_parts_while_the_page_draws_are_each_done_once(open_page: Open
 
 def test_its_help_explains_the_picture(open_page: Open) -> None:
     page = arrived(open_page, SMALL)
-    stack(page).get_by_role("link", name="What this means: The model").click()
-    help_of = page.get_by_role("dialog").get_by_text("A grey bar is one position's vector")
-    help_of.wait_for()
+    stack(page).get_by_role("button", name="What this means: The model").click()
+    box = stack(page).get_by_role("dialog", name="How to read the picture")
+    box.get_by_text("A grey bar is one position's vector").wait_for()
+    expect(box.locator("p")).to_have_count(5)
+    assert box.locator(".mini text").all_text_contents() == ["grey bar", "arc", "head", "answer"]
+    page.keyboard.press("Escape")
+    expect(stack(page).get_by_role("dialog")).to_have_count(0)
     expect(stack(page).locator(".meter.right").first).to_have_attribute("aria-label", re.compile("the right answer"))
     expect(stack(page).locator(".heading.right")).to_have_attribute("title", re.compile("How likely the right answer"))
     expect(stack(page).get_by_role("img", name=re.compile("Grey bars"))).to_have_count(1)
+    expect(stack(page).locator(".heading.stream")).to_have_attribute("title", re.compile("Each grey bar"))
+
+
+def test_a_layers_parts_and_gradients_stand_where_they_tell_something(open_page: Open) -> None:
+    page = arrived(open_page, SMALL)
+    panel = stack(page)
+    skip, norm = (panel.locator(f'.part.{name}[data-layer="1"]') for name in ("skip", "norm"))
+    stands = panel.bounding_box()
+    expect(skip).to_have_css("opacity", "0")
+    expect(panel.locator(".heading.gradient")).to_be_hidden()
+    panel.locator('.part.layer[data-layer="1"]').hover()
+    expect(skip).to_have_css("opacity", "1")
+    expect(panel.locator('.part.skip[data-layer="0"]')).to_have_css("opacity", "0")
+    panel.locator(".heading.right").hover()
+    expect(skip).to_have_css("opacity", "0")
+    panel.locator('.part.layer[data-layer="1"]').focus()
+    page.keyboard.press("ArrowRight")
+    expect(skip).to_be_focused()
+    expect(norm).to_have_css("opacity", "1")
+    taken_away(page, '.part.skip[data-layer="1"]')
+    panel.locator('.part.skip.cut[data-layer="1"]').wait_for()
+    panel.locator(".heading.right").hover()
+    panel.locator('[data-reads="0"]').focus()
+    expect(norm).to_have_css("opacity", "0")
+    expect(skip).to_have_css("opacity", "1")
+    assert panel.bounding_box() == stands
 
 
 def test_a_head_is_shown_large_and_told_in_words(open_page: Open) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from engine.analysis.attention.asked import HeadIndex
+from engine.foundation.glossary import TERMS as GLOSSARY
 from pages.parts.app.frame import nothing
 from pages.parts.boards.component import SHELL, BoardKind, Plain, as_fragment, joined, show_board
 from pages.parts.boards.live.columns import Columns, columns_of
@@ -178,7 +179,10 @@ def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], nam
                 plain = json.loads(trace.to_json())
                 named = {"showlegend": other.in_legend and plain.get("showlegend", True)}
                 overlays[panel].append(plain | named | {"meta": plain["meta"] | {"run": other.run}})
-    return {"run": run_id, "name": name, "panels": list(panels), "titles": TITLES, "terms": TERMS, "overlays": overlays}
+    return {
+        "run": run_id, "name": name, "panels": list(panels), "titles": TITLES, "terms": TERMS, "overlays": overlays,
+        "help": GLOSSARY[TERMS["stack"]].text,
+    }  # fmt: skip
 
 
 def _asked(key: str, run: ReadableRun) -> str:

@@ -177,6 +177,8 @@ export interface LiveData extends Data {
   panels: string[]
   titles: Record<string, string>
   terms: Record<string, string>
+  /** What the picture of the model shows, a sentence for each thing. */
+  help?: string
   overlays: Record<string, Foreign[]>
   levels?: Record<string, Foreign[]>
   untrained?: string

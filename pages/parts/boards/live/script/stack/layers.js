@@ -9,7 +9,9 @@ import { percent } from "./words.js"
 import { el, number } from "../../../shell/script/dom.js"
 
 const DECADES = 4 // of gradient norms that a bar spans
+const TELLING = 10 // how many times the smallest gradient the largest is where the bars of gradients are shown
 const HEADINGS = {
+  streams: "Each grey bar is the vector of one position, on its way through the layers.",
   answer: "How likely the right answer is if the model ends after this layer.",
   gradient: "How large this layer's gradient is, beside the largest, on a logarithmic scale.",
 }
@@ -111,7 +113,7 @@ export function modelParts(onPart, onLarge) {
     /** @type {number | null} */ layer = null,
   ) =>
     Object.keys(model.parts).filter((kind) => model.parts[kind].place === place).map((kind) => part(model, kind, layer))
-  const heading = (/** @type {"answer" | "gradient"} */ text, /** @type {string} */ name) =>
+  const heading = (/** @type {keyof typeof HEADINGS} */ text, /** @type {string} */ name) =>
     el("span", { class: `heading ${name}`, title: HEADINGS[text] }, text)
 
   /** The rows of parts for a model, from the output down to the embedding. */
@@ -145,7 +147,7 @@ export function modelParts(onPart, onLarge) {
       "div",
       { class: "line above" },
       el("div", { class: "own" }, ...(controls ? [...partsAt(model, "output"), curve.root] : [])),
-      el("div", { class: "between" }),
+      el("div", { class: "between" }, ...(controls ? [heading("streams", "stream")] : [])),
       el("div", { class: "tiles" }, ...(controls ? partsAt(model, "heads") : [])),
       ...(controls ? [heading("answer", "right"), heading("gradient", "gradient")] : []),
     )
@@ -208,6 +210,7 @@ export function modelParts(onPart, onLarge) {
       model.controls && seen.known ? columns.map((name) => lastOf(board.column(name))) : []
     )
     const largest = Math.max(...norms.flat().map((norm) => norm ?? 0), 1e-30)
+    root.classList.toggle("even", !gradientsDiffer(norms))
     layers.forEach(({ gradient }, layer) => gradient && fillGradient(gradient, norms[layer], largest))
     const [steps, losses] = seen.known ? board.column("validation.loss") : [[], []]
     curve.draw(steps, losses, board.status.steps)
@@ -274,6 +277,17 @@ function fillGradient({ root: bar, full }, norms, largest) {
     ? `Gradient norm ${known.map((norm) => number(norm)).join(", encoder ")}`
     : "Gradient norm: not known yet"
   bar.setAttribute("aria-label", bar.title)
+}
+
+/**
+ * Whether the gradients of the layers differ so much that their bars tell something.
+ *
+ * @param {(number | null)[][]} norms of each layer, in each stack
+ */
+export function gradientsDiffer(norms) {
+  const known = norms.map((layer) => layer.filter((norm) => norm != null)).filter(({ length }) => length)
+  const each = known.map((layer) => Math.max(...layer))
+  return Math.max(...each) >= TELLING * Math.min(...each)
 }
 
 /**

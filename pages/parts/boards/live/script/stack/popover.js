@@ -5,7 +5,11 @@ import { el } from "../../../shell/script/dom.js"
 const APART = 5 // pixels between the box and its part
 
 /** @typedef {{label: string, act: () => void, why?: string}} Choice `why`: the reason why it cannot be pressed */
-/** @typedef {{title: string, says: string, notes?: string[], buttons: Choice[]}} BoxWords what a box says and offers */
+/**
+ * What a box says, line by line, and offers; `picture` makes what it shows above its words.
+ *
+ * @typedef {{title: string, says: string | string[], picture?: () => Node, notes?: string[], buttons: Choice[]}} BoxWords
+ */
 
 /**
  * The box; it stays within `root`, of which it is a child. `show` shows what can be done with a part beside its
@@ -59,7 +63,11 @@ export function partBox(root) {
     const notes = [...told.notes ?? [], ...reasons].filter(Boolean)
     title.textContent = told.title
     box.setAttribute("aria-label", told.title)
-    about.replaceChildren(el("p", {}, told.says), ...notes.map((note) => el("p", { class: "note" }, note)))
+    about.replaceChildren(
+      ...(told.picture ? [told.picture()] : []),
+      ...[told.says].flat().map((line) => el("p", {}, line)),
+      ...notes.map((note) => el("p", { class: "note" }, note)),
+    )
     const labels = told.buttons.map(({ label }) => label)
     const nodes = () => /** @type {HTMLButtonElement[]} */ ([...choices.children])
     if (nodes().map(({ textContent }) => textContent).join("\n") !== labels.join("\n")) {

@@ -3,6 +3,7 @@
 
 import { newPresses } from "../../../shell/script/presses.js"
 import { chosenIn, leadingTo, numbersAt, readingIn, rightAfter } from "./chosen.js"
+import { helpButton, helpWords } from "./help.js"
 import { layoutOf, MOST_POSITIONS } from "./layout.js"
 import { modelParts } from "./layers.js"
 import { newLooks, questionOf } from "./looks.js"
@@ -78,6 +79,8 @@ export function stackPanel(board, title) {
   panel.tools.before(sentence.root, own.problem)
   panel.body.prepend(picture, symbols.root, tip)
   const box = partBox(panel.body)
+  const help = () => helpWords("How to read the picture", board.data.help ?? "")
+  panel.heading.replaceChildren(`${title} `, helpButton(`What this means: ${title}`, (node) => box.show(node, help)))
 
   /** The symbol that is followed, that under the pointer, and the one head whose arcs are drawn. */
   /** @type {{chosen: At | null, pointed: At | null, only: Head | null}} */
