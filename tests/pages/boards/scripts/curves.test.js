@@ -1,10 +1,7 @@
-import assert from "node:assert/strict";
-import { test } from "node:test";
-import {
-  arcAt,
-  streamLines,
-} from "../../../../pages/parts/boards/live/script/stack/curves.js";
-import { layoutOf } from "../../../../pages/parts/boards/live/script/stack/layout.js";
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { arcAt, streamLines } from "../../../../pages/parts/boards/live/script/stack/curves.js"
+import { layoutOf } from "../../../../pages/parts/boards/live/script/stack/layout.js"
 
 /** @import { Arc } from "../../../../pages/parts/boards/live/script/stack/flow.js" */
 
@@ -17,49 +14,26 @@ const USUAL = layoutOf({
   sources: 0,
   controls: false,
   longest: 1,
-});
-const DRAWN = { ...USUAL, height: 100, left: 0, pitch: 10, strip: 0, top: 20 };
+})
+const DRAWN = { ...USUAL, height: 100, left: 0, pitch: 10, strip: 0, top: 20 }
 
-const times = (/** @type {string} */ text, /** @type {string} */ letter) =>
-  text.split(letter).length - 1;
+const times = (/** @type {string} */ text, /** @type {string} */ letter) => text.split(letter).length - 1
 
 test("lines of one thickness are one path, and those past a cut skip connection are apart", () => {
-  const norms = Array.from({ length: 4 }, () => [1, 2, 6]);
-  const cut = (/** @type {number} */ layer) => layer === 1;
-  const lines = streamLines({ ...DRAWN, row: 20, layers: 3 }, [{
-    kind: "reads",
-    count: 3,
-    norms,
-    cut,
-  }]);
-  assert.equal(lines.whole.length, 6);
-  assert.equal(
-    times(lines.cut, "M"),
-    3,
-    "the stretch past the second layer, at each position",
-  );
-  assert.equal(
-    times(lines.above, "M"),
-    6,
-    "what is above, and the way to the output",
-  );
-  const widths = lines.whole.filter(({ d }) => d).map(({ width }) => width);
-  assert.deepEqual(widths, [...widths].sort((a, b) => a - b));
-  assert.equal(widths.length, 3);
-});
+  const norms = Array.from({ length: 4 }, () => [1, 2, 6])
+  const cut = (/** @type {number} */ layer) => layer === 1
+  const lines = streamLines({ ...DRAWN, row: 20, layers: 3 }, [{ kind: "reads", count: 3, norms, cut }])
+  assert.equal(lines.whole.length, 6)
+  assert.equal(times(lines.cut, "M"), 3, "the stretch past the second layer, at each position")
+  assert.equal(times(lines.above, "M"), 6, "what is above, and the way to the output")
+  const widths = lines.whole.filter(({ d }) => d).map(({ width }) => width)
+  assert.deepEqual(widths, [...widths].sort((a, b) => a - b))
+  assert.equal(widths.length, 3)
+})
 
 test("an arc is found where it passes", () => {
   /** @type {Arc[]} */
-  const arcs = [{
-    kind: "self",
-    layer: 0,
-    query: 8,
-    key: 1,
-    share: 0.5,
-    weight: 0.9,
-  }];
-  const found = [[85, 22], [50, 50], [15, 78], [15, 22]].map(([x, y]) =>
-    arcAt(arcs, { ...DRAWN, row: 60 }, x, y)
-  );
-  assert.deepEqual(found, [arcs[0], arcs[0], arcs[0], null]);
-});
+  const arcs = [{ kind: "self", layer: 0, query: 8, key: 1, share: 0.5, weight: 0.9 }]
+  const found = [[85, 22], [50, 50], [15, 78], [15, 22]].map(([x, y]) => arcAt(arcs, { ...DRAWN, row: 60 }, x, y))
+  assert.deepEqual(found, [arcs[0], arcs[0], arcs[0], null])
+})

@@ -1,71 +1,32 @@
-import assert from "node:assert/strict";
-import { test } from "node:test";
-import {
-  entryOf,
-  matrixAlone,
-  tracesOf,
-} from "../../../../pages/parts/boards/live/script/exact.js";
-import { mosaicOf } from "../../../../pages/parts/boards/live/script/grids.js";
-import { gridOf } from "./grid.js";
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { entryOf, matrixAlone, tracesOf } from "../../../../pages/parts/boards/live/script/exact.js"
+import { mosaicOf } from "../../../../pages/parts/boards/live/script/grids.js"
+import { gridOf } from "./grid.js"
 
-const ARRAY = {
-  shape: [1, 2, 2, 2],
-  decoded: new Float32Array([1, 2, 3, 4, 5, 6, 7, 8]),
-};
+const ARRAY = { shape: [1, 2, 2, 2], decoded: new Float32Array([1, 2, 3, 4, 5, 6, 7, 8]) }
 
 test("heads stand side by side with empty cells between", () => {
-  const picture = mosaicOf(ARRAY, [3, 3]);
-  assert.deepEqual(picture, [
-    new Float32Array([1, 2, NaN, 5, 6]),
-    new Float32Array([3, 4, NaN, 7, 8]),
-  ]);
-});
+  const picture = mosaicOf(ARRAY, [3, 3])
+  assert.deepEqual(picture, [new Float32Array([1, 2, NaN, 5, 6]), new Float32Array([3, 4, NaN, 7, 8])])
+})
 
 test("one matrix of an array is found by its place", () => {
-  assert.deepEqual(matrixAlone(ARRAY, 1), {
-    shape: [2, 2],
-    decoded: new Float32Array([5, 6, 7, 8]),
-  });
-});
+  assert.deepEqual(matrixAlone(ARRAY, 1), { shape: [2, 2], decoded: new Float32Array([5, 6, 7, 8]) })
+})
 
 test("saved data number layers and heads from one, and queries and keys from zero", () => {
-  const [{ z, meta }] = tracesOf(ARRAY, {
-    x: "key",
-    y: "query",
-    label: "self",
-  });
-  assert.deepEqual(z, [
-    new Float32Array([1, 2, 5, 6]),
-    new Float32Array([3, 4, 7, 8]),
-  ]);
-  assert.deepEqual(meta.rows, { layer: [1, 1], query: [0, 1] });
-  assert.deepEqual(meta.columns, { head: [1, 1, 2, 2], key: [0, 1, 0, 1] });
-});
+  const [{ z, meta }] = tracesOf(ARRAY, { x: "key", y: "query", label: "self" })
+  assert.deepEqual(z, [new Float32Array([1, 2, 5, 6]), new Float32Array([3, 4, 7, 8])])
+  assert.deepEqual(meta.rows, { layer: [1, 1], query: [0, 1] })
+  assert.deepEqual(meta.columns, { head: [1, 1, 2, 2], key: [0, 1, 0, 1] })
+})
 
 test("a cell is told exactly once its array is there", () => {
-  const grid = {
-    ...gridOf([[[[0.2, 1]]]]),
-    block: [1, 2],
-    whole: [1, 1, 1, 3],
-  };
-  assert.deepEqual(entryOf(grid, null, 0, 0, 0), {
-    row: "0",
-    column: "0–1",
-    value: "about 0.2",
-  });
-  assert.deepEqual(entryOf(grid, null, 0, 0, 1), {
-    row: "0",
-    column: "2",
-    value: "about 1",
-  });
-  const array = {
-    shape: [1, 1, 1, 3],
-    decoded: new Float32Array([0.125, -0.25, 1]),
-  };
-  assert.deepEqual(entryOf(grid, array, 0, 0, 0), {
-    row: "0",
-    column: "1",
-    value: "-0.25",
-  });
-  assert.equal(entryOf(grid, array, 0, 5, 0), null);
-});
+  const grid = { ...gridOf([[[[0.2, 1]]]]), block: [1, 2], whole: [1, 1, 1, 3] }
+  assert.deepEqual(entryOf(grid, null, 0, 0, 0), { row: "0", column: "0–1", value: "about 0.2" })
+  assert.deepEqual(entryOf(grid, null, 0, 0, 1), { row: "0", column: "2", value: "about 1" })
+  const array = { shape: [1, 1, 1, 3], decoded: new Float32Array([0.125, -0.25, 1]) }
+  assert.deepEqual(entryOf(grid, array, 0, 0, 0), { row: "0", column: "1", value: "-0.25" })
+  assert.equal(entryOf(grid, array, 0, 5, 0), null)
+})

@@ -9,23 +9,7 @@
  * @returns {Grid}
  */
 export function gridOf(matrices) {
-  const shape = [
-    matrices.length,
-    matrices[0].length,
-    matrices[0][0].length,
-    matrices[0][0][0].length,
-  ];
-  const bytes = matrices.flat(3).map((weight) =>
-    String.fromCharCode(Math.round(255 * weight))
-  );
-  return {
-    shape,
-    whole: shape,
-    block: [1, 1],
-    low: 0,
-    high: 1,
-    zero: 0,
-    step: 1 / 255,
-    values: btoa(bytes.join("")),
-  };
+  const shape = [matrices.length, matrices[0].length, matrices[0][0].length, matrices[0][0][0].length]
+  const bytes = matrices.flat(3).map((weight) => String.fromCharCode(Math.round(255 * weight)))
+  return { shape, whole: shape, block: [1, 1], low: 0, high: 1, zero: 0, step: 1 / 255, values: btoa(bytes.join("")) }
 }

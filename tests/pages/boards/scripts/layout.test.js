@@ -1,10 +1,6 @@
-import assert from "node:assert/strict";
-import { test } from "node:test";
-import {
-  columnAt,
-  layoutOf,
-  xOf,
-} from "../../../../pages/parts/boards/live/script/stack/layout.js";
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { columnAt, layoutOf, xOf } from "../../../../pages/parts/boards/live/script/stack/layout.js"
 
 const USUAL = {
   width: 1120,
@@ -15,7 +11,7 @@ const USUAL = {
   sources: 0,
   controls: true,
   longest: 1,
-};
+}
 
 for (const width of [358, 560, 1120, 1700]) {
   for (const controls of [true, false]) {
@@ -28,60 +24,30 @@ for (const width of [358, 560, 1120, 1700]) {
         [0, 0, 96, 0],
       ]
     ) {
-      const wanted = {
-        ...USUAL,
-        layers: 8,
-        width,
-        controls,
-        heads,
-        kinds,
-        positions,
-        sources,
-      };
+      const wanted = { ...USUAL, layers: 8, width, controls, heads, kinds, positions, sources }
       test(`all positions and heads of a layer fit beside one another: ${JSON.stringify(wanted)}`, () => {
-        const found = layoutOf(wanted);
-        const beside = found.left + found.middle +
-          (found.wide ? found.tiles : 0);
-        assert.ok(beside <= width || heads === 64);
-        assert.ok(found.pitch > 0);
-        if (positions + sources < 50 && heads < 64) {
-          assert.ok(found.pitch >= 6, "a symbol can be read");
-        }
-      });
+        const found = layoutOf(wanted)
+        const beside = found.left + found.middle + (found.wide ? found.tiles : 0)
+        assert.ok(beside <= width || heads === 64)
+        assert.ok(found.pitch > 0)
+        if (positions + sources < 50 && heads < 64) assert.ok(found.pitch >= 6, "a symbol can be read")
+      })
     }
   }
 }
 
 test("the height grows little with the layers", () => {
-  const [one, four, eight, many] = [1, 4, 8, 48].map((layers) =>
-    layoutOf({ ...USUAL, layers }).height
-  );
-  assert.ok(four <= 200);
-  assert.ok(eight <= 240);
-  assert.ok(one < four && four < eight && eight < many && many < 540);
-});
+  const [one, four, eight, many] = [1, 4, 8, 48].map((layers) => layoutOf({ ...USUAL, layers }).height)
+  assert.ok(four <= 200)
+  assert.ok(eight <= 240)
+  assert.ok(one < four && four < eight && eight < many && many < 540)
+})
 
 for (const sources of [0, 6]) {
   test(`the column of a position is found at its middle, with ${sources} positions of a source`, () => {
-    const drawn = layoutOf({
-      ...USUAL,
-      width: 900,
-      layers: 2,
-      heads: 2,
-      positions: 6,
-      sources,
-    });
-    for (
-      const kind of /** @type {("source" | "reads")[]} */ (sources
-        ? ["reads", "source"]
-        : ["reads"])
-    ) {
-      for (const place of [0, 5]) {
-        assert.deepEqual(columnAt(drawn, xOf(drawn, kind, place)), {
-          kind,
-          place,
-        });
-      }
+    const drawn = layoutOf({ ...USUAL, width: 900, layers: 2, heads: 2, positions: 6, sources })
+    for (const kind of /** @type {("source" | "reads")[]} */ (sources ? ["reads", "source"] : ["reads"])) {
+      for (const place of [0, 5]) assert.deepEqual(columnAt(drawn, xOf(drawn, kind, place)), { kind, place })
     }
-  });
+  })
 }

@@ -1,9 +1,6 @@
-import assert from "node:assert/strict";
-import { test } from "node:test";
-import {
-  comparedWith,
-  newLooks,
-} from "../../../../pages/parts/boards/live/script/stack/looks.js";
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { comparedWith, newLooks } from "../../../../pages/parts/boards/live/script/stack/looks.js"
 
 /** @import { LiveBoard, Snapshot } from "../../../../pages/parts/boards/live/script/types.d.ts" */
 
@@ -14,20 +11,14 @@ import {
  * @returns {Snapshot}
  */
 function read(text) {
-  const tokens = text.split(" ");
-  const sample = {
-    source: [],
-    tokens,
-    targets: tokens,
-    predictions: tokens,
-    marks: tokens.map(() => true),
-  };
-  return { step: 9, samples: [sample], patterns: {}, encoding: {} };
+  const tokens = text.split(" ")
+  const sample = { source: [], tokens, targets: tokens, predictions: tokens, marks: tokens.map(() => true) }
+  return { step: 9, samples: [sample], patterns: {}, encoding: {} }
 }
 
 /** A board with an ended run that was watched on 1 2 3, and a server that answers when it is told to. */
 function scene() {
-  const ended = { now: true };
+  const ended = { now: true }
   const board = /** @type {LiveBoard} */ (/** @type {unknown} */ ({
     data: { run: "a", model: { question: "all", lead: 0 } },
     status: { step: 9 },
@@ -35,27 +26,22 @@ function scene() {
     looking: null,
     ended: () => ended.now,
     shownStep: () => 9,
-  }));
+  }))
   /** @type {{query: URLSearchParams, answer: (problem?: string) => void}[]} */
-  const asked = [];
+  const asked = []
   globalThis.fetch = (address) =>
     new Promise((resolve) => {
-      const query = new URL(`${address}`).searchParams;
+      const query = new URL(`${address}`).searchParams
       const answer = (problem = "") =>
-        resolve(Response.json(
-          problem
-            ? { problem }
-            : { snapshot: read(query.get("text") || "1 2 3") },
-        ));
-      asked.push({ query, answer });
-    });
-  return { looks: newLooks(board, () => {}), asked, ended };
+        resolve(Response.json(problem ? { problem } : { snapshot: read(query.get("text") || "1 2 3") }))
+      asked.push({ query, answer })
+    })
+  return { looks: newLooks(board, () => {}), asked, ended }
 }
 
 /** @param {{query: URLSearchParams}} question */
-const inShort = ({ query }) =>
-  [query.get("text"), ...query.getAll("without")].join("/");
-const moment = () => new Promise((resolve) => setTimeout(resolve));
+const inShort = ({ query }) => [query.get("text"), ...query.getAll("without")].join("/")
+const moment = () => new Promise((resolve) => setTimeout(resolve))
 
 /**
  * Answer all that is asked, until nothing more is.
@@ -64,100 +50,72 @@ const moment = () => new Promise((resolve) => setTimeout(resolve));
  * @param {(text: string | null) => string} [problemOf] the reason why a text has no answer
  */
 async function allAnswered(asked, problemOf = () => "") {
-  await moment();
+  await moment()
   for (let at = 0; at < asked.length; at++) {
-    asked[at].answer(problemOf(asked[at].query.get("text")));
-    await moment();
+    asked[at].answer(problemOf(asked[at].query.get("text")))
+    await moment()
   }
 }
 
 test("a part taken away is compared on the sequence that is read, also where that is typed later", async () => {
-  const { looks, asked } = scene();
-  looks.turn(["head.1.0"]);
-  await moment();
-  assert.deepEqual(
-    asked.map(inShort),
-    ["/head.1.0"],
-    "of the whole model there is a snapshot already",
-  );
-  asked[0].answer();
-  await moment();
-  assert.deepEqual(looks.seen()?.before?.samples[0].tokens, ["1", "2", "3"]);
-  looks.type("7 8");
-  await allAnswered(asked);
-  const found = looks.seen();
-  assert.deepEqual(asked.slice(1).map(inShort), ["7 8", "7 8/head.1.0"]);
-  assert.deepEqual(
-    found?.before?.samples[0].tokens,
-    ["7", "8"],
-    "like is compared with like",
-  );
-  assert.deepEqual(found?.wish.without, ["head.1.0"]);
-});
+  const { looks, asked } = scene()
+  looks.turn(["head.1.0"])
+  await moment()
+  assert.deepEqual(asked.map(inShort), ["/head.1.0"], "of the whole model there is a snapshot already")
+  asked[0].answer()
+  await moment()
+  assert.deepEqual(looks.seen()?.before?.samples[0].tokens, ["1", "2", "3"])
+  looks.type("7 8")
+  await allAnswered(asked)
+  const found = looks.seen()
+  assert.deepEqual(asked.slice(1).map(inShort), ["7 8", "7 8/head.1.0"])
+  assert.deepEqual(found?.before?.samples[0].tokens, ["7", "8"], "like is compared with like")
+  assert.deepEqual(found?.wish.without, ["head.1.0"])
+})
 
 test("what the reader does while a look is computed adds up, and is asked for once", async () => {
-  const { looks, asked } = scene();
-  looks.swap(0, 1);
-  looks.swap(1, 2);
-  looks.turn(["mask"]);
-  await allAnswered(asked);
-  assert.deepEqual(asked.map(inShort), ["2 1 3", "2 3 1", "2 3 1/mask"]);
-  assert.deepEqual(looks.seen()?.snapshot.samples[0].tokens, ["2", "3", "1"]);
-  assert.equal(asked.length, 3);
-  looks.turn(["mask"]);
-  looks.turn(["mask"]);
-  await moment();
-  assert.equal(asked.length, 3, "twice is not at all");
-  assert.ok(looks.away("mask"));
-});
+  const { looks, asked } = scene()
+  looks.swap(0, 1)
+  looks.swap(1, 2)
+  looks.turn(["mask"])
+  await allAnswered(asked)
+  assert.deepEqual(asked.map(inShort), ["2 1 3", "2 3 1", "2 3 1/mask"])
+  assert.deepEqual(looks.seen()?.snapshot.samples[0].tokens, ["2", "3", "1"])
+  assert.equal(asked.length, 3)
+  looks.turn(["mask"])
+  looks.turn(["mask"])
+  await moment()
+  assert.equal(asked.length, 3, "twice is not at all")
+  assert.ok(looks.away("mask"))
+})
 
 test("a change without an answer is given up, and those before it are not", async () => {
-  const { looks, asked } = scene();
-  looks.turn(["mask"]);
-  await allAnswered(asked);
-  looks.turn(["skip.0"]);
-  await moment();
-  looks.type("x");
-  await allAnswered(
-    asked,
-    (text) => (text === "x" ? "Your token “x” is not known." : ""),
-  );
-  assert.equal(looks.problem(), "Your token “x” is not known.");
-  assert.deepEqual(looks.seen()?.wish, {
-    without: ["mask", "skip.0"],
-    typed: "",
-    swaps: [],
-    moved: false,
-  });
-});
+  const { looks, asked } = scene()
+  looks.turn(["mask"])
+  await allAnswered(asked)
+  looks.turn(["skip.0"])
+  await moment()
+  looks.type("x")
+  await allAnswered(asked, (text) => (text === "x" ? "Your token “x” is not known." : ""))
+  assert.equal(looks.problem(), "Your token “x” is not known.")
+  assert.deepEqual(looks.seen()?.wish, { without: ["mask", "skip.0"], typed: "", swaps: [], moved: false })
+})
 
 test("what is typed while a run trains is answered once it has ended", async () => {
-  const { looks, asked, ended } = scene();
-  ended.now = false;
-  looks.type("3 2 1");
-  assert.match(looks.problem(), /once the run has ended/);
-  assert.equal(looks.seen(), null);
-  ended.now = true;
-  looks.seen();
-  await allAnswered(asked);
-  assert.deepEqual(looks.seen()?.snapshot.samples[0].tokens, ["3", "2", "1"]);
-  assert.equal(looks.problem(), "");
-});
+  const { looks, asked, ended } = scene()
+  ended.now = false
+  looks.type("3 2 1")
+  assert.match(looks.problem(), /once the run has ended/)
+  assert.equal(looks.seen(), null)
+  ended.now = true
+  looks.seen()
+  await allAnswered(asked)
+  assert.deepEqual(looks.seen()?.snapshot.samples[0].tokens, ["3", "2", "1"])
+  assert.equal(looks.problem(), "")
+})
 
 test("two symbols that changed places are compared with the order before, parts with the whole model", () => {
-  const wish = {
-    without: ["mask"],
-    typed: "1 2",
-    swaps: /** @type {[number, number][]} */ ([[0, 1]]),
-  };
-  assert.deepEqual(comparedWith({ ...wish, moved: true }), {
-    ...wish,
-    swaps: [],
-    moved: true,
-  });
-  assert.deepEqual(comparedWith({ ...wish, moved: false }), {
-    ...wish,
-    without: [],
-    moved: false,
-  });
-});
+  const wish = { without: ["mask"], typed: "1 2", swaps: /** @type {[number, number][]} */ ([[0, 1]]) }
+  assert.deepEqual(comparedWith({ ...wish, moved: true }), { ...wish, swaps: [], moved: true })
+  assert.deepEqual(comparedWith({ ...wish, moved: false }), { ...wish, without: [], moved: false })
+})

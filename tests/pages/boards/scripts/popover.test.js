@@ -1,9 +1,9 @@
-import assert from "node:assert/strict";
-import { test } from "node:test";
-import { besidePart } from "../../../../pages/parts/boards/live/script/stack/popover.js";
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { besidePart } from "../../../../pages/parts/boards/live/script/stack/popover.js"
 
-const BOX = { width: 200, height: 100 };
-const OUTER = { width: 640, height: 200 };
+const BOX = { width: 200, height: 100 }
+const OUTER = { width: 640, height: 200 }
 
 for (
   const [[left, top], place] of [
@@ -14,9 +14,6 @@ for (
   ]
 ) {
   test(`a box covers neither its part at ${left}, ${top} nor anything outside`, () => {
-    assert.deepEqual(
-      besidePart({ left, top, width: 20, height: 20 }, BOX, OUTER),
-      place,
-    );
-  });
+    assert.deepEqual(besidePart({ left, top, width: 20, height: 20 }, BOX, OUTER), place)
+  })
 }

@@ -1,11 +1,11 @@
-import assert from "node:assert/strict";
-import { test } from "node:test";
+import assert from "node:assert/strict"
+import { test } from "node:test"
 import {
   changeWords,
   madeWithout,
   newLength,
   whoseFigures,
-} from "../../../../pages/parts/boards/live/script/stack/said.js";
+} from "../../../../pages/parts/boards/live/script/stack/said.js"
 
 /** @import { Model, Part, Sample, Snapshot } from "../../../../pages/parts/boards/live/script/types.d.ts" */
 
@@ -24,16 +24,15 @@ const HEAD = {
   fault: false,
   trains: null,
   opens: "",
-};
-const LENGTHS =
-  "The model is trained on 3 tokens; shorter sequences are new to it.";
+}
+const LENGTHS = "The model is trained on 3 tokens; shorter sequences are new to it."
 const MODEL = /** @type {Model} */ (/** @type {unknown} */ ({
   question: "all",
   lead: 0,
   shortest: 3,
   lengths: LENGTHS,
   parts: { head: HEAD },
-}));
+}))
 
 /**
  * A sample that must write what it reads.
@@ -43,14 +42,8 @@ const MODEL = /** @type {Model} */ (/** @type {unknown} */ ({
  * @returns {Sample}
  */
 function sampleOf(text, written) {
-  const [tokens, predictions] = [text.split(" "), written.split(" ")];
-  return {
-    source: [],
-    tokens,
-    targets: tokens,
-    predictions,
-    marks: tokens.map((one, at) => one === predictions[at]),
-  };
+  const [tokens, predictions] = [text.split(" "), written.split(" ")]
+  return { source: [], tokens, targets: tokens, predictions, marks: tokens.map((one, at) => one === predictions[at]) }
 }
 
 const snapshotOf = (/** @type {Sample} */ sample) => /** @type {Snapshot} */ ({
@@ -58,58 +51,38 @@ const snapshotOf = (/** @type {Sample} */ sample) => /** @type {Snapshot} */ ({
   samples: [sample],
   patterns: {},
   encoding: {},
-});
-const CUT = { without: ["head.1.0"], typed: "", swaps: [], moved: false };
+})
+const CUT = { without: ["head.1.0"], typed: "", swaps: [], moved: false }
 
 test("a part that is taken away is judged by the answers that changed", () => {
-  const before = snapshotOf(sampleOf("1 2 3", "1 2 3"));
+  const before = snapshotOf(sampleOf("1 2 3", "1 2 3"))
   assert.equal(
-    changeWords(MODEL, { wish: CUT, before }, sampleOf("1 2 3", "1 7 7"))
-      ?.sentence,
+    changeWords(MODEL, { wish: CUT, before }, sampleOf("1 2 3", "1 7 7"))?.sentence,
     "Taken away: head 1 of layer 2. 2 of 3 answers changed here (outlined); 3 of 3 right with it.",
-  );
+  )
   assert.equal(
-    changeWords(MODEL, { wish: CUT, before }, sampleOf("1 2 3", "1 2 3"))
-      ?.sentence,
+    changeWords(MODEL, { wish: CUT, before }, sampleOf("1 2 3", "1 2 3"))?.sentence,
     "Taken away: head 1 of layer 2. No answer changed here. Other heads do its work.",
-  );
-});
+  )
+})
 
 test("a sequence that is shorter than all in training is said to be new to the model", () => {
-  const short = sampleOf("1 2", "7 7");
-  assert.equal(newLength(MODEL, short), LENGTHS);
-  assert.equal(newLength(MODEL, sampleOf("1 2 3", "1 2 3")), "");
-  const said = changeWords(MODEL, {
-    wish: { ...CUT, typed: "1 2" },
-    before: snapshotOf(short),
-  }, short)?.sentence;
-  assert.equal(
-    said,
-    `${LENGTHS} Taken away: head 1 of layer 2. No answer changed here.`,
-  );
-});
+  const short = sampleOf("1 2", "7 7")
+  assert.equal(newLength(MODEL, short), LENGTHS)
+  assert.equal(newLength(MODEL, sampleOf("1 2 3", "1 2 3")), "")
+  const said = changeWords(MODEL, { wish: { ...CUT, typed: "1 2" }, before: snapshotOf(short) }, short)?.sentence
+  assert.equal(said, `${LENGTHS} Taken away: head 1 of layer 2. No answer changed here.`)
+})
 
 test("a model with a broken part and without another is told by the broken one", () => {
-  const parts = {
-    head: { ...HEAD, off: true },
-    mask: { ...HEAD, noun: "the mask", fault: true },
-  };
-  assert.equal(
-    madeWithout({ ...MODEL, parts })?.sentence,
-    "In this model the mask is broken.",
-  );
-  assert.equal(madeWithout(MODEL), null);
-});
+  const parts = { head: { ...HEAD, off: true }, mask: { ...HEAD, noun: "the mask", fault: true } }
+  assert.equal(madeWithout({ ...MODEL, parts })?.sentence, "In this model the mask is broken.")
+  assert.equal(madeWithout(MODEL), null)
+})
 
 test("figures beside the picture say whose they are where it shows something else", () => {
-  assert.equal(whoseFigures(undefined), "");
-  assert.equal(whoseFigures(CUT), "Of the whole model, nothing taken away.");
-  assert.equal(
-    whoseFigures({ ...CUT, typed: "1 2" }),
-    "Of the run’s own sequence, nothing taken away.",
-  );
-  assert.equal(
-    whoseFigures({ ...CUT, without: [], swaps: [[0, 1]] }),
-    "Of the run’s own sequence.",
-  );
-});
+  assert.equal(whoseFigures(undefined), "")
+  assert.equal(whoseFigures(CUT), "Of the whole model, nothing taken away.")
+  assert.equal(whoseFigures({ ...CUT, typed: "1 2" }), "Of the run’s own sequence, nothing taken away.")
+  assert.equal(whoseFigures({ ...CUT, without: [], swaps: [[0, 1]] }), "Of the run’s own sequence.")
+})

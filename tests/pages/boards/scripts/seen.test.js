@@ -1,7 +1,7 @@
-import assert from "node:assert/strict";
-import { test } from "node:test";
-import { seenIn } from "../../../../pages/parts/boards/live/script/stack/seen.js";
-import { gridOf } from "./grid.js";
+import assert from "node:assert/strict"
+import { test } from "node:test"
+import { seenIn } from "../../../../pages/parts/boards/live/script/stack/seen.js"
+import { gridOf } from "./grid.js"
 
 /** @import { Model, Snapshot } from "../../../../pages/parts/boards/live/script/types.d.ts" */
 
@@ -22,23 +22,20 @@ const MODEL = {
   lengths: "The model is trained on 3 tokens; shorter sequences are new to it.",
   parts: {},
   controls: false,
-};
+}
 
 /** A snapshot of a model with a single layer. */
 const snapshot = () => ({
   patterns: { self: gridOf([[[[1, 0, 0], [0.5, 0.5, 0], [0.25, 0.25, 0.5]]]]) },
   residual: { norm: [[1, 1, 1], [2, 2, 2]] },
-});
+})
 
 test("a model with parts away is seen where they were", () => {
-  const seen = seenIn(MODEL, snapshot(), { without: ["layer.0"], only: null });
-  assert.ok(seen.known);
-  assert.deepEqual(seen.places("self"), [null, 0]);
-  assert.deepEqual(seen.norms("self").map((row) => row?.[0]), [1, 1, 2]);
-  assert.ok(seen.skips("self", 0));
-  assert.ok(seen.cut("layer", 0));
-  assert.ok(
-    !seenIn(MODEL, snapshot(), { without: [], only: null }).known,
-    "a snapshot of another model is not drawn",
-  );
-});
+  const seen = seenIn(MODEL, snapshot(), { without: ["layer.0"], only: null })
+  assert.ok(seen.known)
+  assert.deepEqual(seen.places("self"), [null, 0])
+  assert.deepEqual(seen.norms("self").map((row) => row?.[0]), [1, 1, 2])
+  assert.ok(seen.skips("self", 0))
+  assert.ok(seen.cut("layer", 0))
+  assert.ok(!seenIn(MODEL, snapshot(), { without: [], only: null }).known, "a snapshot of another model is not drawn")
+})

@@ -8,83 +8,69 @@ import { followRun } from "../../../../pages/parts/boards/live/script/stream.js"
  *
  * @type {Stream[]}
  */
-let opened = [];
+let opened = []
 
 class Stream {
-  static CLOSED = 2;
-  readyState = 0;
+  static CLOSED = 2
+  readyState = 0
   /** @param {URL} address */
   constructor(address) {
-    this.after = Number(address.searchParams.get("after"));
-    this.onmessage = (/** @type {{data: string}} */ _) => {};
-    this.onerror = () => {};
-    opened.push(this);
+    this.after = Number(address.searchParams.get("after"))
+    this.onmessage = (/** @type {{data: string}} */ _) => {}
+    this.onerror = () => {}
+    opened.push(this)
   }
   close() {
-    this.readyState = Stream.CLOSED;
+    this.readyState = Stream.CLOSED
   }
   /** Tell the loss of the steps up to `last` that the stream has to tell. */
   tell(/** @type {number} */ last) {
-    this.onmessage({ data: JSON.stringify(news(this.after, last)) });
+    this.onmessage({ data: JSON.stringify(news(this.after, last)) })
   }
   refuse() {
-    this.close();
-    this.onerror();
+    this.close()
+    this.onerror()
   }
 }
 
 const news = (/** @type {number} */ after, /** @type {number} */ last) => {
-  const steps = Array.from({ length: last - after }, (_, i) => after + i + 1);
-  return {
-    columns: {
-      loss: /** @type {[number[], number[]]} */ ([
-        steps,
-        steps.map((step) => 1 / step),
-      ]),
-    },
-    last,
-  };
-};
+  const steps = Array.from({ length: last - after }, (_, i) => after + i + 1)
+  return { columns: { loss: /** @type {[number[], number[]]} */ ([steps, steps.map((step) => 1 / step)]) }, last }
+}
 
 /** A board that notes what it is told: the columns, and "silence", "refusal" and "back" in their order. */
 function scene(polled = false) {
   /** @type {string[]} */
-  const said = [];
+  const said = []
   /** @type {any} */
-  const board = {
-    data: { run: "run" },
-    have: 0,
-    columns: {},
-    over: false,
-    ended: () => board.over,
-  };
+  const board = { data: { run: "run" }, have: 0, columns: {}, over: false, ended: () => board.over }
   const take = (/** @type {any} */ given) => {
-    append(board.columns, given.columns);
-    board.have = Math.max(board.have, given.last);
-  };
+    append(board.columns, given.columns)
+    board.have = Math.max(board.have, given.last)
+  }
   const heard = {
     onNews: take,
     onSilence: () => said.push("silence"),
     onRefusal: () => said.push("refusal"),
     onBack: () => said.push("back"),
-  };
-  return { board, said, take, end: followRun(board, heard, polled) };
+  }
+  return { board, said, take, end: followRun(board, heard, polled) }
 }
 
 /** @type {EventTarget & {hidden: boolean}} */
-let page;
+let page
 
 beforeEach(() => {
-  opened = [];
-  page = Object.assign(new EventTarget(), { hidden: false });
-  mock.timers.enable({ apis: ["setTimeout"] });
-  Object.assign(globalThis, { EventSource: Stream, document: page });
-});
+  opened = []
+  page = Object.assign(new EventTarget(), { hidden: false })
+  mock.timers.enable({ apis: ["setTimeout"] })
+  Object.assign(globalThis, { EventSource: Stream, document: page })
+})
 
 afterEach(() => {
-  mock.timers.reset();
-  Object.assign(globalThis, { EventSource: undefined, document: undefined });
-});
+  mock.timers.reset()
+  Object.assign(globalThis, { EventSource: undefined, document: undefined })
+})
 
 test("a stream that was silent is tried again after a minute, and brings each event once", () => {
   const { board, said, take } = scene();
