@@ -1,6 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { arcAt, streamLines } from "../../../../pages/parts/boards/live/script/stack/curves.js"
+import { arcAt, hopLines, streamLines } from "../../../../pages/parts/boards/live/script/stack/curves.js"
+import { hopsOf } from "../../../../pages/parts/boards/live/script/stack/chosen.js"
 import { layoutOf } from "../../../../pages/parts/boards/live/script/stack/layout.js"
 
 /** @import { Arc } from "../../../../pages/parts/boards/live/script/stack/flow.js" */
@@ -36,4 +37,17 @@ test("an arc is found where it passes", () => {
   const arcs = [{ kind: "self", layer: 0, query: 8, key: 1, share: 0.5, weight: 0.9 }]
   const found = [[85, 22], [50, 50], [15, 78], [15, 22]].map(([x, y]) => arcAt(arcs, { ...DRAWN, row: 60 }, x, y))
   assert.deepEqual(found, [arcs[0], arcs[0], arcs[0], null])
+})
+
+test("the hops of an answer lead on from one another", () => {
+  const hop = { which: /** @type {const} */ ("self"), weight: 0.9 }
+  const readings = [{ ...hop, layer: 2, head: 1, position: 8, read: 5 }, { ...hop, layer: 0, head: 0, position: 5, read: 4 }]
+  const path = { arrives: true, layer: 2, carrier: /** @type {const} */ ("head"), readings, words: [] }
+  const hops = hopsOf(3, path)
+  assert.deepEqual(hops.map(({ upto }) => upto), [3, 2], "what the lower one brought is carried up to the layer that reads it")
+  const lines = hopLines(hops, { ...DRAWN, row: 20, layers: 3 })
+  assert.deepEqual(lines.map(({ name }) => name), ["head.2.1", "head.0.0"])
+  assert.ok(lines[0].d.startsWith("M55 40C") && lines[0].d.endsWith(" 85 20V20"))
+  assert.ok(lines[1].d.startsWith("M45 80C") && lines[1].d.endsWith(" 55 60V40"))
+  assert.deepEqual(hopsOf(3, null), [])
 })

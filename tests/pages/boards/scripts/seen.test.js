@@ -39,3 +39,17 @@ test("a model with parts away is seen where they were", () => {
   assert.ok(seen.cut("layer", 0))
   assert.ok(!seenIn(MODEL, snapshot(), { without: [], only: null }).known, "a snapshot of another model is not drawn")
 })
+
+test("the path of an answer is told with the layers of the picture, and not where one head alone is drawn", () => {
+  const reading = { which: /** @type {const} */ ("self"), layer: 0, head: 0, position: 2, read: 0, weight: 0.9 }
+  const path = { arrives: true, layer: 0, carrier: /** @type {const} */ ("head"), readings: [reading], words: [] }
+  const look = { ...snapshot(), paths: [null, null, path] }
+  const at = { kind: /** @type {const} */ ("reads"), place: 2 }
+  const seen = seenIn(MODEL, look, { without: ["layer.0"], only: null })
+  assert.deepEqual(seen.path(at), { ...path, layer: 1, readings: [{ ...reading, layer: 1 }] })
+  assert.equal(seen.path({ ...at, place: 0 }), null)
+  assert.equal(seen.path({ ...at, kind: "source" }), null)
+  assert.equal(seenIn(MODEL, snapshot(), { without: ["layer.0"], only: null }).path(at), null, "an old recording")
+  const only = { which: /** @type {const} */ ("self"), layer: 0, head: 0 }
+  assert.equal(seenIn(MODEL, look, { without: ["layer.0"], only }).path(at), null)
+})

@@ -2,16 +2,18 @@
 // ways back to them.
 
 import { matrixOf } from "./grids.js"
+import { mostFrequent } from "./stack/words.js"
 import { el } from "../../shell/script/dom.js"
 
 /** @import { LiveBoard, Snapshot } from "./types.d.ts" */
 
 // The mean of the largest attention weights from which a head is sharp: each query reads mostly from one key.
 const SHARP = 0.5
+const NOWHERE = -1 // in place of a layer
 
 /**
- * [{step, name}] in the order of the steps: when the accuracy crossed a milestone, when a head first was sharp, when it
- * failed.
+ * [{step, name}] in the order of the steps: when the accuracy crossed a milestone, when a head first was sharp, when the
+ * answers first arrived in the layer in which they arrive now, when it failed.
  *
  * @param {LiveBoard} board
  */
@@ -27,7 +29,7 @@ function momentsOf(board) {
     name: "not finite",
     step: board.status.state === "failed" && board.shownStep() >= board.status.step ? board.status.step : null,
   }
-  return [...crossed, pattern, failed]
+  return [...crossed, pattern, firstArrival(board), failed]
     .flatMap(({ name, step }) => (step != null && step <= board.cut ? [{ name, step }] : []))
     .sort((a, b) => a.step - b.step)
 }
@@ -41,6 +43,32 @@ function momentsOf(board) {
 function firstSharp(board) {
   const first = board.snapshots.findIndex(isSharp)
   return first > 0 ? board.snapshots[first].step : null
+}
+
+/**
+ * The step of the first snapshot in which most answers arrive in the layer of the latest one, if not at step 0.
+ *
+ * @param {LiveBoard} board
+ */
+function firstArrival(board) {
+  const homes = board.snapshots.filter(({ step }) => step <= board.cut).map(homeOf)
+  const home = homes[homes.length - 1] ?? NOWHERE
+  const first = homes.indexOf(home)
+  return {
+    name: `answers in layer ${home + 1}`,
+    step: home !== NOWHERE && first > 0 ? board.snapshots[first].step : null,
+  }
+}
+
+/**
+ * The layer in which most of the answers arrive, if half of them do anywhere.
+ *
+ * @param {Snapshot} snapshot
+ */
+function homeOf(snapshot) {
+  const paths = (snapshot.paths ?? []).filter((path) => path != null)
+  const layers = paths.flatMap(({ arrives, layer }) => arrives ? [layer] : [])
+  return snapshot.home ??= 2 * layers.length < paths.length ? NOWHERE : mostFrequent(layers, NOWHERE)
 }
 
 /**

@@ -42,6 +42,21 @@ export interface Sample {
   marks: (boolean | null)[]
 }
 
+/** Words of a sentence, and the name of the part of the model that they name; empty where they name none. */
+export interface Words {
+  text: string
+  part: string
+}
+
+/** The path of the answer at a position, as engine/analysis/attention/path.py says what each field is. */
+export interface Path {
+  arrives: boolean
+  layer: number
+  carrier: "head" | "mlp" | "several" | ""
+  readings: (Head & { position: number; read: number; weight: number })[]
+  words: Words[]
+}
+
 /** A look at the model at one step, as pages/parts/boards/live/feed.py makes it. */
 export interface Snapshot {
   step: number
@@ -49,11 +64,17 @@ export interface Snapshot {
   prompt?: string
   written?: string
   residual?: Record<string, (number | null)[][]>
+  /** How the answer at each position arises; null where it is not known. */
+  paths?: (Path | null)[]
+  /** The share of right answers to other sequences: of the whole model, and of what is left of it. */
+  others?: { sequences: number; whole: number; left: number }
   patterns: Partial<Record<Which, Grid>>
   means?: Partial<Record<Which, Grid>>
   encoding: Record<string, Grid>
   /** Whether a head is sharp, once it is known. */
   sharp?: boolean
+  /** The layer in which most answers arrive, once it is known. */
+  home?: number
   /** The weights that were computed for the picture of the model, by what they are of. */
   flowing?: Map<string, import("./stack/weights.js").Weights>
 }

@@ -7,11 +7,11 @@ import { columnAt, heightOf, MOST_POSITIONS } from "./layout.js"
 import { percent, placeInWords, readingOf } from "./words.js"
 import { number } from "../../../shell/script/dom.js"
 
-/** @import { Arc, Stream } from "./flow.js" */
+/** @import { Arc, Hop, Stream } from "./flow.js" */
 /** @import { Layout } from "./layout.js" */
 /** @import { Seen } from "./seen.js" */
 /** @import { Weights } from "./weights.js" */
-/** @import { At, Model, Sample, Which } from "../types.d.ts" */
+/** @import { At, Model, Path, Sample, Which } from "../types.d.ts" */
 
 /**
  * The symbols of a sample that stand in that row.
@@ -78,6 +78,22 @@ export function leadingTo(model, seen, chosen) {
 }
 
 /**
+ * The hops of the path of an answer, from the last down.
+ *
+ * @param {number} layers
+ * @param {Path | null} path
+ * @returns {Hop[]}
+ */
+export function hopsOf(layers, path) {
+  const hops = (path?.readings ?? []).map(({ which, layer, head, position, read, weight }, at, all) => {
+    const next = all[at - 1]
+    const upto = next && next.which === which ? next.layer : layers
+    return { kind: which, layer, head, query: position, key: read, share: 1, weight, upto }
+  })
+  return hops.filter(({ query, key }) => Math.max(query, key) < MOST_POSITIONS)
+}
+
+/**
  * The sentence on what the chosen position reads in the last layer, or in the one head that is drawn, and the symbol
  * that it reads most.
  *
@@ -111,23 +127,25 @@ export function readingIn({ model, seen, sample }, chosen) {
 /**
  * The numbers at a point of the picture: of the arc that passes there, else of the stream.
  *
- * @param {{model: Model, seen: Seen, sample?: Sample, arcs: Arc[]}} drawn
+ * @param {{model: Model, seen: Seen, sample?: Sample, arcs: Arc[], hops: Hop[]}} drawn
  * @param {Layout} layout
  * @param {number} x
  * @param {number} y
  * @returns {string} empty where there is nothing
  */
-export function numbersAt({ model, seen, sample, arcs }, layout, x, y) {
+export function numbersAt({ model, seen, sample, arcs, hops }, layout, x, y) {
   if (!sample) return ""
   const named = (/** @type {At["kind"]} */ kind, /** @type {number} */ place) => {
     const all = symbolsOf(sample, kind)
     return `${placeInWords(place, all.length, "position")} “${all[place]}”`
   }
-  const arc = arcAt(arcs, layout, x, y)
+  const hop = arcAt(hops, layout, x, y)
+  const arc = hop ?? arcAt(arcs, layout, x, y)
   if (arc) {
     const query = named(arc.kind === "encoder" ? "source" : "reads", arc.query)
     const key = named(arc.kind === "self" ? "reads" : "source", arc.key)
-    const reads = `Layer ${arc.layer + 1}: ${query} reads ${key}`
+    const head = hop && model.heads > 1 ? `, head ${hop.head + 1}` : ""
+    const reads = `Layer ${arc.layer + 1}${head}: ${query} reads ${key}`
     return Number.isFinite(arc.weight) ? `${reads}, ${percent(arc.weight)}` : reads
   }
   const { kind, place } = columnAt(layout, x)

@@ -2,13 +2,14 @@
 // drawn.
 
 import { heightOf, xOf } from "./layout.js"
+import { headName } from "./seen.js"
 
 const CLASSES = 6 // thicknesses of streams, and of arcs
 
-/** @import { Arc, Stream } from "./flow.js" */
+/** @import { Arc, Hop, Stream } from "./flow.js" */
 /** @import { Layout } from "./layout.js" */
 /** @import { At } from "../types.d.ts" */
-/** @typedef {{d: string, width: number, opacity: number}} Line */
+/** @typedef {{d: string, width: number, opacity: number, name?: string}} Line `name`: the part along which it leads */
 
 /**
  * The kinds of the places that an arc leads from and to.
@@ -52,6 +53,28 @@ function bend(arc, layout) {
   return { ...ends, a: [x0, (y0 + y1) / 2], b: [x1, (y0 + y1) / 2] }
 }
 
+/** An arc as the text of a path. */
+function arcText(/** @type {Arc} */ arc, /** @type {Layout} */ layout) {
+  const { x0, y0, x1, y1, a, b } = bend(arc, layout)
+  const [from, ...to] = [[x0, y0], a, b, [x1, y1]].map((point) => point.map(round).join(" "))
+  return `M${from}C${to.join(" ")}`
+}
+
+/**
+ * The hops of an answer, each a line of its own: its arc, and the stretch of the stream that carries it on.
+ *
+ * @param {Hop[]} hops
+ * @param {Layout} layout
+ * @returns {Line[]}
+ */
+export const hopLines = (hops, layout) =>
+  hops.map((hop) => ({
+    d: `${arcText(hop, layout)}V${round(heightOf(layout, hop.upto))}`,
+    width: 3.4,
+    opacity: 0.95,
+    name: headName({ which: hop.kind, layer: hop.layer, head: hop.head }),
+  }))
+
 /**
  * All arcs, by thickness: the stronger, the thicker and darker.
  *
@@ -63,14 +86,9 @@ export function arcLines(arcs, layout) {
   const most = Math.max(...arcs.map(({ share }) => share), 1e-9)
   const texts = Array.from({ length: CLASSES }, () => /** @type {string[]} */ ([]))
   for (const arc of arcs) {
-    const { x0, y0, x1, y1, a, b } = bend(arc, layout)
     const share = Number.isFinite(arc.weight) ? arc.share / most : 0.2 // all alike where there are no weights
     const at = Math.min(CLASSES - 1, Math.floor(CLASSES * Math.sqrt(share)))
-    texts[at].push(
-      `M${round(x0)} ${round(y0)}C${round(a[0])} ${round(a[1])} ${round(b[0])} ${round(b[1])} ${round(x1)} ${
-        round(y1)
-      }`,
-    )
+    texts[at].push(arcText(arc, layout))
   }
   return texts.map((parts, at) => {
     const strength = (at + 1) / CLASSES
@@ -179,14 +197,15 @@ export function passedOn(layout, upto, gone) {
 /**
  * The arc that passes a point within a few pixels, or null.
  *
- * @param {Arc[]} arcs
+ * @template {Arc} One
+ * @param {One[]} arcs
  * @param {Layout} layout
  * @param {number} x
  * @param {number} y
- * @returns {Arc | null}
+ * @returns {One | null}
  */
 export function arcAt(arcs, layout, x, y) {
-  /** @type {Arc | null} */
+  /** @type {One | null} */
   let found = null
   let nearest = 7
   for (const arc of arcs) {

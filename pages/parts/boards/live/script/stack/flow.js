@@ -18,6 +18,11 @@ const MOST_ARCS = 240
  */
 
 /**
+ * @typedef {Arc & {head: number, upto: number}} Hop an arc of the path of an answer, along one head; the stream carries on
+ *   what it brought up to below the layer `upto`
+ */
+
+/**
  * @typedef {Object} Stream a stretch of the stream of a position, past a layer
  * @property {StackKind} kind
  * @property {number} layer from 0

@@ -1,30 +1,23 @@
 // The parts of the model at the sides of the picture, as buttons: those of each layer, its heads and its bars, and
 // those above and below.
 
+import { fillGradient, fillShare, gradientsDiffer, meter } from "./bars.js"
 import { lossCurve } from "./curve.js"
 import { heightOf } from "./layout.js"
 import { rovingFocus } from "./roving.js"
 import { drawTile, headTile } from "./tiles.js"
-import { percent } from "./words.js"
-import { el, number } from "../../../shell/script/dom.js"
+import { el } from "../../../shell/script/dom.js"
 
-const DECADES = 4 // of gradient norms that a bar spans
-const TELLING = 10 // how many times the smallest gradient the largest is where the bars of gradients are shown
 const HEADINGS = {
   streams: "Each grey bar is the vector of one position, on its way through the layers.",
   answer: "How likely the right answer is if the model ends after this layer.",
   gradient: "How large this layer's gradient is, beside the largest, on a logarithmic scale.",
 }
 
+/** @import { Meter } from "./bars.js" */
 /** @import { Layout } from "./layout.js" */
 /** @import { Seen } from "./seen.js" */
 /** @import { Column, Head, LiveBoard, Model, Part, PartAt, Which } from "../types.d.ts" */
-
-/**
- * A bar of a share or a gradient.
- *
- * @typedef {{root: HTMLElement, full: HTMLElement, number: HTMLElement}} Meter
- */
 
 /**
  * The parts of a layer; the names of the lines of its gradients.
@@ -34,9 +27,9 @@ const HEADINGS = {
  */
 
 /**
- * What is seen, and how likely the right answer is after so many layers.
+ * What is seen, how likely the right answer is after so many layers, and in which layer it arrives, if it is known.
  *
- * @typedef {Seen & {right: (state: number) => number}} SeenRight
+ * @typedef {Seen & {right: (state: number) => number, arrives: number | null}} SeenRight
  */
 
 /**
@@ -87,6 +80,7 @@ export function modelParts(onPart, onLarge) {
         tabindex: -1,
         "data-part": kind,
         "data-layer": layer,
+        "data-name": told.takes && (layer == null ? told.takes : `${told.takes}.${layer}`),
         "aria-expanded": false,
         "aria-label": `${told.title.replace("{layer}", layer == null ? "" : `${layer + 1}`)}. ${told.says}`,
         title: told.says,
@@ -95,16 +89,6 @@ export function modelParts(onPart, onLarge) {
     )
     ;(named[kind] ??= []).push(node)
     return node
-  }
-  /**
-   * A bar, and the room for its number.
-   *
-   * @param {"right" | "gradient"} name
-   * @returns {Meter}
-   */
-  const meter = (name) => {
-    const [full, number] = [el("span", { class: "full" }), el("span", { class: "number" })]
-    return { root: el("div", { class: `meter ${name}`, role: "img" }, full, number), full, number }
   }
   /** The buttons of the parts that stand at a place, in the order of their table. */
   const partsAt = (
@@ -203,6 +187,7 @@ export function modelParts(onPart, onLarge) {
     }
     layers.forEach(({ line, right }, layer) => {
       line.classList.toggle("gone", seen.cut("layer", layer))
+      line.classList.toggle("arrives", layer === seen.arrives)
       fillShare(right, seen.right(layer + 1), `after layer ${layer + 1}`)
     })
     fillShare(begin, seen.right(0), "before the first layer")
@@ -241,53 +226,6 @@ function partAt(node) {
  */
 function headAt({ dataset: { kind, layer, head } }) {
   return { which: /** @type {Which} */ (kind), layer: Number(layer), head: Number(head) }
-}
-
-/**
- * How likely the right answer is at a height of the stack.
- *
- * @param {Meter} meter
- * @param {number} share
- * @param {string} where
- */
-function fillShare({ root: bar, full, number }, share, where) {
-  const known = Number.isFinite(share)
-  full.style.width = `${known ? 100 * share : 0}%`
-  number.textContent = known ? percent(share) : ""
-  bar.style.visibility = known ? "visible" : "hidden"
-  bar.title = known
-    ? `If the output read the stream ${where}, the right answer had ${percent(share)}.`
-    : `The right answer ${where}: not known`
-  bar.setAttribute("aria-label", bar.title)
-}
-
-/**
- * The norms of a layer's gradient, the longer bar the larger one, on a logarithmic scale.
- *
- * @param {Meter} meter
- * @param {(number | null)[]} norms
- * @param {number} largest
- */
-function fillGradient({ root: bar, full }, norms, largest) {
-  const known = norms.filter((norm) => norm != null)
-  const most = Math.max(...known, 0)
-  const share = most ? Math.max(0.02, 1 + Math.log10(most / largest) / DECADES) : 0
-  full.style.width = `${100 * Math.min(1, Math.max(0, share))}%`
-  bar.title = known.length
-    ? `Gradient norm ${known.map((norm) => number(norm)).join(", encoder ")}`
-    : "Gradient norm: not known yet"
-  bar.setAttribute("aria-label", bar.title)
-}
-
-/**
- * Whether the gradients of the layers differ so much that their bars tell something.
- *
- * @param {(number | null)[][]} norms of each layer, in each stack
- */
-export function gradientsDiffer(norms) {
-  const known = norms.map((layer) => layer.filter((norm) => norm != null)).filter(({ length }) => length)
-  const each = known.map((layer) => Math.max(...layer))
-  return Math.max(...each) >= TELLING * Math.min(...each)
 }
 
 /**

@@ -1,25 +1,25 @@
 // The lines of the picture as elements: the streams, the arcs of the chosen position, and a point for it. The elements
 // are kept.
 
-import { arcLines, carriedLines, passedOn, streamLines } from "./curves.js"
+import { arcLines, carriedLines, hopLines, passedOn, streamLines } from "./curves.js"
 import { heightOf, xOf } from "./layout.js"
 import { drawing } from "../../../shell/script/dom.js"
 
 /** @import { Line, Stack } from "./curves.js" */
-/** @import { Arc, Stream } from "./flow.js" */
+/** @import { Arc, Hop, Stream } from "./flow.js" */
 /** @import { Layout } from "./layout.js" */
 /** @import { At } from "../types.d.ts" */
 
 /**
- * What the lines are drawn from: the stacks, what leads to the chosen position, and of a recurrent model the layers
- * that are gone and the number of positions.
+ * What the lines are drawn from: the stacks, what leads to the chosen position, the hops of its answer, and of a recurrent
+ * model the layers that are gone and the number of positions.
  *
- * @typedef {{stacks: Stack[], arcs: Arc[], streams: Stream[], chosen: At | null, recurrent: boolean,
+ * @typedef {{stacks: Stack[], arcs: Arc[], streams: Stream[], hops: Hop[], chosen: At | null, recurrent: boolean,
  *   gone: (layer: number) => boolean, positions: number}} Lines
  */
 
 const LINES =
-  "Grey bars: each position's vector, thicker where it is longer. Blue arcs: what the chosen position reads."
+  "Grey bars: each position's vector, thicker where it is longer. Blue arcs: what the chosen position reads; strong ones: how its answer arises."
 
 /**
  * The drawing of the lines.
@@ -28,7 +28,7 @@ const LINES =
  */
 export function pathsDrawing() {
   const group = (/** @type {string} */ name) => drawing("g", { class: name })
-  const groups = { streams: group("streams"), carried: group("carried"), arcs: group("arcs") }
+  const groups = { streams: group("streams"), carried: group("carried"), arcs: group("arcs"), hops: group("hops") }
   const [cut, above, passes, passed] = ["cut-stream", "dim-stream", "passes", "passed"].map((name) =>
     drawing("path", { class: name })
   )
@@ -42,6 +42,7 @@ export function pathsDrawing() {
     passes,
     groups.carried,
     groups.arcs,
+    groups.hops,
     passed,
     point,
   )
@@ -50,14 +51,15 @@ export function pathsDrawing() {
   const put = (/** @type {SVGElement} */ into, /** @type {Line[]} */ lines) => {
     while (into.children.length < lines.length) into.append(drawing("path"))
     ;[...into.children].forEach((path, at) => {
-      const { d, width, opacity } = lines[at] ?? { d: "", width: 1, opacity: 1 }
+      const { d, width, opacity, name } = lines[at] ?? { d: "", width: 1, opacity: 1 }
+      if (into === groups.hops) path.setAttribute("data-name", name ?? "")
       path.setAttribute("d", d)
       path.setAttribute("stroke-width", width.toFixed(2))
       path.setAttribute("stroke-opacity", opacity.toFixed(2))
     })
   }
   const draw = (/** @type {Layout} */ layout, /** @type {Lines} */ told) => {
-    const { stacks, arcs, streams, chosen, recurrent, gone, positions } = told
+    const { stacks, arcs, streams, hops, chosen, recurrent, gone, positions } = told
     root.setAttribute("width", `${layout.width}`)
     root.setAttribute("height", `${layout.height}`)
     const lines = streamLines(layout, stacks)
@@ -66,6 +68,8 @@ export function pathsDrawing() {
     above.setAttribute("d", lines.above)
     put(groups.carried, carriedLines(streams, layout))
     put(groups.arcs, arcLines(arcs, layout))
+    put(groups.hops, hopLines(hops, layout))
+    root.classList.toggle("traced", hops.length > 0)
     passes.setAttribute("d", recurrent && positions ? passedOn(layout, positions - 1, gone) : "")
     passed.setAttribute("d", recurrent && chosen ? passedOn(layout, chosen.place, gone) : "")
     point.setAttribute("visibility", chosen ? "visible" : "hidden")

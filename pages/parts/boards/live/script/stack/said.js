@@ -1,13 +1,49 @@
 // What the picture and the boxes at its parts say.
 
+import { MOST_POSITIONS } from "./layout.js"
 import { questionOf } from "./looks.js"
-import { LETTERS } from "./seen.js"
-import { capital, changedAnswers, headInWords, scoreOf } from "./words.js"
+import { headName } from "./seen.js"
+import { plain } from "./sentence.js"
+import { capital, changedAnswers, headInWords, mostFrequent, percent, scoreOf } from "./words.js"
 import { appAddress } from "../../../shell/script/dom.js"
 
 /** @import { Answered, Looks, Wish } from "./looks.js" */
 /** @import { BoxWords, Choice } from "./popover.js" */
-/** @import { Act, Grid, Head, Model, Part, PartAt, Sample, Sentence } from "../types.d.ts" */
+/** @import { Act, Grid, Head, Model, Part, PartAt, Path, Sample, Sentence, Snapshot, Words } from "../types.d.ts" */
+
+/**
+ * How many answers are right, of which model.
+ *
+ * @param {Snapshot | undefined} snapshot
+ * @param {Answered | null} look
+ * @param {Sample} sample
+ */
+export function resultOf(snapshot, look, sample) {
+  const when = snapshot?.step ? `step ${snapshot.step.toLocaleString("en")}` : "untrained"
+  return `${look?.wish.typed ? "yours: " : ""}${scoreOf(sample)}, ${when}.`
+}
+
+/**
+ * The sentence and the issue that it links: of what was changed, or else of the position that is followed.
+ *
+ * @param {Model} model
+ * @param {Answered | null} look
+ * @param {Sample} sample
+ * @param {Words[]} reads what is said of the position
+ */
+export function toldOf(model, look, sample, reads) {
+  const change = look && changeWords(model, look, sample)
+  if (change) return { words: [plain(change.sentence)], issue: change.issue }
+  const made = madeWithout(model)
+  const count = sample.tokens.length
+  const before = inOne([newLength(model, sample), made?.sentence, " "])
+  const after = inOne([
+    " ",
+    model.changed && "The settings have changed since: Train shows their model.",
+    count > MOST_POSITIONS && `The first ${MOST_POSITIONS} of ${count} positions are drawn.`,
+  ])
+  return { words: [plain(before), ...reads, plain(after)], issue: made?.issue ?? null }
+}
 
 const SIDES = { "": "in the decoder", e: "in the encoder" }
 
@@ -69,7 +105,7 @@ export function partWords(at, { model, looks, only, grid, place, large, alone, a
 function cutsOf({ kind, layer, head }, model) {
   const { takes } = model.parts[kind]
   if (!takes) return []
-  if (head) return [{ names: [`head.${LETTERS[head.which]}${head.layer}.${head.head}`], side: "" }]
+  if (head) return [{ names: [headName(head)], side: "" }]
   if (layer == null) return [{ names: [takes], side: "" }]
   const several = model.stacks.length > 1
   return model.stacks.map(({ prefix }) => ({
@@ -138,12 +174,12 @@ function movedPlaces(model, { swaps }, sample) {
  * changed.
  *
  * @param {Model} model
- * @param {Pick<Answered, "wish" | "before">} look
+ * @param {Pick<Answered, "wish" | "before"> & {snapshot: Pick<Snapshot, "others" | "paths">}} look
  * @param {Sample} sample
  * @returns {Sentence | null}
  */
 export function changeWords(model, look, sample) {
-  const { wish, before } = look
+  const { wish, before, snapshot: { others, paths } } = look
   const away = wish.without.map((name) => partNamed(name, model))
   const gone = away.length ? `Taken away: ${away.map(({ words }) => words).join(", ")}.` : ""
   const found = changesOf(model, look, sample)
@@ -165,11 +201,35 @@ export function changeWords(model, look, sample) {
   const latest = away[away.length - 1]
   if (!latest) return null
   const { part } = latest
-  const score = before && some ? `; ${scoreOf(before.samples[0])} with ${away.length > 1 ? "them" : "it"}` : ""
+  const them = away.length > 1 ? "them" : "it"
+  const score = before && some ? `; ${scoreOf(before.samples[0])} with ${them}` : ""
   const shorter = newLength(model, sample)
-  const why = !shorter && (some ? part.expects : part.spare || part.expects)
-  const parts = [shorter, gone, verdict && `${capital(verdict)}${score}.`, why]
+  const elsewhere = others &&
+    `On ${others.sequences} other sequences ${percent(others.left)} of the answers are right; ${
+      percent(others.whole)
+    } with ${them}.`
+  const heir = away.length === 1 && before?.paths && paths ? heirOf(wish.without[0], before.paths, paths, sample) : ""
+  const takes = heir &&
+    (heir === SEVERAL ? `${SEVERAL} take over.` : `${capital(partNamed(heir, model).words)} takes over.`)
+  const why = !shorter && (takes || (some ? part.expects : part.spare || part.expects))
+  const parts = [shorter, gone, verdict && `${capital(verdict)}${score}.`, elsewhere, why]
   return { sentence: inOne(parts), issue: issueOf(part) }
+}
+
+const SEVERAL = "Several parts together"
+
+/**
+ * The head that brings most of the answers that another one brought and that are right without it, too.
+ *
+ * @param {string} name of the head that is taken away
+ * @param {(Path | null)[]} before the paths with it
+ * @param {(Path | null)[]} after
+ * @param {Sample} sample that is read without it
+ */
+function heirOf(name, before, after, { marks }) {
+  const broughtBy = (/** @type {Path | null} */ path) => path?.carrier === "head" ? headName(path.readings[0]) : SEVERAL
+  const kept = marks.flatMap((mark, at) => mark && before[at] && broughtBy(before[at]) === name ? [after[at]] : [])
+  return mostFrequent(kept.map(broughtBy), "")
 }
 
 const inOne = (/** @type {(string | false | null | undefined)[]} */ sentences) => sentences.filter(Boolean).join(" ")

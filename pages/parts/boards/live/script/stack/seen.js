@@ -4,10 +4,13 @@ import { placesOf, statesOf, weightsOf } from "./weights.js"
 
 /** @import { StackKind } from "./flow.js" */
 /** @import { Weights } from "./weights.js" */
-/** @import { Grid, Head, Model, Snapshot, Which } from "../types.d.ts" */
+/** @import { At, Grid, Head, Model, Path, Snapshot, Which } from "../types.d.ts" */
 
 /** What stands before a layer's number in the names of parts. */
-export const LETTERS = { self: "", encoder: "e", cross: "c" }
+const LETTERS = { self: "", encoder: "e", cross: "c" }
+
+/** The name of a head among the parts of the model. */
+export const headName = (/** @type {Head} */ { which, layer, head }) => `head.${LETTERS[which]}${layer}.${head}`
 
 /**
  * @typedef {Object} Seen a snapshot as the picture needs it
@@ -23,13 +26,15 @@ export const LETTERS = { self: "", encoder: "e", cross: "c" }
  * @property {(which: Which) => Weights | null} weights
  * @property {(which: StackKind) => ((number | null)[] | undefined)[]} norms of the streams after each layer
  * @property {((number | null)[] | undefined)[]} rights how likely each right answer is after each layer
+ * @property {(at: At | null) => Path | null} path of the answer at a position; null where it is not known, and where one
+ *   head alone is drawn
  */
 
 /**
  * A snapshot as the picture needs it.
  *
  * @param {Model} model
- * @param {Pick<Snapshot, "patterns" | "means" | "residual" | "flowing"> | undefined} snapshot
+ * @param {Pick<Snapshot, "patterns" | "means" | "residual" | "paths" | "flowing"> | undefined} snapshot
  * @param {{without: string[], only: Head | null}} look the names of the parts
  *   that were taken away from the snapshot's model; the one head whose arcs are drawn
  * @returns {Seen}
@@ -55,7 +60,7 @@ export function seenIn(model, snapshot, { without, only }) {
   const cut = (name, layer = null) =>
     layer == null ? away.has(name) : model.stacks.some(({ prefix }) => away.has(`${name}.${prefix}${layer}`))
   /** @type {Seen["headCut"]} */
-  const headCut = ({ which, layer, head }) => away.has(`head.${LETTERS[which]}${layer}.${head}`)
+  const headCut = (head) => away.has(headName(head))
   /** @type {Seen["skips"]} */
   const skips = (which, layer) =>
     passes || gone(which)(layer) || (model.skips && !away.has(`skip.${stackOf(which)}${layer}`))
@@ -74,6 +79,14 @@ export function seenIn(model, snapshot, { without, only }) {
     /** @type {string} */ name,
     /** @type {Which} */ which,
   ) => (known ? statesOf(known.residual?.[name], places(which)) : [])
+  /** @type {Seen["path"]} */
+  const path = (at) => {
+    const found = only || at?.kind !== "reads" ? null : known?.paths?.[at.place]
+    if (!found) return null
+    const layerOf = (/** @type {Which} */ which, /** @type {number} */ layer) => places(which).indexOf(layer)
+    const readings = found.readings.map((one) => ({ ...one, layer: layerOf(one.which, one.layer) }))
+    return { ...found, layer: layerOf("self", found.layer), readings }
+  }
   return {
     known: Boolean(known),
     only,
@@ -85,5 +98,6 @@ export function seenIn(model, snapshot, { without, only }) {
     weights,
     norms: (which) => (which === "encoder" ? residual("encoder", "encoder") : residual("norm", "self")),
     rights: residual("right", "self"),
+    path,
   }
 }

@@ -2,7 +2,7 @@
 // It is a control: a click on a part says what it does and takes it away; symbols change places by dragging.
 
 import { newPresses } from "../../../shell/script/presses.js"
-import { chosenIn, leadingTo, numbersAt, readingIn, rightAfter } from "./chosen.js"
+import { chosenIn, hopsOf, leadingTo, numbersAt, readingIn, rightAfter } from "./chosen.js"
 import { helpButton, helpWords } from "./help.js"
 import { layoutOf, MOST_POSITIONS } from "./layout.js"
 import { modelParts } from "./layers.js"
@@ -10,26 +10,27 @@ import { newLooks, questionOf } from "./looks.js"
 import { ownSequence } from "./own.js"
 import { pathsDrawing } from "./paths.js"
 import { partBox } from "./popover.js"
-import { changesOf, changeWords, madeWithout, newLength, partWords, whoseFigures } from "./said.js"
+import { changesOf, partWords, resultOf, toldOf, whoseFigures } from "./said.js"
 import { pictureAsSvg } from "./save.js"
-import { seenIn } from "./seen.js"
+import { headName, seenIn } from "./seen.js"
+import { lightNames, plain, sentenceLine } from "./sentence.js"
 import { symbolRows } from "./symbols.js"
-import { scoreOf } from "./words.js"
 import { runPanel } from "../card.js"
 import { el } from "../../../shell/script/dom.js"
 import { downloads } from "../../../shell/script/downloads.js"
 
-/** @import { Arc, Stream } from "./flow.js" */
+/** @import { Arc, Hop, Stream } from "./flow.js" */
 /** @import { Layout } from "./layout.js" */
 /** @import { Answered, Question } from "./looks.js" */
 /** @import { Seen } from "./seen.js" */
-/** @import { Act, At, Head, LiveBoard, LivePanel, Model, PartAt, Sample, Sentence, Snapshot } from "../types.d.ts" */
+/** @import { Act, At, Head, LiveBoard, LivePanel, Model, PartAt, Path, Sample, Snapshot } from "../types.d.ts" */
 
 /**
- * What is drawn: of which model, snapshot and sample; what was looked at; what leads to the symbol that is followed.
+ * What is drawn: of which model, snapshot and sample; what was looked at; what leads to the symbol that is followed, and
+ * the hops of its answer.
  *
  * @typedef {{model: Model, snapshot?: Snapshot, sample?: Sample, seen: Seen, look: Answered | null, layout: Layout,
- *   question: Question | null, arcs: Arc[], streams: Stream[]}} DrawnPicture
+ *   question: Question | null, arcs: Arc[], streams: Stream[], hops: Hop[]}} DrawnPicture
  */
 
 const SLIM = 760 // below this width the sentence takes a line of its own
@@ -56,7 +57,7 @@ export function stackPanel(board, title) {
     presses.confirm(board.data.model?.received ?? 0)
     board.trigger("act", presses.add(asked))
   }
-  const sentence = sentenceLine()
+  const sentence = sentenceLine((name) => partOf(name)?.click())
   const paths = pathsDrawing()
   const parts = modelParts(
     (at, node) => open(at, node),
@@ -79,12 +80,20 @@ export function stackPanel(board, title) {
   panel.tools.before(sentence.root, own.problem)
   panel.body.prepend(picture, symbols.root, tip)
   const box = partBox(panel.body)
+  lightNames(panel.root)
   const help = () => helpWords("How to read the picture", board.data.help ?? "")
   panel.heading.replaceChildren(`${title} `, helpButton(`What this means: ${title}`, (node) => box.show(node, help)))
 
-  /** The symbol that is followed, that under the pointer, and the one head whose arcs are drawn. */
-  /** @type {{chosen: At | null, pointed: At | null, only: Head | null}} */
-  const view = { chosen: null, pointed: null, only: null }
+  /**
+   * The symbol that is followed, that under the pointer, the one head whose arcs are drawn, and the one to begin with
+   * where no path of an answer is known.
+   *
+   * @type {{chosen: At | null, pointed: At | null, only: Head | null, first: Head | null}}
+   */
+  const view = { chosen: null, pointed: null, only: null, first: null }
+  const partOf = (
+    /** @type {string} */ name,
+  ) => /** @type {HTMLElement | null} */ (parts.root.querySelector(`[data-name="${name}"]`))
   /** @type {DrawnPicture | null} */
   let drawn = null // what was drawn last
   let [built, subject] = ["", ""]
@@ -111,7 +120,7 @@ export function stackPanel(board, title) {
         grid: head && seen.grid(head.which),
         place: head && seen.places(head.which)[head.layer],
         large: head && board.enlarge ? () => enlarge(head) : undefined,
-        only: view.only,
+        only: seen.only,
       }
       return partWords(at, { model, looks, ...shown, alone, act })
     }
@@ -121,7 +130,8 @@ export function stackPanel(board, title) {
   panel.concerns = (news) => Boolean(news.snapshots?.length || Object.keys(news.columns ?? {}).length)
   panel.chooseHead = alone
   panel.look = ({ panel: shown = "attention", which = "self", layer, head = 0 }) => {
-    view.only = layer != null && shown === "attention" ? { which, layer, head } : null
+    view.only = null
+    view.first = layer != null && shown === "attention" ? { which, layer, head } : null
   }
 
   panel.draw = () => {
@@ -132,11 +142,12 @@ export function stackPanel(board, title) {
     const look = looks.seen()
     const snapshot = look?.snapshot ?? board.snapshot()
     const sample = snapshot?.samples[0]
-    const seen = seenIn(model, snapshot, { without: look?.wish.without ?? [], only: view.only })
+    const only = view.only ?? (snapshot?.paths?.some(Boolean) ? null : view.first)
+    const seen = seenIn(model, snapshot, { without: look?.wish.without ?? [], only })
     const tall = tallNow()
     const layout = layoutFor(model, sample, width, tall)
     const question = sample ? questionOf(model, sample) : null
-    drawn = { model, snapshot, sample, seen, look, layout, question, arcs: [], streams: [] }
+    drawn = { model, snapshot, sample, seen, look, layout, question, arcs: [], streams: [], hops: [] }
     panel.root.classList.toggle("slim", width < SLIM)
     panel.wait.hidden = Boolean(sample)
     symbols.root.hidden = !sample
@@ -192,7 +203,8 @@ export function stackPanel(board, title) {
     const { model, sample, seen, layout } = now
     const wanted = view.pointed ?? view.chosen
     const chosen = chosenIn(sample, wanted)
-    const flow = leadingTo(model, seen, chosen)
+    const path = seen.path(chosen)
+    const flow = { ...leadingTo(model, seen, chosen), hops: hopsOf(model.layers, path) }
     Object.assign(now, flow)
     const gone = (/** @type {number} */ layer) => seen.cut("layer", layer)
     const stacks = model.stacks.map(({ kind }) => ({
@@ -203,34 +215,21 @@ export function stackPanel(board, title) {
     }))
     const recurrent = ["gru", "lstm"].includes(model.family)
     paths.draw(layout, { ...flow, stacks, chosen, recurrent, gone, positions: shownOf(sample?.tokens).length })
-    parts.draw(layout, model, { ...seen, right: rightAfter(seen, sample, wanted) }, board)
-    if (!sample || !chosen) return sentence.say("", { sentence: "", issue: null })
+    const right = rightAfter(seen, sample, path ? chosen : wanted)
+    parts.draw(layout, model, { ...seen, right, arrives: path?.arrives ? path.layer : null }, board)
+    if (!sample || !chosen) return sentence.say("", { words: [], issue: null })
     const { sentence: reads, read } = readingIn({ model, seen, sample }, chosen)
-    symbols.mark(chosen, read)
-    sentence.say(resultOf(now, sample), toldOf(now, sample, reads))
+    symbols.mark(chosen, path ? flow.hops.map(readBy) : read ? [read] : [])
+    const said = toldOf(model, now.look, sample, path?.words ?? [plain(reads)])
+    sentence.say(resultOf(now.snapshot, now.look, sample), { ...said, act: actOf(now, path) })
   }
-  const resultOf = (/** @type {DrawnPicture} */ { snapshot, look }, /** @type {Sample} */ sample) => {
-    const when = snapshot?.step ? `step ${snapshot.step.toLocaleString("en")}` : "untrained"
-    return `${look?.wish.typed ? "yours: " : ""}${scoreOf(sample)}, ${when}.`
-  }
-  /** The sentence and the issue that it links: of what was changed, or else of what the followed position reads. */
-  const toldOf = (
-    /** @type {DrawnPicture} */ { model, look },
-    /** @type {Sample} */ sample,
-    /** @type {string} */ reads,
-  ) => {
-    const change = look && changeWords(model, look, sample)
-    if (change) return change
-    const made = madeWithout(model)
-    const count = sample.tokens.length
-    const more = [
-      newLength(model, sample),
-      made?.sentence,
-      reads,
-      model.changed && "The settings have changed since: Train shows their model.",
-      count > MOST_POSITIONS && `The first ${MOST_POSITIONS} of ${count} positions are drawn.`,
-    ]
-    return { sentence: more.filter(Boolean).join(" "), issue: made?.issue ?? null }
+  /** What takes the head away that brings the answer, or puts back what is away. */
+  const actOf = (/** @type {DrawnPicture} */ { look }, /** @type {Path | null} */ path) => {
+    const away = look?.wish.without ?? []
+    if (away.length) return { label: away.length > 1 ? "Put them back" : "Put it back", does: () => looks.turn(away) }
+    const [head] = path?.readings ?? []
+    if (!head || looks.whyNot() || looks.away(headName(head))) return null
+    return { label: "Take this head away", does: () => looks.turn([headName(head)]) }
   }
 
   /** @type {[number, number] | null} */
@@ -263,6 +262,11 @@ export function stackPanel(board, title) {
 }
 
 const pageLetter = () => parseFloat(getComputedStyle(document.documentElement).fontSize)
+/** The symbol that a hop reads. */
+const readBy = (/** @type {Hop} */ { kind, key }) => ({
+  kind: /** @type {At["kind"]} */ (kind === "self" ? "reads" : "source"),
+  place: key,
+})
 const shownOf = (/** @type {string[]} */ symbols = []) => symbols.slice(0, MOST_POSITIONS)
 
 /**
@@ -287,18 +291,4 @@ function layoutFor(model, sample, width, tall) {
     sources: source.length,
     longest: Math.max(1, ...[...tokens, ...source].map((token) => token.length)),
   })
-}
-
-/** The line above the picture: the result, the sentence, and a link to the issue that it speaks of. */
-function sentenceLine() {
-  const [score, words] = [el("span", { class: "score" }), el("span", { class: "words" })]
-  const link = el("a", { target: "_blank", rel: "noopener", hidden: true })
-  const root = el("p", { class: "attends" }, score, " ", words, " ", link)
-  const say = (/** @type {string} */ result, /** @type {Sentence} */ { sentence, issue }) => {
-    if (score.textContent !== result) score.textContent = result
-    if (words.textContent !== sentence) words.textContent = sentence
-    link.hidden = !issue
-    if (issue) Object.assign(link, { href: issue.href, textContent: issue.title })
-  }
-  return { root, say, text: () => root.textContent }
 }

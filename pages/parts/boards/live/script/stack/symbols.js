@@ -23,10 +23,10 @@ const judged = (/** @type {boolean | null | undefined} */ mark) => mark == null 
  * @param {(at: At | null) => void} told.onPoint the pointer is on a symbol, or on none
  * @param {(at: At) => void} told.onChoose
  * @param {(one: number, other: number) => void} told.onSwap places within the question
- * @returns {{root: HTMLElement, mark: (chosen: At | null, read: At | null) => void,
+ * @returns {{root: HTMLElement, mark: (chosen: At | null, read: At[]) => void,
  *   draw: (sample: Sample, layout: Layout, question: Question, free: boolean, changed: Changed) => void}} `draw`: whose
- *   question can be moved if it is free, and whose answers have changed; `mark` outlines the chosen symbol and the one
- *   that it reads most
+ *   question can be moved if it is free, and whose answers have changed; `mark` outlines the chosen symbol and those
+ *   that its answer comes from
  */
 export function symbolRows({ onPoint, onChoose, onSwap }) {
   const rows = {
@@ -169,18 +169,20 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     )
     focus.refresh()
   }
-  const mark = (/** @type {At | null} */ chosen, /** @type {At | null} */ read) => {
-    for (const [name, at] of Object.entries({ pointed: chosen, read })) {
-      const node = at && cell(at)
-      root.querySelectorAll(`.${name}`).forEach((other) => other !== node && other.classList.remove(name))
-      node?.classList.add(name)
-      if (name === "pointed" && node) {
-        root
-          .querySelectorAll("[aria-selected=true]")
-          .forEach((other) => other !== node && other.setAttribute("aria-selected", "false"))
-        node.setAttribute("aria-selected", "true")
-      }
+  const mark = (/** @type {At | null} */ chosen, /** @type {At[]} */ read) => {
+    for (const [name, all] of Object.entries({ pointed: chosen ? [chosen] : [], read })) {
+      const nodes = all.map(cell)
+      root.querySelectorAll(`.${name}`).forEach((other) =>
+        nodes.includes(/** @type {HTMLElement} */ (other)) || other.classList.remove(name)
+      )
+      nodes.forEach((node) => node?.classList.add(name))
     }
+    const node = chosen && cell(chosen)
+    if (!node) return
+    root
+      .querySelectorAll("[aria-selected=true]")
+      .forEach((other) => other !== node && other.setAttribute("aria-selected", "false"))
+    node.setAttribute("aria-selected", "true")
   }
   return { root, draw, mark }
 }

@@ -1,6 +1,7 @@
 // The heads of a layer as small pictures of their attention, each a button.
 
 import { valuesOf } from "../grids.js"
+import { headName } from "./seen.js"
 import { el, toRgb } from "../../../shell/script/dom.js"
 
 /** @import { Grid, Which } from "../types.d.ts" */
@@ -37,6 +38,7 @@ export function headTile(kind, layer, head) {
       title: name,
       "aria-label": `Attention of ${name}`,
       "aria-pressed": false,
+      "data-name": headName({ which: kind, layer, head }),
       "data-kind": kind,
       "data-layer": layer,
       "data-head": head,
