@@ -112,6 +112,7 @@ class Attention(nn.Module):
             mixed = self._fused(q, k, v, mask, encoding, positions)
         else:
             mixed = self._materialised(q, k, v, mask, encoding, positions, cache, name)
+        record(cache, f"{name}.mixed", mixed)
         out: Tensor = self.out(mixed.transpose(1, 2).flatten(2))  # [batch, query, head * d_head] -> [.., d_model]
         record(cache, f"{name}.out", out)
         return out

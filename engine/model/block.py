@@ -54,12 +54,16 @@ class Residual(nn.Module):
         """The input of the branch, [batch, length, d_model] -> the same."""
         return lowered(self.norm(x) if self.norm_position == "pre" else x)
 
-    def after(self, x: Tensor, branch: Tensor) -> Tensor:
-        """The branch's output joined with the branch's input ``x``, both [batch, length, d_model]."""
+    def joined(self, x: Tensor, branch: Tensor) -> Tensor:
+        """The branch's output joined with the branch's input ``x``, both [batch, length, d_model], before the norm of post-LN."""
         branch = self.dropout(branch)
         if self.scale != 1.0:
             branch = branch * self.scale
-        joined = x + branch if self.skip else branch.to(x.dtype)
+        return x + branch if self.skip else branch.to(x.dtype)
+
+    def after(self, x: Tensor, branch: Tensor) -> Tensor:
+        """The stream after the branch, [batch, length, d_model]."""
+        joined = self.joined(x, branch)
         return self.norm(joined) if self.norm_position == "post" else joined
 
 

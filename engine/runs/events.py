@@ -80,6 +80,12 @@ class Snapshot:
     """The residual stream of probe sample 0 before the first layer and after each layer, of the stack that writes the answer: ``norm``,
     its Euclidean norm, and ``right``, the probability of the right answer if the head read it there, NaN where no answer is asked; each
     [layer + 1, position]. An encoder-decoder also has the ``encoder``'s norms."""
+    contributions: dict[str, np.ndarray] = field(default_factory=dict)
+    """What each part adds by itself to the logit of the right answer at the positions of probe sample 0, less its mean over all classes
+    (:mod:`engine.training.contributions`); NaN where no answer is asked. ``self``, and for an encoder-decoder ``cross``: its heads, [layer,
+    head, position]; ``mlp`` [layer, position]; ``embedding`` and ``bias`` (all biases but those of MLPs) [position]. They add up to the
+    logit less the mean of all logits. Without a skip connection the parts below it add nothing by themselves. Empty for a model without
+    attention, and where a run was stored before there were contributions."""
 
 
 def of_layer(name: str, layer: int) -> str:
@@ -138,7 +144,7 @@ class Ended:
     reason: str = ""
 
 
-ARRAYS = ("patterns", "more_patterns", "encoding", "residual")
+ARRAYS = ("patterns", "more_patterns", "encoding", "residual", "contributions")
 """The fields of a snapshot that hold arrays by name. They are stored in a file of their own, not in the line of the event."""
 
 Event = Started | Progress | Snapshot | Measuring | Finished | Failed | Ended

@@ -15,6 +15,7 @@ from engine.model.activations import ActivationCache, in_mode
 from engine.runs.events import Sample, Snapshot, of_layer
 from engine.tasks.base.data import IGNORE, task_data
 from engine.text.tokens import joined
+from engine.training.contributions import contributions_in
 from engine.training.data import Batch, text_settings_of
 from engine.training.evaluation import forward
 from engine.training.writing import continuation, write_on
@@ -34,7 +35,7 @@ LONGEST_MATRIX = 256
 
 class SnapshotCache(ActivationCache):
     """An activation cache that keeps the attention patterns, cut to ``side`` queries and keys, and of the first sample the residual
-    stream: a snapshot of a long sequence never holds the scores and patterns of all layers at once."""
+    stream and what heads and MLPs give: a snapshot of a long sequence never holds the scores and patterns of all layers at once."""
 
     def __init__(self, side: int) -> None:
         super().__init__()
@@ -44,8 +45,8 @@ class SnapshotCache(ActivationCache):
         if name.endswith(".pattern"):
             cut = value.shape[-2] * value.shape[-1] > self._side**2
             super().__setitem__(name, value[..., : self._side, : self._side].clone() if cut else value)
-        elif name.endswith("embedding") or (name.endswith(".out") and name.count(".") == 2):
-            super().__setitem__(name, value[:1])
+        elif name.endswith(("embedding", ".mixed", ".out")):
+            super().__setitem__(name, value[:1].clone() if len(value) > 1 else value)  # else a view keeps all samples
 
 
 def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) -> Snapshot:
@@ -56,7 +57,7 @@ def take_snapshot(config: RunConfig, model: nn.Module, probe: Batch, step: int) 
 @torch.no_grad()
 def probe_tensors(config: RunConfig, model: nn.Module, probe: Batch) -> dict[str, Tensor]:
     """The tensors of a snapshot, without waiting for a device: ``predictions`` [sample, position], ``patterns.<kind>`` of the samples
-    that fit, each [sample, layer, head, query, key], and ``residual.<name>``."""
+    that fit, each [sample, layer, head, query, key], ``residual.<name>`` and ``contributions.<kind>``."""
     heads = config.n_layers * config.n_heads
     shown = min(len(probe.inputs), samples_with_patterns(config))
     cache = SnapshotCache(side=int((LARGEST_PATTERNS / heads) ** 0.5))
@@ -65,11 +66,13 @@ def probe_tensors(config: RunConfig, model: nn.Module, probe: Batch) -> dict[str
         if shown < len(probe.inputs):  # no patterns of these: fused attention then keeps no matrices
             passes.append(forward(model, probe.rows(slice(shown, None))))
         residual = residual_in(cache, model, probe.targets[0])
+        contributions = contributions_in(cache, model, probe.targets[0])
     patterns = {f"patterns.{kind}": stack for kind, stack in _stacked(cache).items()}
     return {
         "predictions": torch.cat(passes).argmax(-1),
         **patterns,
         **{f"residual.{n}": t for n, t in residual.items()},
+        **{f"contributions.{kind}": t for kind, t in contributions.items()},
     }
 
 
@@ -89,6 +92,7 @@ def snapshot_from(config: RunConfig, model: nn.Module, probe: Batch, step: int, 
         more_patterns=further,
         encoding=encoding_matrices(model, probe.inputs.size(1)) if config.architecture.attends else {},
         residual={name: array(tensor) for name, tensor in within("residual.").items()},
+        contributions={kind: array(tensor) for kind, tensor in within("contributions.").items()},
         samples=samples_of(config, probe.to(torch.device("cpu")), tensors["predictions"].cpu()),
         **(written_sample(config, model, probe) if probe.text else {}),
     )
@@ -138,7 +142,7 @@ def residual_in(cache: ActivationCache, model: nn.Module, targets: Tensor) -> di
     """The residual stream of the first sample (:attr:`engine.runs.events.Snapshot.residual`). ``targets`` [position]."""
     stacks: dict[str, list[Tensor]] = {"": []}
     for name, value in cache.items():
-        if not name.endswith(".pattern"):
+        if name.endswith("embedding") or (name.endswith(".out") and name.count(".") == 2):  # of a whole layer
             encodes = name == "source_embedding" or ("source_embedding" in cache and name.startswith("encoder."))
             stacks.setdefault("encoder" if encodes else "", []).append(value[0])
     stream = torch.stack(stacks[""])  # [layer + 1, position, d_model]

@@ -113,7 +113,7 @@ def test_taps_come_in_the_order_of_computation(family: str) -> None:
     model = tiny_model(family=family, n_layers=1)
     cache: ActivationCache = {}
     logits = model(**given_to(model), cache=cache)
-    inner = ["q", "k", "v", "scores", "pattern", "out"]
+    inner = ["q", "k", "v", "scores", "pattern", "mixed", "out"]
     mlp = ["mlp.hidden", "mlp.out", "out"]
     encoder = [f"encoder.0.{n}" for n in [*(f"self.{part}" for part in inner), *mlp]]
     cross = [f"cross.{part}" for part in inner] if family == "encoder_decoder" else []
