@@ -1,13 +1,19 @@
-"""The path of an answer through the stack, as read from one snapshot: the layer in which the right symbol gains most, the head or the
-MLP that brings it, the position that this head reads, and what had been read at that position in the layers below."""
+"""The path of an answer through the stack, as data: the layer that brings the right symbol, the head or the MLP that brings it,
+the position that this head reads, and what had been read at that position in the layers below.
+
+:mod:`engine.analysis.attention.following` finds it in a snapshot.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from engine.analysis.attention.asked import Which
+from engine.analysis.attention.parts import Part
 
 Carrier = Literal["head", "mlp", "several", ""]
 """The part that brings the answer in its layer: one head, the MLP, several heads of which none stands out, or nothing."""
+GAIN = 0.1
+"""The smallest gain of the right symbol's probability at which one layer brings the answer."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,11 @@ class Reading:
     """The position that is read: the key."""
     weight: float
     """The attention weight of that key, from 0 to 1."""
+
+    @property
+    def part(self) -> str:
+        """The name of the head as a part."""
+        return Part("head", self.which, self.layer, self.head).name
 
 
 @dataclass(frozen=True)
@@ -45,18 +56,33 @@ class Path:
     arrives: bool
     """Whether the answer arrives. Where it does not, ``carrier`` is empty and there are no ``readings``."""
     layer: int
-    """The layer with the largest gain of the right symbol, from 0."""
+    """The layer that brings the answer, from 0; where it does not arrive, the one that would."""
     before: float
-    """The probability of the right symbol before that layer, if the head read it there."""
+    """The probability of the right symbol before that layer, if the head of the model read it there."""
     after: float
     """The same after that layer."""
     carrier: Carrier
     readings: tuple[Reading, ...]
-    """What the head that adds most to the right symbol in that layer reads, then what was read at the position which it reads in
-    a layer below, and so on, as far down as one head stands out. Empty where this layer's heads add nothing."""
+    """What the head that adds most in that layer reads; then what was read in a layer below at the position that it reads, and so on,
+    as far down as a head stands out. Of several heads that bring the answer together, what each of them reads. Empty where no head
+    of that layer adds anything."""
+    induction: bool
+    """Whether the head reads the symbol after an earlier place of the position's own symbol, which a layer below had marked."""
     words: tuple[Words, ...]
     """The sentence in pieces, which name the parts of which they speak; positions, layers and heads count from 1 in it."""
 
     @property
     def sentence(self) -> str:
         return "".join(piece.text for piece in self.words)
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Where most answers of a sequence arise."""
+
+    layer: int
+    """The layer that brings most of those that arrive, from 0."""
+    head: str
+    """The name of the head that brings most of those in this layer; empty where no head stands out at any position."""
+    name: str
+    """"induction" where an induction head brings most of those in this layer, else "answer in layer 2"."""

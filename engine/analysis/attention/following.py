@@ -1,0 +1,184 @@
+"""Following an answer through the stack, in the arrays of one snapshot.
+
+It arises in a layer in which the right symbol gains, by the logit lens (nostalgebraist 2020, interpreting GPT). The lens alone would often
+name a layer that only guesses; so of several such layers it is the one whose parts add most to the symbol's logit by themselves
+(:mod:`engine.training.contributions`), and a head of it brings what it adds. What had been read before at the position that the head reads
+is told by the attention weights alone: in the nearest layer below, by the head that gives another position most, if it gives it half of
+its weight. A head that reads the symbol after an earlier place of its own symbol, marked in a layer below by reading the position before,
+is an induction head (Olsson et al. 2022, In-context Learning and Induction Heads).
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.analysis.attention.asked import Which
+from engine.analysis.attention.path import GAIN, Arrival, Carrier, Path, Reading
+from engine.analysis.attention.path_words import Symbols, marks, words_of
+from engine.runs.events import Snapshot
+
+KINDS: tuple[Which, ...] = ("self", "cross", "encoder")
+ARRIVED = 0.5
+"""The probability after the last layer from which on an answer has arrived: the symbol is likelier than all others together."""
+STANDS_OUT = 0.5
+"""The share of all that heads add in a layer from which on one head stands out; and the weight from which on a position is read in a
+layer below."""
+FAR_MORE = 2.0
+"""The MLP brings the answer where it adds more than so many times as much as the heads of its layer."""
+
+
+@dataclass(frozen=True)
+class Attending:
+    """What each head reads in one kind of attention."""
+
+    read: list[list[list[int]]]
+    """The position that has the largest weight, [layer][head][query]."""
+    weight: list[list[list[float]]]
+    """Its weight."""
+    elsewhere: list[list[tuple[int, int, float]]]
+    """The head that reads another position than its own most, that position, and its weight, [layer][query]."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The first sample of a snapshot, of a model with at least two layers."""
+
+    symbols: Symbols
+    asked: list[bool]
+    """Whether an answer is asked at a position that the patterns have."""
+    right: np.ndarray
+    """The probability of the right symbol, [layer + 1, position]."""
+    whose: list[tuple[Which, int]]
+    """The heads of a layer: those of self-attention, then those of cross-attention."""
+    heads: np.ndarray
+    """What each head adds to the right symbol's logit, [layer, head, position]."""
+    mlp: np.ndarray
+    """What each MLP adds, [layer, position]."""
+    attending: dict[Which, Attending]
+
+
+def paths_of(snapshot: Snapshot, most: int | None = None) -> list[Path | None]:
+    """The path to the answer at each position of the first sample, or at the first ``most``. None where no answer is asked; and everywhere
+    with one layer, without attention, and in a snapshot that was stored before there were contributions."""
+    seen, tokens = seen_in(snapshot), snapshot.samples[0].tokens if snapshot.samples else []
+    return [_path(seen, place) if seen and seen.asked[place] else None for place in range(len(tokens))[:most]]
+
+
+def arrival_of(snapshot: Snapshot) -> Arrival | None:
+    """Where the answers of the first sample arise. None as long as at most half of them arrive, and where there are no paths."""
+    paths = [path for path in paths_of(snapshot) if path is not None]
+    arriving = [path for path in paths if path.arrives]
+    if 2 * len(arriving) <= len(paths):
+        return None
+    layer, _ = Counter(path.layer for path in arriving).most_common(1)[0]
+    here = [path for path in arriving if path.layer == layer]
+    heads = Counter(path.readings[0].part for path in here if path.carrier != "several" and path.readings)
+    induction = 2 * sum(path.induction for path in here) > len(here)
+    return Arrival(
+        layer,
+        heads.most_common(1)[0][0] if heads else "",
+        "induction" if induction else f"answer in layer {layer + 1}",
+    )
+
+
+def seen_in(snapshot: Snapshot) -> Seen | None:
+    """What a path needs of a snapshot; None where it has no path."""
+    contributions, right = dict(snapshot.contributions), snapshot.residual.get("right")
+    if "self" not in contributions or right is None or len(right) < 3 or not snapshot.samples:
+        return None
+    sample, patterns = snapshot.samples[0], dict(snapshot.patterns)
+    kinds = [kind for kind in KINDS if kind in contributions]
+    kept = patterns["self"].shape[-2]  # of a long sequence patterns are cut
+    return Seen(
+        symbols=Symbols(sample.tokens, sample.source),
+        asked=[place < kept and target != "" for place, target in enumerate(sample.targets)],
+        right=right,
+        whose=[(kind, head) for kind in kinds for head in range(contributions[kind].shape[1])],
+        heads=np.concatenate([contributions[kind] for kind in kinds], axis=1),
+        mlp=contributions.get("mlp", np.zeros_like(right[1:])),
+        attending={kind: _attending(patterns[kind], own=kind != "cross") for kind in KINDS if kind in patterns},
+    )
+
+
+def _attending(pattern: np.ndarray, *, own: bool) -> Attending:
+    """``pattern`` [layer, head, query, key]; ``own``: the keys are the positions of the queries."""
+    elsewhere = pattern * (1 - np.eye(*pattern.shape[-2:], dtype=pattern.dtype)) if own else pattern
+    best, key = elsewhere.max(axis=-1), elsewhere.argmax(axis=-1)  # [layer, head, query]
+    head = best.argmax(axis=1)  # [layer, query]
+    chosen = (np.take_along_axis(of, head[:, None], axis=1)[:, 0].tolist() for of in (key, best))
+    others = [list(zip(*rows, strict=True)) for rows in zip(head.tolist(), *chosen, strict=True)]
+    return Attending(pattern.argmax(axis=-1).tolist(), pattern.max(axis=-1).tolist(), others)
+
+
+def answering_layer(right: np.ndarray, heads: np.ndarray, mlp: np.ndarray) -> int:
+    """The layer that brings the answer: of those in which the right symbol gains at least :data:`GAIN`, or of all where there is none, the
+    one whose parts add most to its logit.
+
+    ``right`` [layer + 1], ``heads`` [layer, head] and ``mlp`` [layer].
+    """
+    gains, added = np.diff(right), heads.sum(axis=1) + mlp
+    return int(np.where((gains >= GAIN) | (gains.max() < GAIN), added, -np.inf).argmax())
+
+
+def _path(seen: Seen, position: int) -> Path:
+    right, heads, mlp = (array[..., position] for array in (seen.right, seen.heads, seen.mlp))
+    layer = answering_layer(right, heads, mlp)
+    arrives = bool(right[-1] >= ARRIVED)
+    carrier, readings = _brought(seen, position, layer, heads[layer], float(mlp[layer])) if arrives else ("", ())
+    induction = carrier in ("head", "mlp") and is_induction(readings, seen.symbols)
+    path = Path(
+        position, arrives, layer, float(right[layer]), float(right[layer + 1]), carrier, readings, induction, ()
+    )
+    return replace(path, words=words_of(path, right.tolist(), seen.symbols))
+
+
+def _brought(
+    seen: Seen, position: int, layer: int, heads: np.ndarray, mlp: float
+) -> tuple[Carrier, tuple[Reading, ...]]:
+    """What brings the answer in its layer, and what it reads: ``heads`` [head] and ``mlp`` is what they add."""
+    added, strongest = heads.clip(min=0), int(heads.argmax())
+    total = float(added.sum())
+    if total == 0:
+        return ("mlp", ()) if mlp > 0 else ("several", ())
+    if added[strongest] < STANDS_OUT * total:
+        shares = [place for place in range(len(heads)) if 2 * added[place] >= added[strongest]]
+        return "several", tuple(_reading(seen, position, layer, place) for place in shares)
+    first = _reading(seen, position, layer, strongest)
+    return "mlp" if mlp > FAR_MORE * total else "head", (first, *_below(seen, first))
+
+
+def _reading(seen: Seen, position: int, layer: int, place: int) -> Reading:
+    which, head = seen.whose[place]
+    of = seen.attending[which]
+    return Reading(which, layer, head, position, of.read[layer][head][position], of.weight[layer][head][position])
+
+
+def _below(seen: Seen, reading: Reading) -> Iterator[Reading]:
+    """What had been read at the position that a head reads, layer by layer downwards."""
+    encodes = reading.which in ("cross", "encoder") and "encoder" in seen.attending
+    kinds: Sequence[Which] = ("encoder",) if encodes else [kind for kind in ("self", "cross") if kind in seen.attending]
+    top = len(seen.attending["encoder"].elsewhere) if reading.which == "cross" else reading.layer
+    for layer in reversed(range(top)):
+        options = [
+            Reading(kind, layer, head, reading.read, read, weight)
+            for kind in kinds
+            for head, read, weight in [seen.attending[kind].elsewhere[layer][reading.read]]
+        ]
+        strongest = max(options, key=lambda option: option.weight)
+        if strongest.weight >= STANDS_OUT:
+            yield strongest
+            yield from _below(seen, strongest)
+            return
+
+
+def is_induction(readings: Sequence[Reading], symbols: Symbols) -> bool:
+    """Whether the first of the readings is that of an induction head: of the symbol after an earlier place of its own symbol, which the
+    last of them had marked by reading the position before."""
+    return (
+        len(readings) > 1
+        and readings[0].which == "self"
+        and symbols.follows_its_own(readings[0])
+        and marks(readings[-1])
+    )
