@@ -220,20 +220,6 @@ class LookBeforeTraining(Job[list[Event]], function=".model:before_training", no
     config: RunConfig
 
 
-class OthersRead(TypedDict):
-    """The shares of right answers to held-out sequences beside the one that a run is watched on."""
-
-    sequences: int
-    whole: float
-    left: float
-    """The share without the parts."""
-
-
-class ReadOthers(Job[OthersRead], function=".model:others_read", noun="Reading other sequences"):
-    asked: ModelAsked
-    without: tuple[Part, ...]
-
-
 class ReadOwnSequence(Job[Snapshot], function=".model:own_sequence_read", noun="Reading your sequence"):
     """The snapshot of a model that reads the ``text``, token names separated by spaces; of an empty text, the first held-out sequence,
     which a run is watched on. Step 0 is the untrained model. ``without``: parts that are taken away from the model."""

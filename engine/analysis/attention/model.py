@@ -23,13 +23,13 @@ from engine.analysis.attention.asked import (
     shortest_known,
     tap_name,
 )
-from engine.analysis.attention.jobs import OthersRead, SequenceRead, StepsDone
+from engine.analysis.attention.jobs import SequenceRead, StepsDone
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.without import without_parts
 from engine.analysis.measurements.depth import untrained
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, Positions
-from engine.estimate.layout import metric_names, shapes
+from engine.estimate.layout import shapes
 from engine.foundation.files import adding, note_use
 from engine.model.activations import ActivationCache
 from engine.model.attention import Attention
@@ -52,8 +52,6 @@ MAX_KEPT = 6
 """The number of models that a worker keeps in memory."""
 KEPT_FILES = 64
 """The number of weight files of models trained again that stay on disk."""
-OTHERS = 100
-"""The most sequences on which parts that are taken away are judged, beside the one that is shown."""
 
 
 @lru_cache(maxsize=MAX_KEPT)
@@ -292,25 +290,9 @@ def own_sequence_read(asked: ModelAsked, text: str, without: tuple[Part, ...] = 
     """A snapshot of one sequence, read by the model without these parts: the reader's text, or the first held-out sequence where it is
     empty. Raises ValueError with one sentence where the text is no question of the task."""
     config = asked.config.replace(device="cpu")
-    model = _any_model_of(asked)
+    model = model_of(asked) if config.architecture.attends else baseline_of(asked)
     batch = sample_of(config, SampleAsked(text=text))
     return take_snapshot(config, without_parts(model, without) if without else model, batch, last_step(asked))
-
-
-@torch.no_grad()
-def others_read(asked: ModelAsked, without: tuple[Part, ...]) -> OthersRead:
-    """How well the model reads up to :data:`OTHERS` other held-out sequences, with these parts and without them."""
-    config, model = asked.config.replace(device="cpu"), _any_model_of(asked)
-    batch = held_out(config).rows(slice(1, 1 + OTHERS))
-    name = metric_names(config)[0]
-    whole, left = (
-        accuracies(forward(each, batch).argmax(-1), batch)[name] for each in (model, without_parts(model, without))
-    )
-    return OthersRead(sequences=len(batch.inputs), whole=whole, left=left)
-
-
-def _any_model_of(asked: ModelAsked) -> Transformer | Baseline:
-    return model_of(asked) if asked.config.architecture.attends else baseline_of(asked)
 
 
 @lru_cache(maxsize=MAX_KEPT)

@@ -14,6 +14,7 @@ from engine.runs.log import EventLog
 from pages.parts.boards.live.columns import Column, columns_of, kept_points
 from pages.parts.boards.live.feed import (
     BYTES,
+    PATH,
     cells_of,
     feed,
     few_of,
@@ -213,7 +214,29 @@ def test_the_residual_stream_is_sent_in_plain_numbers_and_the_mean_of_the_heads_
     assert told["means"] == {}
     assert plain_snapshot(look)["residual"] == {}
 
+    assert set(plain_snapshot(look)["paths"]) == {None}
+    assert plain_snapshot(look)["arrival"] is None
+
     large = np.random.default_rng(0).dirichlet(np.ones(200), (2, 4, 200))
     coarse = grids_of(replace(look, patterns={"self": large}))
     assert coarse["patterns"]["self"]["block"] != [1, 1]
     np.testing.assert_allclose(decoded(coarse["means"]["self"]), large[..., :96, :96].mean(1), atol=1 / 255)
+
+
+def test_each_answer_is_sent_with_its_path_and_a_snapshot_with_where_most_arise() -> None:
+    run = ScriptedRun(config=parse({"n_layers": 2, "n_heads": 4, "seq_len": 6}))
+    run.advance(1)
+    look = run.events.of(Snapshot)[0]
+    right, heads = np.tile([[0.1], [0.2], [0.9]], (1, 11)), np.full((2, 4, 11), 0.1)
+    heads[1, 2] = 5.0
+    given = {"residual": {"right": right}, "contributions": {"self": heads, "mlp": np.zeros((2, 11))}}
+    told = plain_snapshot(replace(look, **given))
+    assert told["arrival"] == {"layer": 1, "name": "answer in layer 2"}
+    paths = [path for path in told["paths"] if path]
+    assert [path is not None for path in told["paths"]] == [mark is not None for mark in told["samples"][0]["marks"]]
+    for path in paths:
+        assert (path["arrives"], path["layer"]) == (True, 1)
+        assert (path["readings"][0]["layer"], path["readings"][0]["head"]) == (1, 2)
+        assert {"text": "head 3", "part": "head.1.2"} in path["words"]
+    assert len(json.dumps(paths)) < PATH * len(paths)
+    assert cells_of(replace(look, **given)) >= cells_of(look) + 11 * PATH

@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
+from engine.analysis.attention.following import arrival_of, paths_of
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
 from engine.estimate.recording import interim_size
@@ -27,10 +29,15 @@ SNAPSHOTS = 60
 """The most snapshots in one message."""
 BYTES = 3_000_000
 """The most bytes of the snapshots in one message."""
+SENT = ("patterns", "encoding", "residual", "contributions")
+"""The fields of a snapshot from whose arrays its message is made."""
 DIGITS = 6
 """The bytes of a number of the residual stream."""
+PATH = 700
+"""The bytes of the path of one answer."""
 MEANS = 96
-"""The most positions of which the mean attention of a layer's heads is sent, where the heads themselves are sent in blocks."""
+"""The most positions whose paths are sent, and of which the mean attention of a layer's heads is, where the heads themselves are sent
+in blocks."""
 
 Payload = dict[str, Any]
 
@@ -124,8 +131,25 @@ def plain_snapshot(event: Snapshot) -> dict[str, Any]:
     """A snapshot as plain data: its samples, its texts, and its arrays as grids."""
     parts = ("source", "tokens", "targets", "predictions", "marks")
     samples = [{part: getattr(sample, part) for part in parts} for sample in event.samples]
+    arrays: dict[str, Any] = {name: dict(getattr(event, name).items()) for name in SENT}
+    event = replace(event, **arrays)  # a stored snapshot's are read once
     said = {"step": event.step, "samples": samples, "prompt": event.prompt, "written": event.written}
-    return {**said, "residual": residual_of(event), **grids_of(event)}
+    return {**said, "residual": residual_of(event), **plain_paths(event), **grids_of(event)}
+
+
+def plain_paths(snapshot: Snapshot) -> dict[str, Any]:
+    """``paths``: of the answer at each position of the first sample, as the picture draws and says them, None where it is not known;
+    ``arrival``: where most of them arise."""
+    arrival = arrival_of(snapshot)
+    paths = [
+        path and {
+            "arrives": path.arrives, "layer": path.layer,
+            "readings": [asdict(one) | {"weight": round(one.weight, 3)} for one in path.readings],
+            "words": [asdict(one) for one in path.words],
+        }
+        for path in paths_of(snapshot, MEANS)
+    ]  # fmt: skip
+    return {"paths": paths, "arrival": arrival and {"layer": arrival.layer, "name": arrival.name}}
 
 
 def residual_of(snapshot: Snapshot) -> dict[str, list[list[float | None]]]:
@@ -173,6 +197,8 @@ def cells_of(snapshot: Snapshot) -> int:
     pictures = dict(snapshot.encoding.items())
     patterns = sum(min(array.size, CELLS) for array in snapshot.patterns.values())
     patterns += sum(DIGITS * array.size for array in snapshot.residual.values())
+    if snapshot.contributions and snapshot.samples:
+        patterns += PATH * min(MEANS, len(snapshot.samples[0].tokens))
     return patterns + sum(min(array.size, _room(pictures)) for array in pictures.values())
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from engine.analysis.attention.asked import ModelAsked
-from engine.analysis.attention.jobs import MOST_BYTES, MOST_FLOPS, LookBeforeTraining, ReadOthers, ReadOwnSequence
+from engine.analysis.attention.jobs import MOST_BYTES, MOST_FLOPS, LookBeforeTraining, ReadOwnSequence
 from engine.analysis.attention.parts import parts_named
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
@@ -33,16 +33,14 @@ def untrained_message(config: RunConfig, ask: Ask) -> Payload:
 
 
 def own_message(config: RunConfig, weights: str, text: str, ask: Ask, without: Sequence[str] = ()) -> Payload:
-    """How a model without the named parts reads the text, and how many answers to other sequences are right with them and without. It is
-    the trained model with these weights (a path), or the untrained one where there are none. Raises ValueError with one sentence; JobError
-    is one."""
+    """How a model without the named parts reads the text: the trained one with these weights (a path), or the untrained one where there
+    are none. Raises ValueError with one sentence; JobError is one."""
     if len(text) > MOST_LETTERS:
         raise JobError(f"Your sequence has {len(text):,} characters; allowed are at most {MOST_LETTERS:,}.")
     if sentence := too_large(config):
         raise JobError(sentence)
-    asked, away = ModelAsked(config, weights, None if weights else 0), parts_named(config, without)
-    others = {"others": ask(ReadOthers(asked, away))} if away else {}
-    return {"snapshot": plain_snapshot(ask(ReadOwnSequence(asked, text, away))) | others}
+    asked = ModelAsked(config, weights, None if weights else 0)
+    return {"snapshot": plain_snapshot(ask(ReadOwnSequence(asked, text, parts_named(config, without))))}
 
 
 @lru_cache(maxsize=256)

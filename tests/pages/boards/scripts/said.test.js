@@ -4,10 +4,11 @@ import {
   changeWords,
   madeWithout,
   newLength,
+  toldOf,
   whoseFigures,
 } from "../../../../pages/parts/boards/live/script/stack/said.js"
 
-/** @import { Model, Part, Path, Sample, Snapshot } from "../../../../pages/parts/boards/live/script/types.d.ts" */
+/** @import { Model, Part, Sample, Snapshot } from "../../../../pages/parts/boards/live/script/types.d.ts" */
 
 /** @type {Part} */
 const HEAD = {
@@ -57,46 +58,29 @@ const CUT = { without: ["head.1.0"], typed: "", swaps: [], moved: false }
 test("a part that is taken away is judged by the answers that changed", () => {
   const before = snapshotOf(sampleOf("1 2 3", "1 2 3"))
   assert.equal(
-    changeWords(MODEL, { wish: CUT, before, snapshot: {} }, sampleOf("1 2 3", "1 7 7"))?.sentence,
+    changeWords(MODEL, { wish: CUT, before }, sampleOf("1 2 3", "1 7 7"))?.sentence,
     "Taken away: head 1 of layer 2. 2 of 3 answers changed here (outlined); 3 of 3 right with it.",
   )
   assert.equal(
-    changeWords(MODEL, { wish: CUT, before, snapshot: {} }, sampleOf("1 2 3", "1 2 3"))?.sentence,
+    changeWords(MODEL, { wish: CUT, before }, sampleOf("1 2 3", "1 2 3"))?.sentence,
     "Taken away: head 1 of layer 2. No answer changed here. Other heads do its work.",
   )
 })
 
-/**
- * The path of an answer that a head of layer 2 brings, or several heads together.
- *
- * @param {number | null} head
- * @returns {Path}
- */
-function pathBy(head) {
-  const reading = { which: /** @type {const} */ ("self"), layer: 1, position: 2, read: 0, weight: 1 }
-  const [carrier, readings] = head == null ? [/** @type {const} */ ("several"), []] : [/** @type {const} */ ("head"), [{ ...reading, head }]]
-  return { arrives: true, layer: 1, carrier, readings, words: [] }
-}
-
-test("a head that is taken away is judged on other sequences, too, and the one that takes over is named", () => {
-  const before = { ...snapshotOf(sampleOf("1 2 3", "1 2 3")), paths: [pathBy(0), pathBy(0), null] }
-  const others = { sequences: 100, whole: 0.98, left: 0.61 }
-  const said = (/** @type {(Path | null)[]} */ paths, written = "1 2 3") =>
-    changeWords(MODEL, { wish: CUT, before, snapshot: { others, paths } }, sampleOf("1 2 3", written))?.sentence ?? ""
-  assert.equal(
-    said([pathBy(2), pathBy(2), pathBy(1)]),
-    "Taken away: head 1 of layer 2. No answer changed here. " +
-      "On 100 other sequences 61 % of the answers are right; 98 % with it. Head 3 of layer 2 takes over.",
-  )
-  assert.match(said([pathBy(null), pathBy(null), null]), /Several parts together take over.$/)
-  assert.match(said([pathBy(2), pathBy(2), null], "7 7 3"), /98 % with it.$/, "nobody takes over what is wrong now")
+test("the verdict on a head that is taken away is told as it comes", () => {
+  const words = [{ text: "Without ", part: "" }, { text: "head 1 of layer 2", part: "head.1.0" }]
+  const sample = sampleOf("1 2 3", "1 7 7")
+  const look = { wish: CUT, snapshot: { ...snapshotOf(sample), taken: words }, before: snapshotOf(sampleOf("1 2 3", "1 2 3")) }
+  assert.deepEqual(toldOf(MODEL, look, sample, []), { words, issue: null })
+  const moved = { ...look, wish: { ...CUT, moved: true, swaps: /** @type {[number, number][]} */ ([[0, 1]]) } }
+  assert.match(toldOf(MODEL, moved, sample, []).words[0].text, /have changed places/)
 })
 
 test("a sequence that is shorter than all in training is said to be new to the model", () => {
   const short = sampleOf("1 2", "7 7")
   assert.equal(newLength(MODEL, short), LENGTHS)
   assert.equal(newLength(MODEL, sampleOf("1 2 3", "1 2 3")), "")
-  const said = changeWords(MODEL, { wish: { ...CUT, typed: "1 2" }, before: snapshotOf(short), snapshot: {} }, short)?.sentence
+  const said = changeWords(MODEL, { wish: { ...CUT, typed: "1 2" }, before: snapshotOf(short) }, short)?.sentence
   assert.equal(said, `${LENGTHS} Taken away: head 1 of layer 2. No answer changed here.`)
 })
 

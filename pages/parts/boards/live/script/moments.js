@@ -2,18 +2,16 @@
 // ways back to them.
 
 import { matrixOf } from "./grids.js"
-import { mostFrequent } from "./stack/words.js"
 import { el } from "../../shell/script/dom.js"
 
 /** @import { LiveBoard, Snapshot } from "./types.d.ts" */
 
 // The mean of the largest attention weights from which a head is sharp: each query reads mostly from one key.
 const SHARP = 0.5
-const NOWHERE = -1 // in place of a layer
 
 /**
- * [{step, name}] in the order of the steps: when the accuracy crossed a milestone, when a head first was sharp, when the
- * answers first arrived in the layer in which they arrive now, when it failed.
+ * [{step, name}] in the order of the steps: when the accuracy crossed a milestone, when the answers began to arise in the
+ * layer in which they arise now, or else when a head first was sharp, when it failed.
  *
  * @param {LiveBoard} board
  */
@@ -24,12 +22,12 @@ function momentsOf(board) {
     name,
     step: steps[values.findIndex((value) => value >= level)],
   }))
-  const pattern = { name: "sharp attention", step: firstSharp(board) }
+  const pattern = firstArrival(board) ?? { name: "sharp attention", step: firstSharp(board) }
   const failed = {
     name: "not finite",
     step: board.status.state === "failed" && board.shownStep() >= board.status.step ? board.status.step : null,
   }
-  return [...crossed, pattern, firstArrival(board), failed]
+  return [...crossed, pattern, failed]
     .flatMap(({ name, step }) => (step != null && step <= board.cut ? [{ name, step }] : []))
     .sort((a, b) => a.step - b.step)
 }
@@ -46,29 +44,15 @@ function firstSharp(board) {
 }
 
 /**
- * The step of the first snapshot in which most answers arrive in the layer of the latest one, if not at step 0.
+ * The step of the first snapshot from which on most answers arise in the layer in which they arise now, if not step 0.
  *
  * @param {LiveBoard} board
  */
 function firstArrival(board) {
-  const homes = board.snapshots.filter(({ step }) => step <= board.cut).map(homeOf)
-  const home = homes[homes.length - 1] ?? NOWHERE
-  const first = homes.indexOf(home)
-  return {
-    name: `answers in layer ${home + 1}`,
-    step: home !== NOWHERE && first > 0 ? board.snapshots[first].step : null,
-  }
-}
-
-/**
- * The layer in which most of the answers arrive, if half of them do anywhere.
- *
- * @param {Snapshot} snapshot
- */
-function homeOf(snapshot) {
-  const paths = (snapshot.paths ?? []).filter((path) => path != null)
-  const layers = paths.flatMap(({ arrives, layer }) => arrives ? [layer] : [])
-  return snapshot.home ??= 2 * layers.length < paths.length ? NOWHERE : mostFrequent(layers, NOWHERE)
+  const looks = board.snapshots.filter(({ step }) => step <= board.cut)
+  const last = looks[looks.length - 1]?.arrival
+  const first = looks.findLastIndex(({ arrival }) => arrival?.layer !== last?.layer) + 1
+  return last && first ? { name: last.name, step: looks[first].step } : null
 }
 
 /**

@@ -52,7 +52,6 @@ export interface Words {
 export interface Path {
   arrives: boolean
   layer: number
-  carrier: "head" | "mlp" | "several" | ""
   readings: (Head & { position: number; read: number; weight: number })[]
   words: Words[]
 }
@@ -66,15 +65,15 @@ export interface Snapshot {
   residual?: Record<string, (number | null)[][]>
   /** How the answer at each position arises; null where it is not known. */
   paths?: (Path | null)[]
-  /** The share of right answers to other sequences: of the whole model, and of what is left of it. */
-  others?: { sequences: number; whole: number; left: number }
+  /** Where most answers arise, and what to call that; null as long as at most half of them arrive. */
+  arrival?: { layer: number; name: string } | null
+  /** What becomes of the answers without the one head that is taken away. */
+  taken?: Words[]
   patterns: Partial<Record<Which, Grid>>
   means?: Partial<Record<Which, Grid>>
   encoding: Record<string, Grid>
   /** Whether a head is sharp, once it is known. */
   sharp?: boolean
-  /** The layer in which most answers arrive, once it is known. */
-  home?: number
   /** The weights that were computed for the picture of the model, by what they are of. */
   flowing?: Map<string, import("./stack/weights.js").Weights>
 }

@@ -85,10 +85,20 @@ export function leadingTo(model, seen, chosen) {
  * @returns {Hop[]}
  */
 export function hopsOf(layers, path) {
-  const hops = (path?.readings ?? []).map(({ which, layer, head, position, read, weight }, at, all) => {
-    const next = all[at - 1]
-    const upto = next && next.which === which ? next.layer : layers
-    return { kind: which, layer, head, query: position, key: read, share: 1, weight, upto }
+  const hops = (path?.readings ?? []).map(({ which, layer, head, position, read, weight }, _, all) => {
+    const above = all.find((one) => one.which === which && one.read === position && one.layer > layer)
+    const first = !all.some((one) => one.position === read && one.layer < layer)
+    return {
+      kind: which,
+      layer,
+      head,
+      query: position,
+      key: read,
+      share: 1,
+      weight,
+      upto: above?.layer ?? layers,
+      first,
+    }
   })
   return hops.filter(({ query, key }) => Math.max(query, key) < MOST_POSITIONS)
 }

@@ -61,7 +61,7 @@ function arcText(/** @type {Arc} */ arc, /** @type {Layout} */ layout) {
 }
 
 /**
- * The hops of an answer, each a line of its own: its arc, and the stretch of the stream that carries it on.
+ * The hops of an answer, each a line of its own: its arc, and the stretches of the stream that carry it there and on.
  *
  * @param {Hop[]} hops
  * @param {Layout} layout
@@ -69,11 +69,17 @@ function arcText(/** @type {Arc} */ arc, /** @type {Layout} */ layout) {
  */
 export const hopLines = (hops, layout) =>
   hops.map((hop) => ({
-    d: `${arcText(hop, layout)}V${round(heightOf(layout, hop.upto))}`,
+    d: `${arcText(hop, layout)}V${round(heightOf(layout, hop.upto))}${risen(hop, layout)}`,
     width: 3.4,
     opacity: 0.95,
     name: headName({ which: hop.kind, layer: hop.layer, head: hop.head }),
   }))
+
+/** The stretch from the symbol up to the lowest hop, as the text of a path. */
+const risen = (/** @type {Hop} */ hop, /** @type {Layout} */ layout) => {
+  const { x0, y0 } = endsOf(hop, layout)
+  return hop.first ? `M${round(x0)} ${round(layout.height)}V${round(y0)}` : ""
+}
 
 /**
  * All arcs, by thickness: the stronger, the thicker and darker.

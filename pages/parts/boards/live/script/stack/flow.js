@@ -18,8 +18,8 @@ const MOST_ARCS = 240
  */
 
 /**
- * @typedef {Arc & {head: number, upto: number}} Hop an arc of the path of an answer, along one head; the stream carries on
- *   what it brought up to below the layer `upto`
+ * @typedef {Arc & {head: number, upto: number, first: boolean}} Hop an arc of the path of an answer, along one head; the
+ *   stream carries on what it brought up to below the layer `upto`; the lowest one is the first
  */
 
 /**

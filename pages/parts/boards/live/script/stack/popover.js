@@ -103,6 +103,7 @@ export function partBox(root) {
     if (anchor === at) return hide()
     hide()
     anchor = at
+    box.dataset.name = at.dataset.name ?? "" // it belongs to its part
     words = told
     fill()
     box.hidden = false

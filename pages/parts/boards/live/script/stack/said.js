@@ -4,12 +4,12 @@ import { MOST_POSITIONS } from "./layout.js"
 import { questionOf } from "./looks.js"
 import { headName } from "./seen.js"
 import { plain } from "./sentence.js"
-import { capital, changedAnswers, headInWords, mostFrequent, percent, scoreOf } from "./words.js"
+import { capital, changedAnswers, headInWords, scoreOf } from "./words.js"
 import { appAddress } from "../../../shell/script/dom.js"
 
 /** @import { Answered, Looks, Wish } from "./looks.js" */
 /** @import { BoxWords, Choice } from "./popover.js" */
-/** @import { Act, Grid, Head, Model, Part, PartAt, Path, Sample, Sentence, Snapshot, Words } from "../types.d.ts" */
+/** @import { Act, Grid, Head, Model, Part, PartAt, Sample, Sentence, Snapshot, Words } from "../types.d.ts" */
 
 /**
  * How many answers are right, of which model.
@@ -32,6 +32,8 @@ export function resultOf(snapshot, look, sample) {
  * @param {Words[]} reads what is said of the position
  */
 export function toldOf(model, look, sample, reads) {
+  const taken = look?.wish.moved ? null : look?.snapshot.taken
+  if (taken) return { words: taken, issue: issueOf(model.parts.head) }
   const change = look && changeWords(model, look, sample)
   if (change) return { words: [plain(change.sentence)], issue: change.issue }
   const made = madeWithout(model)
@@ -88,6 +90,7 @@ export function partWords(at, { model, looks, only, grid, place, large, alone, a
       notes.push(headInWords(grid, place * model.heads + head.head))
     }
   }
+  if (part.expects && cutsOf(at, model).some(({ names }) => names.every(looks.away))) notes.push(part.expects)
   if (part.off) notes.push("This model was made without it.")
   if (part.fault) notes.push("In this model it is broken.")
   const { trains } = part
@@ -174,12 +177,12 @@ function movedPlaces(model, { swaps }, sample) {
  * changed.
  *
  * @param {Model} model
- * @param {Pick<Answered, "wish" | "before"> & {snapshot: Pick<Snapshot, "others" | "paths">}} look
+ * @param {Pick<Answered, "wish" | "before">} look
  * @param {Sample} sample
  * @returns {Sentence | null}
  */
 export function changeWords(model, look, sample) {
-  const { wish, before, snapshot: { others, paths } } = look
+  const { wish, before } = look
   const away = wish.without.map((name) => partNamed(name, model))
   const gone = away.length ? `Taken away: ${away.map(({ words }) => words).join(", ")}.` : ""
   const found = changesOf(model, look, sample)
@@ -201,35 +204,10 @@ export function changeWords(model, look, sample) {
   const latest = away[away.length - 1]
   if (!latest) return null
   const { part } = latest
-  const them = away.length > 1 ? "them" : "it"
-  const score = before && some ? `; ${scoreOf(before.samples[0])} with ${them}` : ""
+  const score = before && some ? `; ${scoreOf(before.samples[0])} with ${away.length > 1 ? "them" : "it"}` : ""
   const shorter = newLength(model, sample)
-  const elsewhere = others &&
-    `On ${others.sequences} other sequences ${percent(others.left)} of the answers are right; ${
-      percent(others.whole)
-    } with ${them}.`
-  const heir = away.length === 1 && before?.paths && paths ? heirOf(wish.without[0], before.paths, paths, sample) : ""
-  const takes = heir &&
-    (heir === SEVERAL ? `${SEVERAL} take over.` : `${capital(partNamed(heir, model).words)} takes over.`)
-  const why = !shorter && (takes || (some ? part.expects : part.spare || part.expects))
-  const parts = [shorter, gone, verdict && `${capital(verdict)}${score}.`, elsewhere, why]
+  const parts = [shorter, gone, verdict && `${capital(verdict)}${score}.`, !some && !shorter && part.spare]
   return { sentence: inOne(parts), issue: issueOf(part) }
-}
-
-const SEVERAL = "Several parts together"
-
-/**
- * The head that brings most of the answers that another one brought and that are right without it, too.
- *
- * @param {string} name of the head that is taken away
- * @param {(Path | null)[]} before the paths with it
- * @param {(Path | null)[]} after
- * @param {Sample} sample that is read without it
- */
-function heirOf(name, before, after, { marks }) {
-  const broughtBy = (/** @type {Path | null} */ path) => path?.carrier === "head" ? headName(path.readings[0]) : SEVERAL
-  const kept = marks.flatMap((mark, at) => mark && before[at] && broughtBy(before[at]) === name ? [after[at]] : [])
-  return mostFrequent(kept.map(broughtBy), "")
 }
 
 const inOne = (/** @type {(string | false | null | undefined)[]} */ sentences) => sentences.filter(Boolean).join(" ")

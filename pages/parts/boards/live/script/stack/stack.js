@@ -221,15 +221,13 @@ export function stackPanel(board, title) {
     const { sentence: reads, read } = readingIn({ model, seen, sample }, chosen)
     symbols.mark(chosen, path ? flow.hops.map(readBy) : read ? [read] : [])
     const said = toldOf(model, now.look, sample, path?.words ?? [plain(reads)])
-    sentence.say(resultOf(now.snapshot, now.look, sample), { ...said, act: actOf(now, path) })
+    sentence.say(resultOf(now.snapshot, now.look, sample), { ...said, act: actOf(now.look, path) })
   }
-  /** What takes the head away that brings the answer, or puts back what is away. */
-  const actOf = (/** @type {DrawnPicture} */ { look }, /** @type {Path | null} */ path) => {
-    const away = look?.wish.without ?? []
-    if (away.length) return { label: away.length > 1 ? "Put them back" : "Put it back", does: () => looks.turn(away) }
-    const [head] = path?.readings ?? []
-    if (!head || looks.whyNot() || looks.away(headName(head))) return null
-    return { label: "Take this head away", does: () => looks.turn([headName(head)]) }
+  /** What takes the head away that brings the answer, where nothing is away yet. */
+  const actOf = (/** @type {Answered | null} */ look, /** @type {Path | null} */ path) => {
+    const name = path?.readings.length ? headName(path.readings[0]) : ""
+    if (!name || look?.wish.without.length || looks.away(name) || looks.whyNot()) return null
+    return { label: "Take this head away", does: () => looks.turn([name]) }
   }
 
   /** @type {[number, number] | null} */

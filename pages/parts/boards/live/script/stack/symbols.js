@@ -170,19 +170,13 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     focus.refresh()
   }
   const mark = (/** @type {At | null} */ chosen, /** @type {At[]} */ read) => {
-    for (const [name, all] of Object.entries({ pointed: chosen ? [chosen] : [], read })) {
-      const nodes = all.map(cell)
-      root.querySelectorAll(`.${name}`).forEach((other) =>
-        nodes.includes(/** @type {HTMLElement} */ (other)) || other.classList.remove(name)
-      )
-      nodes.forEach((node) => node?.classList.add(name))
+    for (const node of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[data-reads], [data-source]"))) {
+      const isAt = (/** @type {At | null} */ at) => at != null && node.dataset[at.kind] === `${at.place}`
+      const selected = isAt(chosen)
+      node.classList.toggle("pointed", selected)
+      node.classList.toggle("read", read.some(isAt))
+      if (selected !== (node.ariaSelected === "true")) node.ariaSelected = `${selected}`
     }
-    const node = chosen && cell(chosen)
-    if (!node) return
-    root
-      .querySelectorAll("[aria-selected=true]")
-      .forEach((other) => other !== node && other.setAttribute("aria-selected", "false"))
-    node.setAttribute("aria-selected", "true")
   }
   return { root, draw, mark }
 }

@@ -69,8 +69,8 @@ export function headInWords(grid, place) {
   }
   const share = (/** @type {(key: number, query: number) => boolean} */ test) =>
     keys.filter((key, query) => test(key, query)).length / keys.length
-  const back = mostFrequent(keys.map((key, query) => query - key), 0)
-  const sum = mostFrequent(keys.map((key, query) => query + key), 0)
+  const back = mostFrequent(keys.map((key, query) => query - key))
+  const sum = mostFrequent(keys.map((key, query) => query + key))
   const last = grid.shape[2] - 1
   const mirrored = sum - last >= 0 && sum - last < grid.shape[3]
     ? ` (the last position reads ${placeInWords(sum - last, grid.shape[3], "position")})`
@@ -86,8 +86,8 @@ export function headInWords(grid, place) {
         : `reads the one ${counted(-back)} after it`,
     ],
     [
-      share((key) => key === mostFrequent(keys, 0)),
-      `reads ${placeInWords(mostFrequent(keys, 0), grid.shape[3], "position")}`,
+      share((key) => key === mostFrequent(keys)),
+      `reads ${placeInWords(mostFrequent(keys), grid.shape[3], "position")}`,
     ],
     [share((key, query) => query + key === sum), `reads its mirror image${mirrored}`],
   ]
@@ -100,17 +100,15 @@ export function headInWords(grid, place) {
 const counted = (/** @type {number} */ distance) => (distance === 1 ? "one place" : `${distance} places`)
 
 /**
- * The value that is there most often; `none` where there are no values.
+ * The number that is there most often; 0 where there is none.
  *
- * @template {number | string} Value
- * @param {Value[]} values
- * @param {Value} none
+ * @param {number[]} values
  */
-export function mostFrequent(values, none) {
-  /** @type {Map<Value, number>} */
+function mostFrequent(values) {
+  /** @type {Map<number, number>} */
   const times = new Map()
   values.forEach((value) => times.set(value, (times.get(value) ?? 0) + 1))
-  return [...times].sort((a, b) => b[1] - a[1])[0]?.[0] ?? none
+  return [...times].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0
 }
 
 /**
