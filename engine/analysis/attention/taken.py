@@ -1,0 +1,119 @@
+"""A head taken away from a trained model: how many right answers become wrong, in one sequence and in others, and whether another head
+takes over.
+
+Its output is set to zero (:mod:`engine.analysis.attention.without`). Another head takes over where more answers are lost without both than
+without the one and without the other together: self-repair (McGrath et al. 2023, The Hydra Effect), the backup heads of Wang et al. 2022,
+Interpretability in the Wild.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.analysis.attention.asked import ModelAsked, SampleAsked
+from engine.analysis.attention.jobs import Fallen, HeadTaken
+from engine.analysis.attention.model import held_out, last_step, model_of, sample_of
+from engine.analysis.attention.parts import Part, parts_of
+from engine.analysis.attention.path import Words
+from engine.analysis.attention.without import without_parts
+from engine.foundation.formatting import counted
+from engine.model.transformer import Transformer
+from engine.training.data import Batch
+from engine.training.evaluation import forward, loss_of
+from engine.training.snapshot import take_snapshot
+
+OTHERS = 100
+"""The number of other held-out sequences."""
+HARDLY = 0.05
+"""The share of the right answers up to which a head is hardly needed."""
+TAKES_OVER = 0.1
+"""The share of the right answers that are lost without both heads, beyond those without the one and without the other, from which on
+another head takes over."""
+
+
+def head_taken(asked: ModelAsked, text: str, head: Part) -> HeadTaken:
+    """The answer to :class:`engine.analysis.attention.jobs.TakeHeadAway`. Raises ValueError with one sentence where the text is no
+    question of the task."""
+    config, model = asked.config.replace(device="cpu"), model_of(asked)
+    here, others = sample_of(config, SampleAsked(text=text)), held_out(config).rows(slice(1, 1 + OTHERS))
+    without = without_parts(model, [head])
+    follows = strongest_head(without, here, last_step(asked), but=head)
+    both = [head] if follows is None else [head, follows]
+    models = {
+        "whole": model,
+        "without": without,
+        "without_next": without_parts(model, both[1:]),
+        "without_both": without_parts(model, both),
+    }
+    read_here = {name: logits_of(one, here) for name, one in models.items()}
+    read_others = {name: logits_of(one, others) for name, one in models.items()}
+    counts = (fallen(read_here, here), fallen(read_others, others))
+    return {
+        "words": list(verdict(head, follows, *counts)),
+        "next": "" if follows is None else follows.name,
+        "here": counts[0],
+        "others": counts[1],
+        "loss": {name: loss_of(logits, others.targets).item() for name, logits in read_others.items()},
+    }
+
+
+def strongest_head(model: Transformer, batch: Batch, step: int, *, but: Part) -> Part | None:
+    """The head that adds most to the right symbols of the first sequence by itself; None where there is no head but one."""
+    contributions = take_snapshot(model.config, model, batch, step).contributions
+    added = {
+        part: float(np.nansum(contributions[part.which][part.layer, part.head]))
+        for part in parts_of(model.config).values()
+        if part.kind == "head" and part.which in contributions and part != but
+    }
+    return max(added, key=lambda part: added[part], default=None)
+
+
+@torch.no_grad()
+def logits_of(model: Transformer, batch: Batch) -> Tensor:
+    return forward(model, batch).float()
+
+
+def fallen(read: Mapping[str, Tensor], batch: Batch) -> Fallen:
+    """The right answers that are lost, from the logits of the models: in the part of the sequences that the task's first metric counts."""
+    region = next(iter(batch.regions.values()))
+    right = {name: (logits.argmax(-1) == batch.targets)[:, region] for name, logits in read.items()}
+    lost = {name: int((right["whole"] & ~still).sum()) for name, still in right.items()}
+    return {
+        "sequences": len(batch.inputs),
+        "right": int(right["whole"].sum()),
+        "without": lost["without"],
+        "without_next": lost["without_next"],
+        "without_both": lost["without_both"],
+    }
+
+
+def verdict(head: Part, follows: Part | None, here: Fallen, others: Fallen) -> Iterator[Words]:
+    """What becomes of the answers, and whether the next head takes over, in words."""
+    if not others["right"]:
+        yield Words("The model has no right answer that could be lost.")
+        return
+    yield from (Words("Without "), named(head))
+    yield Words(
+        f", {here['without']} of {counted(here['right'], 'right answer')} here become wrong, and {others['without']:,} of "
+    )
+    yield Words(f"{others['right']:,} in {counted(others['sequences'], 'other sequence')}.")
+    needed = others["without"] > HARDLY * others["right"]
+    beyond = others["without_both"] - others["without"] - others["without_next"]
+    takes_over = beyond >= TAKES_OVER * others["right"]
+    if not needed and not takes_over:
+        yield Words(" The model hardly needs it.")
+    elif follows is not None:
+        does = "takes over" if not needed else "takes over a part of its work" if takes_over else "does not take over"
+        yield from (
+            Words(" "),
+            named(follows, capital=True),
+            Words(f", which then adds most, {does}: without it alone, "),
+        )
+        yield Words(f"{others['without_next']:,} become wrong, without both {others['without_both']:,}.")
+
+
+def named(head: Part, *, capital: bool = False) -> Words:
+    side = {"self": "", "encoder": " of the encoder", "cross": " (cross-attention)"}[head.which]
+    return Words(f"{'Head' if capital else 'head'} {head.head + 1} of layer {head.layer + 1}{side}", head.name)

@@ -1,0 +1,99 @@
+"""A head taken away: the answers that are lost, here and elsewhere, and whether another head takes over."""
+
+import numpy as np
+import pytest
+import torch
+
+from engine.analysis.attention.asked import HeadIndex, ModelAsked
+from engine.analysis.attention.changes import heads_off
+from engine.analysis.attention.jobs import Fallen, HeadTaken, TakeHeadAway
+from engine.analysis.attention.model import held_out, model_of
+from engine.analysis.attention.parts import Part
+from engine.analysis.attention.path import Words
+from engine.analysis.attention.taken import verdict
+from engine.config.run_config import RunConfig, parse
+from engine.tasks.base.data import IGNORE
+from engine.training.evaluation import forward, loss_of
+
+HEAD, NEXT = Part("head", "self", 1, 0), Part("head", "self", 1, 2)
+SHORT = {"n_layers": 2, "n_heads": 4, "seq_len": 6}
+
+
+def answers(config: RunConfig, off: list[Part], rows: slice) -> tuple[np.ndarray, float]:
+    """Which answers are right with some heads' outputs multiplied by zero, [sequence, asked], and the loss."""
+    model, batch = model_of(ModelAsked(config, step=0)), held_out(config).rows(rows)
+    region = next(iter(batch.regions.values()))
+    with heads_off(model, [HeadIndex(part.which, part.layer, part.head) for part in off]), torch.no_grad():
+        logits = forward(model, batch)
+    assert (batch.targets[:, region] != IGNORE).all()
+    return (logits.argmax(-1) == batch.targets)[:, region].numpy(), loss_of(logits, batch.targets).item()
+
+
+@pytest.mark.parametrize("family", ["decoder", "encoder_decoder"])
+def test_the_answers_lost_are_those_that_switching_the_heads_off_loses(family: str) -> None:
+    config = parse({**SHORT, "family": family, "task": "reverse", "vocab_size": 3})
+    taken: HeadTaken = TakeHeadAway(ModelAsked(config, step=0), "", HEAD).do()
+    which, layer, head = taken["next"].replace("head.", "self.", 1).replace("self.c", "cross.").split(".")
+    follows = Part("head", "cross" if which == "cross" else "self", int(layer), int(head))
+    assert follows not in (HEAD, None)
+    for rows, found in ((slice(1), taken["here"]), (slice(1, 101), taken["others"])):
+        whole, whole_loss = answers(config, [], rows)
+        assert (found["sequences"], found["right"]) == (len(whole), whole.sum())
+        for name, off in (("without", [HEAD]), ("without_next", [follows]), ("without_both", [HEAD, follows])):
+            right, loss = answers(config, off, rows)
+            assert found[name] == (whole & ~right).sum()  # type: ignore[literal-required]
+            if rows.start:
+                assert taken["loss"][name] == pytest.approx(loss, rel=1e-4)
+                assert taken["loss"]["whole"] == pytest.approx(whole_loss, rel=1e-4)
+    assert 0 < taken["others"]["without"] < taken["others"]["right"], "the example tells something"
+
+
+def test_it_reads_a_sequence_of_the_readers_own_and_says_what_is_wrong_with_it() -> None:
+    asked = ModelAsked(parse({**SHORT, "task": "reverse", "vocab_size": 3}), step=0)
+    assert TakeHeadAway(asked, "0 1 2 0 1 2", HEAD).do()["here"]["sequences"] == 1
+    with pytest.raises(ValueError, match="Your token “7” is not known"):
+        TakeHeadAway(asked, "7 1 2 0 1 2", HEAD).do()
+
+
+def test_a_model_with_one_head_has_no_other_that_could_take_over() -> None:
+    asked = ModelAsked(parse({"task": "reverse", "n_layers": 1, "n_heads": 1}), step=0)
+    taken = TakeHeadAway(asked, "", Part("head")).do()
+    assert taken["next"] == ""
+    assert taken["others"]["without"] == taken["others"]["without_both"]
+    assert taken["others"]["without_next"] == 0
+
+
+def said(here: Fallen, others: Fallen, follows: Part | None = NEXT) -> str:
+    return "".join(piece.text for piece in verdict(HEAD, follows, here, others))
+
+
+def lost(right: int, without: int, by_next: int, both: int, sequences: int = 100) -> Fallen:
+    return {"sequences": sequences, "right": right, "without": without, "without_next": by_next, "without_both": both}
+
+
+@pytest.mark.parametrize(
+    ("others", "ends"),
+    [
+        (lost(2000, 900, 300, 1250), "does not take over: without it alone, 300 become wrong, without both 1,250."),
+        (lost(2000, 900, 300, 1400), "takes over a part of its work: without it alone, 300 become wrong, without both 1,400."),
+        (lost(2000, 50, 60, 1400), "takes over: without it alone, 60 become wrong, without both 1,400."),
+        (lost(2000, 50, 900, 1000), ""),
+    ],
+)  # fmt: skip
+def test_the_verdict_says_how_many_answers_are_lost_and_who_takes_over(others: Fallen, ends: str) -> None:
+    begins = f"Without head 1 of layer 2, 5 of 6 right answers here become wrong, and {others['without']} of 2,000 in 100 other sequences. "
+    assert said(lost(6, 5, 0, 5, 1), others) == begins + (
+        f"Head 3 of layer 2, which then adds most, {ends}" if ends else "The model hardly needs it."
+    )
+
+
+def test_the_verdict_without_another_head_or_without_right_answers() -> None:
+    alone = said(lost(6, 5, 0, 5, 1), lost(2000, 900, 0, 900), None)
+    assert (
+        alone
+        == "Without head 1 of layer 2, 5 of 6 right answers here become wrong, and 900 of 2,000 in 100 other sequences."
+    )
+    assert said(lost(0, 0, 0, 0, 1), lost(0, 0, 0, 0)) == "The model has no right answer that could be lost."
+    named = list(verdict(Part("head", "cross", 0, 1), NEXT, lost(6, 5, 0, 5, 1), lost(2000, 900, 300, 1250)))
+    assert Words("head 2 of layer 1 (cross-attention)", "head.c0.1") in named
+    assert Words("Head 3 of layer 2", "head.1.2") in named
