@@ -18,8 +18,10 @@ from tests.browser.conftest import (
     fits_the_width,
     saved,
 )
+from tests.browser.test_axe import violations
 
 SIZES = {"projector": PROJECTOR, "phone": PHONE}
+HOPS = "lab?task=hops&vocab_size=4&seq_len=16&n_layers=4&n_heads=2&pos_encoding=rope&learning_rate=0.006&steps=300"
 LARGE = "lab?n_layers=8&n_heads=8&d_model=64&seq_len=24"
 SMALL = "lab?n_layers=2&n_heads=2&seq_len=6"
 WITHIN = """([panel, selector]) => {
@@ -67,6 +69,12 @@ def lines(page: Any, name: str) -> str:
         .locator(f".{name}, .{name} path")
         .evaluate_all("(all) => all.map((one) => one.getAttribute('d') ?? '')")
     )
+
+
+def judged(page: Any) -> list[bool]:
+    """Whether each answer is right."""
+    cells = stack(page).locator("[data-writes].right, [data-writes].wrong")
+    return cells.evaluate_all("(all) => all.map((one) => one.classList.contains('right'))")
 
 
 def told(page: Any) -> str:
@@ -196,14 +204,14 @@ def test_a_part_taken_away_is_judged_on_the_sequence_that_is_read(open_page: Ope
     panel, head = stack(page), '.tile[data-layer="1"][data-head="0"]'
     typed(page, "1 2 3")
     panel.get_by_text("yours: ").wait_for()
-    whole = texts(page, "writes")
+    whole, right = texts(page, "writes"), judged(page)
     taken_away(page, head)
     panel.locator(f"{head}.cut").wait_for()
-    panel.get_by_text("Taken away: head 1 of layer 2.").wait_for()
+    panel.get_by_text("Without head 1 of layer 2, ").wait_for()
     changed = [at for at, answer in enumerate(texts(page, "writes")) if answer != whole[at]]
     assert outlined(page) == changed
-    verdict = f"{len(changed)} of 3 answers changed here (outlined)" if changed else "No answer changed here."
-    panel.get_by_text(verdict).wait_for()
+    lost = sum(before and not after for before, after in zip(right, judged(page), strict=True))
+    panel.get_by_text(re.compile(f"{lost} of {sum(right)} right answers? here become wrong")).wait_for()
     panel.get_by_text("The model is trained on 6 tokens; shorter sequences are new to it.").wait_for()
     after = told(page)
 
@@ -249,6 +257,52 @@ def test_clicks_on_parts_while_the_page_draws_are_each_done_once(open_page: Open
     expect(page.locator(".st-key-lab-opened").get_by_text("Task")).to_have_count(1)
     page.locator(".board .badge").get_by_text("Finished").wait_for()
     expect(page.locator(".st-key-lab-shelf button")).to_have_count(1)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_taken_away(
+    open_page: Open, size: str
+) -> None:
+    page = arrived(open_page, HOPS, size)
+    trained(page)
+    panel = stack(page)
+    word = panel.locator('.attends .named[data-name^="head."]').first
+    word.wait_for()
+    name = word.get_attribute("data-name")
+    layer, head = map(int, name.split(".")[1:])
+    assert f"layer {layer + 1}" in told(page)
+    assert str(head + 1) in word.inner_text()
+    tile, hop = panel.locator(f'.tile[data-name="{name}"]'), panel.locator(f'.hops path[data-name="{name}"]').first
+    lit = re.compile(r"\blit\b")
+    expect(panel.locator(".arcs path").first).to_have_css("opacity", "0.1")
+    expect(hop).to_have_css("opacity", "1")
+    expect(panel.locator(f'.layer-row.arrives[data-layer="{layer}"]')).to_have_count(1)
+    fits_the_width(page)
+
+    for act, target, lights in (
+        ("hover", word, tile),
+        ("hover", tile, word),
+        ("focus", word, hop),
+        ("focus", tile, word),
+    ):
+        expect(lights).not_to_have_class(lit)
+        getattr(target, act)()
+        expect(lights).to_have_class(lit)
+        page.mouse.move(0, 0)
+        target.evaluate("(node) => node.blur()")
+        expect(panel.locator(".lit")).to_have_count(0)
+
+    panel.get_by_role("button", name="Take this head away").click()
+    panel.locator(f'.tile.cut[data-name="{name}"]').wait_for()
+    verdict = (
+        rf"Without head {head + 1} of layer {layer + 1}, \d+ of \d+ right answers? here .* in 100 other sequences\."
+    )
+    panel.get_by_text(re.compile(verdict)).wait_for()
+    expect(panel.get_by_role("button", name="Take this head away")).to_have_count(0)
+    panel.get_by_role("button", name="Put all back").click()
+    expect(panel.locator(".cut")).to_have_count(0)
+    word.wait_for()
+    assert violations(page) == []
 
 
 def test_its_help_explains_the_picture(open_page: Open) -> None:

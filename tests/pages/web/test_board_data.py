@@ -164,6 +164,9 @@ def test_a_model_is_read_without_each_part_that_is_named(get: Get, asked: list[J
     assert less["patterns"]["self"]["shape"][0] == 1
     assert [part.name for part in vars(asked[-1])["without"]] == ["mlp.0", "layer.1"]
     assert all(0 < right < 1 for right in whole["residual"]["right"][-1])
+    assert "taken" not in less
+    head = get(f"/own?{settings}&without=head.1.0")["snapshot"]
+    assert {"text": "head 1 of layer 2", "part": "head.1.0"} in head["taken"]
 
 
 @pytest.mark.parametrize(

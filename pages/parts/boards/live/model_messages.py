@@ -2,11 +2,12 @@
 also one that a reader typed, with all of its parts or without some."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
 from engine.analysis.attention.asked import ModelAsked
-from engine.analysis.attention.jobs import MOST_BYTES, MOST_FLOPS, LookBeforeTraining, ReadOwnSequence
+from engine.analysis.attention.jobs import MOST_BYTES, MOST_FLOPS, LookBeforeTraining, ReadOwnSequence, TakeHeadAway
 from engine.analysis.attention.parts import parts_named
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
@@ -33,14 +34,17 @@ def untrained_message(config: RunConfig, ask: Ask) -> Payload:
 
 
 def own_message(config: RunConfig, weights: str, text: str, ask: Ask, without: Sequence[str] = ()) -> Payload:
-    """How a model without the named parts reads the text: the trained one with these weights (a path), or the untrained one where there
-    are none. Raises ValueError with one sentence; JobError is one."""
+    """How a model without the named parts reads the text, and of a single head the verdict on it: the trained model with these weights (a
+    path), or the untrained one where there are none. Raises ValueError with one sentence; JobError is one."""
     if len(text) > MOST_LETTERS:
         raise JobError(f"Your sequence has {len(text):,} characters; allowed are at most {MOST_LETTERS:,}.")
     if sentence := too_large(config):
         raise JobError(sentence)
-    asked = ModelAsked(config, weights, None if weights else 0)
-    return {"snapshot": plain_snapshot(ask(ReadOwnSequence(asked, text, parts_named(config, without))))}
+    asked, parts = ModelAsked(config, weights, None if weights else 0), parts_named(config, without)
+    snapshot = plain_snapshot(ask(ReadOwnSequence(asked, text, parts)))
+    if [part.kind for part in parts] == ["head"]:
+        snapshot["taken"] = [asdict(one) for one in ask(TakeHeadAway(asked, text, parts[0]))["words"]]
+    return {"snapshot": snapshot}
 
 
 @lru_cache(maxsize=256)

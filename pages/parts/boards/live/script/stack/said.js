@@ -33,18 +33,18 @@ export function resultOf(snapshot, look, sample) {
  */
 export function toldOf(model, look, sample, reads) {
   const taken = look?.wish.moved ? null : look?.snapshot.taken
-  if (taken) return { words: taken, issue: issueOf(model.parts.head) }
+  const shorter = newLength(model, sample)
+  if (taken) return { words: [plain(`${shorter} `), ...taken], issue: issueOf(model.parts.head) }
   const change = look && changeWords(model, look, sample)
   if (change) return { words: [plain(change.sentence)], issue: change.issue }
   const made = madeWithout(model)
   const count = sample.tokens.length
-  const before = inOne([newLength(model, sample), made?.sentence, " "])
+  const before = inOne([shorter, made?.sentence])
   const after = inOne([
-    " ",
     model.changed && "The settings have changed since: Train shows their model.",
     count > MOST_POSITIONS && `The first ${MOST_POSITIONS} of ${count} positions are drawn.`,
   ])
-  return { words: [plain(before), ...reads, plain(after)], issue: made?.issue ?? null }
+  return { words: [plain(`${before} `), ...reads, plain(` ${after}`)], issue: made?.issue ?? null }
 }
 
 const SIDES = { "": "in the decoder", e: "in the encoder" }
