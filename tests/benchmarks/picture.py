@@ -27,7 +27,7 @@ PAGE = Path(__file__).with_suffix(".html").read_text("utf-8")
 
 
 def looks(config: RunConfig) -> list[dict[str, Any]]:
-    """Snapshots of a model whose attention changes from one to the next."""
+    """Snapshots of a model whose attention, and whose paths of answers, change from one to the next."""
     random = np.random.default_rng(0)
     own = 2 * config.seq_len - 1 if config.family == "decoder" else config.seq_len
     shape = (config.n_layers, config.n_heads, own)
@@ -42,9 +42,10 @@ def looks(config: RunConfig) -> list[dict[str, Any]]:
         written = [str(n) for n in random.integers(0, 10, own)]
         sample = Sample([str(n % 10) for n in range(own)], [str(n % 10) for n in range(own)], written, source)
         residual = {name: random.uniform(0.1, 1.0, (config.n_layers + 1, own)) for name in ("norm", "right", "encoder")}
-        plain.append(
-            plain_snapshot(Snapshot(step, {kind: attention() for kind in kinds}, {}, [sample], residual=residual))
-        )
+        added = {kind: random.normal(size=shape) for kind in kinds if kind != "encoder"}
+        added["mlp"] = random.normal(size=(config.n_layers, own))
+        patterns = {kind: attention() for kind in kinds}
+        plain.append(plain_snapshot(Snapshot(step, patterns, {}, [sample], residual=residual, contributions=added)))
     return plain
 
 

@@ -149,7 +149,7 @@ def plain_paths(snapshot: Snapshot) -> dict[str, Any]:
         }
         for path in paths_of(snapshot, MEANS)
     ]  # fmt: skip
-    return {"paths": paths, "arrival": arrival and {"layer": arrival.layer, "name": arrival.name}}
+    return {"paths": paths, "arrival": arrival and arrival.name}
 
 
 def residual_of(snapshot: Snapshot) -> dict[str, list[list[float | None]]]:

@@ -10,8 +10,8 @@ import { el } from "../../shell/script/dom.js"
 const SHARP = 0.5
 
 /**
- * [{step, name}] in the order of the steps: when the accuracy crossed a milestone, when the answers began to arise in the
- * layer in which they arise now, or else when a head first was sharp, when it failed.
+ * [{step, name}] in the order of the steps: when the accuracy crossed a milestone, when the answers first arose as they do
+ * now, or else when a head first was sharp, when it failed.
  *
  * @param {LiveBoard} board
  */
@@ -44,15 +44,15 @@ function firstSharp(board) {
 }
 
 /**
- * The step of the first snapshot from which on most answers arise in the layer in which they arise now, if not step 0.
+ * The step of the first snapshot whose answers arise as they do now, if not step 0.
  *
  * @param {LiveBoard} board
  */
 function firstArrival(board) {
   const looks = board.snapshots.filter(({ step }) => step <= board.cut)
   const last = looks[looks.length - 1]?.arrival
-  const first = looks.findLastIndex(({ arrival }) => arrival?.layer !== last?.layer) + 1
-  return last && first ? { name: last.name, step: looks[first].step } : null
+  const first = looks.findIndex(({ arrival }) => arrival === last)
+  return last && first > 0 ? { name: last, step: looks[first].step } : null
 }
 
 /**

@@ -65,8 +65,8 @@ export interface Snapshot {
   residual?: Record<string, (number | null)[][]>
   /** How the answer at each position arises; null where it is not known. */
   paths?: (Path | null)[]
-  /** Where most answers arise, and what to call that; null as long as at most half of them arrive. */
-  arrival?: { layer: number; name: string } | null
+  /** What to call it where most answers arise; null as long as at most half of them arrive. */
+  arrival?: string | null
   /** What becomes of the answers without the one head that is taken away. */
   taken?: Words[]
   patterns: Partial<Record<Which, Grid>>

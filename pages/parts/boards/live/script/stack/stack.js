@@ -149,6 +149,7 @@ export function stackPanel(board, title) {
     const question = sample ? questionOf(model, sample) : null
     drawn = { model, snapshot, sample, seen, look, layout, question, arcs: [], streams: [], hops: [] }
     panel.root.classList.toggle("slim", width < SLIM)
+    panel.root.classList.toggle("deep", model.layers > 2)
     panel.wait.hidden = Boolean(sample)
     symbols.root.hidden = !sample
     if (sample && question) {
