@@ -47,8 +47,16 @@ THREE_CLICKS = """(panel) => {
 """JavaScript: clicks that come before the page has drawn what the first of them asks for."""
 
 
-def arrived(open_page: Open, path: str, size: str = "projector") -> Any:
-    page = open_page(path, "", SIZES[size])
+MIDDLE = """(line) => {
+  const { x, y } = line.getPointAtLength(line.getTotalLength() / 2)
+  const box = line.ownerSVGElement.getBoundingClientRect()
+  return [box.x + x, box.y + y]
+}"""
+"""JavaScript: the middle of a line of the picture, in the window."""
+
+
+def arrived(open_page: Open, path: str, size: str = "projector", **context: Any) -> Any:
+    page = open_page(path, "", SIZES[size], **context)
     stack(page).locator("[data-writes].right, [data-writes].wrong").first.wait_for()
     stack(page).locator(".layer-row").first.wait_for()
     return page
@@ -263,7 +271,7 @@ def test_clicks_on_parts_while_the_page_draws_are_each_done_once(open_page: Open
 def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_taken_away(
     open_page: Open, size: str
 ) -> None:
-    page = arrived(open_page, HOPS, size)
+    page = arrived(open_page, HOPS, size, has_touch=True)
     trained(page)
     panel = stack(page)
     word = panel.locator('.attends .named[data-name^="head."]').first
@@ -291,6 +299,12 @@ def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_
         page.mouse.move(0, 0)
         target.evaluate("(node) => node.blur()")
         expect(panel.locator(".lit")).to_have_count(0)
+    page.mouse.move(*hop.evaluate(MIDDLE))
+    expect(word).to_have_class(lit)
+    tile.tap()
+    panel.get_by_role("dialog", name=f"Head {head + 1} of layer {layer + 1}").wait_for()
+    expect(word).to_have_class(lit)
+    page.keyboard.press("Escape")
 
     panel.get_by_role("button", name="Take this head away").click()
     panel.locator(f'.tile.cut[data-name="{name}"]').wait_for()
