@@ -149,7 +149,7 @@ export function stackPanel(board, title) {
     const question = sample ? questionOf(model, sample) : null
     drawn = { model, snapshot, sample, seen, look, layout, question, arcs: [], streams: [], hops: [] }
     panel.root.classList.toggle("slim", width < SLIM)
-    panel.root.classList.toggle("deep", model.layers > 2)
+    panel.root.style.setProperty("--lines", `${Math.min(3, model.layers)}`) // of the sentence, which tells a hop for each layer
     panel.wait.hidden = Boolean(sample)
     symbols.root.hidden = !sample
     if (sample && question) {
