@@ -281,6 +281,9 @@ def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_
     assert f"layer {layer + 1}" in told(page)
     assert str(head + 1) in word.inner_text()
     tile, hop = panel.locator(f'.tile[data-name="{name}"]'), panel.locator(f'.hops path[data-name="{name}"]').first
+    expect(word).to_have_accessible_name(f"head {head + 1} of layer {layer + 1}")
+    stops = panel.locator(".attends .named").evaluate_all("(all) => all.filter((one) => one.tabIndex === 0).length")
+    assert stops == 1
     lit = re.compile(r"\blit\b")
     expect(panel.locator(".arcs path").first).to_have_css("opacity", "0.1")
     expect(hop).to_have_css("opacity", "1")

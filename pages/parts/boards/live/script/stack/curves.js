@@ -68,18 +68,17 @@ function arcText(/** @type {Arc} */ arc, /** @type {Layout} */ layout) {
  * @returns {Line[]}
  */
 export const hopLines = (hops, layout) =>
-  hops.map((hop) => ({
-    d: `${arcText(hop, layout)}V${round(heightOf(layout, hop.upto))}${risen(hop, layout)}`,
-    width: 3.4,
-    opacity: 0.95,
-    name: headName({ which: hop.kind, layer: hop.layer, head: hop.head }),
-  }))
-
-/** The stretch from the symbol up to the lowest hop, as the text of a path. */
-const risen = (/** @type {Hop} */ hop, /** @type {Layout} */ layout) => {
-  const { x0, y0 } = endsOf(hop, layout)
-  return hop.first ? `M${round(x0)} ${round(layout.height)}V${round(y0)}` : ""
-}
+  hops.map((hop) => {
+    const { x0, y0 } = endsOf(hop, layout)
+    const risen = hop.first ? `M${round(x0)} ${round(layout.height)}V${round(y0)}` : ""
+    const name = headName({ which: hop.kind, layer: hop.layer, head: hop.head })
+    return {
+      d: `${arcText(hop, layout)}V${round(heightOf(layout, hop.upto))}${risen}`,
+      width: 3.4,
+      opacity: 0.95,
+      name,
+    }
+  })
 
 /**
  * All arcs, by thickness: the stronger, the thicker and darker.

@@ -134,7 +134,7 @@ function titleOf({ title }, layer, head = 0) {
  * @param {string} name
  * @param {Model} model
  */
-function partNamed(name, model) {
+export function partNamed(name, model) {
   const [takes, place = "", head] = name.split(".")
   const part = /** @type {Part} */ (Object.values(model.parts).find((one) => one.takes === takes))
   const layer = place ? Number(place.replace(/\D/g, "")) : null

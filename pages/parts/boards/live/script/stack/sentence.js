@@ -1,6 +1,7 @@
 // The line above the picture: the result, a sentence, and what can be done about it. Words that name a part of the model
 // are buttons; they light what has the same name in the picture, and are lit with it.
 
+import { rovingFocus } from "./roving.js"
 import { el } from "../../../shell/script/dom.js"
 
 /** @import { Sentence, Words } from "../types.d.ts" */
@@ -14,22 +15,24 @@ import { el } from "../../../shell/script/dom.js"
 export const plain = (/** @type {string} */ text) => ({ text, part: "" })
 
 /**
- * The line. `onPart` is called with the name of a part that was pressed. A piece keeps its element, and so the focus, as
- * long as it is of the same kind.
+ * The line. `onPart` is called with the name of a part that was pressed, `inWords` says which it is. A piece keeps its
+ * element, and so the focus, as long as it is of the same kind.
  *
  * @param {(name: string) => void} onPart
+ * @param {(name: string) => string} inWords
  * @returns {{root: HTMLElement, say: (result: string, said: Said) => void, text: () => string}}
  */
-export function sentenceLine(onPart) {
+export function sentenceLine(onPart, inWords) {
   const [score, words] = [el("span", { class: "score" }), el("span", { class: "words" })]
   const link = el("a", { target: "_blank", rel: "noopener", hidden: true })
   const button = el("button", { type: "button", class: "take", hidden: true })
   const root = el("p", { class: "attends" }, score, " ", words, " ", link, " ", button)
+  const focus = rovingFocus(words, ".named")
   const piece = (/** @type {Words} */ { part }, /** @type {Element | undefined} */ there) => {
     const tag = part ? "BUTTON" : "SPAN"
     if (there?.tagName === tag) return /** @type {HTMLElement} */ (there)
     const made = part
-      ? el("button", { type: "button", class: "named", onclick: () => onPart(made.dataset.name ?? "") })
+      ? el("button", { type: "button", class: "named", tabindex: -1, onclick: () => onPart(made.dataset.name ?? "") })
       : el("span")
     return made
   }
@@ -40,10 +43,14 @@ export function sentenceLine(onPart) {
       const there = words.children[at]
       const node = piece(one, there)
       if (node.textContent !== one.text) node.textContent = one.text
-      if (one.part) node.dataset.name = one.part
+      if (one.part && node.dataset.name !== one.part) {
+        node.dataset.name = one.part
+        node.ariaLabel = inWords(one.part)
+      }
       if (!there) words.append(node)
       else if (node !== there) there.replaceWith(node)
     })
+    focus.refresh()
     link.hidden = !issue
     if (issue) Object.assign(link, { href: issue.href, textContent: issue.title })
     button.hidden = !act

@@ -10,7 +10,7 @@ import { newLooks, questionOf } from "./looks.js"
 import { ownSequence } from "./own.js"
 import { pathsDrawing } from "./paths.js"
 import { partBox } from "./popover.js"
-import { changesOf, partWords, resultOf, toldOf, whoseFigures } from "./said.js"
+import { changesOf, partNamed, partWords, resultOf, toldOf, whoseFigures } from "./said.js"
 import { pictureAsSvg } from "./save.js"
 import { headName, seenIn } from "./seen.js"
 import { lightNames, plain, sentenceLine } from "./sentence.js"
@@ -57,7 +57,10 @@ export function stackPanel(board, title) {
     presses.confirm(board.data.model?.received ?? 0)
     board.trigger("act", presses.add(asked))
   }
-  const sentence = sentenceLine((name) => partOf(name)?.click())
+  const sentence = sentenceLine(
+    (name) => partOf(name)?.click(),
+    (name) => drawn ? partNamed(name, drawn.model).words : "",
+  )
   const paths = pathsDrawing()
   const parts = modelParts(
     (at, node) => open(at, node),
