@@ -68,19 +68,17 @@ def paths_of(snapshot: Snapshot, most: int | None = None) -> list[Path | None]:
 
 def arrival_of(snapshot: Snapshot) -> Arrival | None:
     """Where the answers of the first sample arise. None as long as at most half of them arrive, and where there are no paths."""
-    paths = [path for path in paths_of(snapshot) if path is not None]
+    seen = seen_in(snapshot)
+    paths = [_path(seen, place) for place, asked in enumerate(seen.asked) if asked] if seen else []
     arriving = [path for path in paths if path.arrives]
-    if 2 * len(arriving) <= len(paths):
+    if seen is None or 2 * len(arriving) <= len(paths):
         return None
     layer, _ = Counter(path.layer for path in arriving).most_common(1)[0]
     here = [path for path in arriving if path.layer == layer]
-    heads = Counter(path.readings[0].part for path in here if path.carrier != "several" and path.readings)
+    added = seen.heads[layer][:, [path.position for path in here]].sum(axis=1)  # [head]
+    head = _reading(seen, here[0].position, layer, int(added.argmax())).part if added.max() > 0 else ""
     induction = 2 * sum(path.induction for path in here) > len(here)
-    return Arrival(
-        layer,
-        heads.most_common(1)[0][0] if heads else "",
-        "induction" if induction else f"answer in layer {layer + 1}",
-    )
+    return Arrival(layer, head, "induction" if induction else f"answer in layer {layer + 1}")
 
 
 def seen_in(snapshot: Snapshot) -> Seen | None:

@@ -83,6 +83,6 @@ class Arrival:
     layer: int
     """The layer that brings most of those that arrive, from 0."""
     head: str
-    """The name of the head that brings most of those in this layer; empty where no head stands out at any position."""
+    """The name of the head that adds most to these, in sum over their positions; empty where no head adds anything."""
     name: str
     """"induction" where an induction head brings most of those in this layer, else "answer in layer 2"."""

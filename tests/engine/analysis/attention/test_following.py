@@ -10,7 +10,7 @@ from engine.analysis.attention.asked import ModelAsked
 from engine.analysis.attention.following import arrival_of, paths_of
 from engine.analysis.attention.model import own_sequence_read
 from engine.analysis.attention.parts import parts_named
-from engine.analysis.attention.path import Path, Reading, Words
+from engine.analysis.attention.path import Arrival, Path, Reading, Words
 from engine.config.run_config import parse
 from engine.runs.events import Sample, Snapshot
 
@@ -82,9 +82,7 @@ def test_an_induction_head_is_told_with_the_layer_that_marked_what_it_reads() ->
     )
     named = [piece for piece in path.words if piece.part]
     assert named == [Words("layer 2", "layer.1"), Words("head 1", "head.1.0"), Words("layer 1", "head.0.1")]
-    arrival = arrival_of(INDUCTION)
-    assert arrival is not None
-    assert (arrival.layer, arrival.head, arrival.name) == (1, "head.1.0", "induction")
+    assert arrival_of(INDUCTION) == Arrival(1, "head.1.0", "induction")
 
 
 def test_hop_after_hop_is_told_from_the_layer_of_the_answer_downwards() -> None:
@@ -129,7 +127,7 @@ def test_where_nothing_arrives_and_where_no_head_stands_out_it_says_so() -> None
         path.sentence
         == "The answer arrives in layer 2 (20 → 90 %), where no head stands out: heads 1, 3 and 4 add to it."
     )
-    assert arrival_of(look).head == ""  # type: ignore[union-attr]
+    assert arrival_of(look) == Arrival(1, "head.1.0", "answer in layer 2"), "the one that adds most, over all positions"
 
 
 def test_the_mlp_brings_what_it_adds_far_more_to_than_the_heads() -> None:
@@ -143,6 +141,7 @@ def test_the_mlp_brings_what_it_adds_far_more_to_than_the_heads() -> None:
     assert (alone.carrier, alone.readings) == ("mlp", ())
     assert alone.sentence == "The answer arrives in layer 2 (20 → 90 %): the MLP makes it."
     assert Words("MLP", "mlp.1") in alone.words
+    assert arrival_of(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0})) == Arrival(1, "", "answer in layer 2")
 
 
 def test_a_head_that_reads_many_symbols_is_said_to_read_one_mostly() -> None:
