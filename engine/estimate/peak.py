@@ -141,6 +141,10 @@ def _passes(config: RunConfig, sizes: Shapes) -> list[int]:
     if attends:
         numbers = PROBE_SIZE * config.n_layers * config.n_heads * sizes.length**2
         snapshot += 3 * SINGLE * min(SNAPSHOT_NUMBERS, numbers + 2 * min(256, n) ** 2 * (config.n_heads + 1))
+        # The stream and what heads and MLPs give, of the first sample; cross-attention is a second attention.
+        kinds, positions = 1 + bool(sizes.source_length), sizes.length + (sizes.source_length or 0)
+        given = 2 * config.d_model + kinds * (config.d_model + config.n_heads * config.head_width)
+        snapshot += WEIGHT_BYTES[config.dtype] * config.n_layers * positions * given
     found.append(snapshot)
     if writes_answer(config):
         found.append(_written(config, sizes))
