@@ -10,11 +10,13 @@ from engine.analysis.attention.parts import Part
 from engine.analysis.attention.without import without_parts
 from engine.encodings import ENCODINGS
 from engine.estimate.layout import shapes
+from engine.model.activations import ActivationCache
 from engine.model.baselines import Baseline
 from engine.model.build import build_model
 from engine.model.transformer import Transformer
 from engine.runs.events import Snapshot
 from engine.tasks.base.data import IGNORE
+from engine.training.contributions import contributions_in
 from engine.training.data import Batch, Data
 from engine.training.evaluation import forward
 from engine.training.snapshot import take_snapshot
@@ -123,6 +125,19 @@ def test_without_skips_only_the_last_branch_contributes_by_itself() -> None:
 def test_in_low_precision_they_add_up_roughly(dtype: str) -> None:
     model, batch = shaken(dtype=dtype)
     np.testing.assert_allclose(summed(seen(model, batch).contributions), right_logit(model, batch), atol=0.2)
+
+
+@pytest.mark.parametrize("settings", [{}, {"norm": "post", "family": "encoder_decoder"}, {"skips": False}], ids=str)
+def test_they_are_computed_without_a_look_at_any_value(settings: dict[str, Any]) -> None:
+    """On the device ``meta`` there are no values: what waited for one, as nothing in a recorded CUDA graph may, would fail."""
+    model, batch = shaken(**settings)
+    cache: ActivationCache = {}
+    with torch.no_grad():
+        forward(model, batch, cache)
+        there = contributions_in(cache, model, batch.targets[0])
+        nowhere = {name: tensor.to("meta") for name, tensor in cache.items()}
+        found = contributions_in(nowhere, model.to("meta"), batch.targets[0].to("meta"))
+    assert {kind: part.shape for kind, part in found.items()} == {kind: part.shape for kind, part in there.items()}
 
 
 def test_a_model_without_attention_has_none() -> None:
