@@ -32,7 +32,7 @@ class Branch:
     module: Attention | Mlp
     residual: Residual
     given: Tensor
-    """What is split among parts: the outputs of the heads before the projection, [head, position, d_head], or that of the MLP,
+    """The outputs that are split among parts: those of the heads before the projection, [head, position, d_head], or that of the MLP,
     [position, d_model]."""
     joined: Tensor
     """The stream after the branch, before the norm of post-LN, [position, d_model]."""

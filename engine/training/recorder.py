@@ -108,7 +108,7 @@ class Repeated(Generic[T]):
     done as it is."""
 
     given: T
-    """What it gives when it is repeated: tensors that hold its latest values. Only after it was recorded."""
+    """The result of a repetition: tensors that hold its latest values. Only after it was recorded."""
 
     def __init__(self, recorder: Recorder | None, compute: Callable[[], T]) -> None:
         self._recorder, self._compute = recorder, compute

@@ -18,6 +18,7 @@ from engine.model.build import build_model, parameter_part
 from engine.model.precision import tf32_note
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot, Started
 from engine.runs.record_options import AHEAD, DEFAULT_RECORD, SNAPSHOT_NOW, RecordOptions
+from engine.training.captured import CapturedSteps
 from engine.training.data import Batch
 from engine.training.device import choose_device
 from engine.training.evaluation import as_metrics, chance_of, counts_of, evaluate_in_pieces, pass_numbers, shares
@@ -26,7 +27,7 @@ from engine.training.recorder import Repeated, active, recorder_for, why_not_rec
 from engine.training.result import MeasureByName, Trained, measured_result, nothing_to_measure_with
 from engine.training.snapshot import probe_tensors, snapshot_from
 from engine.training.state import TrainingState
-from engine.training.steps import Read, Recording, Step, steps_of
+from engine.training.steps import Read, Recording, SingleSteps, Step, Steps
 
 
 def prepare(config: RunConfig, prediction: Prediction | None = None) -> nn.Module:
@@ -121,7 +122,9 @@ def train(
     if state.step == config.steps:
         held_out = yield from evaluate_in_pieces(model, validation, at_once[len(validation.inputs)], state.step)
 
-    steps = steps_of(state, recording)
+    steps: Steps = SingleSteps(state, recording)
+    if state.recorder is not None:
+        steps = CapturedSteps(state, recording, state.recorder)
     while state.step < config.steps:
         following = next(step for step in stops if step > state.step)
         for taken in (yield from steps.take(min(following - state.step, state.ahead))):

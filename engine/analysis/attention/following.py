@@ -31,7 +31,7 @@ FAR_MORE = 2.0
 
 @dataclass(frozen=True)
 class Attending:
-    """What each head reads in one kind of attention."""
+    """The positions that each head reads in one kind of attention."""
 
     read: list[list[list[int]]]
     """The position that has the largest weight, [layer][head][query]."""
@@ -53,9 +53,9 @@ class Seen:
     whose: list[tuple[Which, int]]
     """The heads of a layer: those of self-attention, then those of cross-attention."""
     heads: np.ndarray
-    """What each head adds to the right symbol's logit, [layer, head, position]."""
+    """The contribution of each head to the right symbol's logit, [layer, head, position]."""
     mlp: np.ndarray
-    """What each MLP adds, [layer, position]."""
+    """The contribution of each MLP, [layer, position]."""
     attending: dict[Which, Attending]
 
 
@@ -82,7 +82,7 @@ def arrival_of(snapshot: Snapshot) -> Arrival | None:
 
 
 def seen_in(snapshot: Snapshot) -> Seen | None:
-    """What a path needs of a snapshot; None where it has no path."""
+    """The arrays of a snapshot from which a path is found; None where it has no path."""
     contributions, right = dict(snapshot.contributions), snapshot.residual.get("right")
     if "self" not in contributions or right is None or len(right) < 3 or not snapshot.samples:
         return None
@@ -135,7 +135,7 @@ def _path(seen: Seen, position: int) -> Path:
 def _brought(
     seen: Seen, position: int, layer: int, heads: np.ndarray, mlp: float
 ) -> tuple[Carrier, tuple[Reading, ...]]:
-    """What brings the answer in its layer, and what it reads: ``heads`` [head] and ``mlp`` is what they add."""
+    """The part that brings the answer in its layer, and its readings. ``heads`` [head] and ``mlp`` are the contributions."""
     added, strongest = heads.clip(min=0), int(heads.argmax())
     total = float(added.sum())
     if total == 0:
@@ -154,7 +154,7 @@ def _reading(seen: Seen, position: int, layer: int, place: int) -> Reading:
 
 
 def _below(seen: Seen, reading: Reading) -> Iterator[Reading]:
-    """What had been read at the position that a head reads, layer by layer downwards."""
+    """The earlier readings at the position that a head reads, layer by layer downwards."""
     encodes = reading.which in ("cross", "encoder") and "encoder" in seen.attending
     kinds: Sequence[Which] = ("encoder",) if encodes else [kind for kind in ("self", "cross") if kind in seen.attending]
     top = len(seen.attending["encoder"].elsewhere) if reading.which == "cross" else reading.layer

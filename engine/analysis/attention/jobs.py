@@ -257,7 +257,7 @@ class HeadTaken(TypedDict):
 
 
 class TakeHeadAway(Job[HeadTaken], function=".taken:head_taken", noun="Taking the head away"):
-    """What becomes of the answers of a model without a head, and whether another head takes over. ``text``: token names separated by
+    """The answers that a model loses without a head, and whether another head takes over. ``text``: token names separated by
     spaces, or empty for the first held-out sequence."""
 
     asked: ModelAsked

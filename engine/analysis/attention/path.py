@@ -63,7 +63,7 @@ class Path:
     """The same after that layer."""
     carrier: Carrier
     readings: tuple[Reading, ...]
-    """What the head that adds most in that layer reads; then what was read in a layer below at the position that it reads, and so on,
+    """The reading of the head that adds most in that layer; then the reading in a layer below at the position that it reads, and so on,
     as far down as a head stands out. Of several heads that bring the answer together, what each of them reads. Empty where no head
     of that layer adds anything."""
     induction: bool

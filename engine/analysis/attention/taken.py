@@ -90,7 +90,7 @@ def fallen(read: Mapping[str, Tensor], batch: Batch) -> Fallen:
 
 
 def verdict(head: Part, follows: Part | None, here: Fallen, others: Fallen) -> Iterator[Words]:
-    """What becomes of the answers, and whether the next head takes over, in words."""
+    """The answers that are lost, and whether the next head takes over, in words."""
     if not others["right"]:
         yield Words("The model has no right answer that could be lost.")
         return

@@ -1,0 +1,198 @@
+"""Taking optimizer steps on a device that records its work: several at a time, without waiting for it in between.
+
+A captured step is recorded once for each shape of a batch: forward pass, loss, backward pass, clipping and update. Its loss and gradient
+norm go to a list on the device, which is read after a few steps. Once a norm is not finite, the device updates nothing any more, so the
+weights stay those before the step that fails; that step is then taken again by itself, as it is on a CPU.
+"""
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+import torch
+from torch import Tensor
+from torch.nn.utils import clip_grads_with_norm_
+
+from engine.runs.events import Measuring
+from engine.runs.record_options import AHEAD
+from engine.training.data import Batch
+from engine.training.device import RandomStates
+from engine.training.optimizers import learning_rate_at
+from engine.training.recorder import Recorder, Repeated
+from engine.training.state import TrainingState
+from engine.training.steps import Read, Recording, SingleSteps, Step, gradients, random_state, total_norm, trainable
+
+AHEAD_SECONDS = 0.01
+"""The most seconds of steps that are handed to a device before their numbers are read."""
+MOST_PROGRAMS = 64
+"""The most shapes of batches for which a step is recorded."""
+
+
+Shape = tuple[tuple[str, tuple[int, ...]], ...]
+"""The names and shapes of a batch's tensors."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """The recorded step on batches of one shape."""
+
+    queue: dict[str, Tensor]
+    """The tensors of the batches that were handed over, each [AHEAD, ...]."""
+    step: Repeated[tuple[Read, list[Tensor | None]]]
+    """Takes the step on the next batch of the queue; gives it with its logits, and the gradients."""
+    measure: Repeated[Tensor]
+    """:attr:`Recording.measure` of a step that was repeated."""
+
+
+class CapturedSteps:
+    """Steps that a device has recorded."""
+
+    last: Batch
+
+    def __init__(self, state: TrainingState, recording: Recording, recorder: Recorder) -> None:
+        device = state.device
+        self._state, self._recording, self._recorder = state, recording, recorder
+        self._parameters = trainable(state.model)
+        self._rates, self._results = torch.zeros(AHEAD, device=device), torch.zeros(2, AHEAD, device=device)
+        self._place = torch.zeros(
+            1, dtype=torch.long, device=device
+        )  # of the next step among those that were handed over
+        self._rate, self._failed = torch.zeros((), device=device), torch.zeros((), device=device)
+        self._validate = Repeated(recorder, recording.validate)
+        self._programs: dict[Shape, Program] = {}
+        self._optimizers: list[torch.optim.Optimizer] = []
+        self._grads: list[Tensor | None] = []
+        self._seconds = AHEAD_SECONDS
+
+    def take(self, most: int) -> Generator[Measuring, None, list[Step]]:
+        state, began = self._state, perf_counter()
+        batches = state.upcoming(min(most, AHEAD, max(1, int(AHEAD_SECONDS / self._seconds))))
+        if state.optimizers is not self._optimizers:
+            self._prepare(state.optimizers)
+        first, random_states = state.step + 1, list[RandomStates | None]()
+        rates = [learning_rate_at(state.config, first + place) for place in range(len(batches))]
+        try:
+            with self._recorder.active():
+                programs = self._hand_over(batches, rates)
+                extra = [self._take(program, first + place, random_states) for place, program in enumerate(programs)]
+            state.upcoming(2 * len(batches))  # drawn while the device computes
+            handed_over = perf_counter()
+            yield Measuring(state.step, on_device=True)
+        finally:  # the device uses these tensors, also where the caller ends the run now
+            waits_from = perf_counter()
+            with self._recorder.active():
+                losses, norms = self._results.tolist()
+        numbers = [tuple(map(_numbers, pair)) for pair in extra]
+        good = next((place for place in range(len(batches)) if not math.isfinite(norms[place])), len(batches))
+        ended = perf_counter()
+        self._seconds = (handed_over - began + ended - waits_from) / len(batches)  # without the turns of other runs
+        state.count(good, ended - began)
+        taken = [
+            Step(first + i, rates[i], losses[i], norms[i], state.seen / state.busy, *numbers[i]) for i in range(good)
+        ]
+        if good < len(batches):
+            taken.append(self._again(random_states[good]))
+        return taken
+
+    def close(self) -> None:
+        self._programs.clear()
+        self._validate = Repeated(None, self._recording.validate)
+
+    def _again(self, random_states: RandomStates | None) -> Step:
+        """Take the step that failed by itself. Its gradient may be finite after all: on the device its squares overflow sooner."""
+        self._failed.zero_()
+        self._grads = []
+        if self._state.dropout is not None and random_states is not None:
+            self._state.dropout.states = random_states
+        single = SingleSteps(self._state, self._recording)
+        step = single.take_one()
+        self.last = single.last
+        return step
+
+    def _prepare(self, optimizers: list[torch.optim.Optimizer]) -> None:
+        """Let the optimizers read their rate from the device, and leave out the update where the gradient is not finite."""
+        self._optimizers, self._programs = optimizers, {}
+        for optimizer in optimizers:  # these two are how torch.amp.GradScaler tells a fused optimizer
+            optimizer.found_inf, optimizer.grad_scale = self._failed, None  # type: ignore[attr-defined]
+            for group in optimizer.param_groups:
+                group |= {"lr": self._rate, "fused": True}
+                if "capturable" in group:
+                    group["capturable"] = self._state.device.type == "cuda"
+
+    def _hand_over(self, batches: Sequence[Batch], rates: Sequence[float]) -> list[Program]:
+        """Put batches and learning rates into their queues on the device; the program of each batch."""
+        self._place.zero_()
+        self._rates[: len(rates)].copy_(self._recorder.staged(torch.tensor(rates)), non_blocking=True)
+        shapes = [shape_of(batch) for batch in batches]
+        for shape in dict.fromkeys(shapes):
+            own = next(batch for batch, other in zip(batches, shapes, strict=True) if other == shape)
+            if shape not in self._programs:
+                self._programs[shape] = self._program(own)
+            program = self._programs[shape]
+            for name in own.tensors:
+                rows = [
+                    getattr(batch if other == shape else own, name)
+                    for batch, other in zip(batches, shapes, strict=True)
+                ]
+                program.queue[name][: len(rows)].copy_(self._recorder.staged(torch.stack(rows)), non_blocking=True)
+        return [self._programs[shape] for shape in shapes]
+
+    def _program(self, batch: Batch) -> Program:
+        device, parameters = self._state.device, self._parameters
+        recorder = self._recorder if len(self._programs) < MOST_PROGRAMS else None
+        queue = {
+            name: torch.zeros(AHEAD, *value.shape, dtype=value.dtype, device=device)
+            for name, value in batch.tensors.items()
+        }
+
+        def take() -> tuple[Read, list[Tensor | None]]:
+            own = batch.having({name: rows.index_select(0, self._place).squeeze(0) for name, rows in queue.items()})
+            return Read(own, self._step(own)), [parameter.grad for parameter in parameters]
+
+        step = Repeated(recorder, take)
+        return Program(queue, step, Repeated(recorder, lambda: self._recording.measure(step.given[0])))
+
+    def _take(
+        self, program: Program, number: int, random_states: list[RandomStates | None]
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """Hand one step to the device, with what is recorded beside it."""
+        dropout, extra = self._state.dropout, self._recording
+        random_states.append(None if dropout is None else dropout.states)
+        with random_state(self._state):
+            result = program.step()
+        read, grads = result
+        self.last = read.batch
+        if grads is not self._grads:  # another program's, or computed anew
+            self._grads = grads
+            for parameter, grad in zip(self._parameters, grads, strict=True):
+                parameter.grad = grad
+        measured = validated = None
+        if number in extra.measured_at:
+            measured = program.measure().clone() if program.step.repeats(result) else extra.measure(read)
+        if number in extra.validated_at:
+            validated = self._validate().clone()
+        return measured, validated
+
+    def _step(self, batch: Batch) -> Tensor:
+        """The work of one step on the device, without waiting for it; returns the logits."""
+        config, parameters = self._state.config, self._parameters
+        logits, loss = gradients(self._state.model, parameters, batch)
+        norm = total_norm(parameters)
+        self._failed.copy_(torch.maximum(self._failed, (~norm.isfinite()).float()))
+        self._rate.copy_(self._rates.index_select(0, self._place).squeeze(0))
+        if config.grad_clip is not None:
+            clip_grads_with_norm_(parameters, config.grad_clip, norm)
+        for optimizer in self._state.optimizers:
+            optimizer.step()
+        self._results.index_copy_(1, self._place, torch.stack([loss.detach(), norm])[:, None])
+        self._place += 1
+        return logits.detach()
+
+
+def _numbers(values: Tensor | None) -> list[float] | None:
+    return None if values is None else values.tolist()
+
+
+def shape_of(batch: Batch) -> Shape:
+    return tuple((name, tuple(value.shape)) for name, value in batch.tensors.items())
