@@ -25,7 +25,7 @@ class View:
 
 @dataclass(frozen=True)
 class Published:
-    """What others have published of the same model."""
+    """The published result of the same model."""
 
     name: str
     loss: float

@@ -261,9 +261,8 @@ class _SavedBytes:
         if self.drops:
             self.add(pairs, self.size + 1)  # the pattern after dropout, and its mask
         elif (c.softmax_axis == "query" and masked) or c.dtype == MIXED:
-            self.add(
-                pairs, self.size
-            )  # the pattern with blocked pairs at zero, or as the product with the values reads it
+            # The pattern with blocked pairs at zero, or as the product with the values reads it.
+            self.add(pairs, self.size)
         if c.attention_score == "additive":
             self.add(pairs, c.head_width, self.size)  # tanh(q + k)
         self.scores += self.bytes - before

@@ -70,13 +70,13 @@ def bytes_between_steps(config: RunConfig, memory: Memory) -> int:
 
 
 def _base(config: RunConfig) -> int:
-    """What the libraries of a process keep, for all of its runs together."""
+    """The bytes that the libraries of a process keep, for all of its runs together."""
     compiled = BYTES[config.dtype] < SINGLE and config.device in ("auto", "cpu")
     return BASE + (KERNELS if compiled else 0)
 
 
 def bytes_beside(config: RunConfig, memory: Memory) -> int:
-    """What a run whose model is on a GPU takes of the host's memory: text and training set, sequences being drawn, and the weights while
+    """The host's memory that a run on a GPU takes beside the GPU's: text and training set, sequences being drawn, and the weights while
     they are stored."""
     text = TEXT if TASKS[config.task].corpus else 0
     return BASE + OBJECTS + set_bytes(config) + text + int(SCATTERED * _drawing(config)) + memory.parameters

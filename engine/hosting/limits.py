@@ -182,7 +182,7 @@ def refusal(
 
 
 def _weighed(limits: Limits, on: Accelerator | None) -> list[tuple[Callable[[Prediction], int], int, str]]:
-    """What is limited of a run's memory: the bytes of a prediction, how many are allowed, and the words for both."""
+    """The memory of a run that is limited: the bytes of a prediction, how many are allowed, and the words for both."""
     whole, beside = attrgetter("peak"), attrgetter("beside")
     if on is None or not on.memory:
         return [(whole, limits.memory, "{needed} and this host allows {allowed}")]

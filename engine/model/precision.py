@@ -24,7 +24,7 @@ TF32 = "float32 products use TF32 (10 bits of mantissa) on this device; for exac
 
 
 class HasPrecision(Protocol):
-    """What a model tells of itself: its config, and a weight that stands on its device."""
+    """The facts that a model tells of itself: its config, and a weight that stands on its device."""
 
     config: RunConfig
     head: nn.Linear

@@ -81,7 +81,7 @@ class Snapshot:
     its Euclidean norm, and ``right``, the probability of the right answer if the head read it there, NaN where no answer is asked; each
     [layer + 1, position]. An encoder-decoder also has the ``encoder``'s norms."""
     contributions: dict[str, np.ndarray] = field(default_factory=dict)
-    """What each part adds by itself to the logit of the right answer at the positions of probe sample 0, less its mean over all classes
+    """The contribution of each part to the logit of the right answer at the positions of probe sample 0, less its mean over all classes
     (:mod:`engine.training.contributions`); NaN where no answer is asked. ``self``, and for an encoder-decoder ``cross``: its heads, [layer,
     head, position]; ``mlp`` [layer, position]; ``embedding`` and ``bias`` (all biases but those of MLPs) [position]. They add up to the
     logit less the mean of all logits. Without a skip connection the parts below it add nothing by themselves. Empty for a model without

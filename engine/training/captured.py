@@ -55,9 +55,8 @@ class CapturedSteps:
         self._state, self._recording, self._recorder = state, recording, recorder
         self._parameters = trainable(state.model)
         self._rates, self._results = torch.zeros(AHEAD, device=device), torch.zeros(2, AHEAD, device=device)
-        self._place = torch.zeros(
-            1, dtype=torch.long, device=device
-        )  # of the next step among those that were handed over
+        # The place of the next step among those that were handed over.
+        self._place = torch.zeros(1, dtype=torch.long, device=device)
         self._rate, self._failed = torch.zeros((), device=device), torch.zeros((), device=device)
         self._validate = Repeated(recorder, recording.validate)
         self._programs: dict[Shape, Program] = {}

@@ -2,6 +2,7 @@
 thread and no file."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Generator
 from functools import partial
 
@@ -93,7 +94,8 @@ def train(
         validate=partial(pass_numbers, model, interim),
         validated_at=validated_at - {config.steps} if in_one_piece else frozenset(),
     )
-    stops = sorted(snapshots_at | validated_at.difference(recording.validated_at) | {1, config.steps})
+    between = validated_at.difference(recording.validated_at)  # validated while no step is taken
+    stops = sorted(snapshots_at | between | {1, config.steps})
 
     pass_over_probe = Repeated(state.recorder, partial(probe_tensors, config, model, probe))
 
@@ -126,7 +128,7 @@ def train(
     if state.recorder is not None:
         steps = CapturedSteps(state, recording, state.recorder)
     while state.step < config.steps:
-        following = next(step for step in stops if step > state.step)
+        following = stops[bisect_right(stops, state.step)]
         for taken in (yield from steps.take(min(following - state.step, state.ahead))):
             step = taken.number
             if not math.isfinite(taken.grad_norm):
@@ -135,7 +137,7 @@ def train(
                 yield from _failed(state, found, step, record)
                 return
             held_out = None if taken.validated is None else as_metrics([taken.validated], interim)
-            if step in stops and step in validated_at and held_out is None:
+            if step in between:
                 whole = validation if step == config.steps else interim
                 held_out = yield from evaluate_in_pieces(model, whole, at_once[len(whole.inputs)], step)
             request = yield Progress(

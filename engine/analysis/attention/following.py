@@ -59,19 +59,28 @@ class Seen:
     attending: dict[Which, Attending]
 
 
-def paths_of(snapshot: Snapshot, most: int | None = None) -> list[Path | None]:
-    """The path to the answer at each position of the first sample, or at the first ``most``. None where no answer is asked; and everywhere
-    with one layer, without attention, and in a snapshot that was stored before there were contributions."""
+def followed(snapshot: Snapshot) -> tuple[list[Path | None], Arrival | None]:
+    """The path to the answer at each position of the first sample, and the place where its answers arise. No path where no answer is asked;
+    and nowhere with one layer, without attention, and in a snapshot that was stored before there were contributions."""
     seen, tokens = seen_in(snapshot), snapshot.samples[0].tokens if snapshot.samples else []
-    return [_path(seen, place) if seen and seen.asked[place] else None for place in range(len(tokens))[:most]]
+    paths = [_path(seen, place) if seen and seen.asked[place] else None for place in range(len(tokens))]
+    return paths, _arrival(seen, [path for path in paths if path]) if seen else None
+
+
+def paths_of(snapshot: Snapshot, most: int | None = None) -> list[Path | None]:
+    """The paths of :func:`followed`, or the first ``most`` of them."""
+    return followed(snapshot)[0][:most]
 
 
 def arrival_of(snapshot: Snapshot) -> Arrival | None:
-    """Where the answers of the first sample arise. None as long as at most half of them arrive, and where there are no paths."""
-    seen = seen_in(snapshot)
-    paths = [_path(seen, place) for place, asked in enumerate(seen.asked) if asked] if seen else []
+    """The place where the answers arise, by :func:`followed`."""
+    return followed(snapshot)[1]
+
+
+def _arrival(seen: Seen, paths: Sequence[Path]) -> Arrival | None:
+    """The place where these answers arise; None as long as at most half of them arrive."""
     arriving = [path for path in paths if path.arrives]
-    if seen is None or 2 * len(arriving) <= len(paths):
+    if 2 * len(arriving) <= len(paths):
         return None
     layer, _ = Counter(path.layer for path in arriving).most_common(1)[0]
     here = [path for path in arriving if path.layer == layer]

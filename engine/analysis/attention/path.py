@@ -78,7 +78,7 @@ class Path:
 
 @dataclass(frozen=True)
 class Arrival:
-    """Where most answers of a sequence arise."""
+    """The place where most answers of a sequence arise."""
 
     layer: int
     """The layer that brings most of those that arrive, from 0."""

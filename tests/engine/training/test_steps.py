@@ -240,6 +240,16 @@ def live_run(
     return LiveRun("run", RunRequest(config), None, training, RunFolder(folder), seen, clock)
 
 
+def computing(run: LiveRun, after: int) -> list[Event]:
+    """Train a run past a step, and until a device computes further ones; its events so far."""
+    events = list[Event]()
+    while run.step < after:
+        run.advance()
+        events += run.deliver()
+    run.advance()  # hands steps over
+    return events
+
+
 def steps_in(events: list[Event]) -> list[int]:
     return [event.step for event in events if isinstance(event, Progress)]
 
@@ -256,10 +266,7 @@ def test_a_run_gives_other_runs_their_turn_while_the_device_computes(tmp_path: P
 
 def test_a_pause_shows_the_model_at_the_last_event_and_single_steps_are_single(tmp_path: Path) -> None:
     run = live_run(parse({**SMALL, "steps": 200}), tmp_path, StandIn())
-    while run.step < 30:
-        run.advance()
-        run.deliver()
-    run.advance()  # hands steps over
+    computing(run, 30)
     run.pause()
     events = run.deliver()
     assert isinstance(events[-1], Snapshot)
@@ -282,11 +289,7 @@ def test_a_run_that_is_suspended_while_the_device_computes_goes_on_as_if_it_had_
     own = parse({**SMALL, **config, "steps": 60})
     whole = events_of(own, captured_state(own))
     first = live_run(own, tmp_path, StandIn())
-    given = list[Event]()
-    while first.step < 20:
-        first.advance()
-        given += first.deliver()
-    first.advance()
+    given = computing(first, 20)
     first.suspend()
     given += first.deliver()
     second = live_run(own, tmp_path, StandIn(), seen=first.step)
@@ -301,10 +304,7 @@ def test_a_run_that_is_suspended_while_the_device_computes_goes_on_as_if_it_had_
 
 def test_a_step_that_is_asked_for_while_the_device_computes_stops_the_run_after_it(tmp_path: Path) -> None:
     run = live_run(parse({**SMALL, "steps": 200}), tmp_path, StandIn())
-    while run.step < 30:
-        run.advance()
-        run.deliver()
-    run.advance()  # hands steps over
+    computing(run, 30)
     run.allow_step()
     settled = run.step
     while not run.waiting:
@@ -319,11 +319,8 @@ def test_a_step_that_is_asked_for_while_the_device_computes_stops_the_run_after_
 def test_snapshots_stand_after_the_step_that_they_show_whatever_is_asked_meanwhile(
     tmp_path: Path, ask: Callable[[LiveRun], None]
 ) -> None:
-    run, events = live_run(parse({**SMALL, "steps": 60}), tmp_path, StandIn()), list[Event]()
-    while run.step < 20:
-        run.advance()
-        events += run.deliver()
-    run.advance()
+    run = live_run(parse({**SMALL, "steps": 60}), tmp_path, StandIn())
+    events = computing(run, 20)
     ask(run)
     while not run.over:
         run.advance()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.analysis.attention.following import arrival_of, paths_of
+from engine.analysis.attention.following import followed
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
 from engine.estimate.recording import interim_size
@@ -140,14 +140,14 @@ def plain_snapshot(event: Snapshot) -> dict[str, Any]:
 def plain_paths(snapshot: Snapshot) -> dict[str, Any]:
     """``paths``: of the answer at each position of the first sample, as the picture draws and says them, None where it is not known;
     ``arrival``: where most of them arise."""
-    arrival = arrival_of(snapshot)
+    found, arrival = followed(snapshot)
     paths = [
         path and {
             "arrives": path.arrives, "layer": path.layer,
             "readings": [asdict(one) | {"weight": round(one.weight, 3)} for one in path.readings],
             "words": [asdict(one) for one in path.words],
         }
-        for path in paths_of(snapshot, MEANS)
+        for path in found[:MEANS]
     ]  # fmt: skip
     return {"paths": paths, "arrival": arrival and arrival.name}
 
