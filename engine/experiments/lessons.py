@@ -77,7 +77,7 @@ LESSONS: Mapping[str, Lesson] = {
         "Positional encodings", "no-encoding", "encoding-fits-task", "learned-table", "longer-sequences",
     ),
     "depth": _stages(
-        "What depth brings and breaks", "missing-skips", "no-normalization", "overfitting-depth", "layers-or-rate",
+        "What depth brings and breaks", "what-depth-brings", "missing-skips", "no-normalization", "overfitting-depth",
         "shared-layers", "interpretability",
     ),
     "what-can-go-wrong": _stages("What can go wrong", "missing-mask", "heads", "shortcuts"),

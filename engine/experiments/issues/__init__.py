@@ -9,6 +9,7 @@ from pkgutil import resolve_name
 from engine.experiments.issues.issue import Issue
 
 NAMES = (
+    "depth.what_depth_brings",
     "depth.overfitting_depth",
     "depth.missing_skips",
     "depth.no_normalization",
@@ -20,8 +21,8 @@ NAMES = (
     "attention.missing_mask",
     "attention.heads",
     "attention.overlapping_windows",
+    "encoding.encoding_through_the_stack",
     "encoding.longer_sequences",
-    "encoding.layers_or_rate",
     "encoding.encoding_fits_task",
     "encoding.learned_table",
     "encoding.no_encoding",
@@ -31,7 +32,8 @@ ISSUES: dict[str, Issue] = {
     issue.slug: issue for issue in (resolve_name(f"engine.experiments.issues.{name}:ISSUE") for name in NAMES)
 }
 RENAMED = {
-    "stacking-does-not-help": "layers-or-rate",
+    "stacking-does-not-help": "what-depth-brings",
+    "layers-or-rate": "what-depth-brings",
     "fixed-encoding": "encoding-fits-task",
     "learned-needs-data": "learned-table",
     "visits-per-position": "learned-table",

@@ -157,6 +157,9 @@ def config_of(slug: str, name: str) -> RunConfig:
 @pytest.mark.parametrize(
     ("slug", "fault", "control", "what"),
     [
+        ("what-depth-brings", "1 hop, 2 layers", "1 hop, 1 layer", {"n_layers"}),
+        ("what-depth-brings", "2 hops, 3 layers", "2 hops, 2 layers", {"n_layers"}),
+        ("encoding-through-the-stack", "sinusoidal, 6 layers", "sinusoidal, 2 layers", {"n_layers"}),
         ("overfitting-depth", "6 layers, 256 sequences", "1 layer, 256 sequences", {"n_layers"}),
         ("missing-skips", "8 layers, no skips", "8 layers, skips", {"skips"}),
         ("missing-skips", "24 layers, no skips", "24 layers, skips", {"skips"}),
@@ -218,6 +221,30 @@ def test_the_wide_shared_block_has_as_many_parameters_as_the_own_blocks() -> Non
     assert shared == once
 
 
+def test_what_stands_in_for_a_layer_has_its_parameters_or_takes_its_operations() -> None:
+    names = ("1 hop, 2 layers", "1 hop, one wide layer", "1 hop, one layer, twice the steps")
+    deep, wide, longer = (config_of("what-depth-brings", name) for name in names)
+    assert (wide.n_layers, longer.n_layers) == (1, 1)
+    assert (n_parameters(deep), n_parameters(wide)) == (68104, 68144), "the notes of the issue say so"
+    assert longer.replace(steps=deep.steps) == config_of("what-depth-brings", "1 hop, 1 layer")
+    operations = [predict(config).flops_per_step * config.steps for config in (deep, longer)]
+    assert operations[1] == pytest.approx(operations[0], rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("one_hop", "two_hops", "told"),
+    [([0.5, 0.9, 0.9], [0.5, 0.9], 1), ([0.5, 0.9, 0.9], [0.5, 0.5], 2), ([0.8, 0.7, 0.9], [0.9, 0.5], 1), ([0.5] * 3, [0.9] * 2, -2)],
+)  # fmt: skip
+def test_the_layers_that_a_hop_takes_are_counted(one_hop: list[float], two_hops: list[float], told: int) -> None:
+    accuracies = {
+        f"1 hop, {count}": value for count, value in zip(("1 layer", "2 layers", "3 layers"), one_hop, strict=True)
+    }
+    accuracies |= {f"2 hops, {count}": value for count, value in zip(("2 layers", "3 layers"), two_hops, strict=True)}
+    effect = ISSUES["what-depth-brings"].claim("layers-for-a-hop").effect
+    assert effect(lambda arm, metric: np.array([accuracies[arm], np.nan]))[0] == told
+    assert np.isnan(effect(lambda arm, metric: np.array([np.nan]))).all()
+
+
 def test_a_block_has_the_parameters_that_the_text_says() -> None:
     issue = ISSUES["cost"]
     for arm in (arm for arm in issue.arms if arm.metric == "parameters.blocks"):
@@ -271,13 +298,19 @@ def test_a_table_without_rows_is_told_from_a_trial_that_is_missing() -> None:
     np.testing.assert_array_equal(effect, [1.0, 0.0, np.nan])
 
 
-def test_every_claim_about_longer_sequences_asks_that_each_of_its_models_has_learned() -> None:
-    issue = ISSUES["longer-sequences"]
+@pytest.mark.parametrize("slug", ["longer-sequences", "encoding-through-the-stack"])
+def test_every_claim_about_longer_sequences_asks_that_each_of_its_models_has_learned(slug: str) -> None:
+    issue = ISSUES[slug]
+    about_longer = 0
     for claim in issue.claims:
-        lengths = {metric: int(metric.split("@")[1]) for _, metric in claim.numbers}
-        longer = {arm for arm, metric in claim.effect_numbers if lengths[metric] > issue.config(issue.arm(arm)).seq_len}
-        at_most = {arm for arm, metric, _ in claim.learned if lengths[metric] <= issue.config(issue.arm(arm)).seq_len}
+        at = [(arm, metric) for arm, metric in claim.effect_numbers if re.search(r"(accuracy|loss)@", metric)]
+        longer = {arm for arm, metric in at if int(metric.split("@")[1]) > issue.config(issue.arm(arm)).seq_len}
+        at_most = {
+            arm for arm, metric, _ in claim.learned if int(metric.split("@")[1]) <= issue.config(issue.arm(arm)).seq_len
+        }
         assert longer <= at_most, claim.id
+        about_longer += bool(longer)
+    assert about_longer >= 5
 
 
 @pytest.mark.parametrize(
