@@ -12,11 +12,11 @@ ENOUGH = 0.75
 """The accuracy from which on so many layers are enough for so many hops: clearly above simple guesses, right in .52 at best."""
 DEPTHS = (1, 2, 3, 4, 6)
 HOPS = {
-    1: {"n_hops": 1, "vocab_size": 8, "steps": 60}, 2: {"n_hops": 2, "vocab_size": 4, "steps": 350},
+    1: {"n_hops": 1, "vocab_size": 8, "steps": 60}, 2: {"n_hops": 2, "vocab_size": 4, "steps": 300},
     3: {"n_hops": 3, "vocab_size": 4, "steps": 600},
 }  # fmt: skip
 """The task by number of hops, and so many steps that the first depth that is enough has room to be better."""
-LIVE = ((1, 1), (1, 2), (1, 3), (2, 2), (2, 3))
+LIVE = ((1, 1), (1, 2), (2, 2), (2, 3))
 """The hops and layers of the arms that are quick enough to run live."""
 WIDE, LONGER, SMALL_RATE = "1 hop, one wide layer", "1 hop, one layer, twice the steps", "1 hop, 2 layers, rate .001"
 
@@ -40,12 +40,13 @@ def _over(claim: str, hops: int, more: int, fewer: int) -> Claim:
 
 
 def _layers_enough(values: Values, hops: int) -> np.ndarray:
-    """The fewest layers that are enough for so many hops, of those that run live; one more than the most of them where none is."""
+    """The layers at which the curve of so many hops reaches what is enough, with a straight line between two depths that run live; one
+    more than the most of them where it does not."""
     depths = [layers for other, layers in LIVE if other == hops]
-    accuracy = np.stack([values(_name(hops, layers), "accuracy") for layers in depths])
-    enough = accuracy >= ENOUGH
-    fewest = np.where(enough.any(axis=0), np.array(depths)[enough.argmax(axis=0)], depths[-1] + 1.0)
-    return np.where(np.isfinite(accuracy).all(axis=0), fewest, np.nan)
+    accuracies = np.array([values(_name(hops, layers), "accuracy") for layers in depths])  # [depth, seed]
+    best = np.maximum.accumulate(accuracies, axis=0)
+    reached = [np.interp(ENOUGH, curve, depths, right=depths[-1] + 1) for curve in best.T]
+    return np.where(np.isfinite(accuracies).all(axis=0), reached, np.nan)
 
 
 def _layers_for_a_hop(values: Values) -> np.ndarray:
@@ -71,12 +72,12 @@ ISSUE = read_issue(
     claims=(
         _over("two-layers", 1, more=2, fewer=1),
         _over("second-hop", 2, more=3, fewer=2),
-        Claim("layers-for-a-hop", _layers_for_a_hop, 0.5),  # half a layer on average: in half of the seeds a whole one
+        Claim("layers-for-a-hop", _layers_for_a_hop, 0.5),  # nearer to a whole layer than to none
         Claim("equal-parameters", difference(_name(1, 2), WIDE, "accuracy"), COUNTS),
         Claim("equal-compute", difference(_name(1, 2), LONGER, "accuracy"), COUNTS),
-        _over("spare-layer", 1, more=3, fewer=2),
         Claim("small-rate", difference(_name(1, 2), SMALL_RATE, "accuracy"), COUNTS),
         Claim("rate-against-layers", difference(SMALL_RATE, _name(1, 1), "accuracy"), COUNTS),
+        _over("spare-layer", 1, more=3, fewer=2),
         _over("second-hop-four-layers", 2, more=4, fewer=3),
         _over("third-hop", 3, more=4, fewer=3),
         _over("third-hop-six-layers", 3, more=6, fewer=4),
