@@ -12,6 +12,7 @@ NAMES = (
     "depth.what_depth_brings",
     "depth.overfitting_depth",
     "depth.missing_skips",
+    "depth.tokens_alike",
     "depth.no_normalization",
     "depth.interpretability",
     "depth.shared_layers",

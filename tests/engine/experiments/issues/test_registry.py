@@ -103,6 +103,10 @@ def gives_the_number(issue: Issue, name: str, metric: str) -> None:
         assert int(metric.split("@")[1]) in config.test_lengths
     elif metric in MEASURED:
         assert MEASURED[metric] in arm.measurements
+    elif "token_" in metric:
+        assert "token_collapse" in arm.measurements
+    elif metric.startswith("first_grad"):
+        assert "first_gradients" in arm.measurements
 
 
 @EVERY
@@ -162,8 +166,20 @@ def config_of(slug: str, name: str) -> RunConfig:
         ("encoding-through-the-stack", "sinusoidal, 6 layers", "sinusoidal, 2 layers", {"n_layers"}),
         ("overfitting-depth", "6 layers, 256 sequences", "1 layer, 256 sequences", {"n_layers"}),
         ("missing-skips", "8 layers, no skips", "8 layers, skips", {"skips"}),
-        ("missing-skips", "24 layers, no skips", "24 layers, skips", {"skips"}),
-        ("missing-skips", "24 layers, no skips, no LayerNorm", "24 layers, no skips", {"norm"}),
+        ("missing-skips", "2 layers, no skips", "2 layers, skips", {"skips"}),
+        ("missing-skips", "2 layers, no skips, 240 steps", "2 layers, no skips", {"steps"}),
+        ("missing-skips", "16 layers, no skips", "16 layers, skips", {"skips"}),
+        ("missing-skips", "16 layers, no skips, no LayerNorm", "16 layers, no skips", {"norm"}),
+        ("missing-skips", "16 layers, skips, no LayerNorm", "16 layers, skips", {"norm"}),
+        (
+            "missing-skips",
+            "16 layers, small branches, no LayerNorm",
+            "16 layers, skips, no LayerNorm",
+            {"residual_scale"},
+        ),
+        ("tokens-alike", "no skips", "skips", {"skips"}),
+        ("tokens-alike", "skips, no MLP", "skips", {"mlp"}),
+        ("tokens-alike", "no skips, no MLP", "no skips", {"mlp"}),
         ("no-normalization", "SGD, no norm", "SGD, pre-LN", {"norm"}),
         ("no-normalization", "AdamW, no norm", "AdamW, pre-LN", {"norm"}),
         ("shared-layers", "one block at 4 depths", "own block at each depth", {"share_layers"}),
