@@ -1,5 +1,7 @@
 """missing-skips: what does a deep stack learn without skip connections; where does the gradient vanish, and where does it explode?"""
 
+from collections.abc import Mapping
+
 from engine.experiments.experiment import Arm, Claim, Role, above, difference, relative
 from engine.experiments.issues.issue import read_issue
 from engine.foundation.formatting import counted
@@ -30,7 +32,7 @@ def _trained(layers: int, *, skips: bool, role: Role = "comparison", extended: b
     return Arm(f"{counted(layers, 'layer')}, {line}", role, settings, extended=extended, line=line, x=layers)
 
 
-def _untrained(name: str, role: Role, settings: dict[str, object]) -> Arm:
+def _untrained(name: str, role: Role, settings: Mapping[str, object]) -> Arm:
     """An arm of which only the gradients before training are asked."""
     started = {"n_layers": 16, "steps": 1, **settings}
     return Arm(name, role, started, "first_grad.first", ("first_gradients",), tuned=False)

@@ -7,7 +7,8 @@ from engine.experiments.issues.issue import read_issue
 
 SKIPS, NO_SKIPS = "skips", "no skips"
 SKIPS_ONLY, NEITHER = "skips, no MLP", "no skips, no MLP"
-LAYERS = 8
+AFTER = (1, 2, 4, 8)
+"""The layers, counted from 1, after which the tokens are shown."""
 RESIDUAL, BEFORE = "token_residual", "init_token_residual"
 """The share in which the tokens differ after the last layer: after training and before it."""
 HALF, TWICE = 0.5, 1.0
@@ -18,13 +19,13 @@ LEARNED = ((SKIPS, "accuracy", LEVEL),)
 
 
 def _arm(name: str, role: Role, settings: Mapping[str, object]) -> Arm:
-    points = tuple((layer + 1, f"{RESIDUAL}.{layer}") for layer in range(LAYERS))
-    return Arm(name, role, settings, RESIDUAL, ("token_collapse",), line=name, points=points)
+    points = tuple((layer, f"{RESIDUAL}.{layer - 1}") for layer in AFTER)
+    return Arm(name, role, settings, RESIDUAL, ("token_collapse",), points=points)
 
 
 # The models of eight layers of the issue on missing skip connections; no accuracies are compared.
 BASE = {
-    "task": "hops", "vocab_size": 8, "seq_len": 24, "n_layers": LAYERS, "n_heads": 2, "d_model": 32, "activation": "relu",
+    "task": "hops", "vocab_size": 8, "seq_len": 24, "n_layers": 8, "n_heads": 2, "d_model": 32, "activation": "relu",
     "pos_encoding": "rope", "learning_rate": 0.012, "steps": 80,
 }  # fmt: skip
 
