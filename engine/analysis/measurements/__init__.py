@@ -40,6 +40,7 @@ MEASUREMENTS: dict[str, Measurement] = {
         ("cost", "kv_cache", Work(1, models=1)),
         ("pointing", "pointing", Work(256, gradient=True, written_out=True, kept=True)),
         ("head_pruning", "head_pruning", Work(256, gradient=True)),
+        ("scores", "attention_scores", Work(64, written_out=True, kept=True)),
     )
 }  # fmt: skip
 
