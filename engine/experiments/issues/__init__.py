@@ -14,6 +14,7 @@ NAMES = (
     "depth.missing_skips",
     "depth.tokens_alike",
     "depth.no_normalization",
+    "depth.warm_up_and_qk_norm",
     "depth.interpretability",
     "depth.shared_layers",
     "attention.data_hunger",

@@ -35,6 +35,7 @@ MOST_RIGHT = 0.6
 MEASURED = {
     "decorrelated_accuracy": "decorrelated", "unchanged_by_content": "shuffle_meters", "unchanged_by_positions": "shuffle_meters",
     OFTEN: "accuracy_by_position", RARELY: "accuracy_by_position", "table_structure": "table_structure",
+    "largest_score": "attention_scores", "attention_entropy": "attention_scores",
 }  # fmt: skip
 """The measurement by a number that it gives."""
 
@@ -182,6 +183,9 @@ def config_of(slug: str, name: str) -> RunConfig:
         ("tokens-alike", "no skips, no MLP", "no skips", {"mlp"}),
         ("no-normalization", "SGD, no norm", "SGD, pre-LN", {"norm"}),
         ("no-normalization", "AdamW, no norm", "AdamW, pre-LN", {"norm"}),
+        ("warm-up-and-qk-norm", "rate .08, plain", "rate .08, QK-norm", {"qk_norm"}),
+        ("warm-up-and-qk-norm", "8 layers, post-LN", "8 layers, post-LN, warm-up", {"warmup_steps"}),
+        ("warm-up-and-qk-norm", "24 layers, post-LN, before training", "24 layers, pre-LN, before training", {"norm"}),
         ("shared-layers", "one block at 4 depths", "own block at each depth", {"share_layers"}),
     ],
 )
