@@ -9,7 +9,16 @@ import torch
 from engine.analysis.measurements import head_pruning as pruning
 from engine.analysis.measurements import pointing as points
 from engine.analysis.measurements.head_pruning import attentions, gated, head_pruning, importance, removable
-from engine.analysis.measurements.pointing import best_layer, gradients, pointing, rollout, same_answer_permuted
+from engine.analysis.measurements.pointing import (
+    answering_head,
+    asking,
+    best_layer,
+    gradients,
+    pointing,
+    rollout,
+    same_answer_permuted,
+)
+from engine.tasks.base.data import IGNORE
 from engine.training.result import Trained
 from tests.engine.tiny import as_trained
 
@@ -68,6 +77,35 @@ def test_tops_among_the_pairs_are_counted_the_model_is_left_as_it_was_and_number
         pointing(as_trained(task="sort", family="encoder"))
 
 
+def test_of_hops_only_the_sequences_whose_last_position_has_an_answer_are_scored() -> None:
+    given = as_trained(task="hops", vocab_size=6, seq_len=6, n_layers=2, pos_encoding="rope")
+    batch = given.data.validation_batch(size=200)
+    asked = batch.targets[:, -1] != IGNORE
+    kept, true = asking(given.config, batch)
+    assert 0 < len(kept.inputs) == int(asked.sum()) < 200
+    assert kept.inputs.equal(batch.inputs[asked])
+    assert kept.inputs.gather(1, true[:, None])[:, 0].equal(kept.targets[:, -1])
+    numbers = pointing(given)
+    assert {"pointing.layer.0", "pointing.layer.1"} <= numbers.keys()
+    assert numbers["pointing.layer.1"] == numbers["pointing.last"]
+    assert numbers["pointing.best_layer"] in (numbers["pointing.layer.0"], numbers["pointing.layer.1"])
+
+
+def test_the_head_that_brings_the_answer_is_the_only_one_that_adds_anything() -> None:
+    """All but one head add nothing, and that one so much that the predicted answer is its own."""
+    given = as_trained(task="hops", vocab_size=6, seq_len=8, n_layers=3, n_heads=4, pos_encoding="rope", mlp=False)
+    with torch.no_grad():
+        for layer, attention in enumerate(attentions(given.model)):
+            kept = attention.out.weight[:, 16:24].clone() if layer == 1 else 0.0
+            attention.out.weight.zero_()
+            attention.out.bias.zero_()
+            attention.out.weight[:, 16:24] = 1000.0 * kept
+        given.model.head.bias.zero_()  # type: ignore[operator,union-attr]
+        batch, cache = given.data.validation_batch(size=16), {}
+        given.model(batch.inputs, cache=cache)
+    assert answering_head(given.model, batch).equal(cache["decoder.1.self.pattern"][:, 2, -1])
+
+
 def test_the_best_layer_points_at_the_source_most_often() -> None:
     patterns = torch.zeros(2, 4, 3, 3)  # [layer, batch, query, key]
     patterns[:, :, -1, 1] = 0.5
@@ -90,6 +128,7 @@ def test_the_answer_stays_under_permuted_attention_only_where_attention_says_not
         attentions(given.model)[-1].q.weight.zero_()
         attentions(given.model)[-1].q.bias.zero_()
     assert same_answer_permuted(given.model, batch) == 1.0, "equal weights are the same in any order"
+    assert same_answer_permuted(given.model, batch, 0) < 0.9, "those of the first layer are not"
     assert not after.equal(given.model(batch.inputs))
 
 
