@@ -22,6 +22,7 @@ NAMES = (
     "attention.shortcuts",
     "attention.missing_mask",
     "attention.heads",
+    "attention.attention_spreads",
     "attention.overlapping_windows",
     "encoding.encoding_through_the_stack",
     "encoding.longer_sequences",
