@@ -8,7 +8,7 @@ import torch
 
 from engine.analysis.measurements import head_pruning as pruning
 from engine.analysis.measurements import pointing as points
-from engine.analysis.measurements.head_pruning import attentions, gated, head_pruning, importance, removable
+from engine.analysis.measurements.head_pruning import attentions, gated, head_pruning, importance
 from engine.analysis.measurements.pointing import (
     answering_head,
     asking,
@@ -171,15 +171,11 @@ def test_a_dead_head_is_the_first_to_go_and_costs_nothing() -> None:
     batch = given.data.validation_batch(size=64)
     scores = importance(given.model, batch).flatten()
     assert scores.argmin().item() == 1
-    curve = pruning.accuracy_along(given.model, batch, scores.argsort().tolist())
-    assert (len(curve), curve[1]) == (5, curve[0])
-
-
-@pytest.mark.parametrize(
-    ("curve", "share"), [([1.0, 1.0, 0.995, 0.5, 1.0], 0.5), ([0.9, 0.5, 0.9], 0.0), ([0.3, 0.3, 0.4], 1.0)]
-)
-def test_removable_ends_at_the_first_cost(curve: list[float], share: float) -> None:
-    assert removable(curve) == share
+    whole, without, by_hand = (pruning.accuracy_without(given.model, batch, heads) for heads in ((), (1,), (0, 2, 3)))
+    assert whole == without
+    with torch.no_grad():
+        attentions(given.model)[0].out.weight.zero_()
+    assert pruning.accuracy_without(given.model, batch, ()) == by_hand
 
 
 def test_measuring_leaves_the_model_as_it_was_also_where_a_pass_raises() -> None:
