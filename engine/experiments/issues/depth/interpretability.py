@@ -28,9 +28,9 @@ def _deeper(claim: str, method: str, smallest: float, direction: Literal["more",
     return Claim(claim, effect, smallest, direction, learned=_learned(SHALLOW, DEEP))
 
 
-def _within(claim: str, method: str, other: str, arm: str = DEEP) -> Claim:
-    """A claim that one method gives the larger share than another in the same model."""
-    return Claim(claim, rise(arm, f"pointing.{method}", f"pointing.{other}"), 0.2, learned=_learned(arm))
+def _within(claim: str, method: str, other: str) -> Claim:
+    """A claim that one method gives a larger share than another in the same six layers."""
+    return Claim(claim, rise(DEEP, f"pointing.{method}", f"pointing.{other}"), 0.2, learned=_learned(DEEP))
 
 
 BASE = {
@@ -64,7 +64,9 @@ ISSUE = read_issue(
         Claim(
             "head-removal", rise(DEEP, "heads.half_accuracy", "heads.random_half_accuracy"), 0.1, learned=_learned(DEEP)
         ),
-        _within("two-hops", "best_layer", "last", TWO_HOPS),
+        Claim(
+            "two-hops", difference(TWO_HOPS, DEEP, "pointing.best_layer"), 0.2, "less", learned=_learned(TWO_HOPS, DEEP)
+        ),
     ),
     x_label="Layer whose attention is read",
     evaluations=6,
