@@ -8,6 +8,8 @@ COUNTS = 0.05
 """The smallest effect that counts, in accuracy."""
 THREE_TIMES = 2.0
 """The smallest change of a score or a gradient that counts: three times as large."""
+LEARNED = 0.75
+"""The accuracy that a deep model must reach with warm-up, so that there is something to compare."""
 A_TENTH = 0.1
 """The smallest effect that counts, in entropy as a share of that of equal weights."""
 FAST_PLAIN, FAST_QK = "rate .08, plain", "rate .08, QK-norm"
@@ -49,8 +51,11 @@ def _post_is_worse(name: str, layers: int) -> Claim:
     return Claim(name, difference(_named(layers, POST), _named(layers, PRE), "accuracy"), COUNTS, "less")
 
 
-def _warm_up_helps(name: str, layers: int) -> Claim:
-    return Claim(name, difference(_named(layers, WARM), _named(layers, POST), "accuracy"), COUNTS)
+def _warm_up_helps(name: str, layers: int, learned: float = 0.0) -> Claim:
+    """A claim that needs an accuracy of ``learned`` with warm-up."""
+    warm = _named(layers, WARM)
+    effect = difference(warm, _named(layers, POST), "accuracy")
+    return Claim(name, effect, COUNTS, learned=((warm, "accuracy", learned),) if learned else ())
 
 
 # With 150 steps two layers are nearly always right at rate .01; after 100 they have room to be better or worse.
@@ -89,9 +94,9 @@ ISSUE = read_issue(
         _warm_up_helps("warm-up-post-norm", 8),
         Claim("last-gradient", share_more(POST_AT_START, PRE_AT_START, "first_grad.last"), THREE_TIMES),
         _post_is_worse("no-warm-up-deep", 16),
-        _warm_up_helps("warm-up-post-norm-deep", 16),
+        _warm_up_helps("warm-up-post-norm-deep", 16, LEARNED),
         _post_is_worse("no-warm-up-deepest", 24),
-        _warm_up_helps("warm-up-post-norm-deepest", 24),
+        _warm_up_helps("warm-up-post-norm-deepest", 24, LEARNED),
     ),
     x_label="Learning rate",
     evaluations=5,
