@@ -74,14 +74,13 @@ def _stages(title: str, *slugs: str) -> Lesson:
 
 LESSONS: Mapping[str, Lesson] = {
     "encodings": _stages(
-        "Positional encodings", "no-encoding", "encoding-fits-task", "visits-per-position", "position-shortcut",
-        "longer-sequences", "table-scale",
+        "Positional encodings", "no-encoding", "encoding-fits-task", "learned-table", "longer-sequences",
     ),
     "depth": _stages(
         "What depth brings and breaks", "missing-skips", "no-normalization", "overfitting-depth", "layers-or-rate",
         "shared-layers", "interpretability",
     ),
-    "what-can-go-wrong": _stages("What can go wrong", "missing-mask", "heads", "trivial-solutions"),
+    "what-can-go-wrong": _stages("What can go wrong", "missing-mask", "heads", "shortcuts"),
 }  # fmt: skip
 """The lessons that come with this version, by the name that a link may use."""
 

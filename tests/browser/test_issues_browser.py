@@ -24,7 +24,7 @@ from tests.browser.conftest import (
 )
 
 MASK, LONGER, SKIPS = (ISSUES[slug] for slug in ("missing-mask", "longer-sequences", "missing-skips"))
-SLIDE = ISSUES["quadratic-cost"]
+SLIDE = ISSUES["cost"]
 CLAIMS = list(MASK.claims_of())
 CUT_OFF = """(svg) => {
   document.body.style.margin = 0
@@ -120,7 +120,7 @@ def test_a_press_while_the_page_redraws_is_neither_lost_nor_counted_twice(open_p
 
 
 def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
-    page = open_page("issues?issue=quadratic-cost", SLIDE.title, color_scheme="dark")
+    page = open_page("issues?issue=cost", SLIDE.title, color_scheme="dark")
     result = figure(page, "key.figure")
     menu = result.locator("summary")
     menu.click()
@@ -130,14 +130,14 @@ def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
     page.get_by_role("radio", name="Seeds 1000-1015").click()
     page.get_by_text("MiB, in 16 of 16 seeds.").first.wait_for()
     picture, drawing = (saved(result, f"Slide ({kind})", tmp_path) for kind in ("PNG", "SVG"))
-    assert picture.name == f"quadratic-cost-slide-{stamp()}.png"
+    assert picture.name == f"cost-slide-{stamp()}.png"
     assert struct.unpack(">II", picture.read_bytes()[16:24]) == (1600, 900)
     blank = page.context.new_page()
     assert blank.evaluate(CUT_OFF, drawing.read_text("utf-8")) == []
     words = blank.evaluate("[...document.querySelectorAll('text')].map((node) => node.textContent).join(' ')")
     assert SLIDE.title in words
     assert "16 seeds (1000 to 1015), Attention Lab, http" in words
-    assert "issues?issue=quadratic-cost" in words
+    assert "issues?issue=cost" in words
     box = blank.locator("svg").bounding_box()
     assert (box["width"], box["height"]) == (1600, 900)
     assert blank.evaluate("getComputedStyle(document.querySelector('rect')).fill") == "rgb(255, 255, 255)"

@@ -29,7 +29,7 @@ AT_ONCE = 4
 """Sessions that open their pages at the same time, before anything is measured."""
 LAB = ("Depth", "Positional encoding", "Sequence length")
 """The controls that are moved in the lab, in turn. Runs under way keep their settings."""
-ISSUES = ("missing-mask", "no-encoding", "heads", "no-normalization", "table-scale")
+ISSUES = ("missing-mask", "no-encoding", "heads", "no-normalization", "learned-table")
 MORE = ("More on this issue",)
 """The control that is moved beside an issue that runs."""
 MOVED = (

@@ -15,19 +15,16 @@ NAMES = (
     "depth.interpretability",
     "depth.shared_layers",
     "attention.data_hunger",
-    "attention.quadratic_cost",
-    "attention.parameter_growth",
-    "attention.trivial_solutions",
+    "attention.cost",
+    "attention.shortcuts",
     "attention.missing_mask",
     "attention.heads",
     "attention.overlapping_windows",
     "encoding.longer_sequences",
     "encoding.layers_or_rate",
     "encoding.encoding_fits_task",
-    "encoding.position_shortcut",
-    "encoding.visits_per_position",
+    "encoding.learned_table",
     "encoding.no_encoding",
-    "encoding.table_scale",
 )
 """The modules, in the order of the map."""
 ISSUES: dict[str, Issue] = {
@@ -36,6 +33,12 @@ ISSUES: dict[str, Issue] = {
 RENAMED = {
     "stacking-does-not-help": "layers-or-rate",
     "fixed-encoding": "encoding-fits-task",
-    "learned-needs-data": "visits-per-position",
+    "learned-needs-data": "learned-table",
+    "visits-per-position": "learned-table",
+    "table-scale": "learned-table",
+    "quadratic-cost": "cost",
+    "parameter-growth": "cost",
+    "trivial-solutions": "shortcuts",
+    "position-shortcut": "shortcuts",
 }
 """The present slug by each earlier one: old links, old lessons and old commands lead on."""

@@ -67,7 +67,7 @@ def test_a_thumbnail_has_a_bar_for_each_row_with_a_number_and_the_figure_in_word
 
 
 def test_an_axis_of_sizes_is_marked_in_the_unit_of_the_numbers_beside_the_bars() -> None:
-    known = ISSUES["quadratic-cost"].key_figure
+    known = ISSUES["cost"].key_figure
     rows = [Ended(row.label, role_color("fault"), [2.0**17, 2.0**24], range(2)) for row in known.rows]
     drawn = key_figure(rows, known.scale, share=False, written=known.written, unit=known.unit)
     assert list(drawn.layout.xaxis.ticktext) == ["256 KiB", "1 MiB", "4 MiB", "16 MiB", "64 MiB"]

@@ -141,9 +141,11 @@ def test_a_remedy_stands_beside_the_model_that_it_mends() -> None:
 
 
 def test_arms_of_one_line_are_drawn_over_x_and_those_that_share_an_abscissa_or_stand_alone_are_rows() -> None:
-    line, strip = ended_at_half("position-shortcut").values()
-    assert [trace["name"] for trace in line["figure"]["data"]] == ["learned", "learned"]
-    assert rows(strip)[:3] == ["learned, ρ .9", "sinusoidal, ρ .9", "RoPE, ρ .9"]
+    line, strip = ended_at_half("shortcuts").values()
+    assert {trace["name"] for trace in line["figure"]["data"]} == {"cue", "GRU, cue", "position"}
+    named = [name.replace("<br>", " ") for name in rows(strip)]
+    assert named[:2] == ["cue right 9 of 10", "cue randomised"]
+    assert set(named) >= {"RoPE, position right 9 of 10", "sinusoidal, position right 9 of 10"}
     issue = issue_of(2)
     arms = tuple(replace(arm, line="sizes", x=128.0) for arm in issue.arms)
     ended = sections("loss", shown_of(replace(issue, arms=arms)))[1]

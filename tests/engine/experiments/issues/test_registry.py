@@ -21,8 +21,8 @@ from engine.estimate.prediction import predict
 from engine.experiments.evidence.shipped import shipped_reports, shipped_result, shown_report
 from engine.experiments.experiment import Claim, difference
 from engine.experiments.issues import ISSUES, RENAMED
+from engine.experiments.issues.encoding.learned_table import MOSTLY_SHORT, OFTEN, RARELY
 from engine.experiments.issues.encoding.no_encoding import bag_bound
-from engine.experiments.issues.encoding.visits_per_position import MOSTLY_SHORT, OFTEN, RARELY
 from engine.experiments.issues.issue import GROUPS, HEADINGS, Issue, Publication, read_issue
 from engine.experiments.key_figure import ANSWERS, KeyFigure, Row
 from engine.foundation.glossary import TERMS
@@ -43,7 +43,7 @@ MEASURED = {
 def test_every_arm_is_a_run_of_its_own_and_a_fault_has_a_control_and_something_that_mends_it(issue: Issue) -> None:
     configs = [issue.config(arm, seed=3) for arm in issue.arms]
     free = [issue.config(arm, seed=3) for arm in issue.arms if arm.tuned]  # an own rate can be the best one
-    assert len(set(free)) == len(free) or issue.slug == "parameter-growth", "its two lines cross in one point"
+    assert len(set(free)) == len(free) or issue.slug == "cost", "its two lines cross in one point"
     for arm, config in zip(issue.arms, configs, strict=True):
         assert config.seed == 3
         assert predict(config).parameters > 0, arm.name
@@ -171,9 +171,8 @@ def test_one_thing_changes(slug: str, fault: str, control: str, what: set[str]) 
     assert {name for name in a if a[name] != b[name]} == what
 
 
-@pytest.mark.parametrize("slug", ["data-hunger", "quadratic-cost"])
-def test_models_that_are_compared_have_as_many_parameters(slug: str) -> None:
-    issue = ISSUES[slug]
+def test_models_that_are_compared_have_as_many_parameters() -> None:
+    issue = ISSUES["data-hunger"]
     plain = [issue.config(arm) for arm in issue.arms if "pretrain_steps" not in arm.settings]
     plain = [config for config in plain if config.pos_encoding == issue.base["pos_encoding"]]
     for config in plain:
@@ -182,20 +181,24 @@ def test_models_that_are_compared_have_as_many_parameters(slug: str) -> None:
     assert {config.family for config in plain} >= {"decoder", "gru", "cnn"}
 
 
-def test_the_gru_beside_the_transformer_has_as_many_parameters() -> None:
-    gru, transformer = (
-        n_parameters(config_of("trivial-solutions", name)) for name in ("GRU, cue says nothing", "cue says nothing")
-    )
+@pytest.mark.parametrize(
+    ("slug", "recurrent", "attention"),
+    [
+        ("shortcuts", "GRU, cue says nothing", "cue says nothing"),
+        ("cost", "GRU, 512 tokens", "fused, 512 tokens"),
+    ],
+)
+def test_the_gru_beside_the_transformer_has_as_many_parameters(slug: str, recurrent: str, attention: str) -> None:
+    gru, transformer = (n_parameters(config_of(slug, name)) for name in (recurrent, attention))
     assert gru == pytest.approx(transformer, rel=0.03)
 
 
-@pytest.mark.parametrize(("slug", "counted"), [("quadratic-cost", 6), ("parameter-growth", 8)])
-def test_what_is_counted_in_bytes_and_parameters_is_computed_and_what_is_timed_is_not(slug: str, counted: int) -> None:
-    claims = ISSUES[slug].claims
+def test_what_is_counted_in_bytes_and_parameters_is_computed_and_what_is_timed_is_not() -> None:
+    claims = ISSUES["cost"].claims
     timed = {claim.id for claim in claims if any(metric.endswith("_ms") for _, metric in claim.effect_numbers)}
     assert {claim.id for claim in claims if not claim.computed} == timed
-    assert len(claims) - len(timed) == counted
-    for report in shipped_reports(ISSUES[slug]):
+    assert len(claims) - len(timed) == 9
+    for report in shipped_reports(ISSUES["cost"]):
         assert all(len(set(row.effects)) == 1 for row in report.claims if row.claim.computed), (
             "the same with every seed"
         )
@@ -216,8 +219,8 @@ def test_the_wide_shared_block_has_as_many_parameters_as_the_own_blocks() -> Non
 
 
 def test_a_block_has_the_parameters_that_the_text_says() -> None:
-    issue = ISSUES["parameter-growth"]
-    for arm in issue.arms:
+    issue = ISSUES["cost"]
+    for arm in (arm for arm in issue.arms if arm.metric == "parameters.blocks"):
         config = issue.config(arm)
         d, f = config.d_model, config.mlp_width // config.d_model
         told = (4 * d**2 + 4 * d) + (2 * f * d**2 + (f + 1) * d) + 4 * d
@@ -251,7 +254,7 @@ def test_windows_hold_hardly_an_unknown_character() -> None:
 
 
 def test_positions_are_visited_as_often_as_the_bands_say() -> None:
-    config = config_of("visits-per-position", "learned, mostly short")
+    config = config_of("learned-table", "learned, mostly short")
     assert {OFTEN, RARELY} <= {band(times) for times in exposures(config)}
     assert MOSTLY_SHORT.items() <= config.flat().items()
 

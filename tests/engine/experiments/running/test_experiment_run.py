@@ -319,7 +319,7 @@ def test_a_trial_is_found_wherever_the_same_is_trained() -> None:
 
 
 def test_what_measured_time_or_did_not_finish_or_is_of_other_code_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    issue = ISSUES["quadratic-cost"]
+    issue = ISSUES["cost"]
     timed = next(arm for arm in issue.arms_of() if arm.alone)
     trial_cache.save(issue, trial_of(timed.name, 0))
     assert stored(issue) == []
