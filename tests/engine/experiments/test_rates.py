@@ -168,7 +168,7 @@ def test_every_arm_that_is_tuned_has_a_score_and_that_of_guessing(slug: str) -> 
 
 
 def test_a_pilot_trains_the_extended_arms_that_are_asked_for() -> None:
-    issue = ISSUES["longer-sequences"]
+    issue = ISSUES["encoding-fits-task"]
     extended = {arm.name for arm in issue.arms if arm.extended}
     trained = pilot(issue, [grid for grid in first_grids(issue, extended=True) if grid.arm in extended])
     assert len(trained.arms_of()) == len(trained.arms) == 5 * len(extended)

@@ -6,7 +6,7 @@ from engine.experiments.experiment import Arm, Claim, above, difference
 from engine.experiments.issues.issue import read_issue
 
 SIDE, SAME_TEXT, AS_MANY = "side by side", "overlapping", "overlapping, as many windows"
-LEAK, CLEAN = "overlapping, split at random", "side by side, split at random"
+LEAK = "overlapping, split at random"
 OVER = {"windows": "overlapping", "stride": 8}
 APART = {"windows": "non_overlapping"}
 
@@ -32,7 +32,6 @@ ISSUE = read_issue(
         _arm(SIDE, "control", APART, "gap", line="same text", x=32),
         _arm(AS_MANY, "fault", {**OVER, "dataset_size": 127}, "gap", line="same number of windows", x=8),
         _arm(LEAK, "fault", {**OVER, "split": "windows"}, "other_text.flattery", ("other_text",)),
-        _arm(CLEAN, "remedy", {**APART, "split": "windows"}, "other_text.flattery", ("other_text",)),
         _arm("every start", "comparison", {**OVER, "stride": 1}, "gap", line="same text", x=1, extended=True),
         _arm("half overlapping", "comparison", {**OVER, "stride": 16}, "gap", line="same text", x=16, extended=True),
         _arm(
@@ -58,7 +57,6 @@ ISSUE = read_issue(
         Claim("best-loss", difference(SAME_TEXT, SIDE, "best_loss"), 0.05, "less"),
         Claim("equal-number", difference(AS_MANY, SIDE, "gap"), 0.1, learned=_learned(AS_MANY, SIDE)),
         Claim("dealt-at-random", above(LEAK, "other_text.flattery"), 0.1, learned=_learned(LEAK)),
-        Claim("leak", difference(LEAK, CLEAN, "other_text.flattery"), 0.1, learned=_learned(LEAK, CLEAN)),
         Claim("quarter-of-text", difference(AS_MANY, SAME_TEXT, "gap"), 0.1, learned=_learned(AS_MANY, SAME_TEXT)),
     ),
     x_label="characters from the start of one window to the next",

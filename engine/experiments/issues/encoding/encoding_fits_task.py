@@ -63,9 +63,6 @@ ISSUE = read_issue(
             "less",
         ),
         Claim("content-offset-rope", _minus("content offset, RoPE", "content offset, learned table"), COUNTS),
-        Claim(
-            "content-offset-sinusoidal", _minus("content offset, sinusoidal", "content offset, learned table"), COUNTS
-        ),
         Claim("told-offset", _minus("content offset, sinusoidal", "3 back, sinusoidal"), COUNTS, "less"),
         Claim("learned-table", _minus("shuffle, learned table", "shuffle, sinusoidal"), COUNTS),
         Claim("rope", _minus("shuffle, RoPE", "shuffle, learned table"), COUNTS, "less"),

@@ -5,7 +5,6 @@ from typing import Literal
 import numpy as np
 
 from engine.experiments.experiment import Arm, Claim, Role, Values, difference, rise
-from engine.experiments.issues.encoding import longer_text
 from engine.experiments.issues.issue import read_issue
 
 TRAINED = 12
@@ -18,30 +17,14 @@ LEARNED = 0.9
 COUNTS = 0.05
 """The smallest difference of accuracies that counts: one for all claims here. It was .2 or .3 in most and .05 or .1 in others."""
 
-COPY = {
-    "task": "copy", "seq_len": 8, "min_seq_len": 2, "test_lengths": (8, 12, 16), "d_model": 64, "n_layers": 2,
-    "learning_rate": 0.002, "steps": 900,
-}  # fmt: skip
-COPY_AT = {1.0: "second_half_accuracy@8", 1.5: "second_half_accuracy@12", 2.0: "second_half_accuracy@16"}
-COPY_FAR = COPY_AT[1.5]
-
 
 def _arm(name: str, role: Role, encoding: str, **settings: object) -> Arm:
     given = {"k": 3, "pos_encoding": encoding, **settings}
     return Arm(name, role, given, FAR, points=POINTS)
 
 
-def _copy(name: str, encoding: str, **settings: object) -> Arm:
-    given = {**COPY, "pos_encoding": encoding, **settings}
-    return Arm(f"copy, {name}", "comparison", given, COPY_FAR, extended=True, points=tuple(COPY_AT.items()))
-
-
 def _learned(*arms: str) -> tuple[tuple[str, str, float], ...]:
     return tuple((arm, AT[1.0], LEARNED) for arm in arms)
-
-
-def _learned_copying(*encodings: str) -> tuple[tuple[str, str, float], ...]:
-    return tuple((f"copy, {name}", COPY_AT[1.0], LEARNED) for name in encodings)
 
 
 def _farther(name: str, one: str, other: str, direction: Literal["more", "less"] = "more") -> Claim:
@@ -49,21 +32,10 @@ def _farther(name: str, one: str, other: str, direction: Literal["more", "less"]
     return Claim(name, difference(one, other, FAR), COUNTS, direction, learned=_learned(one, other))
 
 
-def _copies_better(name: str, one: str, other: str) -> Claim:
-    effect = difference(f"copy, {one}", f"copy, {other}", COPY_FAR)
-    return Claim(f"copy-{name}", effect, COUNTS, learned=_learned_copying(one, other))
-
-
 def _has_no_row(values: Values) -> np.ndarray:
     """1 where the learned table works at the trained length and cannot be run at one and a half times it."""
     trained, longer = values("learned table", AT[1.0]), values("learned table", AT[1.5])
     return np.where(np.isfinite(trained), np.isnan(longer).astype(float), np.nan)
-
-
-def _relative_over_rope(values: Values) -> np.ndarray:
-    """The lowest of ALiBi, T5 and none, minus RoPE, when copying."""
-    others = np.stack([values(f"copy, {name}", COPY_FAR) for name in ("ALiBi", "T5 bias", "no encoding")])
-    return np.asarray(others.min(axis=0) - values("copy, RoPE", COPY_FAR))
 
 
 # With 220 steps the model that was trained on up to 48 symbols is between .9 and .97 there. At the trained length itself the models that
@@ -87,14 +59,6 @@ ISSUE = read_issue(
         _arm("ALiBi", "comparison", "alibi"),
         _arm("no encoding", "comparison", "nope"),
         _arm("RoPE, interpolated", "comparison", "rope", rope_scaling="pi"),
-        _copy("sinusoidal", "sinusoidal"),
-        _copy("RoPE", "rope"),
-        _copy("RoPE, interpolated", "rope", rope_scaling="pi"),
-        _copy("RoPE, YaRN", "rope", rope_scaling="yarn", yarn_beta=4.0),
-        _copy("T5 bias", "t5_bias"),
-        _copy("ALiBi", "alibi"),
-        _copy("no encoding", "nope"),
-        *longer_text.ARMS,
     ),
     claims=(
         Claim(
@@ -112,16 +76,6 @@ ISSUE = read_issue(
         Claim("alibi-trained-length", difference("sinusoidal", "ALiBi", AT[1.0]), COUNTS),
         Claim("no-encoding-trained-length", difference("sinusoidal", "no encoding", AT[1.0]), COUNTS),
         _farther("interpolation", "RoPE, interpolated", "RoPE", "less"),
-        Claim(
-            "copy-order",
-            _relative_over_rope,
-            COUNTS,
-            learned=_learned_copying("ALiBi", "T5 bias", "no encoding", "RoPE"),
-        ),
-        _copies_better("interpolation", "RoPE, interpolated", "RoPE"),
-        _copies_better("rope", "RoPE", "sinusoidal"),
-        _copies_better("no-encoding", "no encoding", "ALiBi"),
-        *longer_text.CLAIMS,
     ),
     x_label="length relative to the trained one",
 )
