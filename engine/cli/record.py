@@ -1,8 +1,8 @@
-"""Record the runs that come with the app: ``python -m engine.cli.record reverse``, ``words`` or ``endings``.
+"""Record the runs that come with the app: ``python -m engine.cli.record reverse``, ``hops``, ``words`` or ``endings``.
 
-Beside what every run leaves, the folder of ``reverse``, which the start page plays, has the weights at each snapshot, and which head does
-the work. That of ``words``, which the text page shows on arrival, has fewer events, no weights, and the scores of the counting models.
-Of a run of each example of the start page, ``endings.json`` has the attention in which it ends.
+Beside what every run leaves, the folders of ``reverse`` and ``hops`` name the head that does the work, and that of ``reverse`` has the
+weights at each snapshot. That of ``words``, which the text page shows on arrival, has fewer events, no weights, and the scores of the
+counting models. Of a run of each example of the start page, ``endings.json`` has the attention in which it ends.
 """
 
 import json
@@ -31,14 +31,22 @@ CONFIG = parse({
 })  # fmt: skip
 """A model so small that all its weights are shipped, whose positions are hardly there at first: the accuracy waits until they are. The
 seed is one with six different symbols to watch and with one head that does nearly all of the work; with others, two share it."""
+HOPS = parse({
+    "task": "hops", "vocab_size": 5, "seq_len": 16, "pos_encoding": "rope", "n_layers": 2, "n_heads": 1, "d_model": 32,
+    "learning_rate": 0.004, "steps": 300, "seed": 914,
+})  # fmt: skip
+"""A small model of two layers with one head each. The seed is one with which all answers to the watched sequence come along the path of the
+two: layer 1 marks what each symbol follows, layer 2 reads by the marks."""
+SHOWN = {"reverse": CONFIG, "hops": HOPS}
+"""The runs that are played, by the names of their folders."""
 WORDS, COUNTED = FOLDER.parent / "words", "counted.json"
 """The folder of the run on words, and the file in it with the scores of the counting models."""
 EVERY = 10
 """The steps from one snapshot to the next, a divisor of all steps: a player then moves at an even pace."""
 
 
-def record(config: RunConfig, every: int, folder: Path) -> None:
-    """Train a config and leave its run in a folder that does not exist yet."""
+def record(config: RunConfig, every: int, folder: Path, *, weights_too: bool = True) -> None:
+    """Train a config and leave its run in a folder that does not exist yet. ``weights_too``: also the weights at each snapshot."""
     import torch  # these are slow to import, and the command line knows this module
     from safetensors.torch import save_file
 
@@ -55,10 +63,11 @@ def record(config: RunConfig, every: int, folder: Path) -> None:
     run.write_config(folder.name, config, owner="", created=time())
     for event in at_even_steps(train(config, model), every):
         run.write_events([event])
-        if isinstance(event, Snapshot):
+        if isinstance(event, Snapshot) and weights_too:
             weights |= {f"{event.step}/{name}": tensor.clone() for name, tensor in model.state_dict().items()}
     save_weights(model, run.weights)
-    save_file(weights, run.weights_at_snapshots)
+    if weights_too:
+        save_file(weights, run.weights_at_snapshots)
     gather_snapshots(run)
     asked = ModelAsked(config, str(run.weights))
     save(working_head(each_head_off(asked), heads(asked, SampleAsked())), folder)
@@ -131,9 +140,12 @@ def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Ite
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "endings":
+    name = sys.argv[1]
+    if name == "endings":
         record_endings(FOLDER.parent / "endings.json")
     else:
-        recorded = FOLDER.parent / sys.argv[1]
-        shutil.rmtree(recorded, ignore_errors=True)
-        record_words(text_config(), WORDS) if recorded == WORDS else record(CONFIG, EVERY, FOLDER)
+        shutil.rmtree(FOLDER.parent / name, ignore_errors=True)
+        if name == WORDS.name:
+            record_words(text_config(), WORDS)
+        else:
+            record(SHOWN[name], EVERY, FOLDER.parent / name, weights_too=name == FOLDER.name)
