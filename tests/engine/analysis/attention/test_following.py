@@ -78,10 +78,10 @@ def test_an_induction_head_is_told_with_the_layer_that_marked_what_it_reads() ->
     ]
     assert path.readings[0].weight == pytest.approx(0.9 + 0.1 / 5)
     assert path.sentence == (
-        "The answer arrives in layer 2 (25 → 76 %): head 1 reads the symbol after the earlier “9”, which layer 1 had marked."
+        "The answer arrives in layer 2 (25 → 76 %): head 1 reads the symbol after the earlier “9”, which head 2 of layer 1 had marked."
     )
     named = [piece for piece in path.words if piece.part]
-    assert named == [Words("layer 2", "layer.1"), Words("head 1", "head.1.0"), Words("layer 1", "head.0.1")]
+    assert named == [Words("layer 2", "layer.1"), Words("head 1", "head.1.0"), Words("head 2 of layer 1", "head.0.1")]
     assert arrival_of(INDUCTION) == Arrival(1, "head.1.0", "induction")
 
 
@@ -135,7 +135,7 @@ def test_the_mlp_brings_what_it_adds_far_more_to_than_the_heads() -> None:
     assert path.carrier == "mlp"
     assert path.sentence == (
         "The answer arrives in layer 2 (20 → 90 %): the MLP makes it of what head 1 reads, the symbol after the earlier “9”, "
-        "which layer 1 had marked."
+        "which head 1 of layer 1 had marked."
     )
     alone = path_in(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0}))
     assert (alone.carrier, alone.readings) == ("mlp", ())
