@@ -72,6 +72,15 @@ class Path:
     """The sentence in pieces, which name the parts of which they speak; positions, layers and heads count from 1 in it."""
 
     @property
+    def pair(self) -> tuple[Part, Part] | None:
+        """The head that had read at the position that the answering head reads, and the answering head; None where none had, or where
+        one of them is not of the stack that answers."""
+        if self.carrier == "several" or any(reading.which != "self" for reading in self.readings[:2]):
+            return None
+        heads = [Part("head", "self", reading.layer, reading.head) for reading in self.readings[:2]]
+        return (heads[1], heads[0]) if len(heads) == 2 else None
+
+    @property
     def sentence(self) -> str:
         return "".join(piece.text for piece in self.words)
 
