@@ -1,8 +1,8 @@
-"""Record the runs that come with the app: ``python -m engine.cli.record reverse``, ``hops``, ``words`` or ``endings``.
+"""Record the runs that come with the app: ``python -m engine.cli.record reverse``, ``hops`` or ``words``.
 
 Beside what every run leaves, the folders of ``reverse`` and ``hops`` name the head that does the work, and that of ``reverse`` has the
-weights at each snapshot. That of ``words``, which the text page shows on arrival, has fewer events, no weights, and the scores of the
-counting models. Of a run of each example of the start page, ``endings.json`` has the attention in which it ends.
+weights at each snapshot. That of ``words``, which the text page lets write on arrival, has fewer events, weights of two bytes, and the
+scores of the counting models.
 """
 
 import json
@@ -16,10 +16,8 @@ from time import time
 import numpy as np
 
 import engine
-from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, parse
 from engine.config.text_recipe import text_config
-from engine.foundation.json_lines import json_lines
 from engine.runs.events import ARRAYS, Event, Measuring, Progress, Snapshot
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import SNAPSHOT_NOW
@@ -85,16 +83,18 @@ def gather_snapshots(run: RunFolder) -> None:
 
 
 def record_words(config: RunConfig, folder: Path) -> None:
-    """Train a config of the text page and leave in a new folder each validation, each twentieth step and few snapshots, dense at first."""
+    """Train a config of the text page and leave in a new folder each validation, each twentieth step and few snapshots, dense at first;
+    and the weights in half precision."""
     import torch
 
     from engine.analysis.text.questions import counting_models
-    from engine.training.train import train
+    from engine.model.build import save_weights
+    from engine.training.train import prepare, train
 
     torch.set_num_threads(1)
-    run, shown = RunFolder(folder), -1.0
+    run, model, shown = RunFolder(folder), prepare(config), -1.0
     run.write_config(folder.name, config, owner="", created=time())
-    for event in train(config):
+    for event in train(config, model):
         if isinstance(event, Snapshot) and (event.step >= 1.7 * shown or event.step == config.steps):
             shown = max(1, event.step)
             run.write_events([replace(event, samples=event.samples[:1], more_patterns={})])
@@ -102,23 +102,9 @@ def record_words(config: RunConfig, folder: Path) -> None:
             run.write_events([replace(event, grad_norms=None)])
         elif not isinstance(event, Snapshot | Progress | Measuring):
             run.write_events([event])
+    save_weights(model.half(), run.weights)
     gather_snapshots(run)
     (folder / COUNTED).write_text(json.dumps(counting_models(config)), "utf-8")
-
-
-def record_endings(file: Path) -> None:
-    """Train each example and write the last attention [query, key] of the head that its view names."""
-    import torch
-
-    from engine.training.train import train
-
-    torch.set_num_threads(1)
-    endings = {}
-    for slug, preset in PRESETS.items():
-        last = next(event for event in reversed(list(train(preset.config))) if isinstance(event, Snapshot))
-        weights = last.patterns[preset.view.which][preset.view.layer, preset.view.head]
-        endings[slug] = [[round(float(weight), 2) for weight in row] for row in weights]
-    file.write_text(json_lines(endings, 1) + "\n", "utf-8")
 
 
 def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Iterator[Event]:
@@ -141,11 +127,8 @@ def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Ite
 
 if __name__ == "__main__":
     name = sys.argv[1]
-    if name == "endings":
-        record_endings(FOLDER.parent / "endings.json")
+    shutil.rmtree(FOLDER.parent / name, ignore_errors=True)
+    if name == WORDS.name:
+        record_words(text_config(), WORDS)
     else:
-        shutil.rmtree(FOLDER.parent / name, ignore_errors=True)
-        if name == WORDS.name:
-            record_words(text_config(), WORDS)
-        else:
-            record(SHOWN[name], EVERY, FOLDER.parent / name, weights_too=name == FOLDER.name)
+        record(SHOWN[name], EVERY, FOLDER.parent / name, weights_too=name == FOLDER.name)

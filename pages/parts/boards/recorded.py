@@ -1,4 +1,4 @@
-"""The recorded runs, which the start page and the text page show before any training, and the choice among one and a visitor's own runs."""
+"""The recorded runs, which pages show where nothing was trained, and the choice among one and a visitor's own runs."""
 
 import json
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def recorded_words() -> tuple[Run, Counted]:
 
 @cache
 def recorded_feed(name: str = RECORDED) -> Payload:
-    """The whole run as one message for the board; made once, since every visitor's first page shows it."""
+    """The whole run as one message for the board; made once."""
     return feed(recorded_run(name), 0)[0]
 
 
@@ -57,13 +57,6 @@ def recorded_feed(name: str = RECORDED) -> Payload:
 def recorded_head(name: str = RECORDED) -> WorkingHead:
     """The head that does the work at the run's end, found when it was recorded."""
     return load(FOLDERS[name])
-
-
-@cache
-def recorded_endings() -> dict[str, list[list[float]]]:
-    """The attention [query, key] with which a run of each example ends, by its slug."""
-    endings: dict[str, list[list[float]]] = json.loads((FOLDER / "endings.json").read_text("utf-8"))
-    return endings
 
 
 def recorded_example(name: str = RECORDED) -> Sample:

@@ -190,10 +190,8 @@ def warm_up() -> None:
     sys.setswitchinterval(POLITE)
     try:
         import engine.experiments.issues  # late, all of them: the server listens before the engine and plotly are imported
-        from pages.parts.boards.recorded import recorded_feed
 
         assert engine.experiments.issues.ISSUES
-        recorded_feed()
     finally:
         sys.setswitchinterval(usual)
     gc.collect()

@@ -86,4 +86,5 @@ def test_what_is_shipped_is_what_the_command_makes_and_small() -> None:
     words, counted = Run.from_disk(RunFolder(WORDS)), json.loads((WORDS / COUNTED).read_text("utf-8"))
     assert (words.config, words.state, words.step) == (text_config(), "finished", text_config().steps)
     assert set(counted["levels"]) == {"unigram", "bigram", "trigram"}
-    assert RunFolder(WORDS).size() < 200_000
+    assert words.weights is not None, "it can write"
+    assert RunFolder(WORDS).size() < 800_000

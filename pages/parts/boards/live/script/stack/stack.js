@@ -132,7 +132,9 @@ export function stackPanel(board, title) {
 
   panel.concerns = (news) => Boolean(news.snapshots?.length || Object.keys(news.columns ?? {}).length)
   panel.chooseHead = alone
-  panel.look = ({ panel: shown = "attention", which = "self", layer, head = 0 }) => {
+  panel.look = ({ panel: shown = "attention", which = "self", layer, head = 0, without, swaps, marks = "" }) => {
+    looks.reset(without, swaps)
+    panel.root.dataset.marks = marks
     view.only = null
     view.first = layer != null && shown === "attention" ? { which, layer, head } : null
   }
