@@ -14,6 +14,7 @@ from pages.parts.app.in_markdown import escaped
 from pages.parts.encodings.evidence import Cost, cheapest_in_words, evidence_styled, head, hover
 from pages.parts.encodings.measured_row import ROWS
 from pages.parts.encodings.state import SETTINGS, config_of, settings_now
+from pages.parts.encodings.views import DEEPER, FOLDED
 from tests.engine.experiments.ten_symbols import CHOICE_HAS_TEN_SYMBOLS
 from tests.pages.looking import Open, ended, said
 
@@ -24,21 +25,26 @@ widget_key = SETTINGS.widget_key
 def test_any_two_stand_side_by_side_with_their_numbers(open_page: Open) -> None:
     app = open_page(PAGE, a="learned", b="shaw", d_model="32", seq_len="16")
     words = said(app)
+    assert "In **Learned" in words, "what to see"
     assert "**512** extra parameters" in words  # 16 rows of 32
     assert "**0 %** extra FLOPs per token" in words, "rows are looked up"
-    assert "Position 16 has no row: a sequence longer than 16 cannot be read at all." in words
+    assert "Position 17 has no row: a sequence longer than 16 cannot be read at all." in words
     assert ENCODINGS["shaw"].shown_as in words
+    app.session_state[FOLDED] = True
     app.selectbox(key=widget_key("b")).select("rope").run()
     assert not app.exception
     assert "10000" in app.latex[1].value
     assert "b" not in app.query_params, "what is as by default is left out"
     app.number_input(key=widget_key("n_heads")).set_value(5).run()
     assert "`n_heads` is `5`; allowed is a divisor of d_model 32" in said(app)
+    app.session_state[DEEPER] = True
+    assert not app.number_input(key=widget_key("n_heads")).set_value(4).run().exception
 
 
 def test_settings_survive_leaving_the_page_and_a_link_restores_them(open_page: Open) -> None:
     app = open_page(PAGE, a="rope", b="rope", likeness="dot", **{"b.rope_base": "100"})
     app.switch_page("start.py").run()
+    app.session_state[FOLDED] = True
     app.switch_page(PAGE).run()
     assert not app.exception
     assert [app.number_input(key=widget_key(f"{side}.rope_base")).value for side in "ab"] == [10_000, 100]

@@ -42,7 +42,7 @@ def matrix_panel(side: str, name: str, portrait: Portrait, shown: int) -> Panel:
     if missing > 0:
         note = f"There are no rows for the last {missing} positions shown."
     return Panel(
-        f"matrix.{side}", f"{TITLES[portrait['kind']]}: {name}", matrix_figure(portrait, shown), alt, height=300, note=note,
+        f"matrix.{side}", f"{TITLES[portrait['kind']]}: {name}", matrix_figure(portrait, shown), alt, height=250, note=note,
         link="rows", term="positional-encoding",
     )  # fmt: skip
 
@@ -98,7 +98,7 @@ def component_panels(side: str, name: str, portrait: Portrait, color: str) -> li
     """The panels of principal components; none for a bias, which has no vectors."""
     if not len(portrait["components"]):
         return []
-    shares = ", ".join(f"{share:.0%}" for share in portrait["explained"])
+    shares = ", ".join(f"{100 * share:.0f} %" for share in portrait["explained"])
     alt = f"{name}: the first {len(portrait['explained'])} principal components hold {shares} of the variance."
     curves, path = spectra.components_figure(portrait, color), spectra.trajectory_figure(portrait, color)
     return [
@@ -175,8 +175,8 @@ def beyond(config: RunConfig, portrait: Portrait, shown: int) -> str:
     if shown <= trained:
         return ""
     if rows < shown:
-        return f"Position {rows} has no row: a sequence longer than {rows} cannot be read at all."
-    return f"It is defined up to position {shown - 1}; nothing beyond {trained - 1} was met in training."
+        return f"Position {rows + 1} has no row: a sequence longer than {rows} cannot be read at all."
+    return f"It is defined up to position {shown}; nothing beyond {trained} was met in training."
 
 
 def times() -> dict[RunConfig, Timing]:
