@@ -54,8 +54,7 @@ def test_from_the_button_of_the_start_page_to_an_empty_link_that_trains_to_a_fin
     button(page, "Train").click()
     page.get_by_text("Learned: on new sequences second-half accuracy").wait_for()
     page.locator(".board .badge").get_by_text("Finished").wait_for()
-    page.locator("article.samples").scroll_into_view_if_needed()
-    page.get_by_text(re.compile(r"\d+ of \d+ right")).wait_for()
+    page.locator("article.stack .score").get_by_text(re.compile(r"\d+ of \d+ right")).wait_for()
 
 
 def test_train_pressed_before_the_boards_script_is_there_is_followed(open_page: Open) -> None:

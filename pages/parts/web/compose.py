@@ -33,7 +33,7 @@ from pages.parts.web.middleware import (
     configured_origins,
 )
 from pages.parts.web.page_address import PageAddress
-from pages.parts.web.static_files import FOR_EVER, PACKED, PackedFiles
+from pages.parts.web.static_files import FOR_EVER, PACKED, PackedFiles, StyledPage
 
 Health = Callable[[], Mapping[str, int]]
 """``ready``, ``workers``, ``running`` and ``queued``: the workers that are ready and all, the runs that go and that wait.
@@ -128,6 +128,7 @@ def serving(
     middleware.append(Middleware(CountedTabs, admit=admit_tab))
     middleware.append(Middleware(PackedFiles, prefix=prefix))
     middleware.append(Middleware(PageAddress, prefix=prefix, addresses=_of_pages))
+    middleware.append(Middleware(StyledPage))
     return {
         "routes": [
             live_route(_or_recorded(find), prefix, admit),

@@ -34,7 +34,7 @@ Panel = Literal[
     "samples",
     "written",
 ]
-ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples")
+ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory")
 TITLED = {
     "stack": ("The model", "model-picture"),
     "loss": ("Loss", "loss"),

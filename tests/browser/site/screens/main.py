@@ -44,5 +44,5 @@ if "recorded" in given:
         done, feed(done, 0)[0], seconds=float(given["recorded"]), look=asdict(HeadIndex("self", 1, 2)), **words
     )
 else:
-    polling = live_board(run, earlier=earlier, panels=ALL, name="A scripted run")
+    polling = live_board(run, earlier=earlier, panels=(*ALL, "samples"), name="A scripted run")
     st.text(f"page knows: {run.state if run else 'nothing'}, polling: {polling}")
