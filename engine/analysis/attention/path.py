@@ -73,12 +73,15 @@ class Path:
 
     @property
     def pair(self) -> tuple[Part, Part] | None:
-        """The head that had read at the position that the answering head reads, and the answering head; None where none had, or where
-        one of them is not of the stack that answers."""
-        if self.carrier == "several" or any(reading.which != "self" for reading in self.readings[:2]):
+        """The head below, and the answering head that reads what it wrote: of an induction head the first that marks, else the one that had
+        read at the position that it reads. None where there is none, and where one of them is not of the stack that answers."""
+        if self.carrier == "several" or len(self.readings) < 2:
             return None
-        heads = [Part("head", "self", reading.layer, reading.head) for reading in self.readings[:2]]
-        return (heads[1], heads[0]) if len(heads) == 2 else None
+        upper, *below = self.readings
+        lower = next((one for one in below if self.induction and one.read == one.position - 1), below[0])
+        if (upper.which, lower.which) != ("self", "self"):
+            return None
+        return Part("head", "self", lower.layer, lower.head), Part("head", "self", upper.layer, upper.head)
 
     @property
     def sentence(self) -> str:
