@@ -2,29 +2,25 @@
 
 import streamlit as st
 
-from engine.experiments.comparison import MATCHED
 from pages.parts.app.in_markdown import say_ignored
-from pages.parts.design.form import parts_form, show_experiment, show_guide, show_look, show_ways_on
+from pages.parts.app.own_runs import in_step_with
+from pages.parts.design.form import parts_form, run_form, show_guide, show_result, show_ways_on, shown_experiment
 from pages.parts.design.state import SETTINGS
 
 _, ignored = SETTINGS.open_address()
 say_ignored(ignored)
 
 st.title("Design", anchor=False)
-st.markdown(
-    "Can you design a positional encoding that learns? Choose how a position is described, how numbers are made of it, where they "
-    "act in the model, and which of them are learned. Then compare your encoding with others."
-)
-form, look = st.columns([1, 3], gap="large")
-with form:
-    st.header("Parts", anchor=False)
-    parts_form()
-    show_ways_on()
-with look:
-    st.header("Before training", anchor=False)
-    show_look()
-st.header("Against the built-in ones", anchor=False)
-st.markdown(f"{MATCHED} The rule for “better” is fixed before the run, and each finding is computed by that rule.")
-show_experiment()
-show_guide()
+st.markdown("Can you design a positional encoding that learns? Choose its parts, and let it compete with others.")
+form, result = st.columns([1, 3], gap="large")
+name, run = shown_experiment()
+with in_step_with(lambda: run.state if run is not None else ""):
+    with form:
+        parts_form()
+        run_form(name, run)
+        show_ways_on()
+    with result:
+        show_result(name, run)
+with st.expander("Go on in Python", icon=":material/code:"):
+    show_guide()
 SETTINGS.write_address(SETTINGS.query())

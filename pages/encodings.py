@@ -13,9 +13,7 @@ SHOW = {"compare": compare, "training": through_training, "choose": choose}
 server.wake()  # this page needs the workers for its first figures
 _, ignored = SETTINGS.open_address()
 st.title("Encodings", anchor=False)
-st.markdown(
-    "Attention reads a set; an encoding tells it where each token stands. See what each one says, and how that holds up."
-)
+st.markdown("Attention reads a set; an encoding tells it where each token stands.")
 say_ignored(ignored)
 control("view", label_visibility="collapsed")
 SHOW[value("view")]()

@@ -1,7 +1,6 @@
 """The lab page: choose settings, train live, watch."""
 
 from dataclasses import asdict
-from pathlib import Path
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -12,19 +11,19 @@ from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
 from pages.parts.app.frame import unseen_title
 from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored, say_unsaved, show_refusal
-from pages.parts.app.own_runs import leave_run, show_facts, show_run, shown_run
+from pages.parts.app.own_runs import show_facts, show_run, shown_run
 from pages.parts.app.server import find
 from pages.parts.app.turn import let_others_go
 from pages.parts.boards.live.board import ALL, Panel, band, live_board
 from pages.parts.boards.live.readable_run import controlled_as
-from pages.parts.lab.controls import choose_pace, controls
+from pages.parts.lab.controls import controls
 from pages.parts.lab.form import main_settings, opened_settings, other_settings
 from pages.parts.lab.model import act, model_of
 from pages.parts.lab.outcome import share, show_lengths, take_run_away
 from pages.parts.lab.presented import is_presented, show_presented
 from pages.parts.lab.runs import overlays_behind, show_beside, show_shelf
 from pages.parts.lab.said import reference_behind, say, show_arrival, take_arrival
-from pages.parts.lab.state import PRESET, RUN, SETTINGS, address, fill_form, form_config
+from pages.parts.lab.state import LOOK_AT, PRESET, RUN, SETTINGS, address, form_config
 
 VIEW = View("accuracy")
 """The panel beside the attention where no preset names one."""
@@ -32,18 +31,8 @@ VIEW = View("accuracy")
 
 def panels_for(first: str, *, attends: bool) -> tuple[Panel, ...]:
     """All panels of the lab: the model above, then one head's attention, beside it the panel that is to be looked at, then the loss."""
-    chosen: tuple[Panel, ...] = tuple(panel for panel in ALL if panel == first)
-    names = dict.fromkeys(("stack", "pattern", *chosen, *ALL))
+    names: dict[Panel, None] = dict.fromkeys(("stack", "pattern", *(panel for panel in ALL if panel == first), *ALL))
     return tuple(name for name in names if attends or name not in ("pattern", "attention"))
-
-
-def take_preset() -> None:
-    """Fill the form with the chosen preset's settings; the picker becomes empty again."""
-    slug = st.session_state.pop("preset", None)
-    if slug:
-        fill_form(PRESETS[slug].config)
-        leave_run()
-        st.session_state["look_at"] = slug
 
 
 link, ignored = SETTINGS.open_address()
@@ -56,7 +45,7 @@ if (linked_run := link.get(RUN)) is not None:
     else:
         show_run(found.id)
 if link.get(PRESET) in PRESETS:
-    st.session_state["look_at"] = link[PRESET]
+    st.session_state[LOOK_AT] = link[PRESET]
 say_ignored(ignored)
 say_ignored(take_arrival(link))
 
@@ -68,7 +57,7 @@ try:
     config = form_config()
 except ConfigError as error:
     unfit = in_markdown(error)
-slug = st.session_state.get("look_at")
+slug = st.session_state.get(LOOK_AT)
 preset = PRESETS[slug] if slug in PRESETS and config == PRESETS[slug].config else None
 
 if config is not None and is_presented():
@@ -77,7 +66,7 @@ if config is not None and is_presented():
 unseen_title("Lab")
 show_arrival()
 band("lab")
-st.html(Path(__file__).parent / "parts" / "lab" / "lab.css")
+st.html(f"<style>.st-key-band-lab {{ --layers: {config.n_layers if config else 1} }}</style>")
 with st.container(key="lab-page"):  # the style puts them side by side, and on a phone below one another
     buttons, main, board, further = (
         st.container(key=f"lab-{name}") for name in ("buttons", "main", "board", "further")
@@ -117,13 +106,6 @@ with main:
 with further:
     if config is not None:
         show_facts(config)
-    if SETTINGS.drawn(PRESET):
-        st.selectbox(
-            "Example", PRESETS, index=None, key="preset", placeholder="Start from an example", on_change=take_preset,
-            format_func=lambda slug: f"{'✓' if PRESETS[slug].expects == 'learns' else '✗'} {PRESETS[slug].title}",
-            disabled=SETTINGS.locks(PRESET),
-        )  # fmt: skip
-    choose_pace(run)
     other_settings()
 if config is not None:
     share(run, config)

@@ -52,9 +52,7 @@ def device_words(result: Result | None, *, running: bool, stored: bool) -> str:
 
 _, ignored = SETTINGS.open_address()
 st.title("Memory and time", anchor=False)
-st.markdown(
-    "Each attention head computes n² scores for n tokens; a recurrent or convolutional model does the same work at each token."
-)
+st.markdown("Each attention head computes n² scores for n tokens; a GRU needs the same time for every token.")
 say_ignored(ignored)
 name = SETTINGS.values()["sweep"]
 sweep = SWEEPS.find(name) if name else None
@@ -66,8 +64,6 @@ plan: Plan | None = None
 with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="cost-bar"):
     measuring = st.container(width="content", horizontal=True, gap="small")  # first; what it measures stands beside it
     plan_settings(has_accelerator=bool(server.pool().health().device.get("accelerator")), disabled=running)
-    with st.container(width=200):
-        widget("part_of")
     problem = ""
     try:
         plan = asked_plan()
@@ -77,8 +73,8 @@ with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key
         st.button(
             "Measure", type="primary", icon=":material/timer:", disabled=running or plan is None, on_click=measure, args=(plan,)
         )  # fmt: skip
-        own, args = name is not None and SWEEPS.owned(name, visitor()), (name, visitor())
-        st.button("Stop", icon=":material/stop:", disabled=not (running and own), on_click=SWEEPS.leave, args=args)
+        if name is not None and running and SWEEPS.owned(name, visitor()):
+            st.button("Stop", icon=":material/stop:", on_click=SWEEPS.leave, args=(name, visitor()))
 with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
     show_refusal()
     if problem or (sweep is not None and sweep.problem):

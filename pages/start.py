@@ -1,61 +1,45 @@
-"""The start page: one example from its data to the head that does the work, played from a recorded run."""
+"""The start page: one button trains a small transformer in sight, then cuts a line of it, then swaps two symbols; and three doors."""
 
 from pathlib import Path
+from urllib.parse import urlencode
 
 import streamlit as st
 
-from engine.config.presets import PRESETS
-from engine.experiments.lessons import LESSONS
+from engine.config.link import to_query
+from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.app.server import pool
-from pages.parts.boards.live.board import recorded_board
-from pages.parts.boards.recorded import recorded_example, recorded_feed, recorded_head, recorded_run
-from pages.parts.stage.issue_list import show_small_map
-from pages.parts.start import (
-    WATCH,
-    conclusion,
-    ending_in_a_picture,
-    example_in_words,
-    recording_in_words,
-    workers_in_words,
-)
+from pages.parts.boards.live.board import live_board, recorded_board
+from pages.parts.boards.live.readable_run import controlled_as
+from pages.parts.boards.live.stack import stack_of
+from pages.parts.boards.recorded import recorded_feed, recorded_run
+from pages.parts.start import CONFIG, DOORS, present, press, said, shown_run, workers_in_words
 
-SECONDS = 14.0
+SECONDS = 5.0
+"""How long the recorded run plays, which is shown where none can be trained."""
 
-run, head, example = recorded_run(), recorded_head(), recorded_example()
-
-st.html(Path(__file__).parent / "parts" / "stage" / "tiles.css")
 st.html(Path(__file__).parent / "parts" / "start.css")
-with st.container(key="start-top"):
-    st.title("Attention Lab", anchor=False)
-    if st.button("Open the lab", type="primary", icon=":material/science:", key="start-open"):
-        st.switch_page("lab.py")
-    st.markdown(example_in_words(example))
-    recorded_board(
-        run, recorded_feed(), seconds=SECONDS, panels=("stack", "accuracy", "attention", "loss"), head=head.place,
-        titles={"pattern": "Where one head looks", "attention": "Where every head looks"},
-        before=WATCH, end=conclusion(head), level=2, name="recorded-reverse",
-    )  # fmt: skip
-place = {"layer": str(head.place.layer + 1), "head": str(head.place.head + 1)}
-st.page_link("story.py", label="How it can learn this: Reverse in six steps", icon=":material/arrow_forward:")
-st.page_link(
-    "attention.py", label="Take this head apart, number by number", icon=":material/arrow_forward:",
-    query_params={"run": "recorded", **place},
-)  # fmt: skip
-
-st.header("Start from an example", anchor=False)
-with st.container(key="start-examples"):
-    for slug, preset in PRESETS.items():
-        with st.container(border=True, key=f"start-tile-{slug}", gap=None):
-            st.page_link("lab.py", label=preset.title, query_params={"preset": slug})
-            st.markdown(f"{preset.look_at}\n\n{'Made to learn' if preset.expects == 'learns' else 'Made to fail'}")
-            st.html(ending_in_a_picture(slug))
-
-st.header("Teach with it", anchor=False)
-titles = [f"{lesson.title} ({lesson.minutes} minutes)" for lesson in LESSONS.values()]
-st.page_link("lessons.py", label="Lessons for a class", icon=":material/school:")
-st.caption(f"Prepared, to be shown to a class or sent as a link: {'; '.join(titles)}. Or put your own together.")
-
-st.header("What goes wrong, as experiments", anchor=False)
-show_small_map()
-
-st.caption(f":material/memory: {recording_in_words(run)} {workers_in_words(pool().health())}")
+run = shown_run()
+controlled, now = controlled_as(run), present(run)
+st.title("Attention Lab", anchor=False)
+with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
+    show_refusal()
+    say_unsaved(run)
+with st.container(horizontal=True, vertical_alignment="center", key="start-way"):
+    st.button(
+        now.label, type="primary", icon=now.icon, key="start.press", disabled=controlled == "running", on_click=press
+    )
+    st.markdown(said(now, run))
+with st.container(key="start-board"):
+    if run is recorded_run():
+        recorded_board(run, recorded_feed(), seconds=SECONDS, panels=("stack",), look=now.look, level=2, name="start")
+    else:
+        live_board(
+            run, panels=("stack",), look=now.look, key="start-picture", name="start", model=stack_of(CONFIG),
+            untrained="" if run else urlencode(to_query(CONFIG)),
+        )  # fmt: skip
+with st.container(key="start-doors", horizontal=True):
+    for page, icon, words in DOORS:
+        st.page_link(page, label=words, icon=icon)
+st.caption(f":material/memory: {workers_in_words(pool().health())}")
+if controlled_as(run) != controlled:
+    st.rerun()  # the run ended during this script run: rerun so that the button matches

@@ -1,4 +1,4 @@
-"""The text page: a language model on words, compared with counting models, and its writing."""
+"""The text page: a language model on words writes on from a prompt, is trained, and is compared with counting models."""
 
 import streamlit as st
 
@@ -10,10 +10,10 @@ from pages.parts.boards.live.board import live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.boards.recorded import recorded_words
 from pages.parts.text.beside import find_levels, known_levels, show_counting, show_passed, show_text_facts, show_words
-from pages.parts.text.form import KIND, choose_text, controls, show_form, waits_for_text, way_to_lab
+from pages.parts.text.form import KIND, choose_text, controls, waits_for_text, way_to_lab
 from pages.parts.text.known_model import is_known, offer, published_level, show_published
 from pages.parts.text.state import PLAYS, RUN, SETTINGS, address, form_config, run_in_link, share_link, shown_text_run
-from pages.parts.text.trained import show_attending, show_writing
+from pages.parts.text.trained import ask_for_words, show_attending, show_written, writes
 
 link, ignored = SETTINGS.open_address()
 if link:
@@ -22,6 +22,7 @@ if link:
     st.session_state[RUN] = linked_run.id if linked_run is not None else None
 run = shown_text_run()
 shown = run or recorded_words()[0]
+writer = run if run is not None and writes(run) else recorded_words()[0]
 known = is_known(shown.config)
 controlled = controlled_as(run)
 st.title("Text", anchor=False)
@@ -29,8 +30,10 @@ say_ignored(ignored)
 
 left, right = st.columns([1, 3.2], gap="medium")
 with left:
+    ask_for_words(writer)
+    st.header("Train your own", anchor=False)
     choose_text()
-    show_form()
+    SETTINGS.widget("pos_encoding")
     config: RunConfig | None = None
     try:
         config = None if waits_for_text() else form_config()
@@ -46,7 +49,8 @@ with left:
             st.caption("This link opens the page with everything in place. It never starts training.")
             st.code(share_link(), language=None, wrap_lines=True)
 
-with right.container(key="text-figures"):
+with right:
+    show_written(writer)
     with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
         if known:
             show_published(shown)
@@ -69,8 +73,7 @@ with right.container(key="text-figures"):
         show_text_facts(shown)
         learned = run is not None and find_levels(run)
         show_words(run)
-    if run is not None and run.state not in ("queued", "running") and run.weights is not None:
-        show_writing(run)
+    if run is not None and writes(run):
         show_attending(run)
         if run.state != "paused" and not known:
             show_counting(run)

@@ -1,8 +1,8 @@
-"""Record the runs that come with the app: ``python -m engine.cli.record reverse``, ``words`` or ``endings``.
+"""Record the runs that come with the app: ``python -m engine.cli.record reverse``, ``hops`` or ``words``.
 
-Beside what every run leaves, the folder of ``reverse``, which the start page plays, has the weights at each snapshot, and which head does
-the work. That of ``words``, which the text page shows on arrival, has fewer events, no weights, and the scores of the counting models.
-Of a run of each example of the start page, ``endings.json`` has the attention in which it ends.
+Beside what every run leaves, the folders of ``reverse`` and ``hops`` name the head that does the work, and that of ``reverse`` has the
+weights at each snapshot. That of ``words``, which the text page lets write on arrival, has fewer events, weights of two bytes, and the
+scores of the counting models.
 """
 
 import json
@@ -16,10 +16,8 @@ from time import time
 import numpy as np
 
 import engine
-from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, parse
 from engine.config.text_recipe import text_config
-from engine.foundation.json_lines import json_lines
 from engine.runs.events import ARRAYS, Event, Measuring, Progress, Snapshot
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import SNAPSHOT_NOW
@@ -31,14 +29,22 @@ CONFIG = parse({
 })  # fmt: skip
 """A model so small that all its weights are shipped, whose positions are hardly there at first: the accuracy waits until they are. The
 seed is one with six different symbols to watch and with one head that does nearly all of the work; with others, two share it."""
+HOPS = parse({
+    "task": "hops", "vocab_size": 5, "seq_len": 16, "pos_encoding": "rope", "n_layers": 2, "n_heads": 1, "d_model": 32,
+    "learning_rate": 0.004, "steps": 300, "seed": 914,
+})  # fmt: skip
+"""A small model of two layers with one head each. The seed is one with which all answers to the watched sequence come along the path of the
+two: layer 1 marks what each symbol follows, layer 2 reads by the marks."""
+SHOWN = {"reverse": CONFIG, "hops": HOPS}
+"""The runs that are played, by the names of their folders."""
 WORDS, COUNTED = FOLDER.parent / "words", "counted.json"
 """The folder of the run on words, and the file in it with the scores of the counting models."""
 EVERY = 10
 """The steps from one snapshot to the next, a divisor of all steps: a player then moves at an even pace."""
 
 
-def record(config: RunConfig, every: int, folder: Path) -> None:
-    """Train a config and leave its run in a folder that does not exist yet."""
+def record(config: RunConfig, every: int, folder: Path, *, weights_too: bool = True) -> None:
+    """Train a config and leave its run in a folder that does not exist yet. ``weights_too``: also the weights at each snapshot."""
     import torch  # these are slow to import, and the command line knows this module
     from safetensors.torch import save_file
 
@@ -55,10 +61,11 @@ def record(config: RunConfig, every: int, folder: Path) -> None:
     run.write_config(folder.name, config, owner="", created=time())
     for event in at_even_steps(train(config, model), every):
         run.write_events([event])
-        if isinstance(event, Snapshot):
+        if isinstance(event, Snapshot) and weights_too:
             weights |= {f"{event.step}/{name}": tensor.clone() for name, tensor in model.state_dict().items()}
     save_weights(model, run.weights)
-    save_file(weights, run.weights_at_snapshots)
+    if weights_too:
+        save_file(weights, run.weights_at_snapshots)
     gather_snapshots(run)
     asked = ModelAsked(config, str(run.weights))
     save(working_head(each_head_off(asked), heads(asked, SampleAsked())), folder)
@@ -76,16 +83,18 @@ def gather_snapshots(run: RunFolder) -> None:
 
 
 def record_words(config: RunConfig, folder: Path) -> None:
-    """Train a config of the text page and leave in a new folder each validation, each twentieth step and few snapshots, dense at first."""
+    """Train a config of the text page and leave in a new folder each validation, each twentieth step and few snapshots, dense at first;
+    and the weights in half precision."""
     import torch
 
     from engine.analysis.text.questions import counting_models
-    from engine.training.train import train
+    from engine.model.build import save_weights
+    from engine.training.train import prepare, train
 
     torch.set_num_threads(1)
-    run, shown = RunFolder(folder), -1.0
+    run, model, shown = RunFolder(folder), prepare(config), -1.0
     run.write_config(folder.name, config, owner="", created=time())
-    for event in train(config):
+    for event in train(config, model):
         if isinstance(event, Snapshot) and (event.step >= 1.7 * shown or event.step == config.steps):
             shown = max(1, event.step)
             run.write_events([replace(event, samples=event.samples[:1], more_patterns={})])
@@ -93,23 +102,9 @@ def record_words(config: RunConfig, folder: Path) -> None:
             run.write_events([replace(event, grad_norms=None)])
         elif not isinstance(event, Snapshot | Progress | Measuring):
             run.write_events([event])
+    save_weights(model.half(), run.weights)
     gather_snapshots(run)
     (folder / COUNTED).write_text(json.dumps(counting_models(config)), "utf-8")
-
-
-def record_endings(file: Path) -> None:
-    """Train each example and write the last attention [query, key] of the head that its view names."""
-    import torch
-
-    from engine.training.train import train
-
-    torch.set_num_threads(1)
-    endings = {}
-    for slug, preset in PRESETS.items():
-        last = next(event for event in reversed(list(train(preset.config))) if isinstance(event, Snapshot))
-        weights = last.patterns[preset.view.which][preset.view.layer, preset.view.head]
-        endings[slug] = [[round(float(weight), 2) for weight in row] for row in weights]
-    file.write_text(json_lines(endings, 1) + "\n", "utf-8")
 
 
 def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Iterator[Event]:
@@ -131,9 +126,9 @@ def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Ite
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "endings":
-        record_endings(FOLDER.parent / "endings.json")
+    name = sys.argv[1]
+    shutil.rmtree(FOLDER.parent / name, ignore_errors=True)
+    if name == WORDS.name:
+        record_words(text_config(), WORDS)
     else:
-        recorded = FOLDER.parent / sys.argv[1]
-        shutil.rmtree(recorded, ignore_errors=True)
-        record_words(text_config(), WORDS) if recorded == WORDS else record(CONFIG, EVERY, FOLDER)
+        record(SHOWN[name], EVERY, FOLDER.parent / name, weights_too=name == FOLDER.name)

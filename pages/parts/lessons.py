@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import streamlit as st
 
@@ -90,7 +89,6 @@ def _show_link(lesson: Lesson, base: str) -> None:
 
 def show_own(base: str) -> None:
     """The steps with their controls, what can be added, and the ways to hold the lesson. ``base``: see show_ways."""
-    st.html(Path(__file__).with_suffix(".css"))
     steps = own_steps()
     st.header("Your own lesson", anchor=False)
     for place, step in enumerate(steps):

@@ -1,70 +1,105 @@
-"""What the start page says of its example, all of it read from the recorded run."""
+"""What the start page's one button does, press by press, and what is said and shown before each."""
 
 from collections import Counter
-from functools import cache
+from dataclasses import dataclass, field
 
-import numpy as np
+import streamlit as st
 
-from engine.analysis.attention.working_head import WorkingHead
+from engine.config.presets import PRESETS
+from engine.experiments.story.questions import percent
+from engine.experiments.story.readings import score_of
 from engine.foundation.formatting import counted
-from engine.runs.events import Sample
 from engine.runs.run import Run
-from engine.tasks import TASKS
 from engine.workers.health import Health
 from engine.workers.processes.machines import HERE
-from pages.parts.boards.recorded import recorded_endings
-from pages.parts.charts.attention import weights_image
+from pages.parts.app.own_runs import start_run
+from pages.parts.app.server import find
+from pages.parts.boards.component import Plain
+from pages.parts.boards.recorded import recorded_run
 
-WATCH = (
-    "The “second half” of a sequence is the part that the model must write; the first half is random. In the square, each row is a "
-    "position that reads. A strong colour shows the position that it reads from. Which cells will get a strong colour?"
-)
-MIRRORED = "mirrored"
-"""The kind of a head that looks at the mirrored place."""
+CONFIG = PRESETS["reverse"].config.replace(steps=100)
+"""The lab's first example, which has learned its task after fifty steps."""
 CPU = "CPU"
+RUN, PRESSES = "start.run", "start.presses"
+"""Session keys: the id of the run, and how often the button was pressed since it began."""
 
 
-def example_in_words(example: Sample) -> str:
-    """The first sequence, its right answer, and what the untrained model writes."""
-    asked = [place for place, target in enumerate(example.targets) if target]
-    right, written = ([names[place] for place in asked] for names in (example.targets, example.predictions))
+@dataclass(frozen=True)
+class Press:
+    """The button before it is pressed."""
+
+    label: str
+    icon: str
+    says: str
+    """What is said above it, in Markdown."""
+    look: Plain = field(default_factory=dict)
+    """What the picture shows meanwhile (``look`` of the board)."""
+
+
+SKIP = "skip.0"
+"""The part that is cut, by its name in the picture."""
+WAY = (
+    Press(
+        "Train it yourself", ":material/play_arrow:",
+        "This small transformer must write six digits backwards. It is **untrained**: it guesses. What it writes turns green as it learns.",
+    ),
+    Press(
+        "Cut the red lines", ":material/content_cut:",
+        "The red lines carry each digit past the layer: a *skip connection*. Does it still answer without them?", {"marks": "skip"},
+    ),
+    Press(
+        "Swap two digits", ":material/swap_horiz:",
+        "The digits cannot pass the layer now: only what it writes itself gets through. Next: lines back, first and last digit swapped. "
+        "Does it follow?", {"without": [SKIP]},
+    ),
+    Press(
+        "Start over", ":material/replay:",
+        "This sequence is new to it. If it is still right, it has learned where to look, and not which digits come.",
+        {"swaps": [[0, CONFIG.seq_len - 1]]},
+    ),
+)  # fmt: skip
+TRAINS = "It trains. In the row “writes”, green is right and red is wrong."
+DOORS = (
+    ("lab.py", ":material/science:", "**Lab**  \nStack layers and heads, choose the encoding, train, take parts away."),
+    (
+        "issues.py",
+        ":material/bug_report:",
+        "**What goes wrong**  \nGuess what breaks a deep stack, run the experiment, see.",
+    ),
+    ("encodings.py", ":material/pin_drop:", "**Encodings**  \nHow a model knows the order, and which way to choose."),
+)
+"""Pages, each with its icon and its words."""
+
+
+def shown_run() -> Run | None:
+    """The run of the last press on Train; the recorded one where none could be started."""
+    name = st.session_state.get(RUN)
+    return recorded_run() if name == recorded_run().id else find(name or "")
+
+
+def present(run: Run | None) -> Press:
+    """The button as it is now; while a run trains it stays as it was pressed."""
+    return WAY[0 if run is None or run.live else st.session_state.get(PRESSES, 0)]
+
+
+def said(now: Press, run: Run | None) -> str:
+    """What is said above the button; of a run that has ended, also what it learned."""
+    if run is not None and run.live:
+        return TRAINS
+    score = score_of(run.config, run.events) if run is not None and now is WAY[1] else None
     return (
-        f"**Watch a small transformer learn to write backwards**, from examples alone. It reads {symbols(example.tokens[: len(asked)])} "
-        f"and must write {symbols(right)}; untrained, it writes {symbols(written)}."
+        f"**Now {percent(score.value)} of its answers to new sequences are right.** {now.says}" if score else now.says
     )
 
 
-def symbols(names: list[str]) -> str:
-    return f"`{' '.join(names)}`"
-
-
-def conclusion(head: WorkingHead) -> str:
-    """What happened, and which head does the work: told when the recording has been played to its end."""
-    told = (
-        f"At the end {head.whole:.0%} of the symbols of new sequences are right. Head {head.place.head + 1} of layer "
-        f"{head.place.layer + 1} does the work: without it {head.without:.0%} are."
-    )
-    if head.kind == MIRRORED:
-        told += " Its line rises to the right: each place reads the mirror image of what it writes."
-    return told
-
-
-@cache
-def ending_in_a_picture(slug: str) -> str:
-    """The attention with which the recorded run of an example ends, in HTML."""
-    address = weights_image(np.array(recorded_endings()[slug]))
-    return f'<div class="thumbnail weights"><img src="{address}" alt="The attention at the end of a run"></div>'
-
-
-def recording_in_words(run: Run) -> str:
-    """What was recorded, for those who want to know."""
-    config, started = run.config, run.started
-    parameters = f", {started.parameters:,} parameters" if started else ""
-    return (
-        f"The recording: {TASKS[config.task].label}, {config.encoding.label}, {counted(config.n_layers, 'layer')} of "
-        f"{counted(config.n_heads, 'head')}{parameters}, {counted(config.steps, 'step')}, seed {config.seed}: one with which a single "
-        "head does nearly all of the work. With other seeds two heads may share it."
-    )
+def press() -> None:
+    """Train; where that is refused, show the recorded run. Later presses change what the picture shows of the run."""
+    presses = st.session_state.get(PRESSES, 0) if shown_run() else 0
+    if presses == 0:
+        st.session_state[RUN] = (start_run(CONFIG) or recorded_run()).id
+    elif presses == len(WAY) - 1:
+        del st.session_state[RUN]
+    st.session_state[PRESSES] = (presses + 1) % len(WAY)
 
 
 def workers_in_words(health: Health) -> str:

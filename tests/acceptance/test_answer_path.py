@@ -1,8 +1,11 @@
 """The path of an answer against its causal test, on trained models: of the heads of its layer, the named one costs most when taken away.
 
 Of all heads the costliest can be another one: the head that had marked what the named one reads, in a layer below, since without the
-mark nothing is found. With the seeds 910 to 919 the named head was the costliest of its layer in 9 of 10 models and the costliest of
-all in 6. The costliest of all was on a path in each of the ten.
+mark nothing is found. The sentence names both. With the seeds 910 to 919 the named head was the costliest of its layer in 9 of 10 models
+and the costliest of all in 6. The costliest of all was on a path in each of the ten.
+
+Several heads of layer 1 can mark: in the models of two layers with the seeds 910 and 911, 22 of 98 and 55 of 100 answers follow the mark
+of the head that is named, and 57 and 92 the marks of all four heads.
 """
 
 from collections.abc import Iterator

@@ -136,6 +136,13 @@ def button(page: Any, name: str) -> Any:
     return page.get_by_test_id("stMainBlockContainer").get_by_role("button", name=name, exact=True)
 
 
+def steer(page: Any, name: str) -> None:
+    """Press a button of the menu beside Train."""
+    button(page, "More").click()
+    page.get_by_test_id("stPopoverBody").get_by_role("button", name=name, exact=True).click()
+    page.keyboard.press("Escape")
+
+
 def figure(page: Any, panel: str) -> Any:
     return page.locator(f'article[data-id="{panel}"]')
 

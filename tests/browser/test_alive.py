@@ -7,7 +7,19 @@ from typing import Any
 import pytest
 
 from engine.config.presets import PRESETS
-from tests.browser.conftest import PHONE, PROJECTOR, Open, button, eventually, expect, fits_the_width, go
+from tests.browser.conftest import (
+    PHONE,
+    PROJECTOR,
+    Open,
+    button,
+    eventually,
+    expect,
+    fits_the_width,
+    go,
+    in_view,
+    settled,
+    steer,
+)
 
 SIZES = {"projector": PROJECTOR, "phone": PHONE}
 
@@ -49,7 +61,7 @@ def pictures(page: Any) -> list[str]:
 @pytest.mark.parametrize("size", SIZES)
 def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Open, size: str) -> None:
     page = arrived(open_page, size, "lab?steps=2000")
-    train, stop = (button(page, name) for name in ("Train", "Stop"))
+    train, pause = (button(page, name) for name in ("Train", "Pause"))
     stack, curve = page.locator("article.stack"), page.locator("article.accuracy")
     chips, heads = page.locator(".st-key-lab-shelf").get_by_role("button"), page.get_by_role("spinbutton", name="Heads")
 
@@ -88,8 +100,8 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
         if run == 1:
             stack.locator("[data-writes].right").nth(len(before) // 2).wait_for()  # it has learned something
             assert written(page) != before
-        stop.click()
-        expect(stop).to_be_disabled()  # the page is drawn anew when a run has ended; a dialog that is open then closes
+        steer(page, "Stop")
+        expect(pause).to_be_disabled()  # the page is drawn anew when a run has ended; a dialog that is open then closes
     if size == "phone":
         return
 
@@ -179,3 +191,79 @@ def test_each_preset_opens_on_what_its_sentence_speaks_of_and_what_to_try_next_i
     again.click()
     page.wait_for_url(re.compile("n_layers=2"))
     page.locator("article.stack .layer-row").nth(1).wait_for()
+
+
+CONTROLS = """() => {
+  const kinds = 'a[href], button, input, select, summary, [role=button], [role=slider], [role=radio], [role=combobox], [tabindex="0"]'
+  const seen = (node) => {
+    const { width, height, top } = node.getBoundingClientRect()
+    return width && height && top < innerHeight && node.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+  }
+  const within = (root) => [...root.querySelectorAll('*')].flatMap((node) => [node, ...(node.shadowRoot ? within(node.shadowRoot) : [])])
+  return within(document).filter((node) => node.matches(kinds) && seen(node) && !node.parentElement.closest('button, a[href]')).length
+}"""
+"""JavaScript: the number of elements in the window that take the focus."""
+SHIFTS = """() => {
+  window.shifted = 0
+  new PerformanceObserver((list) => { for (const { value } of list.getEntries()) window.shifted += value })
+    .observe({ type: 'layout-shift', buffered: true })
+}"""
+"""JavaScript: from here on, add up how much of the window moves by itself."""
+
+
+def test_little_stands_on_the_first_screen_and_more_is_one_hover_or_one_click_away(open_page: Open) -> None:
+    page = arrived(open_page, "projector")
+    settled(page)
+    assert page.evaluate(CONTROLS) <= 36
+    loss, menu = page.locator("article.loss"), page.locator("article.accuracy .menu")
+    expect(menu).to_have_css("opacity", "0")
+    page.locator("article.accuracy").hover()
+    expect(menu).to_have_css("opacity", "1")
+    page.get_by_role("spinbutton", name="Depth").focus()
+    expect(page.get_by_role("button", name="Help for Depth")).to_have_css("opacity", "1")
+    expect(page.get_by_role("button", name="Help for Heads")).to_have_css("opacity", "0")
+    loss.get_by_role("button", name="Log").focus()
+    expect(loss.locator(".choice")).to_have_css("opacity", "1")
+    button(page, "More").click()
+    page.get_by_test_id("stPopoverBody").get_by_role("combobox", name="Pace").wait_for()
+
+
+@pytest.mark.parametrize("layers", [1, 4, 8])
+def test_attention_and_accuracy_are_in_sight_whatever_the_depth(open_page: Open, layers: int) -> None:
+    page = arrived(open_page, "projector", f"lab?n_layers={layers}&n_heads=2&seq_len=12")
+    in_view(page.locator("article.pattern .plot"), page.locator("article.accuracy .plot"))
+
+
+def test_on_a_large_screen_the_picture_takes_its_width_and_more_height(open_page: Open) -> None:
+    page = arrived(open_page, "projector")
+    small = page.locator(".picture").bounding_box()["height"]
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    last, panel = page.locator("article.stack .meter.right").first, page.locator("article.stack")
+
+    def used() -> None:
+        box, end = panel.bounding_box(), last.bounding_box()
+        assert box["x"] + box["width"] - end["x"] - end["width"] < 80
+        assert page.locator(".picture").bounding_box()["height"] > 1.25 * small
+
+    eventually(page, used)
+
+
+def test_on_a_phone_the_sentence_and_the_curves_follow_train(open_page: Open) -> None:
+    page = arrived(open_page, "phone")
+    places = (
+        button(page, "Train"),
+        page.locator(".st-key-lab-said"),
+        page.locator("article.accuracy"),
+        page.locator("article.loss"),
+    )
+    tops = [place.bounding_box()["y"] for place in (*places, page.locator("article.pattern"))]
+    assert tops == sorted(tops)
+    assert page.get_by_role("spinbutton", name="Depth").bounding_box()["y"] < tops[0]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_nothing_moves_on_arrival(open_page: Open, size: str) -> None:
+    page = open_page("lab", "", SIZES[size], before=lambda page: page.add_init_script(f"({SHIFTS})()"))
+    page.locator("article.stack [data-writes]").first.wait_for()
+    settled(page)
+    assert page.evaluate("window.shifted") < 0.1

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from pages.parts.encodings.state import NEEDS, VIEWS
+from engine.experiments.choice.qualities import NEEDS
+from pages.parts.encodings.state import VIEWS
 from tests.browser.conftest import PHONE, Open, button, columns, drawn, figure, fits_the_width, saved
 
 
@@ -15,13 +16,15 @@ def test_a_control_redraws_what_it_changes_and_training_is_looked_at(open_page: 
     assert "added value for each position and dimension" in kept.get_attribute("aria-label")
     before = kept.get_attribute("data-draws")
     changed.evaluate("(plot) => { plot.marked = true }")
+    page.get_by_role("button", name="Sizes and parameters").click()
     page.get_by_role("spinbutton", name="Base").fill("100")
     page.keyboard.press("Enter")
     drawn(page, "matrix.b", least=int(changed.get_attribute("data-draws")) + 1)
     page.wait_for_url(re.compile(r"base=100"))
     assert changed.evaluate("(plot) => plot.marked")
     assert kept.get_attribute("data-draws") == before, "a learned table has no base: nothing of it changed"
-    page.get_by_text("Position 16 has no row").wait_for()
+    page.get_by_text("Position 17 has no row").wait_for()
+    page.get_by_text("All figures").click()
     drawn(page, "trajectory.b")
 
     # A layer's own encoding is chosen in the lab and looked at along its training.
@@ -43,7 +46,7 @@ def test_a_control_redraws_what_it_changes_and_training_is_looked_at(open_page: 
     page.set_viewport_size(PHONE)
     page.get_by_role("radio", name=VIEWS["choose"]).click()
     page.get_by_role("button", name=NEEDS["offsets"], exact=True).click()
-    page.get_by_text(re.compile("in “3 back”")).first.wait_for()
+    page.get_by_text(re.compile(f"in “3 back”|nothing was measured for “{NEEDS['offsets']}”")).first.wait_for()
     page.get_by_role("row", name=re.compile("^RoPE")).get_by_role("link").first.wait_for()
     fits_the_width(page)
 
@@ -57,10 +60,10 @@ def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open
 
     sinusoid = numbers("matrix.a")
     position, dimension = sinusoid["position"], sinusoid["dimension"]
-    angle = position * 10_000.0 ** -(2 * (dimension // 2) / 64)
+    angle = (position - 1) * 10_000.0 ** -(2 * (dimension // 2) / 64)
     right = np.where(dimension % 2 == 0, np.sin(angle), np.cos(angle))
     np.testing.assert_allclose(sinusoid["value"], right, rtol=0, atol=1e-5)
-    assert (position.min(), dimension.max()) == (0, 63)
+    assert (position.min(), dimension.max()) == (1, 63)
     assert position.max() > 1000, "twice the trained length"
 
     alibi = numbers("matrix.b")
@@ -73,11 +76,13 @@ def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open
     # By keyboard and by pointer, at distance 0: the first cell, and one on the diagonal of the first head.
     plot = drawn(page, "matrix.b")
     plot.press("ArrowRight")
-    told = "The bias of each head: ALiBi: head 1, key position 0, query position 0: 0"
+    told = "The bias of each head: ALiBi: head 1, key position 1, query position 1: 0"
     page.get_by_text(told, exact=True).wait_for(state="attached")
-    at = "({ _fullLayout: { xaxis, yaxis } }) => [xaxis._offset + xaxis.l2p(40), yaxis._offset + yaxis.l2p(40 * 17)]"
+    at = (
+        "({ _fullLayout: { xaxis, yaxis } }) => [xaxis._offset + xaxis.l2p(40), yaxis._offset + yaxis.l2p(40 * 17 + 1)]"
+    )
     left, top = plot.evaluate(at)
     box = plot.bounding_box()
     page.mouse.move(round(box["x"] + left), round(box["y"] + top))  # at whole pixels; a cell is 1.6 wide
     label = page.locator('[data-id="matrix.b"] .hoverlayer')
-    label.get_by_text("query position 680, head 1, key position 680: 0.00", exact=True).wait_for()
+    label.get_by_text("query position 681, head 1, key position 681: 0.00", exact=True).wait_for()

@@ -15,40 +15,28 @@ def controls_in_sight(page: Any) -> None:
     fits_the_width(page)
 
 
-def shows_step(page: Any, number: str) -> None:
-    page.locator(".board .facts").filter(has_text=re.compile(rf"^step {number} of")).wait_for()
-
-
 def holding_scripts(held: list[Any]) -> Callable[[Any], None]:
     """A board's script stays on its way: its route is put into the list."""
     return lambda page: page.route("**/boards/*.js", lambda route: held.append(route))
 
 
-def example_in_sight(page: Any, *panels: str) -> None:
-    """The first screen of the start page has the question and these panels."""
-    in_view(page.get_by_text("must write").first, *(page.locator(f"article.{name}") for name in panels))
-
-
-def test_from_the_example_of_the_start_page_to_an_empty_link_that_trains_to_a_finding(open_page: Open) -> None:
+def test_from_the_button_of_the_start_page_to_an_empty_link_that_trains_to_a_finding(open_page: Open) -> None:
     page = open_page("", "Attention Lab", PROJECTOR)
-    shows_step(page, r"\d+")
+    picture = page.locator("article.stack")
+    picture.get_by_text("0 of 6 right, untrained.").wait_for()
     expect(page.get_by_role("link", name="Lab", exact=True)).to_have_count(1)
-    example_in_sight(page, "accuracy", "pattern")
-    shows_step(page, r"[1-9]\d+")
-    slider = page.get_by_role("slider", name="Look back at a step")
-    assert page.get_by_text("does the work").count() == 0
-    slider.focus()
-    page.keyboard.press("End")
-    page.get_by_text("does the work").wait_for()
-    page.get_by_role("textbox", name="Your own sequence").fill("3 1 4 1 5 9")
-    page.get_by_role("button", name="Try").click()
-    page.get_by_text(re.compile(r"yours: \d of 6 right")).wait_for()
-    page.get_by_role("button", name="Play again").click()
-    expect(page.get_by_role("textbox", name="Your own sequence")).to_have_count(0)
-    expect(page.get_by_text("does the work")).to_have_count(0)
+    in_view(button(page, "Train it yourself"), picture, page.get_by_role("link", name=re.compile("^Lab Stack")))
+    button(page, "Train it yourself").click()
+    picture.get_by_text("6 of 6 right").wait_for()
+    button(page, "Cut the red lines").click()
+    picture.get_by_text(re.compile("^[0-4] of 6 right")).wait_for()
+    button(page, "Swap two digits").click()
+    picture.get_by_text("Symbols 1 and 6 have changed places: 2 of 6 answers changed").wait_for()
+    in_view(picture, page.get_by_role("link", name=re.compile("^Lab Stack")))
     page.set_viewport_size(PHONE)
     page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, 0)")
-    example_in_sight(page, "accuracy")
+    in_view(button(page, "Start over"), picture)
+    fits_the_width(page)
 
     # An empty link is the default; on a phone too the controls are in sight.
     go(page, "lab")
@@ -66,8 +54,7 @@ def test_from_the_example_of_the_start_page_to_an_empty_link_that_trains_to_a_fi
     button(page, "Train").click()
     page.get_by_text("Learned: on new sequences second-half accuracy").wait_for()
     page.locator(".board .badge").get_by_text("Finished").wait_for()
-    page.locator("article.samples").scroll_into_view_if_needed()
-    page.get_by_text(re.compile(r"\d+ of \d+ right")).wait_for()
+    page.locator("article.stack .score").get_by_text(re.compile(r"\d+ of \d+ right")).wait_for()
 
 
 def test_train_pressed_before_the_boards_script_is_there_is_followed(open_page: Open) -> None:

@@ -326,6 +326,13 @@ def positions(page: Any) -> tuple[int, int]:
     return int(re.search(r"step (\d+) of", text)[1]), int(slider)
 
 
+def test_a_recording_stands_still_where_motion_is_not_wanted(open_board: Open) -> None:
+    page = open_board(recorded=60, before=lambda page: page.emulate_media(reduced_motion="reduce"))
+    page.get_by_text("Watch the curve.").wait_for()
+    page.clock.run_for(5000)  # it would move after two seconds
+    assert positions(page) == (0, 0)
+
+
 def test_a_recording_plays_once_is_led_by_hand_and_waits_for_who_sees_it(open_board: Open) -> None:
     page = open_board(recorded=60)
     page.get_by_text("Watch the curve.").wait_for()

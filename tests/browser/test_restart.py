@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import KEEPS_UP, PATIENCE, PHONE, WIDE, button
+from tests.browser.conftest import KEEPS_UP, PATIENCE, PHONE, WIDE, button, steer
 from tests.serving import free_port, running
 
 ENOUGH = 7
@@ -20,12 +20,11 @@ def test_an_open_page_goes_on_with_its_run(chromium: Any, tmp_path: Path, how: s
     page.on("requestfailed", lambda request: unanswered.append(request.url))
     badge = page.locator(".board .badge").first
     it_trains = page.get_by_text("It trains: in the row")
-    train, stop = (button(page, name) for name in ("Train", "Stop"))
     cut_off = page.get_by_role("alert").get_by_text("This page cannot reach the server.")
     with running("app.py", tmp_path, **same) as (server, address):
         # Streamlit speaks of a terminal to a page of this host.
         page.goto(f"{address.replace('127.0.0.1', 'localhost')}lab?steps=50000")
-        train.click()
+        button(page, "Train").click()
         badge.and_(page.locator("[data-state=running]")).wait_for()
         it_trains.wait_for()
         getattr(server, how)()
@@ -42,6 +41,6 @@ def test_an_open_page_goes_on_with_its_run(chromium: Any, tmp_path: Path, how: s
         cut_off.wait_for(state="detached")  # until then the page shows what it knew before
         badge.and_(page.locator("[data-state=running]")).wait_for()
         it_trains.wait_for()
-        stop.click()
+        steer(page, "Stop")
         badge.and_(page.locator("[data-state=stopped]")).wait_for()
     page.close()

@@ -17,7 +17,7 @@ from engine.runs.events import ARRAYS, Snapshot, to_json
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
 from engine.runs.store import Runs
-from pages.parts.boards.recorded import FOLDER, recorded_run
+from pages.parts.boards.recorded import FOLDERS, RECORDED, recorded_run
 from tests.golden.record import FILE, config_of, evidence, machine, run_of
 
 RECORD: dict[str, Any] = json.loads(FILE.read_text())
@@ -58,7 +58,7 @@ STORED = Path(__file__).parent / "stored_run" / "before_rearrange"
 --warmup-steps 0 --device cpu --save before_rearrange``; it still opens, with every number that it holds."""
 
 
-@pytest.mark.parametrize("folder", [STORED, FOLDER], ids=["stored", "recorded"])
+@pytest.mark.parametrize("folder", [STORED, FOLDERS[RECORDED]], ids=["stored", "recorded"])
 def test_config_events_and_arrays_are_those_that_were_written(folder: Path) -> None:
     run = Run.from_disk(RunFolder(folder))
     written = json.loads((folder / "config.json").read_text())["config"]
@@ -74,7 +74,7 @@ def test_config_events_and_arrays_are_those_that_were_written(folder: Path) -> N
     for event in snapshots:
         found = {f"{group}/{name}": array for group in ARRAYS for name, array in getattr(event, group).items()}
         file, begin = folder / "snapshots" / f"{event.step}.npz", ""
-        if folder == FOLDER:  # has the arrays of all snapshots in one file
+        if folder == FOLDERS[RECORDED]:  # has the arrays of all snapshots in one file
             file, begin = folder / "snapshots.npz", f"{event.step}/"
         with np.load(file, allow_pickle=False) as stored:
             assert {begin + name for name in found} == {name for name in stored.files if name.startswith(begin)}

@@ -1,17 +1,22 @@
 """The attention page by its widgets and words, over a real worker."""
 
+import re
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.analysis.attention.asked import ModelAsked, file_of
+from engine.analysis.attention.following import paths_of
 from engine.config.run_config import parse
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Snapshot
 from engine.runs.run import Run
+from pages.parts.app.in_markdown import in_markdown
 from pages.parts.attention.runs import seconds_to, steps_to_show, why_not
 from pages.parts.attention.state import SETTINGS, VIEWS, AttentionState, fitted
-from pages.parts.boards.recorded import recorded_run
+from pages.parts.attention.two_heads import NO_PAIR
+from pages.parts.boards.recorded import RECORDED_HOPS, recorded_run
 from pages.parts.charts import attention as charts
 from tests.pages.looking import Open, ended, labels, press, said
 
@@ -126,6 +131,25 @@ def test_two_steps_are_compared_on_the_sequence_that_is_chosen(open_page: Open) 
     assert not app.error
     assert app.select_slider(key=key("before")).options == [str(step) for step in kept], "their weights are there"
     assert "this run kept the patterns of sequences 0 to 3" in said(app)
+
+
+def test_what_a_head_tells_another_one_is_exchanged_by_one_click_and_is_in_the_link(open_page: Open) -> None:
+    app = open_page("attention.py", view="change", run=RECORDED_HOPS, query="15")
+    path = paths_of(recorded_run(RECORDED_HOPS).events.of(Snapshot)[-1])[15]
+    assert path is not None
+    assert in_markdown(path.sentence) in said(app)
+    assert "right answers in 100 other sequences" not in said(app)
+    app.toggle(key=key("exchanged")).set_value(True).run()
+    assert not app.error
+    verdict = re.search(
+        r"(\d+) of (\d+) right answers in 100 other sequences become the answer to that sequence", said(app)
+    )
+    assert verdict is not None
+    assert 0 < int(verdict[1]) <= int(verdict[2]) <= 100
+    assert app.query_params["exchanged"] == "true"
+    app = open_page("attention.py", view="change")
+    assert NO_PAIR in said(app), "one layer has no two heads, one above the other"
+    assert not [toggle for toggle in app.toggle if toggle.key == key("exchanged")]
 
 
 def test_heads_off_and_temperature_are_in_the_link(open_page: Open) -> None:

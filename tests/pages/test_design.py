@@ -13,7 +13,7 @@ from engine.encodings.designed.code import written
 from engine.experiments.comparison import BASE, Comparison, comparison, design_config
 from engine.settings.fields import to_text
 from pages.parts.charts.encoding import similarity_picture, table_picture
-from pages.parts.charts.spectra import distance_figure, offsets_figure
+from pages.parts.charts.spectra import offsets_figure
 from pages.parts.design.form import numbers_of
 from pages.parts.design.state import SETTINGS, fitting
 from pages.parts.stage.experiments import EXPERIMENTS
@@ -131,10 +131,9 @@ def test_figures_show_the_numbers_and_where_training_ended() -> None:
     matrix, bias, similarity = rng.normal(size=(8, 5)), rng.normal(size=(2, 8, 8)), rng.normal(size=(8, 8))
     drawn = table_picture(matrix, 4, "embedding")
     np.testing.assert_allclose(np.array(drawn.data[0].z, dtype=float), matrix, rtol=1e-4)
-    assert [shape.y0 for shape in drawn.layout.shapes] == [3.5]
+    assert [shape.y0 for shape in drawn.layout.shapes] == [4.5]
     lines = offsets_figure(bias, 8)
     assert [line.name for line in lines.data] == ["head 1", "head 2"]
     assert lines.data[1].y[0] == pytest.approx(bias[1, 7, 0])  # the key furthest before the query
     assert not lines.layout.shapes
     assert similarity_picture(similarity, 4, "similarity").data[0].zmax == 1.0
-    assert distance_figure(similarity[0], 8, "similarity").data[0].y[3] == pytest.approx(similarity[0, 3], rel=1e-4)

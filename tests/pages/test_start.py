@@ -1,68 +1,68 @@
-"""The start page: its words follow from the recorded run and from nothing else."""
+"""The start page: one button leads from an untrained model to a cut line and two swapped digits; where nothing can be trained, on a
+recorded run."""
 
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
-from engine.config.presets import PRESETS
-from engine.experiments.issues import ISSUES
+from engine.experiments.story.readings import score_of
+from engine.foundation.errors import Refused
 from engine.hosting.host import DeviceFacts
 from engine.runs.events import Snapshot
 from engine.workers.health import Health
-from pages.parts.app.frame import PLACES
-from pages.parts.boards.recorded import recorded_example, recorded_head, recorded_run
-from pages.parts.start import conclusion, recording_in_words, workers_in_words
-from tests.pages.looking import Open, said
+from pages.parts.app import server
+from pages.parts.boards.recorded import recorded_run
+from pages.parts.start import CONFIG, RUN, WAY, workers_in_words
+from tests.pages.looking import Open, disabled, labels, press, said
 from tests.tables import tables_beside
 
 CASES = tables_beside(__file__)
 
 
-def test_the_page_carries_its_example_with_the_untrained_answers_and_leads_on_without_the_end(open_page: Open) -> None:
+def test_one_button_trains_cuts_swaps_and_begins_again_beside_three_doors(open_page: Open) -> None:
     app = open_page("start.py")
     assert app.title[0].value == "Attention Lab"
-    words, example = said(app), recorded_example()
-    right = [target for target in example.targets if target]
-    written = [guess for guess, target in zip(example.predictions, example.targets, strict=True) if target]
-    for names in (example.tokens[: len(right)], right, written):
-        assert f"`{' '.join(names)}`" in words
-    assert right == example.tokens[: len(right)][::-1]
-    assert conclusion(recorded_head()) not in words, "that is told when it has been played"
-    assert {"lab", "attention", "lessons", "issues"} <= {link.proto.page for link in app.get("page_link")}
-    assert len(app.get("page_link")) >= len(PRESETS) + len(ISSUES) + len(PLACES[0].views)
+    assert {"lab", "issues", "encodings"} <= {link.proto.page for link in app.get("page_link")}
+    assert len([label for label in labels(app) if label != "Glossary"]) == 1
+    press(app, WAY[0].label)
+    run = server.find(app.session_state[RUN])
+    assert run.config == CONFIG
+    assert run.wait_for(10**9, 600)
+    app.run()
+    assert "**Now 100 % of its answers to new sequences are right.**" in said(app)
+    assert score_of(run.config, run.events).value == 1
+    last = run.events.of(Snapshot)[-1].samples[0]
+    assert last.tokens[0] != last.tokens[CONFIG.seq_len - 1], "two digits that differ change places"
+    for now in WAY[1:]:
+        assert not disabled(app, now.label)
+        assert now.says in said(app)
+        press(app, now.label)
+    assert WAY[0].says in said(app)
+    assert RUN not in app.session_state
 
 
-def test_the_conclusion_names_the_head_and_its_cost_and_its_line_rises_to_the_right_on_screen() -> None:
-    head = recorded_head()
-    told = conclusion(head)
-    assert f"Head {head.place.head + 1} of layer {head.place.layer + 1} does the work" in told
-    assert f"{head.whole:.0%}" in told
-    assert f"{head.without:.0%}" in told
-    other = conclusion(replace(head, place=replace(head.place, head=4), without=0.5, kind="uniform"))
-    assert "Head 5 of layer 1 does the work: without it 50% are." in other
-    assert "rises" not in other
+def test_where_a_run_is_refused_the_recorded_one_is_shown_and_cut(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_page("start.py")
 
-    # Rows are queries from top to bottom, columns keys from left to right: towards the right the rows must be higher.
-    last = recorded_run().events.of(Snapshot)[-1]
-    pattern = last.patterns[head.place.which][head.place.layer, head.place.head]
-    asked = [place for place, target in enumerate(last.samples[0].targets) if target]
-    strongest = np.array([pattern[query].argmax() for query in asked])
-    assert np.corrcoef(asked, strongest)[0, 1] < -0.9
-    assert "rises to the right" in told
+    def full(_: object) -> None:
+        raise Refused("This host is full.")
+
+    monkeypatch.setattr(server.pool(), "submit", full)
+    press(app, WAY[0].label)
+    assert "This host is full." in said(app)
+    assert app.session_state[RUN] == recorded_run().id
+    assert not disabled(app, WAY[1].label)
+    assert "of its answers to new sequences are right.**" in said(app)
 
 
-def test_the_recording_is_described_by_its_settings_and_something_happens_within_it() -> None:
-    config, words = recorded_run().config, recording_in_words(recorded_run())
-    for part in (f"seed {config.seed}", f"{config.steps} steps", config.encoding.label):
-        assert part in words
-
+def test_in_the_recorded_run_something_happens() -> None:
     marked = [[mark for one in event.samples for mark in one.marks] for event in recorded_run().events.of(Snapshot)]
-    right = [np.mean([mark for mark in marks if mark is not None]) for marks in marked]
+    right = [sum(filter(None, marks)) / sum(mark is not None for mark in marks) for marks in marked]
     assert right[0] < 0.3
-    assert right[len(right) // 2] < 0.7, "it waits"
     assert right[-1] > 0.95
 
 

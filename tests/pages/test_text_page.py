@@ -89,7 +89,7 @@ def test_where_there_is_a_gpu_the_known_model_trains_live_beside_the_loss_that_o
     loss = run.ending.metrics["loss"]
     assert f"**{loss:.2f}** nats per character on held-out plays after 30 of 30 steps" in words
     assert "counting" not in words
-    assert "Write on" in words
+    assert "This run, step 30, temperature 0.8" in words, "it writes on at once"
     (form,) = [box for box in app.number_input if box.label == "Vocabulary"]
     assert form.value == text_config().value("vocab_size"), "the form stays that of words"
     again = open_page("text.py", run=run.id)
@@ -170,6 +170,7 @@ def test_on_arrival_it_shows_the_recorded_run(open_page: Open) -> None:
     assert "it guessed better than counting pairs of words (now perplexity" in words
     assert "Trains on 1,082,267 tokens" in words
     assert "13.1% of the held-out tokens are unknown" in words
+    assert "The recorded model, step 3,000, temperature 0.8" in words, "it writes before anybody trains"
 
 
 def test_a_text_that_does_not_do_is_refused_in_one_sentence(open_page: Open) -> None:

@@ -6,7 +6,6 @@ import numpy as np
 
 from engine.analysis.attention.asked import HeadIndex, ModelAsked, SampleAsked, Which
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.path import Words
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 from engine.runs.events import Event, Snapshot
@@ -228,38 +227,3 @@ class ReadOwnSequence(Job[Snapshot], function=".model:own_sequence_read", noun="
     asked: ModelAsked
     text: str
     without: tuple[Part, ...] = ()
-
-
-class Fallen(TypedDict):
-    """Right answers of the whole model that are wrong without a head."""
-
-    sequences: int
-    right: int
-    """The right answers of the whole model."""
-    without: int
-    """Those that are wrong without the head."""
-    without_next: int
-    """Those that are wrong without the next head alone."""
-    without_both: int
-    """Those that are wrong without both."""
-
-
-class HeadTaken(TypedDict):
-    words: list[Words]
-    """The verdict in one or two sentences, in pieces that name the parts of which they speak."""
-    next: str
-    """The name of the head that adds most to the right symbols once the head is gone; empty where there is no other head."""
-    here: Fallen
-    others: Fallen
-    """The same in other held-out sequences."""
-    loss: dict[str, float]
-    """The mean loss on those, in nats: ``whole``, ``without``, ``without_next``, ``without_both``."""
-
-
-class TakeHeadAway(Job[HeadTaken], function=".taken:head_taken", noun="Taking the head away"):
-    """The answers that a model loses without a head, and whether another head takes over. ``text``: token names separated by
-    spaces, or empty for the first held-out sequence."""
-
-    asked: ModelAsked
-    text: str
-    head: Part

@@ -72,6 +72,18 @@ class Path:
     """The sentence in pieces, which name the parts of which they speak; positions, layers and heads count from 1 in it."""
 
     @property
+    def pair(self) -> tuple[Part, Part] | None:
+        """The head below, and the answering head that reads what it wrote: of an induction head the first that marks, else the one that had
+        read at the position that it reads. None where there is none, and where one of them is not of the stack that answers."""
+        if self.carrier == "several" or len(self.readings) < 2:
+            return None
+        upper, *below = self.readings
+        lower = next((one for one in below if self.induction and one.read == one.position - 1), below[0])
+        if (upper.which, lower.which) != ("self", "self"):
+            return None
+        return Part("head", "self", lower.layer, lower.head), Part("head", "self", upper.layer, upper.head)
+
+    @property
     def sentence(self) -> str:
         return "".join(piece.text for piece in self.words)
 

@@ -96,12 +96,12 @@ def _first_words(path: Path, symbols: Symbols) -> Iterator[Words]:
 def _below_words(readings: Sequence[Reading], symbols: Symbols) -> Iterator[Words]:
     marked = marks(readings[-1])
     for above, reading in pairwise(readings[:MOST_TOLD]):
-        layer = f"layer {reading.layer + 1}{' of the encoder' if reading.which == 'encoder' else ''}"
+        side = " of the encoder" if reading.which == "encoder" else ""
+        head = Words(f"head {reading.head + 1} of layer {reading.layer + 1}{side}", reading.part)
         if reading is readings[-1] and marked and symbols.follows_its_own(above):
-            yield from (Words(", which "), Words(layer, reading.part), Words(" had marked"))
+            yield from (Words(", which "), head, Words(" had marked"))
             continue
-        yield Words(". There ")
-        yield Words(f"head {reading.head + 1} of {layer}", reading.part)
+        yield from (Words(". There "), head)
         yield Words(f" had read {_place_words(reading, symbols, told=marked and reading is not readings[-1])}")
     if len(readings) > MOST_TOLD:
         yield Words(f", and so on down to layer {readings[-1].layer + 1}")

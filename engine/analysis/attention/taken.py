@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 
 from engine.analysis.attention.asked import ModelAsked, SampleAsked
-from engine.analysis.attention.jobs import Fallen, HeadTaken
 from engine.analysis.attention.model import held_out, last_step, model_of, sample_of
 from engine.analysis.attention.parts import Part, parts_of
 from engine.analysis.attention.path import Words
+from engine.analysis.attention.path_jobs import Fallen, HeadTaken
 from engine.analysis.attention.without import without_parts
 from engine.foundation.formatting import counted
 from engine.model.transformer import Transformer
@@ -34,7 +34,7 @@ another head takes over."""
 
 
 def head_taken(asked: ModelAsked, text: str, head: Part) -> HeadTaken:
-    """The answer to :class:`engine.analysis.attention.jobs.TakeHeadAway`. Raises ValueError with one sentence where the text is no
+    """The answer to :class:`engine.analysis.attention.path_jobs.TakeHeadAway`. Raises ValueError with one sentence where the text is no
     question of the task."""
     config, model = asked.config.replace(device="cpu"), model_of(asked)
     here, others = sample_of(config, SampleAsked(text=text)), held_out(config).rows(slice(1, 1 + OTHERS))

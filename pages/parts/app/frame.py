@@ -104,7 +104,6 @@ def show_frame(address: str) -> None:
     opened_at = st.session_state.get(OPENED, "") if address == GLOSSARY.address else address
     st.session_state[OPENED], place = opened_at, place_at(opened_at)
     views = place.views if place and len(place.views) > 1 else ()
-    st.html(f"<style>{(HERE / 'frame.css').read_text('utf-8')}</style>")
     with st.container(key="frame-away"):
         listening_script(HERE / "away.js")(key="frame.away", on_back_change=nothing)
     address = address or FIRST.address

@@ -10,6 +10,7 @@ from engine.analysis.attention import jobs
 from engine.analysis.attention.asked import FAULTS, WIDTHS, HeadIndex, places_in, why_not
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.state import CELLS, SETTINGS, TEMPERATURES, LookedAt, held_out_label, name_of_head
+from pages.parts.attention.two_heads import show_two_heads
 from pages.parts.boards.panels import Panel
 from pages.parts.charts.attention import Line, bars_picture, difference_picture, influence_picture, lines_picture
 
@@ -49,6 +50,7 @@ def show_change(at: LookedAt) -> None:
     ]  # fmt: skip
     at.show("change", "attention changed", items, level=2)
     show_each_head(at)
+    show_two_heads(at)
     show_scores(at)
 
 

@@ -12,7 +12,7 @@ from engine.runs.run import Run
 from engine.tasks import TASKS
 from pages.parts.app.questions import TIMEOUT, ask
 from pages.parts.attention.state import KINDS, SETTINGS, AttentionState, LookedAt
-from pages.parts.boards.recorded import RECORDED, recorded_run, run_in_words, run_named, runs_of_visitor
+from pages.parts.boards.recorded import FOLDERS, RECORDED, recorded_runs, run_in_words, run_named, runs_of_visitor
 
 LONGEST = 5.0
 """The most seconds of training again that a reader may ask for."""
@@ -31,10 +31,10 @@ def with_run(now: AttentionState) -> AttentionState:
 
 
 def choices(now: AttentionState) -> dict[str, str]:
-    """The runs to choose from, id to label: this visitor's, the one of the link, and the recorded one."""
+    """The runs to choose from, id to label: this visitor's, the one of the link, and the recorded ones."""
     own = own_runs()
     linked = {} if now.run in own else runs_of_visitor(lambda _: False, run_named(now.run))
-    return {name: run_in_words(run) for name, run in (linked | own | {RECORDED: recorded_run()}).items()}
+    return {name: run_in_words(run) for name, run in (linked | own | recorded_runs()).items()}
 
 
 def why_not(run: Run) -> str:
@@ -112,7 +112,7 @@ def run_controls(now: AttentionState) -> None:
             bound = SETTINGS.labelled("step", shown=now.step if now.step in steps else run.step)
             st.selectbox(options=steps, format_func=lambda step: names.get(step, str(step)), **bound)
         sample_controls(now, run)
-        kept = {"run": run.id} if now.run != RECORDED else {}
+        kept = {} if now.run in FOLDERS else {"run": run.id}
         st.page_link("lab.py", label="In the lab", icon=":material/science:", query_params=to_query(run.config) | kept)
 
 

@@ -14,7 +14,7 @@ from engine.settings.fields import setting, whole_number
 from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed
 from pages.parts.app.server import find
 from pages.parts.boards.panels import Panel, Picked, panels
-from pages.parts.boards.recorded import RECORDED
+from pages.parts.boards.recorded import FOLDERS, RECORDED
 from pages.parts.charts.attention import pattern_picture
 
 VIEWS = {"steps": "Steps", "heads": "Heads", "change": "Change", "training": "Training", "faults": "Faults"}
@@ -36,8 +36,8 @@ class AttentionState(PageState):
     """The choices. Layers and heads count from 1, as shown; queries and samples from 0. None is the run's own default."""
 
     # fmt: off
-    run: str = setting("", label="Run", help="Your runs that have ended, and one that comes with the app.")
-    """An id, or ``RECORDED``; empty for the reader's newest run."""
+    run: str = setting("", label="Run", help="Your runs that have ended, and two that come with the app.")
+    """An id, or the name of a recorded run; empty for the reader's newest run."""
     view: Literal["steps", "heads", "change", "training", "faults"] = setting("steps", label="View", help="", labels=VIEWS)
     which: Which = setting("self", label="Attention", help="", labels={name: KINDS[name] for name in KINDS})
     layer: int | None = setting(None, label="Layer", help="", ge=1, le=MOST_LAYERS)
@@ -49,7 +49,7 @@ class AttentionState(PageState):
     text: str = setting("", label="Or your own tokens", help="Leave it empty to see the held-out sequence.")
     step: int | None = setting(
         None, label="Step", ge=0, le=MOST_STEPS,
-        help="A run of yours keeps the weights of its end, and an earlier step is trained again. The recorded run has those of every step.",
+        help="A run of yours keeps the weights of its end, and an earlier step is trained again. That of the app in one layer has all.",
     )
     before: int | None = setting(None, label="Before: step", help="", ge=0, le=MOST_STEPS)
     after: int | None = setting(None, label="After: step", help="", ge=0, le=MOST_STEPS)
@@ -61,14 +61,18 @@ class AttentionState(PageState):
         (), label="Heads switched off", help="What a head switched off hands on is zero, at every position.",
     )
     """As ``self.1.2``: kind, layer, head."""
+    exchanged: bool = setting(
+        False, label="Exchange what the lower head tells the upper one",
+        help="The upper head alone reads what the lower one writes on another sequence, in which two symbols have changed places.",
+    )
     faults: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, FAULTS))] = setting((), label="Faults", help="")
     # fmt: on
 
     @field_validator("run")
     @classmethod
     def _kept(cls, name: str) -> str:
-        if name not in ("", RECORDED) and find(name) is None:
-            raise not_allowed(f"the id of a run that is kept here, or {RECORDED}")
+        if name not in ("", *FOLDERS) and find(name) is None:
+            raise not_allowed(f"the id of a run that is kept here, or {' or '.join(FOLDERS)}")
         return name
 
     @field_validator("text")

@@ -1,4 +1,4 @@
-"""The recorded runs, which the start page and the text page show before any training, and the choice among one and a visitor's own runs."""
+"""The recorded runs, which pages show where nothing was trained, and the choice among one and a visitor's own runs."""
 
 import json
 from collections.abc import Callable
@@ -18,63 +18,70 @@ from pages.parts.app import server
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.live.feed import Payload, feed
 
-FOLDER = Path(engine.__file__).parent / "runs" / "recorded" / "reverse"
-RECORDED = "recorded"
-"""The name of the recorded run, used instead of an id."""
+FOLDER = Path(engine.__file__).parent / "runs" / "recorded"
+RECORDED, RECORDED_HOPS = "recorded", "recorded-hops"
+"""The names of the recorded runs, used instead of ids: the one that reverses a sequence in one layer, and the one that hops in two."""
+FOLDERS = {RECORDED: FOLDER / "reverse", RECORDED_HOPS: FOLDER / "hops"}
 MOST_RUNS = 30
 """The most runs of a visitor to choose from."""
 
 
+def recorded_run(name: str = RECORDED) -> Run:
+    return _run_in(FOLDERS[name])
+
+
+def recorded_runs() -> dict[str, Run]:
+    """The recorded runs of which all pages know, by name."""
+    return {name: recorded_run(name) for name in FOLDERS}
+
+
 @cache
-def recorded_run() -> Run:
-    return Run.from_disk(RunFolder(FOLDER))
+def _run_in(folder: Path) -> Run:
+    return Run.from_disk(RunFolder(folder))
 
 
 @cache
 def recorded_words() -> tuple[Run, Counted]:
     """The run on the plays that the text page shows on arrival, and the scores of the counting models beside it."""
-    folder = RunFolder(FOLDER.parent / "words")
-    return Run.from_disk(folder), json.loads((folder.path / "counted.json").read_text("utf-8"))
+    folder = FOLDER / "words"
+    return _run_in(folder), json.loads((folder / "counted.json").read_text("utf-8"))
 
 
 @cache
-def recorded_feed() -> Payload:
-    """The whole run as one message for the board; made once, since every visitor's first page shows it."""
-    return feed(recorded_run(), 0)[0]
+def recorded_feed(name: str = RECORDED) -> Payload:
+    """The whole run as one message for the board; made once."""
+    return feed(recorded_run(name), 0)[0]
 
 
 @cache
-def recorded_head() -> WorkingHead:
+def recorded_head(name: str = RECORDED) -> WorkingHead:
     """The head that does the work at the run's end, found when it was recorded."""
-    return load(FOLDER)
+    return load(FOLDERS[name])
 
 
-@cache
-def recorded_endings() -> dict[str, list[list[float]]]:
-    """The attention [query, key] with which a run of each example ends, by its slug."""
-    endings: dict[str, list[list[float]]] = json.loads((FOLDER.parent / "endings.json").read_text("utf-8"))
-    return endings
-
-
-def recorded_example() -> Sample:
+def recorded_example(name: str = RECORDED) -> Sample:
     """The first sequence that the run is watched on, with the answers of the untrained model."""
-    return recorded_run().events.of(Snapshot)[0].samples[0]
+    return recorded_run(name).events.of(Snapshot)[0].samples[0]
+
+
+def is_recorded(run: Run) -> bool:
+    return any(run is one for one in recorded_runs().values())
 
 
 def run_named(name: str) -> Run | None:
     """The run of that name or id; None where there is none."""
-    return recorded_run() if name == RECORDED else server.find(name)
+    return recorded_run(name) if name in FOLDERS else server.find(name)
 
 
 def runs_of_visitor(fits: Callable[[Run], bool], *others: Run | None) -> dict[str, Run]:
-    """This visitor's runs that fit, by id, newest first, after ``others``. The recorded run, which all have, is not among them."""
+    """This visitor's runs that fit, by id, newest first, after ``others``. The recorded runs, which all have, are not among them."""
     own = (run for run in server.pool().runs.recent(visitor().id, MOST_RUNS) if fits(run))
-    return {run.id: run for run in (*others, *own) if run is not None and run is not recorded_run()}
+    return {run.id: run for run in (*others, *own) if run is not None and not is_recorded(run)}
 
 
 def run_in_words(run: Run) -> str:
     """A run as it is listed: its task, its encoding, its size, and when it was started."""
     config, when = run.config, f"{datetime.fromtimestamp(run.created):%d %b %H:%M}"
     size = f"{counted(config.n_layers, 'layer')}, {counted(config.n_heads, 'head')}"
-    last = "recorded" if run is recorded_run() else when
+    last = "recorded" if is_recorded(run) else when
     return f"{TASKS[config.task].label} · {config.encoding.label} · {size} · {last}"

@@ -73,16 +73,24 @@ def table_picture(matrix: np.ndarray, trained: int, place: str) -> go.Figure:
     """The encoding's table, [position, dimension] or [position, pair]."""
     column, _, unit = ACTING[place]
     most = largest(matrix)
-    trace = heat(matrix, unit, scale=diverging(), low=-most, high=most, x=column, y="position")
+    trace = heat(
+        matrix, unit, scale=diverging(), low=-most, high=most, x=column, y={"position": counted_from_1(matrix)}
+    )
     return heat_figure(trace, x=column, y="position", shapes=end_marks(trained, len(matrix), "y"))
 
 
 def similarity_picture(similarity: np.ndarray, trained: int, unit: str) -> go.Figure:
     """The similarity of two positions, [position, position]."""
     most = 1.0 if unit == "similarity" else largest(similarity)
-    trace = heat(similarity, unit, scale=diverging(), low=-most, high=most, x=OTHER, y="position")
+    at = counted_from_1(similarity)
+    trace = heat(similarity, unit, scale=diverging(), low=-most, high=most, x={OTHER: at}, y={"position": at})
     shapes = end_marks(trained, len(similarity), "y", "x", text="")
     return heat_figure(trace, x="position", y="position", square=True, shapes=shapes)
+
+
+def counted_from_1(rows: np.ndarray) -> np.ndarray:
+    """The positions of some rows, as a reader counts them."""
+    return np.arange(1, len(rows) + 1)
 
 
 # Of a portrait
@@ -97,8 +105,9 @@ def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
     most = largest(matrix)
     # Angles start at zero and only grow.
     scale, low = (sequential("#5A6578"), 0.0) if portrait["kind"] == "angles" else (diverging(), -most)
-    trace = heat(matrix, unit, scale=scale, low=low, high=most, x=columns, y={rows: at})
-    if portrait["kind"] == "vectors":
+    vectors = portrait["kind"] == "vectors"  # their rows are distances
+    trace = heat(matrix, unit, scale=scale, low=low, high=most, x=columns, y={rows: at if vectors else at + 1})
+    if vectors:
         return heat_figure(trace, x=columns, y=rows)
     shapes = end_marks(portrait["trained"], shown, "y")
     return heat_figure(trace, x=columns, y=rows, down=_down_to(shown), shapes=shapes)
@@ -106,7 +115,7 @@ def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
 
 def _tiles(portrait: Portrait) -> go.Figure:
     """One tile [query, key] for each head, side by side."""
-    matrix, at = portrait["matrix"], portrait["matrix_at"]
+    matrix, at = portrait["matrix"], portrait["matrix_at"] + 1
     heads, side = matrix.shape[0], matrix.shape[-1]
     between = gap(side)
     wide = side + between
@@ -132,25 +141,25 @@ def similarity_shown(portrait: Portrait, likeness: str) -> tuple[np.ndarray, str
 
 def similarity_figure(portrait: Portrait, likeness: str, shown: int) -> go.Figure:
     """The similarity of two positions, [position, position], from -1 to 1 for a cosine, else on a scale of its own."""
-    (matrix, unit), at = similarity_shown(portrait, likeness), portrait["similarity_at"]
+    (matrix, unit), at = similarity_shown(portrait, likeness), portrait["similarity_at"] + 1
     scale, low, high = (diverging(), -1.0, 1.0) if "cosine" in unit else _signed(matrix)
     seen = _seen(portrait, matrix)
     trace = heat(seen, unit, scale=scale, low=low, high=high, x={OTHER: at}, y={"position": at})
-    across, shapes = {"range": [-0.5, shown - 0.5]}, end_marks(portrait["trained"], shown, "x", "y")
+    across, shapes = {"range": [0.5, shown + 0.5]}, end_marks(portrait["trained"], shown, "x", "y")
     return heat_figure(
         trace, x="position", y="position", square=True, across=across, down=_down_to(shown), shapes=shapes
     )
 
 
 def end_marks(trained: int, shown: int, *along: str, text: str = "trained to here") -> list[dict[str, Any]]:
-    """Lines at the end of the trained length on these axes, where more is shown; ``text`` stands at the one across x."""
+    """Lines at the end of the trained length on these axes of positions, where more is shown; ``text`` stands at the one across x."""
     places = along if shown > trained else ()
-    return [across_line(axis_, trained - 0.5, text if axis_ == "x" else "") for axis_ in places]
+    return [across_line(axis_, trained + 0.5, text if axis_ == "x" else "") for axis_ in places]
 
 
 def _down_to(shown: int) -> Axis:
-    """An axis with position 0 on top and room for every shown position, also for those without a row."""
-    return {"range": [shown - 0.5, -0.5], "autorange": False}
+    """An axis with position 1 on top and room for every shown position, also for those without a row."""
+    return {"range": [shown + 0.5, 0.5], "autorange": False}
 
 
 def across_line(along: str, at: float, text: str) -> dict[str, Any]:

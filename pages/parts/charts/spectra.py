@@ -37,16 +37,6 @@ def offsets_figure(bias: np.ndarray, trained: int) -> go.Figure:
     return figure(lines, xaxis=axis("offset (key − query)"), yaxis=axis("added to the score"), shapes=shapes)
 
 
-def distance_figure(distance: np.ndarray, trained: int, unit: str) -> go.Figure:
-    """A design's mean similarity by offset, [offset]."""
-    line = go.Scatter(
-        x=list(range(len(distance))), y=rounded(distance), mode="lines+markers", showlegend=False,
-        hovertemplate="distance %{x}: %{y:.3g}<extra></extra>", **painted(shade(COLOR), width=2, size=4),
-    )  # fmt: skip
-    shapes = end_marks(trained, len(distance), "x", text="")
-    return figure([line], xaxis=axis("distance (positions)"), yaxis=axis(unit), shapes=shapes)
-
-
 def profile_figure(portrait: Portrait, color: str) -> go.Figure:
     """Mean similarity, or bias of each head, at each offset; a band where positions with the same offset differ."""
     offsets, lines = portrait["offsets"], portrait["profile"]
@@ -117,10 +107,12 @@ def _logarithmic(traces: list[Trace], across: dict[str, Any], title: str) -> go.
 
 def components_figure(portrait: Portrait, color: str) -> go.Figure:
     """The first principal components as curves over the position."""
-    at = portrait["components_at"]
+    at = portrait["components_at"] + (portrait["kind"] != "vectors")  # positions count from 1
     shares = portrait["explained"]
     traces = [
-        _curve(at, curve, f"{place + 1}: {shares[place]:.0%}", color, place, "%{x}: %{y:.3g}", tone=0.35 * place)
+        _curve(
+            at, curve, f"{place + 1}: {100 * shares[place]:.0f} %", color, place, "%{x}: %{y:.3g}", tone=0.35 * place
+        )
         for place, curve in enumerate(portrait["components"])
     ]
     shapes = [] if portrait["kind"] == "vectors" else end_marks(portrait["trained"], portrait["rows"], "x")
@@ -131,7 +123,8 @@ def components_figure(portrait: Portrait, color: str) -> go.Figure:
 
 def trajectory_figure(portrait: Portrait, color: str) -> go.Figure:
     """The first two components against each other, a point a position, coloured by it."""
-    curves, at, scale = portrait["components"], portrait["components_at"].tolist(), sequential(color)
+    at = (portrait["components_at"] + (portrait["kind"] != "vectors")).tolist()
+    curves, scale = portrait["components"], sequential(color)
     first, second = (curves[0], curves[1]) if len(curves) > 1 else (curves[0], np.zeros_like(curves[0]))
     position = WHAT[portrait["kind"]][1]
     path = {"type": "scatter", "x": rounded(first), "y": rounded(second), "showlegend": False}

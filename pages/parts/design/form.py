@@ -12,22 +12,21 @@ from engine.config.link import to_query as lab_query
 from engine.encodings import ENCODINGS
 from engine.encodings.designed import DesignedSettings
 from engine.encodings.designed.code import written
-from engine.experiments.comparison import MOST_RIVALS, RIVALS, TASKS, design_config
+from engine.experiments.comparison import MATCHED, MOST_RIVALS, RIVALS, TASKS, design_config
 from engine.experiments.evidence.store import find_comparison
 from engine.experiments.experiment import Experiment
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.errors import JobError
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import in_markdown, say_unsaved, show_refusal
-from pages.parts.app.own_runs import in_step_with
 from pages.parts.app.questions import ask_once
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.encoding import similarity_picture, table_picture
-from pages.parts.charts.spectra import distance_figure, offsets_figure
+from pages.parts.charts.spectra import offsets_figure
 from pages.parts.design.state import EXPERIMENT, PARTS, SETTINGS, asked_comparison, design, parts
 from pages.parts.stage.arms import show_arms
 from pages.parts.stage.board import show_evidence, take_away
-from pages.parts.stage.experiments import EXPERIMENTS, WIDTH, Asked, forecast, run_or_stop
+from pages.parts.stage.experiments import EXPERIMENTS, Asked, forecast, run_or_stop
 from pages.parts.stage.shown import Shown
 
 GUIDE = Path(__file__).parent / "guide.md"
@@ -43,8 +42,9 @@ WHAT = {
 def parts_form() -> None:
     for name in ("design_features", "design_readout", "design_place", "design_learned"):
         SETTINGS.widget(name, disabled=decided(name, design()))
-    for name in numbers_of(design()):
-        SETTINGS.widget(name)
+    with st.popover("Numbers", icon=":material/tune:"):
+        for name in numbers_of(design()):
+            SETTINGS.widget(name)
 
 
 def numbers_of(design: DesignedSettings) -> list[str]:
@@ -100,11 +100,6 @@ def _panels(place: str, look: Preview) -> list[Panel]:
             height=HEIGHT, note=f"{where}, {trained}.", link="cells",
             alt=f"{unit} of {length} by {length} positions: neighbours {distance[1]:.2f} on average, the two ends {distance[-1]:.2f}.",
         ),
-        Panel(
-            id="distance.own", title="Likeness over distance", figure=distance_figure(distance, trained, unit), height=200, wide=True,
-            note="The mean over all pairs so far apart.",
-            alt=f"{unit} by distance: {distance[0]:.2f} at 0, {distance[1]:.2f} at 1, {distance[trained // 2]:.2f} at {trained // 2}.",
-        ),
     ]  # fmt: skip
 
 
@@ -128,7 +123,6 @@ def show_ways_on() -> None:
 
 def show_guide() -> None:
     """The steps from the design to an encoding of the project, paragraph by paragraph; a word in capitals stands for a piece of code."""
-    st.header("Go on in Python", anchor=False)
     code = written(design())
     pieces = {"LAYER": (code.layer, "python"), "SPEC": (code.spec, "python"), "COMMANDS": (COMMANDS, "bash")}
     for paragraph in GUIDE.read_text("utf-8").strip().split("\n\n"):
@@ -142,61 +136,69 @@ def show_guide() -> None:
 # Against the built-in ones
 
 
-def show_experiment() -> None:
+def shown_experiment() -> tuple[str, ExperimentRun | None]:
+    """The name of the comparison that is looked at, and its run, if this server still holds it."""
     name = SETTINGS.values()[EXPERIMENT] or ""
-    run = EXPERIMENTS.find(name)
-    with in_step_with(lambda: run.state if run is not None else ""):
-        _settings(run)
-        show_refusal()
-        with st.container():  # a fixed container: the elements here must not change the index of those below
-            shown: Shown | None = None
-            if run is not None:
-                _heading(run.experiment)
-                shown = show_evidence(name, run)
-                say_unsaved(run)
-            elif found := find_comparison(name):
-                shown = Shown.of(found[1], "kept")
-                _heading(shown.experiment)
-                show_evidence(name, shown)
-            if shown is not None and shown.state != "running":
-                take_away(shown)
-                with st.expander("Every arm, and the way into the lab with it", icon=":material/science:"):
-                    show_arms(shown.experiment, False, shown.seeds[0])
+    return name, EXPERIMENTS.find(name)
 
 
-def _settings(run: ExperimentRun | None) -> None:
-    running, experiment = run is not None and run.state == "running", None
+def run_form(name: str, run: ExperimentRun | None) -> None:
+    """Run, and what it compares with behind a heading."""
+    running, experiment, problem = run is not None and run.state == "running", None, ""
     try:
         experiment = asked_comparison().experiment
     except (ConfigError, ValueError) as error:
         problem = in_markdown(error)
-    with st.container(border=True):
-        if SETTINGS.drawn("against"):
-            st.multiselect(
-                "Against", RIVALS, format_func=lambda name: ENCODINGS[name].label, max_selections=MOST_RIVALS,
-                placeholder="Choose encodings", help="Built-in encodings, with their usual settings.",
-                default=SETTINGS.first_value("against"), **SETTINGS.bound("against", disabled=running),
-            )  # fmt: skip
-        if SETTINGS.drawn("tasks"):
-            st.pills(
-                "Tasks", list(TASKS), selection_mode="multi", format_func=lambda name: TASKS[name].label,
-                help="; ".join(f"{task.label}: {task.asks}" for task in TASKS.values()) + ".",
-                default=SETTINGS.first_value("tasks"), **SETTINGS.bound("tasks", disabled=running),
-            )  # fmt: skip
-        with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-            SETTINGS.widget("seeds", disabled=running, width=WIDTH)
-            run_or_stop(SETTINGS.values()[EXPERIMENT] or "", run, _run_asked, ready=experiment is not None)
-        if experiment is None:
-            st.caption(f":material/block: {problem}")
-        else:
-            st.caption(forecast(experiment))
+    with st.container(horizontal=True, gap="small"):
+        run_or_stop(name, run, _run_asked, ready=experiment is not None)
+        with st.popover("Against", icon=":material/compare_arrows:"):
+            _rivals(disabled=running)
+    st.caption(forecast(experiment) if experiment is not None else f":material/block: {problem}")
+    show_refusal()
+
+
+def _rivals(*, disabled: bool) -> None:
+    if SETTINGS.drawn("against"):
+        st.multiselect(
+            "Against", RIVALS, format_func=lambda name: ENCODINGS[name].label, max_selections=MOST_RIVALS,
+            placeholder="Choose encodings", help="Built-in encodings, with their usual settings.",
+            default=SETTINGS.first_value("against"), **SETTINGS.bound("against", disabled=disabled),
+        )  # fmt: skip
+    if SETTINGS.drawn("tasks"):
+        st.pills(
+            "Tasks", list(TASKS), selection_mode="multi", format_func=lambda name: TASKS[name].label,
+            help="; ".join(f"{task.label}: {task.asks}" for task in TASKS.values()) + ".",
+            default=SETTINGS.first_value("tasks"), **SETTINGS.bound("tasks", disabled=disabled),
+        )  # fmt: skip
+    SETTINGS.widget("seeds", disabled=disabled)
+    st.caption(f"{MATCHED} The rule for “better” is fixed before the run, and each finding is computed by that rule.")
+
+
+def show_result(name: str, run: ExperimentRun | None) -> None:
+    """The comparison, once there is one; before it, what the encoding looks like."""
+    found = find_comparison(name)
+    source: ExperimentRun | Shown | None = run or (Shown.of(found[1], "kept") if found else None)
+    if source is None:
+        st.header("Before training", anchor=False)
+        show_look()
+        return
+    st.header("Against the built-in ones", anchor=False)
+    _heading(source.experiment)
+    shown = show_evidence(name, source)
+    say_unsaved(run)
+    if shown.state != "running":
+        take_away(shown)
+        with st.expander("Every arm, and the way into the lab with it", icon=":material/science:"):
+            show_arms(shown.experiment, False, shown.seeds[0])
+    with st.expander("Before training", icon=":material/visibility:"):
+        show_look()
 
 
 def _heading(experiment: Experiment) -> None:
     """The design in words."""
     parts = experiment.config(experiment.arms[0]).encoding_settings
     assert isinstance(parts, DesignedSettings)
-    changed = "" if parts == design() else " :orange[:material/edit: The parts above have changed since.]"
+    changed = "" if parts == design() else " :orange[:material/edit: The parts have changed since.]"
     st.markdown(f"**In this run:** {parts.in_words}{changed}")
 
 

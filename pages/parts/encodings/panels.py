@@ -8,10 +8,11 @@ import streamlit as st
 from engine.analysis.encodings.jobs import TimeForward, Timing
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import added_flops, added_parameters
+from engine.experiments.choice.costs import share_in_words
 from pages.parts.boards.panels import Panel
 from pages.parts.charts import spectra
 from pages.parts.charts.encoding import WHAT, Portrait, matrix_figure, similarity_figure, similarity_shown
-from pages.parts.encodings.evidence import ask_alone, share_in_words
+from pages.parts.encodings.evidence import ask_alone
 
 TITLES = {"table": "The table", "angles": "The angles", "vectors": "The vectors", "bias": "The bias of each head"}
 PLACES = {
@@ -42,7 +43,7 @@ def matrix_panel(side: str, name: str, portrait: Portrait, shown: int) -> Panel:
     if missing > 0:
         note = f"There are no rows for the last {missing} positions shown."
     return Panel(
-        f"matrix.{side}", f"{TITLES[portrait['kind']]}: {name}", matrix_figure(portrait, shown), alt, height=300, note=note,
+        f"matrix.{side}", f"{TITLES[portrait['kind']]}: {name}", matrix_figure(portrait, shown), alt, height=250, note=note,
         link="rows", term="positional-encoding",
     )  # fmt: skip
 
@@ -98,7 +99,7 @@ def component_panels(side: str, name: str, portrait: Portrait, color: str) -> li
     """The panels of principal components; none for a bias, which has no vectors."""
     if not len(portrait["components"]):
         return []
-    shares = ", ".join(f"{share:.0%}" for share in portrait["explained"])
+    shares = ", ".join(f"{100 * share:.0f} %" for share in portrait["explained"])
     alt = f"{name}: the first {len(portrait['explained'])} principal components hold {shares} of the variance."
     curves, path = spectra.components_figure(portrait, color), spectra.trajectory_figure(portrait, color)
     return [
@@ -175,8 +176,8 @@ def beyond(config: RunConfig, portrait: Portrait, shown: int) -> str:
     if shown <= trained:
         return ""
     if rows < shown:
-        return f"Position {rows} has no row: a sequence longer than {rows} cannot be read at all."
-    return f"It is defined up to position {shown - 1}; nothing beyond {trained - 1} was met in training."
+        return f"Position {rows + 1} has no row: a sequence longer than {rows} cannot be read at all."
+    return f"It is defined up to position {shown}; nothing beyond {trained} was met in training."
 
 
 def times() -> dict[RunConfig, Timing]:

@@ -26,14 +26,31 @@ from pages.parts.boards.panels import Panel, panels
 from pages.parts.boards.recorded import RECORDED, recorded_run, run_in_words, run_named, runs_of_visitor
 from pages.parts.charts.encoding import Portrait
 from pages.parts.charts.spectra import along_figure
-from pages.parts.encodings.panels import Seen, curve_panels, offer_times, order_in_words, picture_panels, portrait_facts
+from pages.parts.encodings.panels import (
+    Seen,
+    curve_panels,
+    matrix_panel,
+    offer_times,
+    order_in_words,
+    picture_panels,
+    portrait_facts,
+    similarity_panel,
+)
 from pages.parts.encodings.state import FURTHEST, LAYER, RUN, SETTINGS, SIDES, STEP, config_of, control, value
 
 SHARED = ("d_model", "n_heads", "seq_len", "reach", "base")
+"""What both encodings share."""
+SEE = {
+    "table": "each row is what one position adds to its token",
+    "angles": "each row is how far one position turns queries and keys",
+    "vectors": "each row is the vector of one distance",
+    "bias": "each square is one head, and says what it adds to the score of each pair of positions",
+}
+"""What the picture of an encoding is, by the kind of its portrait."""
 AT_ONCE = 0.15
 """Seconds to wait for the answer to a changed control before the rest of the page is written."""
-FOLDED = "encodings.more"
-"""Session key: whether the rarely used controls are open; a link that sets one of them opens them."""
+FOLDED, DEEPER = "encodings.more", "encodings.deeper"
+"""Session keys: whether the rarely used controls are open, and whether all figures are."""
 LESS_ASKED = ("likeness", "sight", "token_init_std", "seed")
 POLL_SECONDS = 2.0
 """Seconds between two checks of a run that trains."""
@@ -67,19 +84,31 @@ def _compare() -> None:
             _controls(top)
             waiting.caption(":material/hourglass_top: The workers are at it; the pictures come with the first of them.")
         seen = _found(pictures, problems)
-        waiting.empty()
+        waiting.markdown(_what_to_see(_seen(configs, seen)) if seen else "")
         # Sent before anything else is written or asked for, which would slow it down.
         if seen:
             with board:
-                _board("compare", picture_panels(_seen(configs, seen), value("likeness"), shown))
+                _board("compare", [matrix_panel(side, name, p, shown) for side, name, p, _ in _seen(configs, seen)])
         if at_once:
             _controls(top)
         SETTINGS.write_address(SETTINGS.query())
         found = _found(_ask(together, jobs.ComputePortrait, {side: configs[side] for side in seen}, shown), problems)
     with words:
         _words(configs, found, problems, shown)
-    if found:
-        _board("lines", curve_panels(_seen(configs, found)))
+    more = st.expander(
+        "All figures: likeness, distance, spectra, components", icon=":material/stacks:", key=DEEPER, on_change="rerun"
+    )
+    if found and more.open:
+        both, likeness = _seen(configs, found), value("likeness")
+        alike = [similarity_panel(side, name, p, likeness, shown) for side, name, p, _ in both]
+        with more:
+            _board("lines", [*alike, *curve_panels(both)])
+
+
+def _what_to_see(seen: Sequence[Seen]) -> str:
+    """One sentence on what the pictures are, and a question to look at them with."""
+    told = "; in ".join(f"**{name}**, {SEE[portrait['kind']]}" for _, name, portrait, _ in seen)
+    return f":material/visibility: In {told}. Where are neighbours alike, and far positions not?"
 
 
 def _board(key: str, items: list[Panel]) -> None:
@@ -124,8 +153,10 @@ def _words(configs: dict[str, RunConfig], found: dict[str, Portrait], problems: 
 
 
 def _controls(into: DeltaGenerator) -> None:
-    with into:
-        _in_a_row((*SIDES, *SHARED), 125)
+    with into, st.container(horizontal=True, vertical_alignment="bottom", key="encodings-sides"):
+        for name in SIDES:
+            with st.container(width=300):
+                control(name)
         _less_asked()
 
 
@@ -140,14 +171,13 @@ def _in_a_row(names: Sequence[str], width: int) -> None:
 def _less_asked() -> None:
     rows = SETTINGS.rows()
     own = {side: [name for name in rows if name.startswith(f"{side}.")] for side in SIDES}
-    hidden = SETTINGS.drawn(*LESS_ASKED, *own["a"], *own["b"])
-    if not hidden:
+    if not SETTINGS.drawn(*SHARED, *LESS_ASKED, *own["a"], *own["b"]):
         return
-    st.session_state.setdefault(FOLDED, any(value(name) != rows[name].default for name in hidden))
-    more = st.expander("The encodings' own parameters, and more", icon=":material/tune:", key=FOLDED, on_change="rerun")
+    more = st.popover("Sizes and parameters", icon=":material/tune:", key=FOLDED, on_change="rerun")
     if not more.open:  # half of all controls: they cost nothing until they are opened
         return
     with more:
+        _in_a_row(SHARED, 125)
         for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
             with column:
                 if not own[side]:

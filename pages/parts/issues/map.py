@@ -1,7 +1,5 @@
 """The map of all issues: a tile for each with its question, its minutes and, once the reader has run it, its figure."""
 
-from pathlib import Path
-
 import streamlit as st
 
 from engine.experiments.evidence.shipped import shipped_result
@@ -15,8 +13,6 @@ from pages.parts.stage.claims import LOOKS, badge
 from pages.parts.stage.ended import key_numbers
 from pages.parts.stage.issue_list import found_mark, issue_link, running_mark
 
-STYLE = Path(__file__).parent / "map.css"
-TILES = Path(__file__).parents[1] / "stage" / "tiles.css"
 START = ("missing-mask", "missing-skips", "no-encoding")
 """The issues to begin with: each is short, and its result can be seen at once."""
 VEILED = '<div class="thumbnail veiled" role="img" aria-label="The figure shows after your run.">?</div>'
@@ -25,8 +21,6 @@ VEILED = '<div class="thumbnail veiled" role="img" aria-label="The figure shows 
 def show_map() -> None:
     """The tiles to begin with, then a column of tiles for each group."""
     revealed = st.toggle("Show what was found", key="issues.revealed", help="Or see each answer after your own run.")
-    st.html(TILES)
-    st.html(STYLE)
     with st.container(key="issues-map"):
         for column, words in (("start", "Start here"), *GROUPS.items()):
             with st.container(key=f"map-{column}-heading"):

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import streamlit as st
 
@@ -29,7 +28,6 @@ from pages.parts.stage.issue_list import shown_runs
 from pages.parts.stage.presenting import asks_to_run, presented, presenting, shows, take_guess
 from pages.parts.stage.shown import Shown, of_run
 
-STYLE = Path(__file__).parent / "stage.css"
 KEY = "key"
 """The name of the key figure's board."""
 STORED = "issues.kept"
@@ -41,7 +39,6 @@ MEASURED = "issues.measured"
 def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | None:
     """The screen; returns the evidence that it shows, if any."""
     figure = issue.key_figure
-    st.html(STYLE)
     if not shows("run"):
         name, run = "", None  # an earlier result is no answer to a class that has not guessed
     elif _shows_measured(issue):

@@ -1,4 +1,4 @@
-"""The buttons of a run: Train, Pause, Step, Stop, Reset, New seed, and its pace."""
+"""The buttons of a run: Train and Pause, and in a menu Step, Stop, Reset, New seed and the pace."""
 
 import streamlit as st
 
@@ -19,35 +19,31 @@ def submit(config: RunConfig, *, paused: bool = False) -> None:
 
 
 def controls(run: Run | None, config: RunConfig | None) -> None:
-    """The buttons. ``config`` is the form's config, None where its settings do not go together."""
-    st.session_state.setdefault(PACE, "Full speed")
-    st.button(
-        "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None, on_click=_train
-    )
-    own_runs.say_watching(run)
+    """The buttons and the menu. ``config`` is the form's config, None where its settings do not go together."""
     with st.container(horizontal=True, gap="xxsmall", key="lab-steer"):
+        st.button(
+            "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None, on_click=_train
+        )  # fmt: skip
         own_runs.pause_button(run)
-        st.button(
-            "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", on_click=_step, args=(run,),
-            disabled=config is None or own_runs.goes_elsewhere(run),
-        )  # fmt: skip
-        own_runs.stop_button(run)
-        st.button(
-            "Reset", icon=":material/replay:", help="The same first weights again, waiting at step 0.",
-            disabled=run is None, on_click=_reset, args=(run,),
-        )  # fmt: skip
-        st.button(
-            "New seed", icon=":material/casino:", help="Other first weights and other data; trains at once.",
-            disabled=config is None, on_click=_new_seed,
-        )  # fmt: skip
-
-
-def choose_pace(run: Run | None) -> None:
-    """The pace of the present run, and of those that follow."""
-    st.selectbox(
-        "Pace", PACES, key=PACE, on_change=_set_pace, args=(run,),
-        help="Full speed learns the classic task in a third of a second; slower lets a class see it happen.",
-    )  # fmt: skip
+        with st.popover("More", help="Step, Stop, Reset, New seed, Pace", key="lab-more"):
+            st.button(
+                "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", on_click=_step, args=(run,),
+                disabled=config is None or own_runs.goes_elsewhere(run),
+            )  # fmt: skip
+            own_runs.stop_button(run)
+            st.button(
+                "Reset", icon=":material/replay:", help="The same first weights again, waiting at step 0.",
+                disabled=run is None, on_click=_reset, args=(run,),
+            )  # fmt: skip
+            st.button(
+                "New seed", icon=":material/casino:", help="Other first weights and other data; trains at once.",
+                disabled=config is None, on_click=_new_seed,
+            )  # fmt: skip
+            st.selectbox(
+                "Pace", PACES, key=PACE, on_change=_set_pace, args=(run,),
+                help="Full speed learns the classic task in a third of a second; slower lets a class see it happen.",
+            )  # fmt: skip
+    own_runs.say_watching(run)
 
 
 def _train() -> None:

@@ -6,10 +6,12 @@ from typing import Any
 
 import streamlit as st
 
+from engine.config.presets import PRESETS
 from engine.settings.fields import Setting
 from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.base import GROUPS, TaskSpec
-from pages.parts.lab.state import SETTINGS
+from pages.parts.app.own_runs import leave_run
+from pages.parts.lab.state import LOOK_AT, PRESET, SETTINGS, fill_form
 
 MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len", "steps"))
 """The settings in sight, row by row; all others are grouped behind them."""
@@ -43,21 +45,37 @@ def main_settings() -> None:
 
 
 def other_settings() -> None:
-    """Every setting that is not in sight, a group behind each heading, all behind one; nothing where the link hides all."""
+    """The examples and every setting that is not in sight, all behind one heading; nothing where the link hides all."""
     rest = [row for row in _rest() if row.group != st.session_state.get(OPENED)]
-    if not rest:
+    if not rest and not SETTINGS.drawn(PRESET):
         return
     # Tracked, so that what is folded away costs nothing: otherwise every click would wait for fifty widgets.
-    everything = st.expander(_heading("All settings", rest), icon=":material/tune:", key="group.all", on_change="rerun")
+    label = _heading("Examples and all settings", rest)
+    everything = st.expander(label, icon=":material/tune:", key="group.all", on_change="rerun")
     if not everything.open:
         return
     with everything:
+        if SETTINGS.drawn(PRESET):
+            st.selectbox(
+                "Example", PRESETS, index=None, key="preset", placeholder="Start from an example", on_change=_take_preset,
+                format_func=lambda slug: f"{'✓' if PRESETS[slug].expects == 'learns' else '✗'} {PRESETS[slug].title}",
+                disabled=SETTINGS.locks(PRESET),
+            )  # fmt: skip
         for group in dict.fromkeys(row.group for row in rest):
             own = [row for row in rest if row.group == group]
             folded = st.expander(_heading(group, own), icon=ICONS.get(group), key=f"group.{group}", on_change="rerun")
             if folded.open:
                 with folded:
                     _widgets(group, own)
+
+
+def _take_preset() -> None:
+    """Fill the form with the chosen preset's settings; the picker becomes empty again."""
+    slug = st.session_state.pop("preset", None)
+    if slug:
+        fill_form(PRESETS[slug].config)
+        leave_run()
+        st.session_state[LOOK_AT] = slug
 
 
 def open_settings(group: str) -> None:

@@ -15,6 +15,8 @@ from pages.parts.app.server import find
 
 RUN = "run"
 PRESET = "preset"
+LOOK_AT = "look_at"
+"""The session key of the preset whose sentence is shown as long as the form has its settings."""
 ISSUE, ARM = "of", "arm"
 """The issue and its arm that a link comes from."""
 VERSION_NAME = "v"

@@ -118,16 +118,16 @@ ALONG = {"length": ("longest", "n_layers"), "depth": ("deepest", "seq_len")}
 
 
 def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
-    """What is measured; what is rarely changed stands behind a heading."""
+    """What is measured; all but the axis stands behind a heading."""
     values = SETTINGS.values()
-    for name in SETTINGS.drawn("axis", *ALONG[values["axis"]]):
-        with st.container(width=180 if name == "axis" else 150):
-            widget(name, disabled=disabled)
+    with st.container(width=180):
+        widget("axis", disabled=disabled)
     with st.popover("More", icon=":material/tune:"):
         several("kinds", "Models", {name: kind.label for name, kind in KINDS.items()}, disabled=disabled)
         with st.grid(3, min_column_width=110):
-            for name in ("d_model", "n_heads", "batch_size"):
+            for name in (*ALONG[values["axis"]], "d_model", "n_heads", "batch_size"):
                 widget(name, disabled=disabled)
+        widget("part_of")
         # A link may name a device that is not here, which is said when it is used.
         if has_accelerator or values["device"] != "cpu":
             widget("device", disabled=disabled)

@@ -48,12 +48,13 @@ def show_laws(result: Result) -> None:
         return
     what = "length" if result.plan.axis == "length" else "depth"
     title = f"How each cost grows with the {what}: the exponent and its 95 % interval"
-    small_table(title, whole_lines(laws_frame(result)))
-    st.caption(
-        f"The slope on logarithms, least squares, with Student's t interval, over each model's points from the largest down to"
-        f" 1/{REACH} of it, at least {FEWEST}. The interval says how far the points are from one straight line, by noise or by"
-        " curvature: where small terms still count, the slope lies below that of the limit."
-    )
+    with st.expander(title, icon=":material/trending_up:"):
+        st.table(whole_lines(laws_frame(result)), border="horizontal", width="content", alt=title)
+        st.caption(
+            f"The slope on logarithms, least squares, with Student's t interval, over each model's points from the largest down to"
+            f" 1/{REACH} of it, at least {FEWEST}. The interval says how far the points are from one straight line, by noise or by"
+            " curvature: where small terms still count, the slope lies below that of the limit."
+        )
 
 
 def laws_frame(result: Result) -> pd.DataFrame:
@@ -153,8 +154,9 @@ def show_models(view: CostView) -> None:
         height=110 + 44 * len(predicted), note=f"By formula. Dashed: the {in_bytes(view.bytes)} asked for above.", wide=True,
     )  # fmt: skip
     panels([panel], key="costs.scale", name="well-known models", subject=",".join(view.models), least=400)
-    small_table("Training, predicted", numbers_right(training_frame(chosen, predicted, view)))
-    small_table("Writing with keys and values kept, predicted", numbers_right(writing_frame(chosen, predicted, view)))
+    with st.expander("All numbers: training, and writing with keys and values kept", icon=":material/table_rows:"):
+        small_table("Training, predicted", numbers_right(training_frame(chosen, predicted, view)))
+        small_table("Writing, predicted", numbers_right(writing_frame(chosen, predicted, view)))
     with st.expander("Formulas and sources", icon=":material/functions:"):
         st.markdown(FORMULAS.read_text("utf-8"))
         for source in dict.fromkeys(model.source for model in chosen):

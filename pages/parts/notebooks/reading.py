@@ -3,7 +3,6 @@ its code, and below the code its outputs (text, numbers beside the given ones, f
 
 import re
 from itertools import groupby
-from pathlib import Path
 
 import streamlit as st
 
@@ -21,7 +20,6 @@ from pages.parts.notebooks.figures import panel_of
 
 COUNTED = re.compile(r"(\d+) of (\d+)")
 """The form in which a cell prints its progress."""
-STYLE = Path(__file__).parent / "notebooks.css"
 GIVEN = re.compile(r"^(?P<what>.+): given (?P<given>.+), here (?P<here>.+)$")
 """A line that compares a number with the given one."""
 TICK = 0.5
@@ -33,7 +31,6 @@ TICK = 0.5
 
 def show_overview() -> None:
     st.title("Notebooks", anchor=False)
-    st.html(STYLE)
     st.markdown(
         f"The classic small exercises, step by step: read the code, run it{' here' if state.PLAYERS.allowed else ''}, see the tests turn "
         "green. Each one can be downloaded as a Jupyter notebook that runs by itself."
@@ -71,7 +68,6 @@ def _steps(notebook: Notebook) -> str:
 
 
 def show_side(notebook: Notebook, play: Play | None) -> None:
-    st.html(STYLE)
     with st.container(key="notebooks-side"):
         _show_buttons(notebook, play)
         show_refusal(show=st.warning)

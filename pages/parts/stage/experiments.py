@@ -25,8 +25,8 @@ from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.task_registry import TaskRegistry
 from pages.parts.app.visitor import visitor
 
-WIDTH, BUTTON = 120, 100
-"""Pixels: the width of a field for a number, and of Run and Stop: with the number of seeds they stand in one row."""
+BUTTON = 100
+"""The width of Run and of Stop, in pixels."""
 EXPERIMENTS: TaskRegistry[ExperimentRun] = TaskRegistry("experiment")
 ROWS: TaskRegistry[TunedRun] = TaskRegistry("experiment")
 """The measurements of rows of the table “Which one should I use?”."""

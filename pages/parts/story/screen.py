@@ -1,7 +1,6 @@
 """The screen of a step: its words, the one control, the question and Train at the left, with what the run says; at the right the figure."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlencode
 
@@ -36,7 +35,6 @@ from pages.parts.story.state import (
 )
 
 STORY = "Reverse in six steps"
-STYLE = Path(__file__).parent / "story.css"
 PANELS: dict[str, tuple[Panel, ...]] = {
     "accuracy": ("stack", "accuracy"),
     "heads": ("stack", "heads"),
@@ -47,7 +45,6 @@ WIDTH = 150
 
 
 def show_step(number: int, step: StoryStep, run: Run | None) -> None:
-    st.html(STYLE)
     with st.container(key="story"):
         words, figure = st.columns([1, 1.6], gap="large")
         with figure:

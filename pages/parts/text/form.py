@@ -91,21 +91,17 @@ def _keep() -> None:
         SETTINGS.put({"text": st.session_state[LAST]})
 
 
-def show_form() -> None:
-    SETTINGS.widget("pos_encoding")
-    if numbers := SETTINGS.drawn("vocab_size", "steps"):
-        with st.grid(len(numbers), min_column_width=100):
-            for name in numbers:
-                SETTINGS.widget(name, step=500)
-
-
 def controls(run: Run | None, config: RunConfig | None) -> None:
     """The buttons. ``config`` is the form's config, None where its settings do not go together."""
     icon = ":material/play_arrow:"
-    st.button("Train", type="primary", icon=icon, width="stretch", disabled=config is None, on_click=_train)
+    st.button("Train", icon=icon, width="stretch", disabled=config is None, on_click=_train)
     with st.container(horizontal=True, gap="small"):
         pause_button(run)
         stop_button(run)
+        if numbers := SETTINGS.drawn("vocab_size", "steps"):
+            with st.popover("More", icon=":material/tune:"):
+                for name in numbers:
+                    SETTINGS.widget(name, step=500)
     say_watching(run)
     show_refusal()
 

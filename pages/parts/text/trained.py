@@ -1,6 +1,7 @@
 """The trained model on the reader's words: writing after a prompt, with temperature and top-k; and attention on a sentence, every head of a
 layer, with the words on both axes."""
 
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -13,8 +14,9 @@ from engine.runs.run import Run
 from engine.text.tokens import unknown_in_words
 from pages.parts.app.glossary import explained
 from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refusal
-from pages.parts.app.questions import ask
+from pages.parts.app.questions import ask, ask_once
 from pages.parts.boards.panels import Panel, panels
+from pages.parts.boards.recorded import recorded_words
 from pages.parts.charts.attention import KEY, QUERY
 from pages.parts.charts.colors import ATTENTION, color_of, sequential
 from pages.parts.charts.heat import heat, heat_figure, labels, upright_words
@@ -31,68 +33,89 @@ DEFAULTS: dict[str, Any] = {
 
 SENTENCE, LAYER = "text.sentence", "text.layer"
 FIRST = "To be, or not to be: that is the question"
+HEIGHT = 250
+"""Pixels for what is written and the bars beside it, whether they are there or not."""
 
 
-def show_writing(run: Run) -> None:
-    st.header("Write on", anchor=False)
-    usual = dict(DEFAULTS)
-    if run.config.value("text") != PLAYS and run.snapshot is not None:
-        usual["text.prompt"] = run.snapshot.prompt
-    for key, value in usual.items():
+def writes(run: Run | None) -> bool:
+    """Whether a run has weights to write with that do not change."""
+    return run is not None and run.state not in ("queued", "running") and run.weights is not None
+
+
+def ask_for_words(run: Run) -> None:
+    """The prompt, the temperature and Write; what is rarely changed stands behind a heading."""
+    for key, value in DEFAULTS.items():
         st.session_state.setdefault(key, value)
-    left, right = st.columns([1, 1.6], gap="medium")
+    if st.session_state["text.prompt"] == DEFAULTS["text.prompt"]:  # nobody has changed it
+        st.session_state["text.prompt"] = _usual(run)["text.prompt"]
     kept: dict[str, Any] = {"persist_state": "session"}
-    with left:
-        limit = f"At most {LONGEST_PROMPT:,} characters."
-        st.text_area("Prompt", key="text.prompt", height=90, max_chars=LONGEST_PROMPT, help=limit, **kept)
-        words = "Divides the logits. 0 always takes the likeliest token, 1 draws as the model believes."
-        st.slider(
-            "Temperature", 0.0, 2.0, step=0.05, key="text.temperature", help=explained(words, "temperature"), **kept
-        )
-        words = "Draw among so many likeliest tokens only."
-        columns = st.columns(3)
-        columns[0].number_input("Top-k", 1, 30_000, key="text.top_k", help=explained(words, "top-k"), **kept)
-        columns[1].number_input("Tokens", 1, LONGEST, key="text.length", **kept)
-        words = "The same seed writes the same."
-        columns[2].number_input("Seed", 0, 2**31 - 1, key="text.sample_seed", help=words, **kept)
+    limit = f"At most {LONGEST_PROMPT:,} characters."
+    st.text_area("Prompt", key="text.prompt", height=68, max_chars=LONGEST_PROMPT, help=limit, **kept)
+    words = "Divides the logits. 0 always takes the likeliest token, 1 draws as the model believes."
+    st.slider("Temperature", 0.0, 2.0, step=0.05, key="text.temperature", help=explained(words, "temperature"), **kept)
+    with st.container(horizontal=True, gap="small"):
         # A callback: if the page is rerun again before it gets here, a return value would be lost.
         st.button("Write", icon=":material/edit_note:", type="primary", on_click=_write, args=(run,))
+        with st.popover("More", icon=":material/tune:"):
+            words = "Draw among so many likeliest tokens only."
+            st.number_input("Top-k", 1, 30_000, key="text.top_k", help=explained(words, "top-k"), **kept)
+            st.number_input("Tokens", 1, LONGEST, key="text.length", **kept)
+            words = "The same seed writes the same."
+            st.number_input("Seed", 0, 2**31 - 1, key="text.sample_seed", help=words, **kept)
+
+
+def show_written(run: Run) -> None:
+    """What the run wrote, the latest first; at first what it writes after the usual prompt."""
+    with st.container(height=HEIGHT, border=False, key="text-written"):
         show_refusal("words", icon=":material/error:")
-    with right:
-        for place, one in enumerate(row for row in st.session_state.get(WRITTEN, []) if row["run"] == run.id):
-            _show(one, run, latest=place == 0)
+        written = [row for row in st.session_state.get(WRITTEN, []) if row["run"] == run.id]
+        try:
+            for place, one in enumerate(written or [_written(run, _usual(run))]):
+                _show(one, run, latest=place == 0)
+        except JobError as error:
+            st.info(in_markdown(error), icon=":material/info:")
+
+
+def _usual(run: Run) -> dict[str, Any]:
+    """What is asked for at first: after the plays, a prompt of the plays, else the one that the run was watched on."""
+    look = run.snapshot if run.config.value("text") != PLAYS else None
+    return DEFAULTS | ({"text.prompt": look.prompt} if look is not None else {})
 
 
 def _write(run: Run) -> None:
-    state = st.session_state
-    job = WriteText(
-        run.config, weights_of(run), state["text.prompt"], length=state["text.length"],
-        temperature=state["text.temperature"], top_k=state["text.top_k"], seed=state["text.sample_seed"],
-    )  # fmt: skip
     with refused_in_words("words"):
-        answer = ask(job, timeout=TIMEOUT)
-        settings = (
-            f"step {run.step:,}, temperature {state['text.temperature']:g}, top-k {state['text.top_k']}, "
-            f"seed {state['text.sample_seed']}, read {answer['read']} tokens"
-        )
-        state[WRITTEN] = [{**answer, "run": run.id, "settings": settings}, *state.get(WRITTEN, [])][:MAX_KEPT]
+        one = _written(run, {name: st.session_state[name] for name in DEFAULTS})
+        st.session_state[WRITTEN] = [one, *st.session_state.get(WRITTEN, [])][:MAX_KEPT]
+
+
+def _written(run: Run, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What the run writes, with its settings in words. Raises JobError."""
+    prompt, temperature, top_k, length, seed = (asked[name] for name in DEFAULTS)
+    job = WriteText(run.config, weights_of(run), prompt, length=length, temperature=temperature, top_k=top_k, seed=seed)
+    answer = ask_once(job, run.step, timeout=TIMEOUT)
+    who = "The recorded model" if run is recorded_words()[0] else "This run"
+    settings = f"{who}, step {run.step:,}, temperature {temperature:g}, top-k {top_k}, seed {seed}, read {answer['read']} tokens"
+    return {**answer, "run": run.id, "settings": settings}
 
 
 def _show(one: dict[str, Any], run: Run, *, latest: bool) -> None:
-    if one["unknown"] and latest:
-        st.caption(f":material/info: {in_markdown(unknown_in_words(one['unknown']))}")
-    st.html(
-        f'<p style="white-space: pre-wrap; overflow-wrap: anywhere; margin: 0"><span style="opacity: .65">{escape(one["prompt"])}'
-        f"</span>{escape(one['text'])}</p>"
-    )
-    st.caption(one["settings"])
-    if latest:
+    words, likely = st.columns([1.5, 1], gap="medium") if latest else (st.container(), None)
+    with words:
+        if one["unknown"] and latest:
+            st.caption(f":material/info: {in_markdown(unknown_in_words(one['unknown']))}")
+        st.html(
+            f'<p style="white-space: pre-wrap; overflow-wrap: anywhere; margin: 0"><span style="opacity: .65">{escape(one["prompt"])}'
+            f"</span>{escape(one['text'])}</p>"
+        )
+        st.caption(one["settings"])
+    if likely is not None:
         likeliest = ", ".join(f"{name} {p:.2f}" for name, p in one["next"][:5])
         next_token = Panel(
-            id="next.token", title="Right after the prompt", figure=next_figure(one["next"], color_of(run.config)), height=240,
-            alt=f"Likeliest next tokens: {likeliest}", note="What the first token was drawn from, after temperature and top-k.",
+            id="next.token", title="Right after the prompt", figure=next_figure(one["next"][:8], color_of(run.config)), height=190,
+            alt=f"Likeliest next tokens: {likeliest}",
         )  # fmt: skip
-        panels([next_token], key="text-next", name="next token", subject=run.id)
+        with likely:
+            panels([next_token], key="text-next", name="next token", subject=run.id, level=2)
 
 
 def show_attending(run: Run) -> None:

@@ -33,7 +33,7 @@ from pages.parts.web.middleware import (
     configured_origins,
 )
 from pages.parts.web.page_address import PageAddress
-from pages.parts.web.static_files import FOR_EVER, PACKED, PackedFiles
+from pages.parts.web.static_files import FOR_EVER, PACKED, PackedFiles, StyledPage
 
 Health = Callable[[], Mapping[str, int]]
 """``ready``, ``workers``, ``running`` and ``queued``: the workers that are ready and all, the runs that go and that wait.
@@ -128,6 +128,7 @@ def serving(
     middleware.append(Middleware(CountedTabs, admit=admit_tab))
     middleware.append(Middleware(PackedFiles, prefix=prefix))
     middleware.append(Middleware(PageAddress, prefix=prefix, addresses=_of_pages))
+    middleware.append(Middleware(StyledPage))
     return {
         "routes": [
             live_route(_or_recorded(find), prefix, admit),
@@ -148,9 +149,10 @@ def _or_recorded(find: Find) -> Find:
     """``find``, extended by the recorded runs, so that they can be requested as any other run."""
 
     def found(run_id: str) -> ReadableRun | None:
-        from pages.parts.boards.recorded import recorded_run, recorded_words  # late, as above
+        from pages.parts.boards.recorded import recorded_runs, recorded_words  # late, as above
 
-        return next((run for run in (recorded_run(), recorded_words()[0]) if run.id == run_id), None) or find(run_id)
+        recorded = (*recorded_runs().values(), recorded_words()[0])
+        return next((run for run in recorded if run.id == run_id), None) or find(run_id)
 
     return found
 
@@ -189,10 +191,8 @@ def warm_up() -> None:
     sys.setswitchinterval(POLITE)
     try:
         import engine.experiments.issues  # late, all of them: the server listens before the engine and plotly are imported
-        from pages.parts.boards.recorded import recorded_feed
 
         assert engine.experiments.issues.ISSUES
-        recorded_feed()
     finally:
         sys.setswitchinterval(usual)
     gc.collect()

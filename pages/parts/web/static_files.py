@@ -1,13 +1,13 @@
 """Streamlit's own scripts and styles, compressed once each: Streamlit sends them as they are, three megabytes to a browser that comes
-for the first time."""
+for the first time. And its page, with the styles of the app."""
 
 import gzip
 from pathlib import Path
 
 from anyio import to_thread
 from starlette.datastructures import Headers
-from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.file_util import get_static_dir
 
 from engine.foundation.once import once
@@ -17,7 +17,37 @@ FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 PACKED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
 MEDIA = {".js": "text/javascript", ".css": "text/css"}
 """The media type of each kind of file that is compressed."""
+PARTS = Path(__file__).parents[1]
 FOLDER = (Path(get_static_dir()) / "static").resolve()
+
+
+class StyledPage:
+    """Middleware that answers with Streamlit's page and, at its end, the styles of all of the app's pages. Styles that come with a page's
+    own elements come after them, and then everything moves. Those of boards are theirs alone, those of a lesson come with it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        styles = [
+            file for file in sorted(PARTS.rglob("*.css")) if "boards" not in file.parts and file.stem != "presenter"
+        ]
+        style = f"<style>{''.join(file.read_text('utf-8') for file in styles)}</style>"
+        self.page = (FOLDER.parent / "index.html").read_text("utf-8").replace("</body>", f"{style}</body>").encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        ours = False
+
+        async def styled(message: Message) -> None:
+            nonlocal ours
+            if message["type"] == "http.response.start" and message["status"] == 200:
+                ours = Headers(raw=message["headers"]).get("content-type", "").startswith("text/html")
+                if ours:
+                    await HTMLResponse(self.page, headers={"Cache-Control": "no-cache"})(scope, receive, send)
+            if not ours:
+                await send(message)
+
+        # Without conditions: the page that an earlier version sent has other styles.
+        asked = [header for header in scope.get("headers", ()) if not header[0].startswith(b"if-")]
+        await self.app({**scope, "headers": asked}, receive, styled)
 
 
 class PackedFiles:

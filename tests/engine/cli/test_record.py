@@ -9,9 +9,10 @@ import pytest
 
 from engine.analysis.attention.asked import HeadIndex, ModelAsked, SampleAsked
 from engine.analysis.attention.changes import each_head_off
+from engine.analysis.attention.following import arrival_of, followed
 from engine.analysis.attention.heads import heads, patterns
 from engine.analysis.attention.working_head import load, working_head
-from engine.cli.record import CONFIG, COUNTED, EVERY, FOLDER, WORDS, record
+from engine.cli.record import CONFIG, COUNTED, EVERY, FOLDER, SHOWN, WORDS, record
 from engine.config.run_config import parse
 from engine.config.text_recipe import text_config
 from engine.runs.events import Snapshot
@@ -56,14 +57,34 @@ def test_the_head_that_does_the_work_is_the_one_that_costs_most(run: Run) -> Non
     assert kept.place in [HeadIndex(row["which"], row["layer"], row["head"]) for row in off["rows"]]
 
 
+def test_the_run_of_two_layers_has_a_path_whose_heads_are_needed_and_the_answers_move_up_to_it() -> None:
+    run = Run.from_disk(RunFolder(FOLDER.parent / "hops"))
+    snapshots = run.events.of(Snapshot)
+    paths, arrival = followed(snapshots[-1])
+    assert arrival is not None
+    assert (arrival.layer, arrival.name) == (1, "induction")
+    assert arrival_of(snapshots[0]) is None
+    last = [path for path in paths if path][-1]
+    assert last.induction
+    off = each_head_off(asked(run, run.config.steps))
+    costs = {(row["layer"], row["head"]): off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
+    assert all(costs[reading.layer, reading.head] > 0.1 for reading in last.readings), costs
+
+
 def test_what_is_shipped_is_what_the_command_makes_and_small() -> None:
-    shipped = Run.from_disk(RunFolder(FOLDER))
-    assert shipped.config == CONFIG
-    assert [event.step for event in shipped.events.of(Snapshot)] == list(range(0, CONFIG.steps + 1, EVERY))
-    assert RunFolder(FOLDER).size() < 800_000
-    assert len(list(FOLDER.iterdir())) == 6, "the arrays of all snapshots are one file, and their weights another"
+    for name, config in SHOWN.items():
+        folder = RunFolder(FOLDER.parent / name)
+        shipped = Run.from_disk(folder)
+        assert shipped.config == config
+        assert [event.step for event in shipped.events.of(Snapshot)] == list(range(0, config.steps + 1, EVERY))
+        assert folder.size() < 800_000
+        files = 6 if config == CONFIG else 5
+        assert len(list(folder.path.iterdir())) == files, (
+            "the arrays of all snapshots are one file, and their weights another"
+        )
 
     words, counted = Run.from_disk(RunFolder(WORDS)), json.loads((WORDS / COUNTED).read_text("utf-8"))
     assert (words.config, words.state, words.step) == (text_config(), "finished", text_config().steps)
     assert set(counted["levels"]) == {"unigram", "bigram", "trigram"}
-    assert RunFolder(WORDS).size() < 200_000
+    assert words.weights is not None, "it can write"
+    assert RunFolder(WORDS).size() < 800_000

@@ -11,7 +11,7 @@ from pages.parts.lab.form import ICONS
 from tests.pages.looking import Open
 
 CHOSEN = {"pos_encoding": "rope", "n_layers": "3", "steps": "70", "learning_rate": "0.02", "d_head": "6"}
-NAMES = [row.name for row in settings_for(None, CHOSEN["pos_encoding"])]
+NAMES = [*(row.name for row in settings_for(None, CHOSEN["pos_encoding"])), "preset"]
 
 
 def page() -> None:

@@ -37,8 +37,8 @@ def test_every_encoding_has_its_panels(name: str, likeness: str) -> None:
 def test_what_lies_beyond_the_trained_length_is_marked_and_a_missing_row_is_empty() -> None:
     found = drawn("learned")
     figure = matrix_figure(found, SHOWN)
-    assert figure.layout.yaxis.range == (SHOWN - 0.5, -0.5)
-    assert figure.layout.shapes[0].y0 == TRAINED - 0.5
+    assert figure.layout.yaxis.range == (SHOWN + 0.5, 0.5), "positions count from 1"
+    assert figure.layout.shapes[0].y0 == TRAINED + 0.5
     assert len(figure.data[0].z) == TRAINED
     assert "no rows for the last 12" in matrix_panel("a", "Learned", found, SHOWN).note
     assert [shape.x0 for shape in profile_figure(drawn("rope"), "#D64550").layout.shapes] == [1 - TRAINED, TRAINED - 1]
@@ -54,7 +54,7 @@ def test_thinned_pictures_stand_at_their_positions() -> None:
     found = drawn("sinusoidal", 512, 1024)
     trace = similarity_figure(found, "cosine", 1024).data[0]
     assert trace.dx == trace.dy == found["similarity_at"][1] > 1
-    assert trace.x0 == 0
+    assert trace.x0 == 1
 
 
 def test_a_number_along_a_run_marks_the_step_looked_at() -> None:

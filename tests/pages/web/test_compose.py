@@ -27,7 +27,7 @@ from engine.workers.health import Health
 from pages.parts.app import server
 from pages.parts.boards.component import PLOTLY_ADDRESS, packed_plotly, plotly_script
 from pages.parts.boards.live.board import LIVE
-from pages.parts.boards.recorded import recorded_run
+from pages.parts.boards.recorded import recorded_runs
 from pages.parts.web.compose import boards_route, healthz_route, plotly_route, serving
 
 ROOT = Path(__file__).parents[3]
@@ -197,9 +197,9 @@ def test_plotly_is_the_installed_one_and_cached_for_ever() -> None:
 
 def test_the_recorded_runs_exact_arrays_are_there_too() -> None:
     made = serving(find=lambda _: None, start=list, stop=list, health=dict, ask=lambda *_: None)
-    config = recorded_run().config
     with TestClient(Starlette(routes=made["routes"])) as asking:
-        answer = asking.get(f"/live/{recorded_run().id}/0/patterns/self")
-        assert answer.status_code == 200
-        assert json.loads(answer.headers["x-shape"])[:2] == [config.n_layers, config.n_heads]
+        for run in recorded_runs().values():
+            answer = asking.get(f"/live/{run.id}/0/patterns/self")
+            assert answer.status_code == 200
+            assert json.loads(answer.headers["x-shape"])[:2] == [run.config.n_layers, run.config.n_heads]
         assert asking.get("/live/another/0/patterns/self").status_code == 404

@@ -1,15 +1,16 @@
-"""Streamlit's own scripts are sent compressed; what is no such script goes on to the server."""
+"""Streamlit's own scripts are sent compressed, and its page with the app's styles; all else goes on to the server."""
 
 from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.responses import PlainTextResponse
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from pages.parts.web.static_files import FOLDER, PackedFiles
+from pages.parts.web.static_files import FOLDER, PARTS, PackedFiles, StyledPage
 
 ONWARD = "from the server"
 CLIENT = TestClient(
@@ -43,3 +44,21 @@ def test_all_else_goes_on(path: str) -> None:
     assert CLIENT.get(f"/static/{largest('.js').relative_to(FOLDER)}").text == ONWARD
     font = largest(".woff2").relative_to(FOLDER)
     assert CLIENT.get(f"/deep/static/{font}", headers={"Accept-Encoding": "gzip"}).text == ONWARD
+
+
+def test_the_page_comes_with_the_styles_of_all_pages_and_is_never_that_of_an_earlier_version() -> None:
+    def streamlits(request: Request) -> Response:
+        if request.path_params["path"] == "text":
+            return PlainTextResponse(f"asked with {request.headers.get('if-none-match')}")
+        return HTMLResponse("the page alone", headers={"etag": "of Streamlit's own page"})
+
+    client = TestClient(Starlette(routes=[Route("/{path:path}", streamlits)], middleware=[Middleware(StyledPage)]))
+    answer = client.get("/lab")
+    assert answer.text.startswith((FOLDER.parent / "index.html").read_text("utf-8").partition("</body>")[0])
+    for name in ("app/frame", "lab/lab", "stage/tiles"):
+        assert (PARTS / f"{name}.css").read_text("utf-8") in answer.text
+    for name in ("boards/live/live", "stage/presenter"):
+        assert (PARTS / f"{name}.css").read_text("utf-8") not in answer.text
+    assert "etag" not in answer.headers
+    assert answer.headers["cache-control"] == "no-cache"
+    assert client.get("/text", headers={"If-None-Match": "x"}).text == "asked with None"

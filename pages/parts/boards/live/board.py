@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
 
-from engine.analysis.attention.asked import HeadIndex
 from engine.foundation.glossary import TERMS as GLOSSARY
 from pages.parts.app.frame import nothing
 from pages.parts.boards.component import SHELL, BoardKind, Plain, as_fragment, joined, show_board
@@ -35,7 +34,7 @@ Panel = Literal[
     "samples",
     "written",
 ]
-ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory", "samples")
+ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory")
 TITLED = {
     "stack": ("The model", "model-picture"),
     "loss": ("Loss", "loss"),
@@ -52,7 +51,6 @@ TITLED = {
 """The title of each panel, and the glossary term that it links to."""
 TITLES = {name: title for name, (title, _) in TITLED.items()}
 TERMS = {name: term for name, (_, term) in TITLED.items()}
-NO_TITLES: Mapping[str, str] = {}
 ABOVE: tuple[Panel, ...] = ("stack",)
 """The panels that a board puts on its band."""
 POLL = 0.3
@@ -109,8 +107,9 @@ def live_board(
     its picture (:mod:`pages.parts.boards.live.stack`), by default that of the run; a click on a part of it calls ``on_act``, which
     finds what is asked under ``act`` in the session's ``key``.
 
-    ``look``: the attention and the gradient norms to begin with, by the names of
-    :class:`engine.config.presets.View`. ``on_band``: the name of the band (:func:`band`) that takes the panels in ``ABOVE``.
+    ``look``: the attention and the gradient norms to begin with, by the names of :class:`engine.config.presets.View`; also
+    ``without``, the parts that are taken away, ``swaps``, the places of symbols that change places, and ``marks``, the kind of part
+    that is to be seen. ``on_band``: the name of the band (:func:`band`) that takes the panels in ``ABOVE``.
     ``room``: where the board is shown to a room, what is being shown, such as "picture"; it then fills the screen.
 
     Call it on every rerun with the same ``key``: the figures stay the same nodes, also when another run replaces
@@ -144,8 +143,7 @@ def recorded_board(
     *,
     seconds: float = 12.0,
     panels: Sequence[Panel] = ALL,
-    head: HeadIndex | None = None,
-    titles: Mapping[str, str] = NO_TITLES,
+    look: Plain | None = None,
     before: str = "",
     end: str = "",
     level: int = 3,
@@ -155,15 +153,11 @@ def recorded_board(
     """Play an ended run once as if it were live, within ``seconds``: from its first snapshot to its last, and only while it is seen.
     Nothing is streamed. Its headings are of ``level``.
 
-    ``recording`` is the whole :func:`~pages.parts.boards.live.feed.feed` of the run. ``head`` is enlarged at first. The sentences of
-    ``before`` stand above the figures until the last snapshot is shown, then those of ``end``. ``titles`` replace those of panels.
+    ``recording`` is the whole :func:`~pages.parts.boards.live.feed.feed` of the run. ``look`` is as of :func:`live_board`. The sentences
+    of ``before`` stand above the figures until the last snapshot is shown, then those of ``end``.
     """
-    facts = _facts(run.id, panels, (), name) | {"state": run.state, "level": level, "titles": {**TITLES, **titles}}
-    told = {
-        "look": asdict(head) if head else {},
-        "words": {"before": before, "end": end},
-        "model": stack_of(run.config),
-    }
+    facts = _facts(run.id, panels, (), name) | {"state": run.state, "level": level}
+    told = {"look": look or {}, "words": {"before": before, "end": end}, "model": stack_of(run.config)}
     _mount(key, facts | told | {"seconds": seconds, "recording": recording})
 
 

@@ -1,5 +1,6 @@
 """One board on a scripted run; the query says which."""
 
+from dataclasses import asdict
 from typing import Any
 
 import streamlit as st
@@ -39,7 +40,9 @@ if middle.toggle("No board"):
 if "recorded" in given:
     done = ScriptedRun(config=parse(SETTINGS), id="recording").advance(10_000)
     words = {"before": "Watch the curve.", "end": "So it ended.", "name": "A recorded run"}
-    recorded_board(done, feed(done, 0)[0], seconds=float(given["recorded"]), head=HeadIndex("self", 1, 2), **words)
+    recorded_board(
+        done, feed(done, 0)[0], seconds=float(given["recorded"]), look=asdict(HeadIndex("self", 1, 2)), **words
+    )
 else:
-    polling = live_board(run, earlier=earlier, panels=ALL, name="A scripted run")
+    polling = live_board(run, earlier=earlier, panels=(*ALL, "samples"), name="A scripted run")
     st.text(f"page knows: {run.state if run else 'nothing'}, polling: {polling}")

@@ -9,7 +9,7 @@ import pytest
 from engine.analysis.attention.asked import ModelAsked
 from engine.analysis.attention.following import arrival_of, paths_of
 from engine.analysis.attention.model import own_sequence_read
-from engine.analysis.attention.parts import parts_named
+from engine.analysis.attention.parts import Part, parts_named
 from engine.analysis.attention.path import Arrival, Path, Reading, Words
 from engine.config.run_config import parse
 from engine.runs.events import Sample, Snapshot
@@ -78,11 +78,24 @@ def test_an_induction_head_is_told_with_the_layer_that_marked_what_it_reads() ->
     ]
     assert path.readings[0].weight == pytest.approx(0.9 + 0.1 / 5)
     assert path.sentence == (
-        "The answer arrives in layer 2 (25 → 76 %): head 1 reads the symbol after the earlier “9”, which layer 1 had marked."
+        "The answer arrives in layer 2 (25 → 76 %): head 1 reads the symbol after the earlier “9”, which head 2 of layer 1 had marked."
     )
     named = [piece for piece in path.words if piece.part]
-    assert named == [Words("layer 2", "layer.1"), Words("head 1", "head.1.0"), Words("layer 1", "head.0.1")]
+    assert named == [Words("layer 2", "layer.1"), Words("head 1", "head.1.0"), Words("head 2 of layer 1", "head.0.1")]
     assert arrival_of(INDUCTION) == Arrival(1, "head.1.0", "induction")
+    assert path.pair == (Part("head", "self", 0, 1), Part("head", "self", 1, 0))
+
+
+def test_the_two_heads_of_a_path_are_the_one_that_marks_or_else_the_nearest_below_and_the_answering_one() -> None:
+    between = path_in(snapshot([0.1, 0.1, 0.25, 0.9], {(2, 0): 4.0}, {(2, 0, 4): 2, (1, 1, 2): 1, (0, 1, 1): 0}))
+    assert between.induction
+    assert between.pair == (Part("head", "self", 1, 1), Part("head", "self", 2, 0))
+    nearest = path_in(snapshot([0.1, 0.1, 0.2, 0.9], {(2, 1): 3.0}, {(2, 1, 4): 3, (1, 0, 3): 2, (0, 0, 2): 1}))
+    assert not nearest.induction
+    assert nearest.pair == (Part("head", "self", 1, 0), Part("head", "self", 2, 1))
+    several = {(1, 0): 1.2, (1, 1): -1, (1, 2): 1.1, (1, 3): 1.0}
+    assert path_in(snapshot([0.1, 0.2, 0.9], several, {(1, 2, 4): 2}, n_heads=4)).pair is None
+    assert path_in(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0})).pair is None
 
 
 def test_hop_after_hop_is_told_from_the_layer_of_the_answer_downwards() -> None:
@@ -135,7 +148,7 @@ def test_the_mlp_brings_what_it_adds_far_more_to_than_the_heads() -> None:
     assert path.carrier == "mlp"
     assert path.sentence == (
         "The answer arrives in layer 2 (20 → 90 %): the MLP makes it of what head 1 reads, the symbol after the earlier “9”, "
-        "which layer 1 had marked."
+        "which head 1 of layer 1 had marked."
     )
     alone = path_in(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0}))
     assert (alone.carrier, alone.readings) == ("mlp", ())

@@ -77,7 +77,7 @@ function sourceOf(board) {
   const replay = replayBar(board, () => tell())
   const moments = momentsBar(board, replay.look)
   const bar = el("div", { class: "bar" }, replay.root, moments.root)
-  const said = el("p", { class: "said", role: "status" })
+  const said = el("p", { class: "said", role: "status", hidden: true })
   board.canvas.append(bar, said, grid, tip)
   /** Say where the run is: the line, its bar, the slider and the sentences, all of the same step. */
   const tell = () => {

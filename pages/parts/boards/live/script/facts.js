@@ -53,9 +53,6 @@ export function samplesPanel(board, title) {
   const list = el("div", { class: "list", tabindex: 0, role: "group", "aria-label": title })
   panel.tools.append(score)
   panel.body.append(list)
-  panel.look = (look) => {
-    panel.root.style.gridColumn = look.panel === "samples" ? "auto" : "" // beside one head
-  }
   panel.draw = () => {
     const samples = board.snapshot()?.samples
     if (!samples?.length) return

@@ -43,7 +43,7 @@ export function attentionPanels(board, titles) {
   const heads = select("head", "Head")
   options(layers, 1, "Layer", 0)
   options(heads, 1, "Head", 0)
-  layers.hidden = heads.hidden = one.root.hidden = alone
+  one.root.hidden = alone
   all.tools.append(kinds, downloads(board, all))
   one.tools.append(layers, heads, downloads(board, one))
 
@@ -119,7 +119,7 @@ export function attentionPanels(board, titles) {
     // Tiles keep their proportions: many layers of few heads need height. Where a figure stands alone, the page has
     // said how high.
     const taller = alone ? 1 : Math.min(Math.max((layerCount * tile[0]) / (headCount * tile[1]) / 1.5, 1), 2)
-    for (const { body } of [all, one]) body.style.height = `calc(var(--plot) * ${taller})`
+    all.body.style.height = `calc(var(--plot) * ${taller})`
     put(board, all, [{ ...figure.data[0], z: mosaicOf(found, tile) }], {
       ...figure.layout,
       shapes: single ? [] : [frame],
@@ -194,7 +194,7 @@ const KINDS = { self: "Self", encoder: "Encoder", cross: "Cross" }
 const named = (/** @type {Which[]} */ names) => Object.fromEntries(names.map((name) => [name, KINDS[name] ?? name]))
 
 /**
- * Offer so many places in a list.
+ * Offer so many places in a list, which is seen where there is a choice.
  *
  * @param {HTMLSelectElement} select
  * @param {number} count
@@ -208,7 +208,7 @@ function options(select, count, label, chosen) {
     )
   }
   if (select.value !== `${chosen}`) select.value = `${chosen}`
-  select.disabled = count < 2
+  select.hidden = count < 2
 }
 
 /**
@@ -235,7 +235,6 @@ export function encodingPanels(board, titles) {
   matrix.tools.prepend(layers)
   matrix.draw = () => {
     const count = Object.keys(board.snapshot()?.encoding ?? {}).filter((name) => name.split(".")[0] === "matrix").length
-    layers.hidden = count < 2
     chosen.layer = Math.min(chosen.layer, Math.max(0, count - 1))
     options(layers, count, "Layer", chosen.layer)
     draw()

@@ -25,9 +25,8 @@ export function replayBar(board, tell) {
     "aria-label": "Look back at a step",
     oninput: () => seek(Number(slider.value)),
   })
-  const label = el("span", { class: "at" }, "")
   const live = el("button", { type: "button", class: "live", onclick: () => follow() }, "Live")
-  const root = el("div", { class: "replay" }, play, slider, label, live)
+  const root = el("div", { class: "replay" }, play, slider, live)
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let timer
   let clock = 0
@@ -96,18 +95,15 @@ export function replayBar(board, tell) {
   }
   const atEnd = () => board.recorded() && latest() > 0 && board.looking === latest()
   const draw = () => {
-    play.disabled = slider.disabled = live.disabled = latest() < 1
-    const at = stepAt().toLocaleString("en")
+    root.style.visibility = latest() < 1 ? "hidden" : "visible"
     slider.max = `${(board.recorded() ? board.status.step : board.status.steps) || 1}`
     slider.value = `${stepAt()}`
-    label.textContent = board.replayedStep() == null ? "" : `looking at step ${at}`
-    slider.setAttribute("aria-valuetext", `step ${at}`)
-    label.hidden = board.recorded() // the line above says it
+    slider.setAttribute("aria-valuetext", `step ${stepAt().toLocaleString("en")}`)
     play.textContent = timer ? "❚❚" : atEnd() ? "↻ Play again" : "▶"
     play.setAttribute("aria-label", timer ? "Pause the replay" : atEnd() ? "Play again" : "Play the snapshots")
     live.hidden = board.recorded()
+    live.style.visibility = board.looking == null ? "hidden" : "inherit"
     live.textContent = board.ended() ? "Latest" : "Live"
-    live.setAttribute("aria-pressed", `${board.looking == null}`)
   }
   return { root, draw, start, stop, show, look, atEnd }
 }

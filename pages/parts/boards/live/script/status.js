@@ -44,7 +44,8 @@ export function runInWords(board) {
       : ((status.steps - status.step) * (last.now - first.now)) / (last.step - first.step)
   }
   const sentence = (/** @type {Status} */ status, /** @type {string} */ state, /** @type {number} */ step) => {
-    const said = [`step ${step.toLocaleString("en")} of ${status.steps.toLocaleString("en")}`]
+    const looking = board.replayedStep() == null ? "" : "looking at "
+    const said = [`${looking}step ${step.toLocaleString("en")} of ${status.steps.toLocaleString("en")}`]
     if (state !== "running") pace.length = 0 // a pause is no training time
     if (state === "queued" && status.queue_seconds) said.unshift(`starts in about ${duration(status.queue_seconds)}`)
     if (state === "queued" && status.queue_place != null) said.unshift(`place ${status.queue_place} in the queue`)
@@ -57,7 +58,8 @@ export function runInWords(board) {
   }
   return () => {
     const { status } = board
-    const [state, step] = [board.recorded() || board.data.shipped ? "recorded" : status.state, board.shownStep()]
+    const state = board.recorded() || board.data.shipped ? "recorded" : status.state
+    const step = board.replayedStep() ?? board.shownStep()
     return {
       state,
       words: status.steps ? sentence(status, state, step) : "",

@@ -180,10 +180,13 @@ export interface Sentence {
   issue: { href: string; title: string } | null
 }
 
-/** The head, the panel and the gradients that a page wants to be looked at. */
+/** The head, the panel and the gradients that a page wants to be looked at; what it takes away, swaps and marks. */
 export interface Look extends Partial<Head> {
   panel?: string
   by?: string
+  without?: string[]
+  swaps?: [number, number][]
+  marks?: string
 }
 
 /** What the page sends to the board, as pages/parts/boards/live/board.py makes it. */

@@ -4,7 +4,6 @@
 export const MOST_POSITIONS = 96 // of a sequence that are drawn
 /** The width from which on a layer's parts stand beside its band, else below it. */
 const SIDE_BY_SIDE = { controls: 700, bare: 300 }
-const WIDEST_PITCH = 64
 /** The pitch below which heads become smaller first, of up to sixty columns and of more. */
 const LEAST_PITCH = { few: 9, many: 6 }
 const BAR = 52 // a bar with the room beside it
@@ -42,13 +41,13 @@ const ENLARGED = { beside: 12.5, bar: 3.8, top: 1.8, foot: 1.7, letters: 1.2 }
  * The layout of a model and its sequence.
  *
  * @param {{width: number, layers: number, heads: number, kinds: number, positions: number, sources: number, controls:
- *   boolean, longest: number, tall?: number, letter?: number}} wanted `heads` of one kind of attention in a layer;
+ *   boolean, longest: number, tall?: number, letter?: number, times?: number}} wanted `heads` of one kind of attention in a layer;
  *   `longest`: the letters of the longest symbol; `tall`: the height to fill in a room, as well as the width; 0 on a
- *   page; `letter`: the size of the page's letters
+ *   page; `letter`: the size of the page's letters; `times`: how much higher than usual the layers are
  * @returns {Layout}
  */
 export function layoutOf(
-  { width, layers, heads, kinds, positions, sources, controls, longest, tall = 0, letter = 16 },
+  { width, layers, heads, kinds, positions, sources, controls, longest, tall = 0, letter = 16, times = 1 },
 ) {
   const columns = Math.max(1, positions + (sources ? sources + 1 : 0))
   const bars = (controls ? 2 : 1) * (tall ? ENLARGED.bar * letter : BAR)
@@ -61,17 +60,17 @@ export function layoutOf(
   const wide = width >= SIDE_BY_SIDE[controls ? "controls" : "bare"] && middleOf(THINNEST) >= 6 * columns
   const strip = wide ? 0 : controls ? 28 : 24
   const [top, foot] = tall ? [ENLARGED.top * letter, ENLARGED.foot * letter] : controls ? [26, 24] : [6, 8]
-  const row = tall ? Math.max(10, (tall - top - foot) / layers - strip) : rowHeight(layers, controls, wide)
+  const row = tall ? Math.max(10, (tall - top - foot) / layers - strip) : times * rowHeight(layers, controls, wide)
   const room = width - (controls ? 140 : 30) - (controls ? 2 : 1) * 40 // of the heads below a band
   const tight = (/** @type {number} */ tile) =>
     wide ? middleOf(tile) < columns * LEAST_PITCH[columns > 60 ? "many" : "few"] : tilesOf(tile) > room
   const each = (/** @type {number} */ room) => room / Math.max(1, kinds * heads) - 3
-  const most = tall ? each((columns > 20 ? 0.18 : 0.3) * width) : Math.min(LARGEST, Math.max(24, each(least)))
+  const most = tall ? each((columns > 20 ? 0.18 : 0.3) * width) : Math.min(LARGEST * times, Math.max(24, each(least)))
   const largest = wide ? Math.min(row - 3, most) : 22
   let tile = Math.max(THINNEST, Math.floor(largest))
   while (tile > THINNEST && tight(tile)) tile -= 1
   const left = wide ? beside : (width - LABELS_WIDE) / columns >= 14 ? LABELS_WIDE : 0
-  const pitch = Math.max(1, Math.min(tall ? width : WIDEST_PITCH, (wide ? middleOf(tile) : width - left) / columns))
+  const pitch = Math.max(1, (wide ? middleOf(tile) : width - left) / columns)
   return {
     wide,
     width,
@@ -102,7 +101,7 @@ export function layoutOf(
 function rowHeight(layers, controls, wide) {
   if (!wide) return Math.max(8, Math.min(56, 150 / layers))
   if (!controls) return Math.max(6, Math.min(50, 66 / layers))
-  return Math.max(10, Math.min(84, layers > 4 ? 176 / layers : 132 / layers))
+  return Math.max(10, Math.min(84, (layers > 4 ? 144 : 132) / layers))
 }
 
 /**

@@ -64,7 +64,8 @@ const isNothing = (/** @type {Wish} */ { without, typed, swaps }) => !without.le
  * @property {(typed: string) => void} type
  * @property {() => void} forget puts all parts and symbols back, since the model is another one; what the reader typed
  *   stays
- * @property {() => void} reset
+ * @property {(without?: string[], swaps?: [number, number][]) => void} reset puts all back but these, which are taken
+ *   away and swapped
  */
 
 /**
@@ -183,7 +184,8 @@ export function newLooks(board, changed) {
     answered = null
     settled = ""
   }
-  const reset = () => change(NO_WISH)
+  /** @type {Looks["reset"]} */
+  const reset = (without = [], swaps = []) => change({ without, typed: "", swaps, moved: swaps.length > 0 })
   const why = () => (any() && !subject() ? "This is answered once the run has ended." : problem)
   return { problem: why, seen, any, away, whyNot, turn, swap, type, forget, reset }
 }

@@ -132,7 +132,9 @@ export function stackPanel(board, title) {
 
   panel.concerns = (news) => Boolean(news.snapshots?.length || Object.keys(news.columns ?? {}).length)
   panel.chooseHead = alone
-  panel.look = ({ panel: shown = "attention", which = "self", layer, head = 0 }) => {
+  panel.look = ({ panel: shown = "attention", which = "self", layer, head = 0, without, swaps, marks = "" }) => {
+    looks.reset(without, swaps)
+    panel.root.dataset.marks = marks
     view.only = null
     view.first = layer != null && shown === "attention" ? { which, layer, head } : null
   }
@@ -152,6 +154,7 @@ export function stackPanel(board, title) {
     const question = sample ? questionOf(model, sample) : null
     drawn = { model, snapshot, sample, seen, look, layout, question, arcs: [], streams: [], hops: [] }
     panel.root.classList.toggle("slim", width < SLIM)
+    board.canvas.classList.toggle("deep", model.layers > 2) // the figures below leave it room
     panel.root.style.setProperty("--lines", `${Math.min(3, model.layers)}`) // of the sentence, which tells a hop for each layer
     panel.wait.hidden = Boolean(sample)
     symbols.root.hidden = !sample
@@ -285,6 +288,7 @@ function layoutFor(model, sample, width, tall) {
     width,
     tall,
     letter: pageLetter(),
+    times: model.controls && width >= SLIM ? Math.min(1.5, Math.max(1, innerHeight / 720)) : 1, // in a higher window
     layers: model.layers,
     heads: model.heads,
     kinds: model.kinds.length,

@@ -36,7 +36,7 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
   }
   const root = el(
     "div",
-    { class: "symbols", role: "grid", "aria-label": "The sequence" },
+    { class: "symbols", role: "grid", "aria-label": "The sequence", hidden: true },
     ...Object.values(rows).map((row) => row.root),
   )
   /** @type {Layout} */

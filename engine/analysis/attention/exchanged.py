@@ -1,0 +1,238 @@
+"""The path of two heads, tested by what it carries: what the lower head, the sender, tells the upper one, the receiver, is exchanged with
+what it writes on another sequence.
+
+Path patching: Wang et al. 2022, Interpretability in the Wild; Goldowsky-Dill et al. 2023, Localizing Model Behavior with Path Patching
+(arXiv 2304.05969). All other heads between the two write what they write on the sequence itself; MLPs and norms, which may hand on
+what the sender writes, are computed. The other sequence is the same but for two symbols in each other's place: the one that the sender
+reads, and another one, such that the model answers otherwise. So an answer that becomes that of the other sequence was told by this path.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+
+from engine.analysis.attention.asked import LARGEST, ModelAsked, SampleAsked, weights_of_one_sequence
+from engine.analysis.attention.following import paths_of
+from engine.analysis.attention.model import held_out, last_step, model_of, sample_of, tokens_at
+from engine.analysis.attention.parts import Part
+from engine.analysis.attention.path import Path, Words
+from engine.analysis.attention.path_jobs import Exchanged, ExchangedHere, PathExchanged
+from engine.analysis.attention.taken import OTHERS, TAKES_OVER, named
+from engine.analysis.attention.without import without_parts
+from engine.analysis.measurements.head_pruning import hooked
+from engine.foundation.formatting import counted
+from engine.model.activations import ActivationCache, OnlyThese
+from engine.model.block import Block
+from engine.model.transformer import Transformer
+from engine.training.data import Batch
+from engine.training.evaluation import forward
+from engine.training.snapshot import answer_namer, take_snapshot
+
+TRIES = 24
+"""How often a position that answers, and a symbol for the exchange, are drawn for a sequence."""
+APART = 2
+"""The least distance of that symbol from the read one and from the position that answers: beside them it would change the question."""
+
+
+def path_at(asked: ModelAsked, sample: SampleAsked, position: int) -> Path | None:
+    """The answer to :class:`engine.analysis.attention.path_jobs.FollowAnswer`."""
+    config = asked.config.replace(device="cpu")
+    snapshot = take_snapshot(config, model_of(asked), sample_of(config, sample), last_step(asked))
+    return paths_of(snapshot)[position]
+
+
+@torch.no_grad()
+def path_exchanged(
+    asked: ModelAsked, sample: SampleAsked, position: int, sender: Part, receiver: Part
+) -> PathExchanged:
+    """The answer to :class:`engine.analysis.attention.path_jobs.ExchangePath`."""
+    config = asked.config.replace(device="cpu")
+    model = without_parts(model_of(asked), ())  # a copy in which layers that share weights are separate ones
+    one, most = sample_of(config, sample), max(1, min(OTHERS, LARGEST // weights_of_one_sequence(config)))
+    batch = held_out(config).rows(slice(1, 1 + most))
+    here = pairs_of(model, one, sender, receiver, torch.tensor([position]))
+    others = pairs_of(model, batch, sender, receiver)
+    siblings = [replace(sender, head=head) for head in range(config.n_heads) if head != sender.head]
+    alone = path_answers(model, others, [sender], receiver)
+    by_sibling = {one: _become(others, path_answers(model, others, [one], receiver)) for one in siblings}
+    follows = max(siblings, key=lambda part: by_sibling[part], default=None)
+    found: Exchanged = {
+        "sequences": len(batch.inputs),
+        "answers": len(others.at),
+        "alone": _become(others, alone),
+        "wrong": int(((alone != others.told) & (alone != others.own)).sum()),
+        "next": 0 if follows is None else by_sibling[follows],
+        "all_senders": _become(others, path_answers(model, others, [sender, *siblings], receiver)),
+        "all_readers": _become(others, answers(model, others, heads_given(model, others, [sender]))),
+    }
+    shown = None
+    if len(here.at):
+        name, symbols = answer_namer(config), tokens_at(config, one, "self")[0]
+        first, second = sorted((int(here.read), int(here.partner)))
+        told = (here.own, here.told, path_answers(model, here, [sender], receiver))
+        own, other, only = (name(int(answer)) for answer in told)
+        shown = ExchangedHere(
+            places=[first, second], symbols=[symbols[first], symbols[second]], own=own, told=other, alone=only
+        )
+    words = list(verdict(sender, receiver, follows, shown, found))
+    return {"words": words, "next": "" if follows is None else follows.name, "here": shown, "others": found}
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Sequences of which one answer is asked, and each with two symbols exchanged, so that the model answers otherwise. All but the
+    batches [row]."""
+
+    batch: Batch
+    other: Batch
+    at: Tensor
+    """The position that answers."""
+    read: Tensor
+    """The position of the symbol that the sender reads at the position that the receiver reads."""
+    partner: Tensor
+    """The position of the symbol that changes places with it."""
+    own: Tensor
+    """The answer to the sequence."""
+    told: Tensor
+    """The answer to the other one."""
+
+
+def pairs_of(model: Transformer, batch: Batch, sender: Part, receiver: Part, at: Tensor | None = None) -> Pairs:
+    """The pairs, for as many of the sequences as one is found. ``at`` [row]: the positions that answer; by default one is drawn in each
+    sequence, among those whose answers are right and counted by the task's first metric."""
+    upper, lower = (f"{model.stack.name}.{part.layer}.self.pattern" for part in (receiver, sender))
+    logits, cache = passed(model, batch, upper, lower)
+    given, row = logits.argmax(-1), torch.arange(len(batch.inputs))
+    fits = torch.zeros_like(batch.inputs, dtype=torch.bool)
+    if at is None:
+        counts = next(iter(batch.regions.values()))
+        fits[:, counts] = (given == batch.targets)[:, counts]
+    else:
+        fits[row, at] = True
+    generator = torch.Generator().manual_seed(0)
+    found, places, others = (
+        torch.zeros(len(row), dtype=torch.bool),
+        torch.zeros(len(row), 4).long(),
+        batch.inputs.clone(),
+    )
+    for _ in range(TRIES):
+        here = (torch.rand(fits.shape, generator=generator) * fits).argmax(-1)
+        key = cache[upper][row, receiver.head, here].argmax(-1)
+        read = cache[lower][row, sender.head, key].argmax(-1)
+        partner = torch.randint(2**31, (len(row),), generator=generator)
+        partner = partner % (here + 1 if model.stack.causal else fits.size(1))
+        twins = batch.inputs.clone()
+        twins[row, read], twins[row, partner] = batch.inputs[row, partner], batch.inputs[row, read]
+        told = forward(model, replace(batch, inputs=twins)).argmax(-1)[row, here]
+        apart = ((partner - read).abs() >= APART) & ((partner - here).abs() >= APART) & (partner != key)
+        apart &= (read != here) & (read != key)  # what stands there itself would answer otherwise
+        new = ~found & fits[row, here] & apart & (told != given[row, here])
+        found |= new
+        places[new], others[new] = torch.stack([here, read, partner, told], dim=1)[new], twins[new]
+    whole = batch.having({name: tensor[found] for name, tensor in batch.tensors.items()})
+    here, read, partner, told = places[found].unbind(dim=1)
+    return Pairs(
+        whole, replace(whole, inputs=others[found]), here, read, partner, given[row, places[:, 0]][found], told
+    )
+
+
+def path_answers(model: Transformer, pairs: Pairs, senders: Sequence[Part], receiver: Part) -> Tensor:
+    """The answers [row] where the receiver alone reads what the senders, heads of one layer, write on the other sequence."""
+    mixed = mixed_name(model, receiver.layer)
+    between = dict(attentions_between(model, senders[0].layer, receiver.layer))
+    own = passed(model, pairs.batch, mixed, *between.values())[1]
+    inputs = {module: own[name].transpose(1, 2).flatten(2) for module, name in between.items()}
+    with reading(inputs | heads_given(model, pairs, senders)):
+        received = passed(model, pairs.batch, mixed)[1]
+    return answers(model, pairs, {out_of(model, receiver.layer): side_by_side(own[mixed], received[mixed], [receiver])})
+
+
+def answers(model: Transformer, pairs: Pairs, inputs: dict[nn.Module, Tensor]) -> Tensor:
+    """The answers [row] where these linear layers read these inputs."""
+    with reading(inputs):
+        return forward(model, pairs.batch).argmax(-1)[torch.arange(len(pairs.at)), pairs.at]
+
+
+def _become(pairs: Pairs, given: Tensor) -> int:
+    """How many answers [row] are those of the other sequences."""
+    return int((given == pairs.told).sum())
+
+
+def heads_given(model: Transformer, pairs: Pairs, heads: Sequence[Part]) -> dict[nn.Module, Tensor]:
+    """What the output projection of a layer's heads reads where some of them write what they write on the other sequence."""
+    name = mixed_name(model, heads[0].layer)
+    own, other = (passed(model, batch, name)[1][name] for batch in (pairs.batch, pairs.other))
+    return {out_of(model, heads[0].layer): side_by_side(own, other, heads)}
+
+
+def side_by_side(own: Tensor, other: Tensor, heads: Sequence[Part]) -> Tensor:
+    """The outputs of heads, [row, head, position, d_head] each, those of some heads from ``other``, as their projection reads them:
+    [row, position, head * d_head]."""
+    mixed = own.clone()
+    for part in heads:
+        mixed[:, part.head] = other[:, part.head]
+    return mixed.transpose(1, 2).flatten(2)
+
+
+def attentions_between(model: Transformer, first: int, last: int) -> Iterator[tuple[nn.Module, str]]:
+    """The output projections from one layer up to another, without those of the latter, and the names of what they read."""
+    for layer in range(first, last):
+        block: Block = model.stack.blocks[layer]  # type: ignore[assignment]
+        yield block.attention.out, mixed_name(model, layer)
+        if block.cross is not None:
+            yield block.cross.out, f"{model.stack.name}.{layer}.cross.mixed"
+
+
+def out_of(model: Transformer, layer: int) -> nn.Module:
+    block: Block = model.stack.blocks[layer]  # type: ignore[assignment]
+    return block.attention.out
+
+
+def mixed_name(model: Transformer, layer: int) -> str:
+    return f"{model.stack.name}.{layer}.self.mixed"
+
+
+def passed(model: Transformer, batch: Batch, *names: str) -> tuple[Tensor, ActivationCache]:
+    """The logits of a pass, and its inner tensors of these names."""
+    cache = OnlyThese(names)
+    return forward(model, batch, cache), cache
+
+
+def reading(inputs: dict[nn.Module, Tensor]) -> AbstractContextManager[None]:
+    """Inside the block these modules read these inputs."""
+    return hooked(inputs, lambda module, _: (inputs[module],))
+
+
+def verdict(
+    sender: Part, receiver: Part, follows: Part | None, here: ExchangedHere | None, others: Exchanged
+) -> Iterator[Words]:
+    """What becomes of the answers, compared with the same exchange of other heads, in words."""
+    sequences, total = counted(others["sequences"], "other sequence"), others["answers"]
+    if not total:
+        yield Words(f"In {sequences} no right answer changes when two symbols are exchanged in this way.")
+        return
+    yield from (Words("Where "), named(receiver), Words(" alone reads what "), named(sender))
+    yield Words(
+        f" writes on a sequence with two symbols exchanged, {others['alone']} of {counted(total, 'right answer')} in "
+    )
+    yield Words(f"{sequences} become the answer to that sequence, and {others['wrong']} another wrong one.")
+    if here is not None:
+        (one, other), (first, second) = here["symbols"], here["places"]
+        yield Words(
+            f" Here, with the “{one}” and the “{other}” at positions {first + 1} and {second + 1} exchanged, the whole model answers "
+            f"“{here['told']}” in place of “{here['own']}”; with the exchange for this head alone it answers “{here['alone']}”."
+        )
+    shared = others["all_senders"] - others["alone"] >= TAKES_OVER * total
+    if follows is not None:
+        yield from (Words(" With "), named(follows), Words(" in place of "), named(sender))
+        yield Words(
+            f", the most of any other head of that layer, {others['next']} change, and with all of its heads together "
+        )
+        yield Words(f"{others['all_senders']}: {'others write a part of it' if shared else 'no other one is needed'}.")
+    taken_over = others["all_readers"] - others["alone"] >= TAKES_OVER * total
+    yield from (Words(" Where all that reads "), named(sender))
+    yield Words(f" reads the exchange, {others['all_readers']} change: ")
+    yield Words(f"{'other readers take over' if taken_over else 'no other reader takes over'}.")
