@@ -1,8 +1,7 @@
 """warm-up-and-qk-norm: which learning rates a stack bears: growing attention scores and QK-norm; post-LN, warm-up and depth."""
 
-from engine.experiments.experiment import Arm, Claim, Role, difference
+from engine.experiments.experiment import Arm, Claim, Role, difference, relative
 from engine.experiments.issues.issue import read_issue
-from engine.experiments.issues.scaling import share_more
 
 COUNTS = 0.05
 """The smallest effect that counts, in accuracy."""
@@ -86,13 +85,13 @@ ISSUE = read_issue(
         Claim("high-rate", difference(FAST_QK, FAST_PLAIN, "accuracy"), COUNTS),
         Claim("usual-rate", difference(SLOW_QK, SLOW_PLAIN, "accuracy"), COUNTS),
         Claim("limit", difference(FASTER_QK, FAST_QK, "accuracy"), COUNTS, "less"),
-        Claim("scores-grow", share_more(FASTER_PLAIN, SLOW_PLAIN, "largest_score"), THREE_TIMES),
+        Claim("scores-grow", relative(FASTER_PLAIN, "largest_score", SLOW_PLAIN), THREE_TIMES),
         Claim("entropy-falls", difference(FASTER_PLAIN, SLOW_PLAIN, "attention_entropy"), A_TENTH, "less"),
-        Claim("qk-norm-scores", share_more(FAST_PLAIN, FAST_QK, "largest_score"), THREE_TIMES),
+        Claim("qk-norm-scores", relative(FAST_PLAIN, "largest_score", FAST_QK), THREE_TIMES),
         Claim("qk-norm-entropy", difference(FASTER_QK, FASTER_PLAIN, "attention_entropy"), A_TENTH),
         _post_is_worse("no-warm-up", 8),
         _warm_up_helps("warm-up-post-norm", 8),
-        Claim("last-gradient", share_more(POST_AT_START, PRE_AT_START, "first_grad.last"), THREE_TIMES),
+        Claim("last-gradient", relative(POST_AT_START, "first_grad.last", PRE_AT_START), THREE_TIMES),
         _post_is_worse("no-warm-up-deep", 16),
         _warm_up_helps("warm-up-post-norm-deep", 16, LEARNED),
         _post_is_worse("no-warm-up-deepest", 24),
