@@ -12,7 +12,9 @@ from pages.parts.charts.experiments.strip import Ended
 
 LEAST_ROW = 26
 """Pixels that a row needs for its dots."""
-LINK = "8 seeds (0 to 7), Attention Lab, https://attention-lab.example.edu/some/course/2026/issues?issue=longer-sequences"
+LINK = (
+    "8 seeds (0 to 7), Attention Lab, https://attention-lab.example.edu/some/course/2026/issues?issue=longer-sequences"
+)
 
 
 @pytest.mark.parametrize("issue", ISSUES.values(), ids=lambda issue: issue.slug)
