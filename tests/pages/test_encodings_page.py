@@ -1,20 +1,27 @@
 """The encodings page by its widgets and words: two side by side, a run's snapshots, the evidence, the link."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
+from engine.analysis.encodings.times import FILE
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.experiments.choice.advice import advice
-from engine.experiments.choice.qualities import COMPARED, QUALITIES, arm_of
+from engine.experiments.choice.costs import Cost, cheapest_in_words
+from engine.experiments.choice.qualities import COMPARED, QUALITIES, arm_of, scope_of
 from engine.experiments.choice.table import Cell, Column, column
 from engine.experiments.trial import Trial
+from engine.foundation.files import data_folder
 from engine.foundation.visitor import Visitor
+from pages.parts.app import questions
 from pages.parts.app.in_markdown import escaped
-from pages.parts.encodings.evidence import Cost, cheapest_in_words, evidence_styled, head, hover
+from pages.parts.encodings import evidence
+from pages.parts.encodings.evidence import evidence_styled, head, hover
 from pages.parts.encodings.measured_row import ROWS
 from pages.parts.encodings.state import SETTINGS, config_of, settings_now
-from tests.engine.experiments.ten_symbols import CHOICE_HAS_TEN_SYMBOLS
 from tests.pages.looking import Open, ended, said
 
 PAGE = "encodings.py"
@@ -93,12 +100,32 @@ def test_needs_are_answered_in_a_sentence_and_the_table_begins_with_what_meets_t
     assert len(table.value) == len(COMPARED)
     assert "A fixed distance (3 back, 4×)" in table.value
     assert any(head.startswith("Language (text, 4×, nats") for head in table.value)
-    assert "Short sequences (majority)" in table.value, "asked about at the trained length alone"
+    assert "Mostly short sequences (3 back)" in table.value, "asked about at the trained length alone"
+    app = open_page(PAGE, view="choose", needs="few")
+    assert advice([column(QUALITIES[name]) for name in ("few", "few_place")]).words in said(app), "two tasks, one need"
+    (table,) = app.table
+    assert "A fixed distance (3 back, 2×)" in table.value, "at the trained length it is no column"
     assert "Every number (CSV)" in [button.proto.label for button in app.get("download_button")]
     assert "python -m engine encodings --measure" in said(app)
 
 
-@CHOICE_HAS_TEN_SYMBOLS
+def test_the_table_waits_for_no_worker(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(*_: Any, **__: Any) -> None:
+        raise AssertionError("a worker was asked")
+
+    monkeypatch.setattr(questions, "ask", asked)
+    monkeypatch.setattr(evidence, "ask", asked)
+    file = data_folder() / FILE
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"rope": TIMED}))
+    app = open_page(PAGE, view="choose")
+    assert not app.exception
+    (table,) = app.table
+    times = dict(zip(table.value.index, table.value["Forward time"], strict=True))
+    assert times["RoPE"].startswith("1.50 ×"), "also those that were measured on this machine"
+    assert times["ALiBi"] == "–"
+
+
 def test_a_design_has_a_row_and_can_be_measured(open_page: Open) -> None:
     app = open_page(PAGE, view="choose")
     rows = app.selectbox(key="encodings.row")
@@ -117,7 +144,8 @@ def test_a_design_has_a_row_and_can_be_measured(open_page: Open) -> None:
     assert (task.wait(60), task.state) == (True, "stopped")
 
 
-FACTS = column(QUALITIES["short"], here=[], design={"design_features": "table"})
+SELDOM = QUALITIES["seldom"]
+FACTS = column(SELDOM, here=[], design={"design_features": "table"})
 EMPTY = FACTS.cells["designed"]
 TIMED = {"ratio": 1.5, "low": 1.25, "high": 1.75, "seconds": 0.004}
 
@@ -136,21 +164,39 @@ def test_the_share_of_unknown_characters_stands_beside_each_number_of_a_text() -
         assert ("% unknown)" in head(one), "% unknown, 16 seeds" in hover(one, "rope")) == (told, told)
 
 
+def test_a_cell_whose_encoding_has_settings_of_its_own_tells_them_and_the_scale() -> None:
+    text = QUALITIES["text"]
+    here = [
+        Trial(arm_of(text, name).name, seed, {text.number(1): 2.0}) for name in ("rope", "shaw") for seed in range(16)
+    ]
+    frame = evidence_styled(
+        ["rope", "shaw"], [column(text, 1, here)], dict.fromkeys(("rope", "shaw"), Cost(0, 0.0, None))
+    ).data  # type: ignore[attr-defined]
+    rope, shaw = frame.iloc[:, 0]
+    turns = "2 of the 4 pairs of dimensions of a head turn once or more within the trained length (base 100)."
+    assert f":small[{turns} Models of 2 layers, width 32" in rope
+    assert ":small[Press et al. 2022: 20.07, no difference there]" in rope
+    assert "Models of 2 layers" in shaw, "on hover"
+    assert turns not in shaw
+
+
 def test_the_table_links_every_cell_and_tells_all_facts_on_hover() -> None:
     best = cell(state="best", number=0.9, ci=(0.8, 1.0), behind=0.0)
     cells = {"rope": best, "nope": cell(state="worse", number=0.5, behind=0.4), "learned": cell(state="no row")}
-    one = Column(QUALITIES["short"], 1, cells, FACTS.arms, {})
+    one = Column(SELDOM, 1, cells, FACTS.arms, {})
     costs = {name: Cost(7, 0.05, None) for name in cells}
     styled = evidence_styled(list(cells), [one], costs)
     frame = styled.data  # type: ignore[attr-defined]
-    assert list(frame) == ["Short sequences (majority)", "Extra parameters", "Extra FLOPs", "Forward time"]
+    assert list(frame) == ["Mostly short sequences (3 back)", "Extra parameters", "Extra FLOPs", "Forward time"]
     assert (frame.index.name, list(frame.index)) == ("Encoding", [escaped(ENCODINGS[name].label) for name in cells])
     first = list(frame.iloc[0])
     assert first[0].startswith("[0.90 ◇](lab?")
     assert first[1:] == ["7", "5.0 %", "–"]
     assert "#1A7F4B" in styled.to_html(), "the colour of the best"
-    told = "accuracy 0.900 (0.800 to 1.000), 8 seeds, measured when this version was made. The best."
-    assert hover(one, "rope") == told
+    told = "accuracy 0.900 (0.800 to 1.000), 8 seeds, measured when this version was made. The best. "
+    assert hover(one, "rope").startswith(told)
+    assert scope_of(SELDOM).capitalize() in hover(one, "rope"), "the scale of the models"
+    assert "of the 4 pairs of dimensions" in hover(one, "rope")
     assert "The best is ahead by 0.400: worse." in hover(one, "nope")
     assert hover(one, "learned").startswith("The model cannot be run there (8 seeds")
     assert hover(FACTS, "designed").startswith("Not measured yet.")

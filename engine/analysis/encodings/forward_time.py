@@ -12,17 +12,16 @@ import torch
 from torch import Tensor, nn
 
 from engine.analysis.encodings.jobs import Timing
+from engine.analysis.encodings.times import FILE
 from engine.config.run_config import RunConfig
 from engine.encodings import NO_ENCODING
 from engine.estimate.layout import shapes
 from engine.foundation.files import data_folder, write_whole
-from engine.foundation.stored_json import read_json
 from engine.model.build import build_model
 
 PAIRS, FEWEST = 15, 3
 ENOUGH = 2.0
 """Seconds for one encoding after which no further pair is measured, beyond the fewest: other jobs wait for this worker."""
-FILE = "encoding-times.json"
 
 
 @torch.inference_mode()
@@ -55,12 +54,3 @@ def measure_all(config: RunConfig, names: Sequence[str]) -> dict[str, Timing]:
     found = dict(zip(names, forward_times([config.replace(pos_encoding=name) for name in names]), strict=True))
     write_whole(data_folder() / FILE, json.dumps(found))
     return found
-
-
-def known_times() -> dict[str, Timing]:
-    """The times measured last on this machine; empty where there are none."""
-    try:
-        rows = read_json(data_folder() / FILE)
-        return {name: Timing(**{key: float(row[key]) for key in Timing.__annotations__}) for name, row in rows.items()}  # type: ignore[typeddict-item]
-    except (OSError, ValueError, TypeError, AttributeError, KeyError):
-        return {}

@@ -153,7 +153,3 @@ class TimeEncodings(
 ):
     config: RunConfig
     names: tuple[str, ...]
-
-
-class ReadTimes(Job[dict[str, Timing]], function=".forward_time:known_times", noun="Reading the measured times"):
-    pass

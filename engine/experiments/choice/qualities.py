@@ -7,14 +7,19 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from engine.encodings import ENCODINGS
+from engine.config.run_config import RunConfig
+from engine.encodings import ENCODINGS, NO_ENCODING
+from engine.encodings.base import RotationSettings
+from engine.estimate.layout import shapes
+from engine.estimate.memory import count_parameters
 from engine.experiments.comparison import DESIGN
-from engine.experiments.experiment import Arm, Experiment
+from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm, Experiment
 from engine.experiments.rates import chosen_rates, rates_at_end
+from engine.foundation.formatting import counted
 from engine.foundation.tables import Text, read_tables
 
 TIMES = (1, 2, 4, 8)
@@ -22,7 +27,8 @@ TIMES = (1, 2, 4, 8)
 SOLVED = 0.5
 """The share of the way from guessing to perfect that the best encoding must reach: below it there is no answer."""
 LEARNED = 0.9
-"""The same at the trained length, for an encoding that is asked about longer sequences."""
+"""The same at the trained length, for an encoding that is asked about longer sequences. It has not learned the task where the whole 95 %
+interval lies below that, so that no number hangs on a thousandth."""
 Metric = Literal["accuracy", "decorrelated_accuracy", "loss"]
 
 
@@ -36,9 +42,18 @@ class Paper:
     baseline: str
     """The encoding with which each is compared."""
     times: tuple[int, ...]
+    """The multiples of our trained length beside which its numbers stand."""
     numbers: Mapping[str, tuple[float, ...]]
     """By encoding, a number for each of ``times``."""
+    theirs: tuple[int, ...] = ()
+    """The multiples of the paper's own trained length at which its numbers were measured, where those are others."""
     higher_is_better: bool = False
+    smallest: float = 0.005
+    """The smallest difference of two of its numbers that has a sign, as a share of the baseline's: most papers tell no spread."""
+
+    def multiple(self, times: int) -> int:
+        """The multiple of its own trained length at which the number beside ours at ``times`` was measured."""
+        return (self.theirs or self.times)[self.times.index(times)]
 
 
 @dataclass(frozen=True)
@@ -48,17 +63,24 @@ class Quality:
     slug: str
     label: str
     need: str
-    task: str
+    """The need in plain words. Qualities with the same need are asked about together."""
+    task: Text
     metric: Metric
     smallest: float
     settings: Mapping[str, Any]
     lengths: tuple[int, ...] = ()
     """The trained length and its multiples; empty where only the trained one is asked about."""
+    own: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By encoding, its own settings in this quality where they are not the defaults."""
     papers: tuple[Paper, ...] = ()
 
     @property
     def times(self) -> tuple[int, ...]:
-        return TIMES[: len(self.lengths)] or (1,)
+        """The tested lengths that are columns, in trained lengths. An accuracy at the trained length is none where longer sequences are
+        asked about: it says who has learned the task, and nearly all have."""
+        if not self.lengths:
+            return (1,)
+        return TIMES if self.lower_is_better else TIMES[1:]
 
     def number(self, times: int) -> str:
         """The name of the number at so many times the trained length."""
@@ -71,12 +93,21 @@ class Quality:
 
 QUALITIES = read_tables(Path(__file__).with_suffix(".toml"), Quality)
 """The qualities in ``qualities.toml``, which says what each field is."""
-COMPARED = tuple(name for name in ENCODINGS if name != DESIGN)
-NO_PARTS: Mapping[str, Any] = {}
-SETS = (0, 100)
-"""The first seeds of the two sets of eight on which every encoding is measured."""
 COSTS = {"parameters": "Few extra parameters", "time": "Little extra time"}
 """The needs that only order the encodings that meet the others."""
+COMPARED = tuple(name for name in ENCODINGS if name != DESIGN)
+NO_PARTS: Mapping[str, Any] = {}
+SETS = (CONFIRMATORY_SEEDS[0],)
+"""The first seed of each set of seeds on which every encoding is measured."""
+
+
+def asked_by(slug: str) -> tuple[Quality, ...]:
+    """The qualities that are asked about together: those with the need of this one."""
+    return tuple(quality for quality in QUALITIES.values() if quality.need == QUALITIES[slug].need)
+
+
+NEEDS = {slug: quality.need for slug, quality in QUALITIES.items() if asked_by(slug)[0] is quality} | COSTS
+"""The needs that a reader can choose, in plain words."""
 
 
 def arm_name(quality: Quality, encoding: str, parts: Mapping[str, Any] = NO_PARTS) -> str:
@@ -88,7 +119,7 @@ def arm_name(quality: Quality, encoding: str, parts: Mapping[str, Any] = NO_PART
 def arm_of(quality: Quality, encoding: str, parts: Mapping[str, Any] = NO_PARTS) -> Arm:
     measured = ("decorrelated",) if quality.metric == "decorrelated_accuracy" else ()
     points = tuple((float(times), quality.number(times)) for times in quality.times) if quality.lengths else ()
-    settings = {**quality.settings, "pos_encoding": encoding, **parts}
+    settings = {**quality.settings, "pos_encoding": encoding, **quality.own.get(encoding, {}), **parts}
     return Arm(arm_name(quality, encoding, parts), "comparison", settings, quality.number(1), measured, points=points)
 
 
@@ -98,6 +129,8 @@ CHOICE = Experiment(
     base={"vocab_size": 10, "d_model": 32, "n_heads": 4, "schedule": "cosine", "learning_rate": 0.01},
     arms=tuple(arm_of(quality, encoding) for quality in QUALITIES.values() for encoding in COMPARED),
     claims=(),
+    seeds=len(CONFIRMATORY_SEEDS),
+    first_seed=SETS[0],
     rates=chosen_rates("choice"),
     rates_at_end=rates_at_end("choice"),
     matched="All else is the same in each quality, except for the learning rate: each is trained at its own best one.",
@@ -111,8 +144,36 @@ def row_of(encoding: str, parts: Mapping[str, Any] = NO_PARTS) -> Experiment:
 
 def share(quality: Quality, number: float) -> float:
     """The share of the way from guessing to perfect: of an accuracy, or of a loss, whose perfect value is 0."""
-    config = CHOICE.config(arm_of(quality, "nope"))
+    config = model_of(quality)
     if quality.lower_is_better:
         return 1 - number / math.log(config.task_settings.n_answers(config))
     chance = config.task_settings.chance(config)
     return (number - chance) / (1 - chance)
+
+
+def model_of(quality: Quality, encoding: str = NO_ENCODING) -> RunConfig:
+    """The config of a quality's model; of that without encoding by default."""
+    return CHOICE.config(arm_of(quality, encoding))
+
+
+def scope_of(quality: Quality) -> str:
+    """The models of a quality in words, such as "models of 2 layers, width 32 and about 22,000 parameters, trained at 32 characters"."""
+    config = model_of(quality)
+    count = sum(count_parameters(config, **shapes(config).of_model).values())
+    layers = counted(config.n_layers, "layer")
+    unit = getattr(config.task_settings, "unit", "symbols")
+    upto = "up to " if config.min_seq_len else ""
+    size = f"{layers}, width {config.d_model} and about {float(f'{count:.2g}'):,.0f} parameters"
+    return f"models of {size}, trained at {upto}{config.seq_len} {unit}"
+
+
+def turns_in_words(config: RunConfig) -> str:
+    """For an encoding that turns pairs of dimensions: how many of them turn at least once within the trained length. The others say
+    more about the scale of the model than about the encoding. Empty for any other encoding."""
+    settings = config.encoding_settings
+    if not isinstance(settings, RotationSettings):
+        return ""
+    pairs, base = config.head_width // 2, settings.rope_base
+    turning = sum(2 * math.pi * base ** (pair / pairs) <= config.seq_len for pair in range(pairs))
+    turn = "turns" if turning == 1 else "turn"
+    return f"{turning} of the {pairs} pairs of dimensions of a head {turn} once or more within the trained length (base {base:,.0f})."

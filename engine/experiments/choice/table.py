@@ -1,12 +1,12 @@
 """The table of the evidence: a column for each quality and tested length, a cell for each encoding, and published numbers beside it.
 
 The best encoding is found on the first half of the seeds, and compared with each other one on the second half, by the rule of
-:mod:`engine.experiments.finding`: whoever is the best of many by chance is not so again.
+:mod:`engine.experiments.verdict`: whoever is the best of many by chance is not so again.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict
 
 import numpy as np
@@ -25,17 +25,22 @@ from engine.experiments.choice.qualities import (
 from engine.experiments.comparison import DESIGN
 from engine.experiments.evidence.shipped import shipped_trials
 from engine.experiments.evidence.store import latest_trials
-from engine.experiments.experiment import Arm
+from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm, Claim, difference
 from engine.experiments.finding import Finding
-from engine.experiments.statistics import t_interval, weigh
+from engine.experiments.statistics import Weighed, t_interval
 from engine.experiments.trial import Trial
+from engine.experiments.verdict import verdict
 
-CellState = Literal["best", "as good", "undecided", "worse", "not learned", "no row", "not measured"]
+CellState = Literal["best", "as good", "cannot tell", "undecided", "worse", "not learned", "no row", "not measured"]
+Sign = Literal["same sign", "other sign", "no difference there", "undecided here"]
 Origin = Literal["this machine", "this version"]
 Numbers = Mapping[int, float]
 """A number by seed."""
-STATES: dict[Finding, CellState] = {Finding.HOLDS: "worse", Finding.SMALL: "as good"}
-"""The state of an encoding by the finding that the best one is better. Any other is undecided."""
+STATES: dict[Finding, CellState] = {
+    Finding.HOLDS: "worse", Finding.SMALL: "as good", Finding.CANNOT_TELL: "cannot tell", Finding.UNDECIDED: "undecided",
+    Finding.OPPOSITE: "undecided",
+}  # fmt: skip
+"""The state of an encoding by the finding that the best one of the first half of the seeds is better on the second."""
 
 
 class Cell(TypedDict):
@@ -51,6 +56,8 @@ class Cell(TypedDict):
     """Student's 95 % interval of that."""
     behind: float | None
     """How far the best is ahead, in the number's unit, on the second half of the seeds."""
+    why: str
+    """The reason for the state, where the encoding was compared with the best one."""
     seeds: int
     """The number of seeds with a number."""
     failed: int
@@ -89,7 +96,8 @@ def column(
 ) -> Column:
     """The cells of a quality at so many times the trained length. ``here``: the trials of this machine, which come first;
     ``design``: the parts of a design, which then has a row, too."""
-    own, shipped = latest_trials(CHOICE.slug) if here is None else here, shipped_trials(CHOICE)
+    own = latest_trials(CHOICE.slug) if here is None else here
+    shipped = [trial for trial in shipped_trials(CHOICE) if trial.seed in CONFIRMATORY_SEEDS]
     arms = {name: arm_of(quality, name) for name in COMPARED} | (
         {DESIGN: arm_of(quality, DESIGN, design)} if design else {}
     )
@@ -102,10 +110,16 @@ def column(
         first, second = seeds[: len(seeds) // 2], seeds[len(seeds) // 2 :]
         complete = [name for name in compared if numbers[name].keys() >= set(seeds)]
         means = {name: _mean(quality, [numbers[name][seed] for seed in first]) for name in complete}
-        for best, name in ((max(means, key=lambda name: means[name]), name) for name in complete):
-            ahead = _ahead(quality, numbers[best], numbers[name], second)
-            state = "best" if name == best else STATES.get(weigh(ahead, quality.smallest).finding, "undecided")
-            cells[name] = {**cells[name], "state": state, "behind": float(ahead.mean())}
+        best = max(means, key=lambda name: means[name], default="")
+        for name in complete:
+            found = _verdict(quality, times, (arms[best], numbers[best]), (arms[name], numbers[name]), second)
+            sign = -1.0 if quality.lower_is_better else 1.0
+            cells[name] = {
+                **cells[name],
+                "state": "best" if name == best else STATES[found.finding],
+                "behind": None if found.effect is None else sign * found.effect,
+                "why": "" if name == best else found.why,
+            }
     return Column(quality, times, cells, arms, numbers)
 
 
@@ -115,10 +129,18 @@ def _mean(quality: Quality, numbers: Any) -> float:
     return (-1 if quality.lower_is_better else 1) * float(np.mean(known)) if known else -math.inf
 
 
-def _ahead(quality: Quality, one: Numbers, other: Numbers, seeds: Sequence[int]) -> np.ndarray:
-    """How much better one is than the other, [seed]."""
-    sign = -1.0 if quality.lower_is_better else 1.0
-    return sign * np.array([one[seed] - other[seed] for seed in seeds])
+def _verdict(
+    quality: Quality, times: int, best: tuple[Arm, Numbers], other: tuple[Arm, Numbers], seeds: Sequence[int]
+) -> Weighed:
+    """The verdict on the claim that the best one is better than another, each given as its arm and its numbers."""
+    by_arm, metric = {arm.name: numbers for arm, numbers in (best, other)}, quality.number(times)
+    effect = difference(best[0].name, other[0].name, metric)
+    claim = Claim("better", effect, quality.smallest, "less" if quality.lower_is_better else "more")
+
+    def values(arm: str, metric: str) -> np.ndarray:
+        return np.array([by_arm[arm][seed] for seed in seeds], dtype=float)
+
+    return verdict(replace(CHOICE, arms=(best[0], other[0])), claim, values)
 
 
 def _trials_of(arm: str, own: Sequence[Trial], shipped: Sequence[Trial]) -> tuple[list[Trial], Origin | None]:
@@ -138,20 +160,23 @@ def _cell(quality: Quality, times: int, numbers: Numbers, trials: Sequence[Trial
     trained = _numbers(trials, quality.number(1))
     known = np.array(list(numbers.values()))
     state: CellState = "undecided" if len(known) else "not measured"
-    if (
-        trained
-        and not quality.lower_is_better
-        and times > 1
-        and share(quality, float(np.mean(list(trained.values())))) < LEARNED
-    ):
+    if times > 1 and trained and not _learned(quality, np.array(list(trained.values()))):
         state = "not learned"
     elif trained and not len(known):
         state = "no row"
     return Cell(
         quality=quality.slug, times=times, state=state, number=float(known.mean()) if len(known) else None,
-        ci=t_interval(known) if len(known) > 1 else None, behind=None, seeds=len(known) or len(trained),
+        ci=t_interval(known) if len(known) > 1 else None, behind=None, why="", seeds=len(known) or len(trained),
         failed=len(trials) - len(trained), origin=origin,
     )  # fmt: skip
+
+
+def _learned(quality: Quality, trained: np.ndarray) -> bool:
+    """Whether the numbers at the trained length, [seed], allow that the task was learned: unless their whole interval lies below."""
+    if quality.lower_is_better:
+        return True
+    highest = t_interval(trained)[1] if len(trained) > 1 else float(trained[0])
+    return share(quality, highest) >= LEARNED
 
 
 # Published numbers
@@ -165,8 +190,11 @@ class BesidePaper:
     number: float
     baseline: float
     """The published number of the encoding that both are compared with."""
-    agrees: bool | None
-    """Whether ours has the same sign against that encoding; None where ours is missing or does not tell them apart."""
+    times: int
+    """The multiple of the paper's own trained length at which it was measured."""
+    sign: Sign
+    """Whether ours and theirs have the same sign against that encoding. There is none where theirs differ by less than their own noise,
+    or where ours is missing or does not tell them apart."""
 
 
 def beside_papers(one: Column, encoding: str) -> list[BesidePaper]:
@@ -174,16 +202,24 @@ def beside_papers(one: Column, encoding: str) -> list[BesidePaper]:
         _beside(one, paper, encoding)
         for paper in one.quality.papers
         if encoding != paper.baseline and encoding in paper.numbers and one.times in paper.times
-    ]
+        and paper.times.index(one.times) < len(paper.numbers[encoding])
+    ]  # fmt: skip
 
 
 def _beside(one: Column, paper: Paper, encoding: str) -> BesidePaper:
     place = paper.times.index(one.times)
     theirs, base = paper.numbers[encoding][place], paper.numbers[paper.baseline][place]
-    ours, against = one.numbers[encoding], one.numbers[paper.baseline]
-    better = _ahead(one.quality, ours, against, sorted(ours.keys() & against.keys()))
-    signs = {Finding.HOLDS: True, Finding.OPPOSITE: False}
-    both_learned = all(one.cells[name]["state"] != "not learned" for name in (encoding, paper.baseline))
-    ours_better = signs.get(weigh(better, one.quality.smallest).finding) if both_learned else None
-    theirs_better = theirs > base if paper.higher_is_better else theirs < base
-    return BesidePaper(paper, theirs, base, None if ours_better is None else ours_better == theirs_better)
+    return BesidePaper(paper, theirs, base, paper.multiple(one.times), _sign(one, paper, encoding, theirs, base))
+
+
+def _sign(one: Column, paper: Paper, encoding: str, theirs: float, base: float) -> Sign:
+    if abs(theirs - base) <= paper.smallest * abs(base):
+        return "no difference there"
+    ours, against = ((one.arms[name], one.numbers[name]) for name in (encoding, paper.baseline))
+    seeds = sorted(ours[1].keys() & against[1].keys())
+    found = _verdict(one.quality, one.times, ours, against, seeds).finding
+    ours_better = {Finding.HOLDS: True, Finding.OPPOSITE: False}.get(found)
+    learned = all(one.cells[name]["state"] != "not learned" for name in (encoding, paper.baseline))
+    if ours_better is None or not learned:
+        return "undecided here"
+    return "same sign" if ours_better == ((theirs > base) == paper.higher_is_better) else "other sign"

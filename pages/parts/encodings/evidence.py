@@ -2,7 +2,6 @@
 are computed from the evidence."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from string import Template
@@ -15,15 +14,23 @@ from pandas.io.formats.style import Styler
 from pandas.io.formats.style_render import CSSDict
 
 from engine import RELEASED, VERSION
-from engine.analysis.encodings.jobs import ReadTimes, TimeEncodings, Timing
+from engine.analysis.encodings.jobs import TimeEncodings, Timing
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.estimate.prediction import added_flops, added_parameters
-from engine.experiments.choice.advice import advice, listed
-from engine.experiments.choice.qualities import CHOICE, QUALITIES, TIMES
-from engine.experiments.choice.table import Cell, Column, beside_papers, column
-from engine.experiments.comparison import DESIGN
+from engine.experiments.choice.advice import advice
+from engine.experiments.choice.costs import MODEL, Cost, cheapest_in_words, costs_now, share_in_words
+from engine.experiments.choice.qualities import (
+    CHOICE,
+    COSTS,
+    NEEDS,
+    QUALITIES,
+    TIMES,
+    asked_by,
+    scope_of,
+    turns_in_words,
+)
+from engine.experiments.choice.table import Cell, CellState, Column, beside_papers, column
 from engine.experiments.evidence import store
 from engine.experiments.frames import evidence_frame
 from engine.foundation.errors import JobError
@@ -31,23 +38,19 @@ from engine.foundation.files import data_folder
 from engine.foundation.formatting import counted
 from engine.foundation.job import AnswerT, Job
 from engine.foundation.provenance import short_commit
-from engine.tasks import PLAIN
 from engine.text.tokens import unknown_beside
 from pages.parts.app.in_markdown import escaped, in_markdown
-from pages.parts.app.questions import Remembered, ask, ask_once
+from pages.parts.app.questions import Remembered, ask
 from pages.parts.app.setting_widget import offer_file
 from pages.parts.charts.table import whole_lines
 from pages.parts.encodings.measured_row import show_measurement
-from pages.parts.encodings.state import NEEDED, NEEDS, SETTINGS, TESTED, control, design_parts, value
+from pages.parts.encodings.state import NEEDED, SETTINGS, TESTED, control, design_parts, value
 
-MODEL = RunConfig(
-    task=PLAIN, family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
-)
-"""The model in which parameters and FLOPs are counted and time is measured."""
 LEGEND = (
     "Each number is the mean over the seeds, each model at its own best learning rate: the accuracy on new sequences, and for language "
     "the loss in nats per character, where lower is better. The best one is found on one half of the seeds and compared with the others "
-    "on the other half, each by itself. Green: the best, and those that are no worse than is worth naming. Red: worse. Grey: undecided. "
+    "on the other half, each by itself. Green: the best, and those behind it by less than counts. Red: worse. Grey: undecided, "
+    "or the runs cannot tell it from the best. N×: at N times the length on which that column's models were trained. "
     "FLOPs: floating-point operations of a training step, as a share of those of the model without encoding. "
     f"Counted and timed: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, at length {MODEL.seq_len}. "
     "Below a forward time: the range of the middle half of its measurements, and the time of a pass; –: not measured on this machine yet. "
@@ -60,8 +63,9 @@ _TABLES = Remembered(12)
 GOOD = "background: color-mix(in srgb, #1A7F4B 22%, transparent)"
 BAD = "background: color-mix(in srgb, #C6313B 20%, transparent)"
 OPEN = "background: color-mix(in srgb, currentColor 12%, transparent)"
-LOOKS = {
-    "best": GOOD, "as good": GOOD, "worse": BAD, "no row": BAD, "undecided": OPEN, "not learned": OPEN, "not measured": "opacity: 0.75",
+LOOKS: dict[CellState, str] = {
+    "best": GOOD, "as good": GOOD, "worse": BAD, "no row": BAD, "undecided": OPEN, "cannot tell": OPEN, "not learned": OPEN,
+    "not measured": "opacity: 0.75",
 }  # fmt: skip
 """The style of a cell by its state."""
 MARK = {"this machine": " ◆", "this version": " ◇", None: ""}
@@ -72,17 +76,6 @@ STYLES: list[CSSDict] = [
     {"selector": "a:hover, a:focus", "props": "text-decoration: underline !important"},
     {"selector": "tbody th, thead th", "props": "color: inherit; font-weight: 600"},
 ]
-
-
-@dataclass(frozen=True)
-class Cost:
-    """The cost of an encoding."""
-
-    parameters: int | None
-    flops: float | None
-    """The added FLOPs as a share of the model's; None where the encoding does not go with this model."""
-    timing: Timing | None
-    """The time of a forward pass relative to no encoding; None where it was not measured on this machine."""
 
 
 @st.fragment
@@ -99,12 +92,8 @@ def choose() -> None:
     with tested:
         control(TESTED)
     design = design_parts()
-    try:
-        columns, costs = columns_now(int(value(TESTED)), design), costs_now(design)
-    except JobError as error:
-        st.error(in_markdown(error), icon=":material/error:")
-        return
-    said = advice([columns[name] for name in needs if name in QUALITIES])
+    columns, costs = columns_now(int(value(TESTED)), design), costs_now(design)  # neither asks a worker
+    said = advice([columns[one.slug] for name in needs if name not in COSTS for one in asked_by(name)])
     if said.words:
         st.markdown(f":material/lightbulb: {said.words}")
     order = said.order or tuple(next(iter(columns.values())).cells)
@@ -122,7 +111,10 @@ def choose() -> None:
     show_measurement()
     with st.expander("How each column is measured", icon=":material/help:"):
         for one in columns.values():
-            st.markdown(f"**{one.quality.label}**: {one.quality.task}. Number: `{one.quality.number(one.times)}`.")
+            number = (
+                f"Number: `{one.quality.number(one.times)}`; smallest difference that counts: {one.quality.smallest:g}."
+            )
+            st.markdown(f"**{one.quality.label}**: {one.quality.task}; {scope_of(one.quality)}. {number}")
             for paper in one.quality.papers:
                 st.caption(f"Beside it: [{paper.source}]({paper.url}), {paper.what}.")
         st.caption(CHOICE.matched)
@@ -138,31 +130,19 @@ def citation() -> str:
 
 
 def columns_now(times: int, design: Mapping[str, Any]) -> dict[str, Column]:
-    """The column of each quality at so many times the trained length, or at the trained length where it has no other; read anew once
+    """The column of each quality at so many times the trained length, or at the first length at which it is asked about; read anew once
     something was measured."""
     kept = (_files(data_folder() / "evidence" / CHOICE.slug), times, tuple(sorted(design.items())))
 
     def read() -> dict[str, Column]:
         here = store.latest_trials(CHOICE.slug)
         return {
-            name: column(quality, times if times in quality.times else 1, here, design)
+            name: column(quality, times if times in quality.times else quality.times[0], here, design)
             for name, quality in QUALITIES.items()
         }
 
     found: dict[str, Column] = _TABLES.get(kept, read)
     return found
-
-
-def costs_now(design: Mapping[str, Any]) -> dict[str, Cost]:
-    """The costs of each encoding. Raises JobError where a worker does not tell the times."""
-    times = ask_once(ReadTimes(), _files(data_folder() / "encoding-times.json"))
-    own = MODEL.replace(pos_encoding=DESIGN, **design)
-    models = {name: own if name == DESIGN else MODEL for name in ENCODINGS}
-    timed = {name: times.get(name) for name in ENCODINGS if name != DESIGN}  # the time is that of another design
-    return {
-        name: Cost(added_parameters(model, name), added_flops(model, name), timed.get(name))
-        for name, model in models.items()
-    }
 
 
 def _files(path: Path) -> tuple[str, ...]:
@@ -187,35 +167,6 @@ def ask_alone(job: Job[AnswerT], timeout: float = 30.0) -> AnswerT | None:
     except JobError as error:
         st.toast(in_markdown(error), icon=":material/error:")
         return None
-
-
-# In words
-
-
-def cheapest_in_words(names: Sequence[str], costs: Mapping[str, Cost], needs: Sequence[str]) -> str:
-    """Which of these encodings cost least, where that is needed."""
-    said = []
-    if "parameters" in needs:
-        counts = {name: cost for name in names if (cost := costs[name].parameters) is not None}
-        least = [name for name, count in counts.items() if count == min(counts.values())]
-        said.append(f"The fewest extra parameters of these ({min(counts.values()):,}): {listed(least)}.")
-    if "time" in needs:
-        ratios = {name: timing["ratio"] for name in names if (timing := costs[name].timing) is not None}
-        if ratios:
-            fast = min(ratios, key=lambda name: ratios[name])
-            said.append(
-                f"The least forward time: {ENCODINGS[fast].label}, {ratios[fast]:.2f} times that without encoding."
-            )
-        else:
-            said.append("The times were not measured on this machine yet.")
-    return " ".join(said)
-
-
-def share_in_words(share: float) -> str:
-    """A share of the model's FLOPs in words."""
-    if share and share < 0.0005:
-        return "< 0.1 %"
-    return f"{100 * share:.1f} %" if share else "0 %"
 
 
 # The table
@@ -268,9 +219,11 @@ def _cell(one: Column, name: str) -> str:
     cell = one.cells[name]
     words = escaped(hover(one, name)).replace('"', '\\"')
     told = f'[{_short(cell)}{MARK[cell["origin"]]}](lab?{urlencode(_short_query(CHOICE.config(one.arms[name])))} "{words}")'
+    if name in one.quality.own:  # not as by default, so the cell itself tells the scale for which it was chosen
+        told += f"  \n:small[{turns_in_words(CHOICE.config(one.arms[name]))} {scope_of(one.quality).capitalize()}.]"
     for row in beside_papers(one, name):
-        sign = {True: "same sign", False: "other sign", None: "undecided here"}[row.agrees]
-        told += f"  \n:small[{row.paper.source.partition(',')[0]}: {row.number:g}, {sign}]"
+        at = f" at {row.times}×" if row.times != one.times else ""
+        told += f"  \n:small[{row.paper.source.partition(',')[0]}: {row.number:g}{at}, {row.sign}]"
     return told
 
 
@@ -301,12 +254,14 @@ def hover(one: Column, name: str) -> str:
     if cell["state"] == "not learned":
         return f"This says nothing: the task was not learned at the trained length. {number}."
     ahead = "" if cell["behind"] is None else f"The best is ahead by {cell['behind']:.3f}: "
-    beside = "The best." if cell["state"] == "best" else f"{ahead}{cell['state']}."
+    beside = "The best." if cell["state"] == "best" else f"{ahead}{cell['state']}. {cell['why']}".strip()
+    config = CHOICE.config(one.arms[name])
+    scale = f"{scope_of(one.quality).capitalize()}. {turns_in_words(config)}".strip()
     papers = " ".join(
-        f"{row.paper.source}: {row.number:g}, {ENCODINGS[row.paper.baseline].label} {row.baseline:g}."
+        f"{row.paper.source}, at {row.times}×: {row.number:g}, {ENCODINGS[row.paper.baseline].label} {row.baseline:g}, {row.sign}."
         for row in beside_papers(one, name)
     )
-    return f"{number}. {beside} {papers}".strip()
+    return f"{number}. {beside} {scale} {papers}".strip()
 
 
 def _time(timing: Timing | None) -> str:

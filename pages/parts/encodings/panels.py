@@ -8,10 +8,11 @@ import streamlit as st
 from engine.analysis.encodings.jobs import TimeForward, Timing
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import added_flops, added_parameters
+from engine.experiments.choice.costs import share_in_words
 from pages.parts.boards.panels import Panel
 from pages.parts.charts import spectra
 from pages.parts.charts.encoding import WHAT, Portrait, matrix_figure, similarity_figure, similarity_shown
-from pages.parts.encodings.evidence import ask_alone, share_in_words
+from pages.parts.encodings.evidence import ask_alone
 
 TITLES = {"table": "The table", "angles": "The angles", "vectors": "The vectors", "bias": "The bias of each head"}
 PLACES = {

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, field_validator
 
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
-from engine.experiments.choice.qualities import COSTS, QUALITIES
+from engine.experiments.choice.qualities import NEEDS
 from engine.experiments.comparison import DESIGN
 from engine.runs.store import RUN_ID
 from engine.settings.errors import Problem, checked, leniently, no_setting
@@ -27,8 +27,6 @@ BASE, BASES = "base", ("sinusoid_base", "rope_base")
 
 _OF_RUN = {row.name: row for row in settings_for(PLAIN)}
 RUN, STEP, LAYER, NEEDED, TESTED = "run", "step", "layer", "needs", "tested"
-NEEDS = {name: quality.need for name, quality in QUALITIES.items()} | COSTS
-"""The needs that a reader can choose."""
 
 
 def _of_run(name: str, **changes: Any) -> Any:
@@ -71,7 +69,8 @@ class EncodingsState(PageState):
     """Counted from 1; the nearest that the run has is shown. The same holds for the step."""
     needs: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, NEEDS))] = setting((), label="I need", help="")
     tested: Literal["1", "2", "4", "8"] = setting(
-        "1", label="Tested at", help="The tested length of the tasks with a fixed distance, a look-up and language.",
+        "1", label="Tested at",
+        help="The tested length of the tasks with a fixed distance, a look-up and language; the first two begin at twice.",
         labels={"1": "The trained length", "2": "Twice that", "4": "4 times", "8": "8 times"},
     )
     # fmt: on

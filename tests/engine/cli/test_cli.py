@@ -99,36 +99,61 @@ def test_encodings_and_issues_are_listed(capsys: Printed) -> None:
 
 
 def test_a_need_is_answered_with_its_columns(capsys: Printed) -> None:
-    said = advice([column(QUALITIES["text"], 4), column(QUALITIES["few"])])
-    assert main(["encodings", "--need", "text@4", "--need", "few"]) == 0
+    said = advice([column(QUALITIES["text"], 4), column(QUALITIES["few"]), column(QUALITIES["few_place"])])
+    assert main(["encodings", "--need", "text@4", "--need", "few", "--need", "text@4"]) == 0
     shown = capsys.readouterr().out
     assert said.words in shown
-    assert all(word in shown for word in ("Language, 4×", "Few data", "RoPE"))
+    assert all(word in shown for word in ("Language, 4×", "Few data, counting", "RoPE"))
+    assert shown.count("Language, 4×") == 1, "a need given twice is one"
     assert main(["encodings", "--need", "text@4", "--need", "few", "--json"]) == 0
     *cells, last = lines(capsys.readouterr().out)
     assert (last["event"], last["words"], tuple(last["good"])) == ("answer", said.words, said.good)
-    assert {(cell["quality"], cell["times"]) for cell in cells} == {("text", 4), ("few", 1)}
+    assert {(cell["quality"], cell["times"]) for cell in cells} == {("text", 4), ("few", 1), ("few_place", 1)}
     assert all(cell["provenance"] == provenance() for cell in cells)
     assert main(["encodings", "--evidence", "--json"]) == 0
     assert len(lines(capsys.readouterr().out)) == len(COMPARED) * sum(len(one.times) for one in QUALITIES.values())
 
 
+def test_costs_are_needs_too(capsys: Printed) -> None:
+    assert main(["encodings", "--need", "parameters", "--need", "time"]) == 0
+    shown = capsys.readouterr().out
+    assert "The fewest extra parameters of these (0): None (NoPE), Sinusoidal, ALiBi, RoPE and xPos." in shown
+    assert "The times were not measured on this machine yet." in shown
+    assert "few extra parameters" in shown, "a column"
+    assert main(["encodings", "--need", "seldom", "--need", "parameters", "--json"]) == 0
+    rows = lines(capsys.readouterr().out)
+    assert {row["encoding"]: row["cost"]["parameters"] for row in rows if "cost" in row}["alibi"] == 0
+    assert "extra parameters" in rows[-1]["cheapest"]
+
+
 def test_the_whole_table_is_measured_by_one_command(tmp_path: Path, monkeypatch: Patch, capsys: Printed) -> None:
-    arms = [arm_of(replace(QUALITIES["short"], settings={**QUALITIES["short"].settings, "steps": 1}), "rope")]
-    monkeypatch.setattr(encodings, "CHOICE", replace(CHOICE, arms=tuple(arms), seeds=2))
-    assert main(["encodings", "--measure", "--write", str(tmp_path)]) == 0
-    assert "own rate" in capsys.readouterr().out
+    seldom = QUALITIES["seldom"]
+    arms = [arm_of(replace(seldom, settings={**seldom.settings, "steps": 1}), "rope")]
+    monkeypatch.setattr(encodings, "CHOICE", replace(CHOICE, arms=tuple(arms), seeds=2, first_seed=0))
+    monkeypatch.setattr(encodings, "SETS", (0,))
+    assert main(["encodings", "--measure", "rates", "--write", str(tmp_path)]) == 0
+    told = capsys.readouterr()
+    assert "own rate" in told.out
+    assert "Measuring takes 20 runs (20 of each of 1 models)" in told.err
+    assert "Each run is kept as it ends" in told.err
     assert [grid.arm for grid in read_grids("choice", tmp_path)] == [arms[0].name]
-    for first in (0, 100):
-        stored = json.loads((tmp_path / f"seeds-{first}.json").read_text())
-        assert stored["seeds"] == [first, first + 1]
-        assert list(stored["issues"]["choice"]["arms"]) == [arms[0].name]
+    assert not (tmp_path / "seeds-0.json").exists(), "the rates only"
+
+    assert main(["encodings", "--measure", "table", "--write", str(tmp_path)]) == 0
+    told = capsys.readouterr()
+    assert "Measuring takes 2 runs (2 of each of 1 models): " in told.err
+    assert "own rate" not in told.out, "at the rates of this version"
+    stored = json.loads((tmp_path / "seeds-0.json").read_text())
+    assert stored["seeds"] == [0, 1]
+    assert list(stored["issues"]["choice"]["arms"]) == [arms[0].name]
 
     for name in ("save", "write_evidence"):
         monkeypatch.setattr(encodings, name, full)
-    assert main(["encodings", "--measure", "--write", str(tmp_path), "--need", "short"]) == 0
+    assert main(["encodings", "--measure", "--write", str(tmp_path), "--need", "seldom"]) == 0
     told = capsys.readouterr()
-    assert told.err.count("The evidence could not be kept") == 4
+    assert "Measuring takes 22 runs" in told.err
+    assert "own rate" in told.out
+    assert told.err.count("The evidence could not be kept") == 2
     assert any("RoPE" in line and "*" in line for line in told.out.splitlines()), (
         "shown as measured here, though not kept"
     )

@@ -15,7 +15,6 @@ from engine.experiments.trial import POINTS, Trial, numbers_of, read_trial
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
 from engine.settings.costs import Memory
 from tests.engine.experiments.fake_issue import fake_issue
-from tests.engine.experiments.ten_symbols import CHOICE_HAS_TEN_SYMBOLS
 
 
 def test_the_seeds_follow_the_first_and_bad_numbers_are_refused_in_one_sentence() -> None:
@@ -28,7 +27,7 @@ def test_the_seeds_follow_the_first_and_bad_numbers_are_refused_in_one_sentence(
 
 @pytest.mark.parametrize(
     "experiment",
-    [*ISSUES.values(), comparison({}), pytest.param(CHOICE, marks=CHOICE_HAS_TEN_SYMBOLS)],
+    [*ISSUES.values(), comparison({}), CHOICE],
     ids=lambda one: one.slug,
 )
 def test_the_vocabulary_of_every_experiment_on_a_text_has_its_held_out_tokens(experiment: Experiment) -> None:

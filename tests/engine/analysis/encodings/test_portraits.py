@@ -10,8 +10,9 @@ from safetensors.torch import save_file
 
 import engine
 from engine.analysis.encodings import portraits, spectra
-from engine.analysis.encodings.forward_time import known_times, measure_all
+from engine.analysis.encodings.forward_time import measure_all
 from engine.analysis.encodings.portraits import along, final_scales, matrices, portrait, portrait_of_snapshot
+from engine.analysis.encodings.times import known_times
 from engine.analysis.measurements.positions import structure
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS

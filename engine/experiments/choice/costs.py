@@ -1,0 +1,68 @@
+"""The costs of each encoding: parameters and FLOPs by formula, and the time that was measured on this machine."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.analysis.encodings.jobs import Timing
+from engine.analysis.encodings.times import known_times
+from engine.config.run_config import RunConfig
+from engine.encodings import ENCODINGS
+from engine.estimate.prediction import added_flops, added_parameters
+from engine.experiments.choice.advice import listed
+from engine.experiments.choice.qualities import NO_PARTS
+from engine.experiments.comparison import DESIGN
+from engine.tasks import PLAIN
+
+MODEL = RunConfig(
+    task=PLAIN, family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
+)
+"""The model in which parameters and FLOPs are counted and time is measured."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The cost of an encoding."""
+
+    parameters: int | None
+    flops: float | None
+    """The added FLOPs as a share of the model's; None where the encoding does not go with this model."""
+    timing: Timing | None
+    """The time of a forward pass relative to no encoding; None where it was not measured on this machine."""
+
+
+def costs_now(design: Mapping[str, Any] = NO_PARTS) -> dict[str, Cost]:
+    """The costs of each encoding, of a design by its parts."""
+    times, own = known_times(), MODEL.replace(pos_encoding=DESIGN, **design)
+    models = {name: own if name == DESIGN else MODEL for name in ENCODINGS}
+    timed = {name: times.get(name) for name in ENCODINGS if name != DESIGN}  # the time is that of another design
+    return {
+        name: Cost(added_parameters(model, name), added_flops(model, name), timed.get(name))
+        for name, model in models.items()
+    }
+
+
+def cheapest_in_words(names: Sequence[str], costs: Mapping[str, Cost], needs: Sequence[str]) -> str:
+    """Which of these encodings cost least, where that is needed."""
+    said = []
+    if "parameters" in needs:
+        counts = {name: cost for name in names if (cost := costs[name].parameters) is not None}
+        least = [name for name, count in counts.items() if count == min(counts.values())]
+        said.append(f"The fewest extra parameters of these ({min(counts.values()):,}): {listed(least)}.")
+    if "time" in needs:
+        ratios = {name: timing["ratio"] for name in names if (timing := costs[name].timing) is not None}
+        if ratios:
+            fast = min(ratios, key=lambda name: ratios[name])
+            said.append(
+                f"The least forward time: {ENCODINGS[fast].label}, {ratios[fast]:.2f} times that without encoding."
+            )
+        else:
+            said.append("The times were not measured on this machine yet.")
+    return " ".join(said)
+
+
+def share_in_words(share: float) -> str:
+    """A share of the model's FLOPs in words."""
+    if share and share < 0.0005:
+        return "< 0.1 %"
+    return f"{100 * share:.1f} %" if share else "0 %"
