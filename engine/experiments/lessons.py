@@ -75,10 +75,11 @@ def _stages(title: str, *slugs: str) -> Lesson:
 LESSONS: Mapping[str, Lesson] = {
     "encodings": _stages(
         "Positional encodings", "no-encoding", "encoding-fits-task", "learned-table", "longer-sequences",
+        "encoding-through-the-stack",
     ),
     "depth": _stages(
-        "What depth brings and breaks", "what-depth-brings", "missing-skips", "no-normalization", "overfitting-depth",
-        "shared-layers", "interpretability",
+        "What depth brings and breaks", "what-depth-brings", "missing-skips", "tokens-alike", "no-normalization",
+        "interpretability", "warm-up-and-qk-norm",
     ),
     "what-can-go-wrong": _stages("What can go wrong", "missing-mask", "heads", "shortcuts"),
 }  # fmt: skip

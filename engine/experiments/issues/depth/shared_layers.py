@@ -18,7 +18,7 @@ TWICE_AS_WIDE = {"d_model": 32, "n_heads": 4}
 # After 120 steps both are always right on 3 back; after 32 there is room to be better or worse.
 HOP = {
     "task": "hops", "vocab_size": 6, "pos_encoding": "rope", "seq_len": 24, "learning_rate": 0.025, "schedule": "cosine",
-    "batch_size": 32, "steps": 120,
+    "batch_size": 32, "steps": 110,
 }  # fmt: skip
 """One hop needs two layers that do different things, one after the other. After more steps own blocks are always right."""
 BACK = {"task": "k_back", "k": 3, "vocab_size": 10, "learning_rate": 0.03, "steps": 32}

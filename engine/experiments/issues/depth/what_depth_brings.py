@@ -13,7 +13,7 @@ ENOUGH = 0.75
 DEPTHS = (1, 2, 3, 4, 6)
 LATER = {"vocab_size": 4, "learning_rate": 0.006, "warmup_steps": 50}
 HOPS: dict[int, dict[str, object]] = {
-    1: {"n_hops": 1, "vocab_size": 8, "steps": 60}, 2: {"n_hops": 2, "steps": 350, **LATER}, 3: {"n_hops": 3, "steps": 600, **LATER},
+    1: {"n_hops": 1, "vocab_size": 8, "steps": 60}, 2: {"n_hops": 2, "steps": 400, **LATER}, 3: {"n_hops": 3, "steps": 600, **LATER},
 }  # fmt: skip
 """The task by number of hops, and so many steps that the first depth that is enough has room to be better."""
 LIVE = ((1, 1), (1, 2), (2, 2), (2, 3))
