@@ -44,10 +44,11 @@ def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(op
         sign.click(modifiers=["ControlOrMeta"])
     assert new.value.url.endswith("glossary?term=loss"), "with a key held down it stays a link"
 
-    # The glossary stands at the term, and fits a phone.
+    # There the drawer is open at the term, and fits a phone.
     glossary = new.value
     glossary.set_viewport_size(PHONE)
     terms = glossary.locator("[class*='st-key-term-']")
     terms.first.get_by_text(TERMS["loss"].name, exact=True).first.wait_for()
     glossary.locator(".katex").first.wait_for()
     fits_the_width(glossary)
+    glossary.get_by_role("heading", name="Attention Lab", exact=True).wait_for()
