@@ -50,7 +50,9 @@ def test_the_page_comes_with_the_styles_of_all_pages_and_is_never_that_of_an_ear
     def streamlits(request: Request) -> Response:
         if request.path_params["path"] == "text":
             return PlainTextResponse(f"asked with {request.headers.get('if-none-match')}")
-        return HTMLResponse("the page alone", headers={"etag": "of Streamlit's own page"})
+        if request.path_params["path"] == "report":
+            return HTMLResponse("a report")
+        return HTMLResponse((FOLDER.parent / "index.html").read_bytes(), headers={"etag": "of Streamlit's own page"})
 
     client = TestClient(Starlette(routes=[Route("/{path:path}", streamlits)], middleware=[Middleware(StyledPage)]))
     answer = client.get("/lab")
@@ -62,3 +64,4 @@ def test_the_page_comes_with_the_styles_of_all_pages_and_is_never_that_of_an_ear
     assert "etag" not in answer.headers
     assert answer.headers["cache-control"] == "no-cache"
     assert client.get("/text", headers={"If-None-Match": "x"}).text == "asked with None"
+    assert client.get("/report").text == "a report"
