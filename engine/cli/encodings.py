@@ -127,7 +127,7 @@ def measure(given: argparse.Namespace) -> list[Trial]:
 
 
 def work_in_words(experiment: Experiment, tuned: bool, sets: int) -> str:
-    """What measuring an experiment takes, its rates where it is ``tuned`` and so many sets of seeds, and what is kept meanwhile."""
+    """The runs and minutes that an experiment takes, with its rates where it is ``tuned``, and how they are kept meanwhile."""
     pilots = len(first_grids(experiment)[0].missing()) * len(PILOT_SEEDS) if tuned else 0
     each = pilots + sets * experiment.seeds
     runs = f"{len(experiment.arms) * each:,} runs ({each} of each of {len(experiment.arms)} models)"

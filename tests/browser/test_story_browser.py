@@ -4,7 +4,7 @@ import re
 
 from engine.experiments.story import STEPS
 from engine.settings.fields import to_text
-from tests.browser.conftest import PHONE, PROJECTOR, Open, button, expect, fits_the_width, in_view
+from tests.browser.conftest import PHONE, PROJECTOR, Open, button, expect, fits_the_width, in_view, settled
 
 ON_A_PHONE, OF_PICTURES = (1, 3), 4
 """The steps that are also looked at on a phone, and the one whose answers are pictures, which is also reloaded."""
@@ -32,6 +32,7 @@ def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_p
             page.wait_for_function(shown, arg=picture.element_handle())
         words = list(step.question.answers.values())[number == OF_PICTURES]
         page.get_by_role("radio", name=words, exact=True).check(force=True)
+        settled(page)  # while a step is replaced by the next one, the buttons of both are there
         button(page, "Train").click()
         said = page.locator(".st-key-story-words").get_by_text("You said:")
         said.get_by_text(words).wait_for()

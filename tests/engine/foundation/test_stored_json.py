@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.analysis.encodings.forward_time import FILE, known_times
+from engine.analysis.encodings.times import FILE, known_times
 from engine.config.run_config import RunConfig
 from engine.experiments.evidence import store as evidence
 from engine.foundation.stored_json import DEEPEST, parse_json, read_json

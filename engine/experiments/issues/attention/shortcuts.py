@@ -6,6 +6,7 @@ from engine.config.run_config import parse
 from engine.estimate.matching import matched_width, n_parameters
 from engine.experiments.experiment import Arm, Change, Claim, Role, above, difference
 from engine.experiments.issues.issue import read_issue
+from engine.experiments.issues.scaling import minus
 
 WITHOUT = "decorrelated_accuracy"
 """The accuracy on data without the shortcut."""
@@ -78,7 +79,7 @@ ISSUE = read_issue(
         Claim("always-right", difference("cue says nothing", "cue always right", WITHOUT), COUNTS),
         Claim("looks-better", difference("cue always right", "cue says nothing", "accuracy"), 0.03),
         Claim("with-shortcut", above(TOLD, "accuracy", 0.25), 0.7),
-        Claim("more-than-gru", lambda values: COSTS_ATTENTION(values) - COSTS_GRU(values), COUNTS),
+        Claim("more-than-gru", minus(COSTS_ATTENTION, COSTS_GRU), COUNTS),
         Claim("shuffled", difference(READS, TOLD, "unchanged_by_positions"), COUNTS),
         Claim("redrawn", difference("position always right", READS, "unchanged_by_content"), COUNTS),
         Claim("sinusoidal", _helps("sinusoidal"), COUNTS),
