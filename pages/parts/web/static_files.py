@@ -33,10 +33,15 @@ class StyledPage:
         self.plain = (FOLDER.parent / "index.html").read_bytes()
         style = f"<style>{''.join(file.read_text('utf-8') for file in styles)}</style>"
         self.styled = self.plain.replace(b"</body>", f"{style}</body>".encode())
+        self.packed = gzip.compress(self.styled)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        asked = Headers(scope=scope) if scope["type"] == "http" else Headers()
+        if "text/html" not in asked.get("accept", ""):
+            return await self.app(scope, receive, send)
         held: list[Message] = []
         answered = False
+        packs = "gzip" in asked.get("accept-encoding", "")
 
         async def with_styles(message: Message) -> None:
             """Hold the start of a response in HTML until its body tells whether it is Streamlit's page."""
@@ -46,15 +51,20 @@ class StyledPage:
             elif held and message.get("body") == self.plain:
                 held.clear()
                 answered = True
-                await HTMLResponse(self.styled, headers={"Cache-Control": "no-cache"})(scope, receive, send)
+                headers = {"Cache-Control": "no-cache"} | (PACKED if packs else {})
+                await HTMLResponse(self.packed if packs else self.styled, headers=headers)(scope, receive, send)
             elif not answered:
                 for each in (*held, message):
                     await send(each)
                 held.clear()
 
-        # Without conditions: the page that an earlier version sent has other styles.
-        asked = [header for header in scope.get("headers", ()) if not header[0].startswith(b"if-")]
-        await self.app({**scope, "headers": asked}, receive, with_styles)
+        # Uncompressed, so that the body can be compared; without conditions, since the page of an earlier version has other styles.
+        headers = [
+            (name, value)
+            for name, value in scope["headers"]
+            if name != b"accept-encoding" and not name.startswith(b"if-")
+        ]
+        await self.app({**scope, "headers": headers}, receive, with_styles)
 
 
 def _is_html(start: Message) -> bool:
