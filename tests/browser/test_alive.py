@@ -79,7 +79,7 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
     stands, before = place(), written(page)
 
     def stays() -> None:
-        assert place() == stands
+        assert abs(place() - stands) < 1
 
     train.click()
     stack.locator(".score").get_by_text(re.compile("step [1-9]")).wait_for()
