@@ -1,21 +1,8 @@
-"""The glossary page: every term of the app in plain sentences; labels, help texts and figures link here."""
+"""The address of a term, as links have it: it leads to the start page, with the glossary open there at the term."""
 
 import streamlit as st
 
-from engine.foundation.glossary import TERMS
-from engine.settings.errors import not_one_of
-from engine.settings.names import meant
-from pages.parts.app.glossary import show_terms
-from pages.parts.app.in_markdown import say_ignored
+from pages.parts.app.frame import FIRST, open_glossary
 
-TERM = "term"
-SEARCH = "glossary.search"
-
-st.title("Glossary", anchor=False)
-asked = st.query_params.get(TERM)
-asked = asked if asked is None else meant(asked, TERMS)
-if asked is not None and asked not in TERMS:
-    say_ignored([not_one_of(TERM, asked, TERMS)])
-    asked = None
-words = st.text_input("Search", key=SEARCH, placeholder="for example mask", persist_state="session")
-show_terms(asked, words)
+open_glossary(st.query_params.get("term", ""))
+st.switch_page(FIRST.file)

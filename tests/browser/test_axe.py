@@ -5,6 +5,7 @@ from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
 
+from engine.foundation.glossary import TERMS
 from engine.notebooks import NOTEBOOKS
 from tests.browser.conftest import PHONE, Open, button, fits_the_width, go, settled
 
@@ -23,7 +24,6 @@ PAGES = {
     "encodings?view=choose": "Encodings",
     "notebooks": "Notebooks",
     "notebook": next(iter(NOTEBOOKS.values())).title,
-    "glossary": "Glossary",
 }
 """The heading of each page by its address. No two in a row have the same: by it the page is seen to have changed."""
 GROUND = {"light": "rgb(246, 247, 249)", "dark": "rgb(15, 19, 27)"}
@@ -82,6 +82,9 @@ def test_no_page_has_a_violation(open_page: Open) -> None:
         go(page, path)
         page.get_by_role("heading", name=heading, exact=True).first.wait_for()
         found[path] = violations(page)
+    button(page, "Glossary").click()
+    page.get_by_role("heading", name=TERMS["accuracy"].name, exact=True).wait_for()
+    found["the glossary"] = violations(page, "[role=dialog]")
     assert {path: of_page for path, of_page in found.items() if of_page} == {}
 
 

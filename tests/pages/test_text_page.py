@@ -18,6 +18,7 @@ from pages.parts.app import server
 from pages.parts.charts.loss import level_lines, loss_figure
 from pages.parts.charts.text import by_read_figure, next_figure
 from pages.parts.text import known_model, state
+from tests.engine.workers.test_pool import until
 from tests.pages.looking import Open, disabled, press, said
 
 TEXT = "".join(f"the {who} {what} the {whom}, and then\nthe day was done.\n" for who in ("cat", "dog", "king") for what in (
@@ -165,7 +166,9 @@ def test_a_text_without_blanks_is_told_when_it_is_given_and_leads_on_by_characte
 
 
 def test_on_arrival_it_shows_the_recorded_run(open_page: Open) -> None:
-    words = said(open_page("text.py"))
+    app = open_page("text.py")
+    until(lambda: bool(server.pool().health().ready))
+    words = said(app.run())
     assert "recorded run" in words
     assert "it guessed better than counting pairs of words (now perplexity" in words
     assert "Trains on 1,082,267 tokens" in words

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from engine.foundation.glossary import TERMS
+from engine.settings.names import meant
 from pages.parts.app.glossary import show_terms
 
 MARKED = """<style>
@@ -67,7 +68,7 @@ PLACES = (
 FIRST = PLACES[0].views[0]
 """The page that the bare address opens; links to it have an empty address."""
 GLOSSARY = View("Glossary", "glossary.py")
-"""Reached from every page, and so in no place."""
+"""A drawer on every page, and so in no place; its address opens the drawer."""
 
 
 def place_at(address: str) -> Place | None:
@@ -79,8 +80,9 @@ def place_at(address: str) -> Place | None:
 HERE = Path(__file__).parent
 SCREEN = "frame.screen"
 """Session key: the name of the screen that a page of several shows; the browser scrolls up when it becomes another one."""
-OPENED = "frame.opened"
-"""The session key of the address from which the glossary was opened: its page keeps the tabs of that place."""
+ASKED = "frame.asked"
+"""The session key of what a link to the glossary asks for, until the drawer is open there."""
+SEARCH = "frame.search"
 
 
 def navigation() -> Page:
@@ -101,8 +103,7 @@ def _page(view: View, place: Place) -> Page:
 
 def show_frame(address: str) -> None:
     """The row above a page: a tab for each view of its place, and the button of the glossary. Unseen: what waits for a lost server."""
-    opened_at = st.session_state.get(OPENED, "") if address == GLOSSARY.address else address
-    st.session_state[OPENED], place = opened_at, place_at(opened_at)
+    place = place_at(address)
     views = place.views if place and len(place.views) > 1 else ()
     with st.container(key="frame-away"):
         listening_script(HERE / "away.js")(key="frame.away", on_back_change=nothing)
@@ -114,9 +115,8 @@ def show_frame(address: str) -> None:
     ):
         for view in views:
             st.page_link(view.file, label=view.title)
-        if address != GLOSSARY.address:
-            names = {view.address: view.title for view in views}
-            _glossary(place.title if place else "", names.get(address, ""))
+        names = {view.address: view.title for view in views}
+        _glossary(place.title if place else "", names.get(address, ""))
 
 
 def unseen_title(words: str) -> None:
@@ -135,14 +135,22 @@ def _glossary(place: str, current: str) -> None:
             on_term_change=nothing,
             data={"place": place, "current": current, "screen": st.session_state.get(SCREEN, "")},
         )
-    if pressed or followed.term in TERMS:
-        _drawer(None if pressed else followed.term)
+    linked = st.session_state.pop(ASKED, None)
+    if pressed or linked is not None or followed.term in TERMS:
+        _drawer(linked if linked in TERMS else followed.term)
+
+
+def open_glossary(term: str) -> None:
+    """Open the drawer on the next page, at a term by its slug; what is none is searched for."""
+    slug = meant(term, TERMS)
+    st.session_state[ASKED] = slug
+    if slug not in TERMS:
+        st.session_state[SEARCH] = slug
 
 
 @st.dialog(GLOSSARY.title)
 def _drawer(term: str | None) -> None:
-    words = st.text_input("Search", placeholder="for example mask", key="frame.search")
-    show_terms(term, words, columns=1)
+    show_terms(term, st.text_input("Search", placeholder="for example mask", key=SEARCH))
 
 
 @st.cache_resource

@@ -8,7 +8,7 @@ from engine.foundation.glossary import OF_SETTING, TERMS, Term
 from pages.parts.app.in_markdown import as_code
 
 PAGE = "glossary"
-"""The address of the glossary page, relative to every other page."""
+"""The address of the glossary, relative to every page."""
 KEPT = r"\\.|\$\$.+?\$\$|\$.+?\$|(?P<fence>`+).+?(?P=fence)|!?\[[^\]]*\]\([^)]*\)|https?://\S+|:material/\w+:"
 """The parts of a Markdown text that are left alone: escaped characters, TeX, code, links, icons."""
 
@@ -23,9 +23,8 @@ def setting_help(name: str, text: str) -> str:
     return explained(text, OF_SETTING[name]) if name in OF_SETTING else text
 
 
-def show_terms(first: str | None, words: str, *, columns: int = 2) -> None:
-    """The terms that have the ``words`` of a search in them; without a search all, and the one that is asked for first. On a page, in two
-    columns, there are links to the first term of each letter."""
+def show_terms(first: str | None, words: str) -> None:
+    """The terms that have the ``words`` of a search in them; without a search all, and the one that is asked for first."""
     if first is not None and not words:
         _show(TERMS[first])
         st.header("All terms", anchor=False)
@@ -33,13 +32,8 @@ def show_terms(first: str | None, words: str, *, columns: int = 2) -> None:
     found = sorted((term for term in sought if words or term.slug != first), key=lambda term: term.name.casefold())
     if not found:
         st.info(f"No term has {as_code(words)} in it.", icon=":material/search_off:")
-    if columns > 1 and not words:
-        letters = {term.name[0].upper(): term.slug for term in reversed(found)}
-        with st.container(key="glossary-letters"):
-            st.markdown(" ".join(f"[{letter}](#{slug})" for letter, slug in reversed(letters.items())))
-    with st.container(key="glossary-terms"), st.grid(columns, min_column_width=330):
-        for term in found:
-            _show(term)
+    for term in found:
+        _show(term)
 
 
 def _show(term: Term) -> None:

@@ -12,6 +12,7 @@ from engine.analysis.text.jobs import LONGEST, LONGEST_PROMPT, AttendToSentence,
 from engine.foundation.errors import JobError
 from engine.runs.run import Run
 from engine.text.tokens import unknown_in_words
+from pages.parts.app import server
 from pages.parts.app.glossary import explained
 from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refusal
 from pages.parts.app.questions import ask, ask_once
@@ -69,6 +70,11 @@ def show_written(run: Run) -> None:
     with st.container(height=HEIGHT, border=False, key="text-written"):
         show_refusal("words", icon=":material/error:")
         written = [row for row in st.session_state.get(WRITTEN, []) if row["run"] == run.id]
+        if not written and not server.pool().health().ready:  # nothing on the page would answer meanwhile
+            st.caption(
+                ":material/hourglass_top: The workers are starting: it writes as soon as the first of them is there."
+            )
+            return
         try:
             for place, one in enumerate(written or [_written(run, _usual(run))]):
                 _show(one, run, latest=place == 0)

@@ -22,32 +22,53 @@ FOLDER = (Path(get_static_dir()) / "static").resolve()
 
 
 class StyledPage:
-    """Middleware that answers with Streamlit's page and, at its end, the styles of all of the app's pages. Styles that come with a page's
-    own elements come after them, and then everything moves. Those of boards are theirs alone, those of a lesson come with it."""
+    """Middleware that adds the styles of all of the app's pages to the end of Streamlit's page. Styles that come with a page's own elements
+    come after them, and then everything moves. Those of boards are theirs alone, those of a lesson come with it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         styles = [
             file for file in sorted(PARTS.rglob("*.css")) if "boards" not in file.parts and file.stem != "presenter"
         ]
+        self.plain = (FOLDER.parent / "index.html").read_bytes()
         style = f"<style>{''.join(file.read_text('utf-8') for file in styles)}</style>"
-        self.page = (FOLDER.parent / "index.html").read_text("utf-8").replace("</body>", f"{style}</body>").encode()
+        self.styled = self.plain.replace(b"</body>", f"{style}</body>".encode())
+        self.packed = gzip.compress(self.styled)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        ours = False
+        asked = Headers(scope=scope) if scope["type"] == "http" else Headers()
+        if "text/html" not in asked.get("accept", ""):
+            return await self.app(scope, receive, send)
+        held: list[Message] = []
+        answered = False
+        packs = "gzip" in asked.get("accept-encoding", "")
 
-        async def styled(message: Message) -> None:
-            nonlocal ours
-            if message["type"] == "http.response.start" and message["status"] == 200:
-                ours = Headers(raw=message["headers"]).get("content-type", "").startswith("text/html")
-                if ours:
-                    await HTMLResponse(self.page, headers={"Cache-Control": "no-cache"})(scope, receive, send)
-            if not ours:
-                await send(message)
+        async def with_styles(message: Message) -> None:
+            """Hold the start of a response in HTML until its body tells whether it is Streamlit's page."""
+            nonlocal answered
+            if message["type"] == "http.response.start" and _is_html(message):
+                held.append(message)
+            elif held and message.get("body") == self.plain:
+                held.clear()
+                answered = True
+                headers = {"Cache-Control": "no-cache"} | (PACKED if packs else {})
+                await HTMLResponse(self.packed if packs else self.styled, headers=headers)(scope, receive, send)
+            elif not answered:
+                for each in (*held, message):
+                    await send(each)
+                held.clear()
 
-        # Without conditions: the page that an earlier version sent has other styles.
-        asked = [header for header in scope.get("headers", ()) if not header[0].startswith(b"if-")]
-        await self.app({**scope, "headers": asked}, receive, styled)
+        # Uncompressed, so that the body can be compared; without conditions, since the page of an earlier version has other styles.
+        headers = [
+            (name, value)
+            for name, value in scope["headers"]
+            if name != b"accept-encoding" and not name.startswith(b"if-")
+        ]
+        await self.app({**scope, "headers": headers}, receive, with_styles)
+
+
+def _is_html(start: Message) -> bool:
+    return Headers(raw=start["headers"]).get("content-type", "").startswith("text/html")
 
 
 class PackedFiles:

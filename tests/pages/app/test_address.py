@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.config.run_config import RunConfig, settings_for
+from pages.parts.encodings.views import FOLDED
 from pages.parts.lab.form import ICONS
 from tests.pages.looking import Open
 
@@ -152,6 +153,13 @@ def test_a_prepared_experiment_opens_with_the_other_controls_hidden(open_page: O
     assert dict(app.query_params)["show"] == "pos_encoding,steps"
 
 
+def _unfold(app: AppTest, page: str) -> None:
+    """Open the settings of a page that folds them."""
+    if page == "encodings.py":
+        app.session_state[FOLDED] = True
+        app.run()
+
+
 @pytest.mark.parametrize(
     ("page", "prefix", "hidden", "locked"),
     [
@@ -164,9 +172,11 @@ def test_a_prepared_experiment_opens_with_the_other_controls_hidden(open_page: O
 )
 def test_other_pages_hide_and_lock_too(open_page: Open, page: str, prefix: str, hidden: str, locked: str) -> None:
     app = open_page(page, hide=hidden, lock=locked)
+    _unfold(app, page)
     assert app.number_input(key=prefix + locked).disabled
     assert prefix + hidden not in {one.key for one in app.number_input}
     assert dict(app.query_params) == {"hide": hidden, "lock": locked}
     app.switch_page("start.py").run()
     app.switch_page(page).run()
+    _unfold(app, page)
     assert app.number_input(key=prefix + locked).disabled, "as long as the session lasts"

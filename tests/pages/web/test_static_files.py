@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -50,10 +51,21 @@ def test_the_page_comes_with_the_styles_of_all_pages_and_is_never_that_of_an_ear
     def streamlits(request: Request) -> Response:
         if request.path_params["path"] == "text":
             return PlainTextResponse(f"asked with {request.headers.get('if-none-match')}")
-        return HTMLResponse("the page alone", headers={"etag": "of Streamlit's own page"})
+        if request.path_params["path"] == "report":
+            return HTMLResponse("a report")
+        return HTMLResponse((FOLDER.parent / "index.html").read_bytes(), headers={"etag": "of Streamlit's own page"})
 
-    client = TestClient(Starlette(routes=[Route("/{path:path}", streamlits)], middleware=[Middleware(StyledPage)]))
+    middleware = [
+        Middleware(StyledPage),
+        Middleware(GZipMiddleware),
+    ]  # Streamlit compresses what the app's middleware sends on
+    client = TestClient(Starlette(routes=[Route("/{path:path}", streamlits)], middleware=middleware))
+    client.headers["Accept"] = "text/html,*/*;q=0.8"
     answer = client.get("/lab")
+    assert answer.headers["content-encoding"] == "gzip"
+    plain = client.get("/lab", headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    assert plain.text == answer.text
     assert answer.text.startswith((FOLDER.parent / "index.html").read_text("utf-8").partition("</body>")[0])
     for name in ("app/frame", "lab/lab", "stage/tiles"):
         assert (PARTS / f"{name}.css").read_text("utf-8") in answer.text
@@ -62,3 +74,5 @@ def test_the_page_comes_with_the_styles_of_all_pages_and_is_never_that_of_an_ear
     assert "etag" not in answer.headers
     assert answer.headers["cache-control"] == "no-cache"
     assert client.get("/text", headers={"If-None-Match": "x"}).text == "asked with None"
+    assert client.get("/text", headers={"If-None-Match": "x", "Accept": "*/*"}).text == "asked with x"
+    assert client.get("/report").text == "a report"
