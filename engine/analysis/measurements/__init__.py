@@ -39,7 +39,7 @@ MEASUREMENTS: dict[str, Measurement] = {
         ("cost", "step_time", Work(gradient=True, models=1)),
         ("cost", "training_state", Work(2, gradient=True, models=1)),
         ("cost", "kv_cache", Work(1, models=1)),
-        ("pointing", "pointing", Work(256, gradient=True, written_out=True, kept=True)),
+        ("pointing", "pointing", Work(64, gradient=True, written_out=True, kept=True)),
         ("spreading", "answer_weight", Work(TESTED, tested=True, written_out=True, kept=True)),
         ("head_pruning", "head_pruning", Work(256, gradient=True)),
         ("scores", "attention_scores", Work(64, written_out=True, kept=True)),

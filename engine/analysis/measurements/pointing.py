@@ -3,6 +3,8 @@
 An explanation scores each position read, [batch, key]: its importance for the answer at the last position.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,8 +21,8 @@ from engine.training.evaluation import forward
 from engine.training.result import Trained
 from engine.training.snapshot import residual_in
 
-SAMPLES, PATHS = 256, 128
-"""The number of sequences on which explanations are scored; and of those whose path is followed, one by one."""
+SAMPLES, PATHS, AT_ONCE = 256, 128, 64
+"""The number of sequences on which explanations are scored; of those whose path is followed, one by one; and of those in a pass."""
 PERMUTATIONS = 16
 
 
@@ -37,13 +39,15 @@ def pointing(trained: Trained) -> dict[str, float]:
     halves = both.rows(slice(SAMPLES)), both.rows(slice(SAMPLES, None))
     (choosing, true_there), (batch, true) = (asking(trained.config, half) for half in halves)
     with in_mode(model, training=False):
+        best = best_layer(in_parts(choosing, partial(patterns_of, model), dim=1), true_there)
+        patterns = in_parts(batch, partial(patterns_of, model), dim=1)
         with torch.enable_grad():
-            times_input, norm = gradients(model, batch)
-        patterns, patterns_there = patterns_of(model, batch), patterns_of(model, choosing)
-        best = best_layer(patterns_there, true_there)
-        followed = answering_head(model, batch.rows(slice(PATHS)))
-        without_one = leave_one_out(model, batch)
-        same_answer, same_best = (same_answer_permuted(model, batch, layer) for layer in (-1, best))
+            times_input, norm = in_parts(batch, partial(gradients, model), dim=1)
+        without_one = in_parts(batch, partial(leave_one_out, model))
+        followed = in_parts(batch.rows(slice(PATHS)), partial(answering_head, model))
+        same_answer, same_best = (
+            in_parts(batch, partial(same_answer_permuted, model, layer=layer)).mean().item() for layer in (-1, best)
+        )
     scores = {
         "last": patterns[-1, :, -1],
         "average": averaged_attention(patterns),
@@ -60,6 +64,12 @@ def pointing(trained: Trained) -> dict[str, float]:
         "pointing.same_answer_permuted": same_answer,
         "pointing.same_answer_permuted_best": same_best,
     }
+
+
+def in_parts(batch: Batch, take: Callable[[Batch], Tensor], dim: int = 0) -> Tensor:
+    """What ``take`` gives for all sequences of a batch, as many at a time as a pass may hold; ``dim`` is that of the sequences."""
+    firsts = range(0, len(batch.inputs), AT_ONCE)
+    return torch.cat([take(batch.rows(slice(first, first + AT_ONCE))) for first in firsts], dim)
 
 
 def asking(config: RunConfig, batch: Batch) -> tuple[Batch, Tensor]:
@@ -84,8 +94,8 @@ def best_layer(patterns: Tensor, true: Tensor) -> int:
 
 
 @torch.no_grad()
-def same_answer_permuted(model: nn.Module, batch: Batch, layer: int = -1) -> float:
-    """The share of samples and permutations in which the answer stays the same when the weights of a layer's attention, at the
+def same_answer_permuted(model: nn.Module, batch: Batch, layer: int = -1) -> Tensor:
+    """The share of permutations, [batch], in which the answer stays the same when the weights of a layer's attention, at the
     position that asks, are permuted at random over the positions, in all heads alike. By default it is the last layer.
 
     Source: Jain and Wallace 2019, Attention is not Explanation, section 4.2.1.
@@ -107,10 +117,10 @@ def same_answer_permuted(model: nn.Module, batch: Batch, layer: int = -1) -> flo
         for _ in range(PERMUTATIONS):
             order = torch.randperm(batch.inputs.size(1), generator=generator)
             same = forward(model, batch, {})[:, -1].argmax(dim=-1) == whole  # with a cache attention is not fused
-            shares.append(same.float().mean().item())
+            shares.append(same.float())
     finally:
         hook.remove()
-    return sum(shares) / len(shares)
+    return torch.stack(shares).mean(dim=0)
 
 
 def patterns_of(model: nn.Module, batch: Batch) -> Tensor:
@@ -165,8 +175,9 @@ def flow_through(patterns: Tensor) -> Tensor:
     return torch.stack(flows)
 
 
-def gradients(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Gradient times input, and the gradient's norm, of the predicted answer's logit with respect to the first block's input.
+def gradients(model: nn.Module, batch: Batch) -> Tensor:
+    """Gradient times input, and the gradient's norm, of the predicted answer's logit with respect to the first block's input:
+    [2, batch, key].
 
     Source: Shrikumar et al. 2016, Not Just a Black Box; Simonyan et al. 2014, Deep Inside Convolutional Networks.
     """
@@ -174,7 +185,7 @@ def gradients(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
     chosen = forward(model, batch, cache)[:, -1].amax(dim=-1)  # [batch]
     read = cache["embedding"]  # [batch, key, d_model]
     (slope,) = torch.autograd.grad(chosen.sum(), read)
-    return (slope * read.detach()).sum(dim=-1), slope.norm(dim=-1)
+    return torch.stack([(slope * read.detach()).sum(dim=-1), slope.norm(dim=-1)])
 
 
 @torch.no_grad()

@@ -1,7 +1,9 @@
 """Explanations on models whose right explanation is known beforehand, and heads of which it is known that they matter."""
 
 import pickle
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
@@ -18,6 +20,7 @@ from engine.analysis.measurements.pointing import (
     rollout,
     same_answer_permuted,
 )
+from engine.model.activations import in_mode
 from engine.tasks.base.data import IGNORE
 from engine.training.result import Trained
 from tests.engine.tiny import as_trained
@@ -106,6 +109,19 @@ def test_the_head_that_brings_the_answer_is_the_only_one_that_adds_anything() ->
     assert answering_head(given.model, batch).equal(cache["decoder.1.self.pattern"][:, 2, -1])
 
 
+def test_in_parts_each_sequence_is_scored_as_in_the_whole_batch() -> None:
+    given = as_trained(task="hops", vocab_size=6, seq_len=8, n_layers=2, n_heads=2, pos_encoding="rope")
+    batch = given.data.validation_batch(size=points.AT_ONCE + 9)
+    ways: dict[Callable[..., torch.Tensor], int] = {
+        points.patterns_of: 1, gradients: 1, points.leave_one_out: 0, answering_head: 0, same_answer_permuted: 0,
+    }  # fmt: skip
+    with in_mode(given.model, training=False):
+        for way, dim in ways.items():
+            whole = way(given.model, batch)
+            assert points.in_parts(batch, partial(way, given.model), dim=dim).allclose(whole, atol=1e-5), way
+            assert whole.size(dim) == points.AT_ONCE + 9
+
+
 def test_the_best_layer_points_at_the_source_most_often() -> None:
     patterns = torch.zeros(2, 4, 3, 3)  # [layer, batch, query, key]
     patterns[:, :, -1, 1] = 0.5
@@ -121,14 +137,14 @@ def test_the_answer_stays_under_permuted_attention_only_where_attention_says_not
     with torch.no_grad():
         for attention in attentions(given.model):
             attention.q.weight *= 30.0  # now each head looks at one place
-    assert same_answer_permuted(given.model, batch) < 0.9
+    assert same_answer_permuted(given.model, batch).mean() < 0.9
     assert not given.model(batch.inputs).equal(before)
     after = given.model(batch.inputs)
     with torch.no_grad():
         attentions(given.model)[-1].q.weight.zero_()
         attentions(given.model)[-1].q.bias.zero_()
-    assert same_answer_permuted(given.model, batch) == 1.0, "equal weights are the same in any order"
-    assert same_answer_permuted(given.model, batch, 0) < 0.9, "those of the first layer are not"
+    assert same_answer_permuted(given.model, batch).mean() == 1.0, "equal weights are the same in any order"
+    assert same_answer_permuted(given.model, batch, 0).mean() < 0.9, "those of the first layer are not"
     assert not after.equal(given.model(batch.inputs))
 
 
