@@ -26,8 +26,8 @@ def test_each_step_opens_by_its_link_and_back_and_next_lead_through_all_steps_in
             assert app.query_params["step"] == str(number + 1)
             assert press(app, "Back").title[0].value == step.title
     assert "Next" not in labels(app)
-    press(app, "What you saw")
-    assert said(app).count("Not tried yet.") == len(STEPS)
+    press(app, "What you learned")
+    assert said(app).count("not tried yet.") == len(STEPS)
     link = next(link.proto for link in app.get("page_link") if link.proto.label.startswith("Open the lab"))
     config, _ = from_query(dict(parse_qsl(link.query_string)))
     assert config == STEPS[-1].config(STEPS[-1].first)

@@ -135,27 +135,25 @@ def _earlier(number: int, step: StoryStep, run: Run | None) -> Sequence[Overlay]
 
 
 def _way(number: int, step: StoryStep, *, said: bool) -> None:
-    """Back, the sentence that leads on, and Next; at the end what was seen."""
+    """Back, the sentence that leads on, and Next; at the end what was learned."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="story-way"):
         _go("Back", number - 1, disabled=number == 1)
         st.markdown(step.leads_to if said else "", width="stretch")
         kind: Literal["primary", "secondary"] = "primary" if said else "secondary"
         if number < len(STEPS):
             _go("Next", number + 1, type=kind)
-        elif st.button("What you saw", icon=":material/done_all:", type=kind, key="story.end"):
+        elif st.button("What you learned", icon=":material/done_all:", type=kind, key="story.end"):
             show_end(step)
 
 
-@st.dialog("What you saw", width="large")
+@st.dialog("What you learned", width="large")
 def show_end(last: StoryStep) -> None:
-    """The answers of the runs of all steps, and three ways on."""
+    """A lesson for each step, as its run taught it, and three ways on."""
     for number, step in enumerate(STEPS, start=1):
         run = run_of_step(number)
         observed = step.question.observe(run.config, run.events) if run is not None else None
-        answer = (
-            f"{step.question.answers[observed.answer]}. {observed.sentence}" if observed else ":gray[Not tried yet.]"
-        )
-        st.markdown(f"{number}. **{step.title}** {answer}")
+        lesson = step.question.lessons[observed.answer] if observed else f":gray[{step.title}: not tried yet.]"
+        st.markdown(f"{number}. {lesson}")
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         query = to_query(last.config(chosen(last), SETTINGS.values()[SEED]))
         st.page_link("lab.py", label="Open the lab with these settings", icon=":material/science:", query_params=query)
