@@ -5,6 +5,7 @@ import streamlit as st
 from engine.experiments.lessons import LESSONS
 from pages.parts.app.in_markdown import escaped, say_ignored
 from pages.parts.lessons import SETTINGS, show_own, show_ways, titles
+from pages.parts.stage.hand_in import offer_hand_in
 from pages.parts.stage.qr import base_address
 
 _, ignored = SETTINGS.open_address()
@@ -23,4 +24,6 @@ for lesson in LESSONS.values():
         st.caption(escaped(titles(lesson.steps)))
         show_ways(lesson, base)
 show_own(base)
+with st.expander("What you did yourself", icon=":material/assignment_turned_in:"):
+    offer_hand_in()
 SETTINGS.write_address(SETTINGS.query())

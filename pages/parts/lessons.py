@@ -83,14 +83,15 @@ def _show_link(lesson: Lesson, base: str) -> None:
     link = link_of(lesson, base, present=False)
     if warning := only_here(link):
         st.caption(warning)
+    name = to_code(lesson) if lesson.goal else "lesson"
+    on_paper = partial(hand_out, lesson, "" if warning else link)
     code, qr = st.columns([2, 1])
-    code.code(link, language=None, wrap_lines=True)
+    with code:
+        st.code(link, language=None, wrap_lines=True)
+        offer_file("Teacher’s sheet", partial(teachers_sheet, lesson), f"{name}-sheet.html", ":material/co_present:")
+        offer_file("Hand-out, to print", on_paper, f"{name}-hand-out.html", ":material/print:")
     with qr:
         show_qr_code(link, QR_WIDTH)
-    name = to_code(lesson) if lesson.goal else "lesson"
-    offer_file("Teacher’s sheet", partial(teachers_sheet, lesson), f"{name}-sheet.html", ":material/co_present:")
-    on_paper = partial(hand_out, lesson, "" if warning else link)
-    offer_file("Hand-out, to print", on_paper, f"{name}-hand-out.html", ":material/print:")
 
 
 def show_own(base: str) -> None:
