@@ -108,7 +108,7 @@ def test_a_stage_has_none_before_the_guess_and_with_the_evidence_in_its_tabs(ope
     found = violations(page)
     page.get_by_role("radio", name=re.compile("Seeds 1000-1015")).click()
     page.get_by_text("What helps:").wait_for()
-    for tab in ("Why", "All claims", "Arms", "Numbers"):
+    for tab in ("Why", "All claims", "Arms", "Numbers", "Share"):
         control = page.get_by_role("radio", name=tab, exact=True)
         if control.get_attribute("aria-checked") != "true":
             control.click()

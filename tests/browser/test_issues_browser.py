@@ -50,7 +50,7 @@ def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_cl
     button(page, "Stop").click()
     page.locator(".badge").get_by_text("Stopped").wait_for()
     page.goto(f"{app}issues?issue={LONGER.slug}")
-    page.get_by_role("radio", name="Sources").click()
+    page.get_by_role("radio", name="How measured").click()
     page.get_by_test_id("stDataFrame").first.wait_for()
     nothing_is_cut_off(page)  # its published table is wider than a phone
     page.set_viewport_size(WIDE)

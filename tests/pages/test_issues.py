@@ -28,9 +28,11 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from pages.parts.app import server
 from pages.parts.app.visitor import COOKIE
 from pages.parts.issues import rates
+from pages.parts.issues.key_panel import outcome_so_far
 from pages.parts.issues.words import with_formulas_apart
 from pages.parts.stage.board import as_csv, as_json
 from pages.parts.stage.experiments import EXPERIMENTS
+from pages.parts.stage.hand_in import NOTES
 from pages.parts.stage.issue_list import RAN, in_groups
 from pages.parts.stage.presenting import KEY as PRESENTING
 from pages.parts.stage.shown import of_run
@@ -170,7 +172,7 @@ def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_p
     assert all(claim.sentence in unlinked(open_tab(app, "All claims")) for claim in MASK.claims_of())
     assert "(glossary?term=" in said(app)
     assert "Mask fault: None → **Missing**" in said(open_tab(app, "Arms"))
-    assert MASK.sources[0].url in said(open_tab(app, "Sources"))
+    assert MASK.sources[0].url in said(open_tab(app, "How measured"))
     assert all(note in unlinked(open_tab(app, "How measured")) for note in MASK.notes)
 
 
@@ -249,7 +251,7 @@ def test_an_experiment_runs_to_a_verdict_and_is_kept_taken_away_and_found(open_p
     assert app.query_params["experiment"] == name
     assert has_evidence(issue.slug)
     assert experiment.report.claims[0].finding == "holds"
-    open_tab(app, "Sources", issue.slug)
+    open_tab(app, "How measured", issue.slug)
     ours = [table.value.loc["sinusoidal", "512, ours"] for table in app.dataframe if "512, ours" in table.value]
     assert ours == [pytest.approx(0.3, abs=0.1)], "ours stands beside theirs"
     open_tab(app, "Numbers", issue.slug)
@@ -554,11 +556,11 @@ def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open)
 
 
 def test_what_this_version_was_measured_with_shows_only_when_asked_and_not_at_the_next_issue(open_page: Open) -> None:
-    app = open_tab(open_page("issues.py", issue="longer-sequences"), "Sources", "longer-sequences")
+    app = open_tab(open_page("issues.py", issue="longer-sequences"), "How measured", "longer-sequences")
     assert "Ours come with the first run." in said(app)
     app.button_group(key="issues.kept.longer-sequences").set_value("Seeds 1000-1015").run()
     assert "What helps:" in said(app)
-    open_tab(app, "Sources", "longer-sequences")
+    open_tab(app, "How measured", "longer-sequences")
     assert "Ours come with the first run." not in said(app)
 
     app.query_params["issue"] = "heads"
@@ -579,3 +581,41 @@ def test_a_link_with_an_earlier_slug_opens_the_issue_and_the_address_then_has_th
 
 def test_displayed_formulas_stand_apart() -> None:
     assert with_formulas_apart("a $x$,\n$$b$$ c") == "a $x$,\n\n$$\nb\n$$\n\nc"
+
+
+def files(app: AppTest) -> list[str]:
+    return [file.label for file in app.get("download_button")]
+
+
+def test_the_hand_in_holds_the_guess_the_own_run_and_its_result_and_the_card_shows_it(
+    open_page: Open, scripted: Scripted
+) -> None:
+    app = open_page("issues.py", issue="scripted", seeds="6")
+    assert NOTES not in app.session_state
+    assert files(open_tab(app, "Share", "scripted")) == []
+    app.button_group(key="guess.scripted").set_value(1).run()
+    note = app.session_state[NOTES]["issue.scripted"]
+    assert (note.guessed, note.ran, note.found) == ("It rises", "", "")
+    ran(app)
+    found, figure = of_run(run_of(app)), scripted[0].key_figure
+    outcome = outcome_so_far(figure, found)
+    assert outcome is not None
+    note = app.session_state[NOTES]["issue.scripted"]
+    assert (note.guessed, note.ran, note.found) == ("It rises", "Trained here: 6 seeds (0 to 5).", outcome.sentence)
+    assert files(open_tab(app, "Share", "scripted")) == ["Card (PNG)", "Hand-in (HTML)"]
+
+    other = open_page("issues.py", issue="scripted", experiment=app.session_state[RAN]["scripted"])
+    watched = other.session_state[NOTES]["issue.scripted"]
+    assert (watched.guessed, watched.ran) == ("", "Nothing; watched somebody else’s run: 6 seeds (0 to 5).")
+
+
+def test_the_hand_in_says_that_a_stored_result_was_not_trained(open_page: Open) -> None:
+    app = open_page("issues.py", issue="missing-mask")
+    first = shipped_reports(MASK)[0]
+    name = f"Seeds {first.seeds[0]}-{first.seeds[-1]}"
+    app.button_group(key="issues.kept.missing-mask").set_value(name).run()
+    app.button_group(key="guess.missing-mask").set_value(1).run()
+    note = app.session_state[NOTES]["issue.missing-mask"]
+    assert note.ran == f"Nothing; looked at stored runs: {first.seeds_in_words}."
+    assert note.found
+    assert note.guessed == "", "this guess came after the result"

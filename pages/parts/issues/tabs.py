@@ -11,6 +11,7 @@ from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import LOWEST_P
 from pages.parts.app.glossary import links_to_terms
 from pages.parts.issues.guess import ask_prediction, prediction_of, show_comparison
+from pages.parts.issues.noted import show_share
 from pages.parts.issues.rates import show_rates
 from pages.parts.issues.state import asked, extended, predicted
 from pages.parts.issues.words import show_notes, show_published, show_sources, show_why
@@ -30,8 +31,8 @@ def show_tabs(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown |
         "All claims": partial(_claims, issue, name, run, shown),
         "Arms": partial(_arms, issue),
         "Numbers": partial(_numbers, issue, name, run, shown),
-        "Sources": partial(_sources, issue, shown),
-        "How measured": partial(_measured, issue),
+        "How measured": partial(_measured, issue, shown),
+        "Share": partial(show_share, issue, shown),
     }
     key = f"{TAB}.{issue.slug}"
     _open_by_itself(key, None if shown is None or shown.state == "running" else (name, shown.state, *shown.seeds))
@@ -80,12 +81,11 @@ def _numbers(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | 
     take_away(shown)
 
 
-def _sources(issue: Issue, shown: Shown | None) -> None:
-    show_sources(issue)
-    show_published(issue, shown.trials if shown is not None else None)
-
-
-def _measured(issue: Issue) -> None:
+def _measured(issue: Issue, shown: Shown | None) -> None:
+    """How the numbers came about, and where others have written about them."""
     st.markdown(f"Every arm is trained on the same seeds. {RULE}")
     st.markdown(issue.matched)
     show_notes(issue)
+    st.subheader("Sources", anchor=False)
+    show_sources(issue)
+    show_published(issue, shown.trials if shown is not None else None)
