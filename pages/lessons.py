@@ -14,15 +14,15 @@ say_ignored(ignored)
 st.title("Lessons", anchor=False)
 st.markdown(
     "A lesson leads a class from question to question. **Present** shows nothing but the step itself, in large letters; the right arrow "
-    "key goes on, **Escape** leaves. Who opens its QR code guesses on a phone. All keys, what to say and what comes out stand on the "
-    "**teacher's sheet**."
+    "key goes on, **Escape** leaves. Phones that open its QR code go with the wall: they guess, and are told who was right. All keys, "
+    "what to say and what comes out stand on the **teacher's sheet**."
 )
 base = base_address("lessons")
-for lesson in LESSONS.values():
+for name, lesson in LESSONS.items():
     with st.container(border=True):
         st.header(f"{lesson.title} · {lesson.minutes} minutes", anchor=False)
         st.caption(escaped(titles(lesson.steps)))
-        show_ways(lesson, base)
+        show_ways(lesson, base, name)
 show_own(base)
 with st.expander("What you did yourself", icon=":material/assignment_turned_in:"):
     offer_hand_in()

@@ -92,6 +92,11 @@ class Outcome:
     """Another answer that is right: the sign of an effect that is there and too small to count."""
     sentence: str
 
+    @property
+    def right(self) -> tuple[Direction, ...]:
+        """The answers that are right; none where these runs decide none."""
+        return tuple(answer for answer in (self.answer, self.also_right) if answer is not None)
+
 
 def outcome_of(figure: KeyFigure, values: Values, weighed: Weighed) -> Outcome | None:
     """The outcome of the seeds so far; None before the first seed has both numbers.

@@ -67,7 +67,8 @@ def _words(issue: Issue, shown: Shown, outcome: Outcome) -> Slide:
     first, last = shown.seeds[0], shown.seeds[-1]
     some = "" if outcome.seeds == len(shown.seeds) else f"{outcome.seeds} of "
     which = f"{first} to {last}" if last > first else f"seed {first}"
-    seeds = f"{some}{counted(len(shown.seeds), 'seed')} ({which})"
+    of_class = shown.state == "class"  # their seeds follow from the phones, and are no range
+    seeds = f"{some}{counted(len(shown.seeds), 'seed')}" + ("" if of_class else f" ({which})")
     address = (st.context.url or "").split("?")[0]
     link = f", {address}?issue={issue.slug}" if address else ""
     return Slide(issue.title, issue.key_figure.quantity, outcome.sentence, f"{seeds}, Attention Lab{link}")

@@ -17,8 +17,8 @@ from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.panels import pick_told
+from pages.parts.issues.class_figure import asked_of_class, class_board, shown_of_class
 from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, put_guess, take_dragged
-from pages.parts.issues.hands import count_guess, find_guess, show_hands
 from pages.parts.issues.key_panel import key_sections, outcome_so_far
 from pages.parts.issues.state import asked, extended, forget, offer_more_seeds, run_asked, show_settings
 from pages.parts.issues.words import show_way
@@ -27,6 +27,7 @@ from pages.parts.stage.experiments import EXPERIMENTS, begin, forecast, run_or_s
 from pages.parts.stage.issue_list import shown_runs
 from pages.parts.stage.presenting import asks_to_run, presented, presenting, shows, take_guess
 from pages.parts.stage.shown import Shown, of_run
+from pages.parts.stage.wall import show_hands, tell_phones
 
 KEY = "key"
 """The name of the key figure's board."""
@@ -38,8 +39,8 @@ MEASURED = "issues.measured"
 
 def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | None:
     """The screen; returns the evidence that it shows, if any."""
-    figure = issue.key_figure
-    if not shows("run"):
+    figure, class_trains = issue.key_figure, asked_of_class(issue)
+    if not shows("run") or class_trains:
         name, run = "", None  # an earlier result is no answer to a class that has not guessed
     elif _shows_measured(issue):
         name, run = "", None
@@ -54,7 +55,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
         question, result = st.columns([1, 1.9], gap="large")
         below = st.container(horizontal=True, vertical_alignment="center", gap="medium", key="stage-below")
         with below:
-            stored = _stored(issue) if run is None else None
+            stored = shown_of_class(issue) if class_trains else _stored(issue) if run is None else None
             if run is None:
                 st.caption(forecast(asked(issue), extended()))
         shown = of_run(run) if run is not None else stored
@@ -65,22 +66,23 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
             if shows("guess"):
                 if (place := take_guess()) is not None and run is None:
                     put_guess(issue.slug, replace(guess_of(issue.slug), answer=ANSWERS[place]))
-                find_guess(issue.slug)
                 guess = ask_guess(issue.slug, figure, disabled=run is not None)
                 with st.container():  # always there: what comes into it must not replace Run, which may have the focus
                     if outcome is not None and guess.answer is not None and shows("sentence"):
                         st.markdown(answered(figure, guess, outcome))
                     elif outcome is None and guess.answer is not None and run is None:
                         ask_size(issue.slug, figure)
-                    count_guess(issue.slug, guess.answer)
-                    show_hands(
-                        issue.slug, figure, outcome.answer if outcome is not None and shows("sentence") else None
-                    )
-                if outcome is None or not presented():
+                    right = outcome.right if outcome is not None and shows("sentence") else ()
+                    if outcome is not None:
+                        tell_phones(outcome.right, outcome.sentence)
+                    show_hands(right)
+                if not class_trains and (outcome is None or not presented()):
                     _run(issue, run)
         with result:
             drawing = _drawing(issue, figure)
-            if run is not None:
+            if class_trains:
+                class_board(KEY, issue)
+            elif run is not None:
                 experiment_board(drawing, name, run)
                 say_unsaved(run)
             else:

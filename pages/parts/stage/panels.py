@@ -36,8 +36,8 @@ def status(shown: Shown) -> Plain:
 
 
 def status_words(shown: Shown) -> str:
-    if shown.state == "waiting":
-        return "each seed will be a dot"
+    if shown.state in ("waiting", "class"):
+        return "each seed is a dot" if shown.trials else "each seed will be a dot"
     total, ended = len(shown.arms) * len(shown.seeds), len(shown.trials)
     before = f", {shown.reused} of them from before" if shown.reused else ""
     trials = f"{ended} of {total} trials{before}"

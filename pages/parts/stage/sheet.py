@@ -2,15 +2,13 @@
 from the evidence that comes with this version: no outcome is written in them by hand."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from engine.config.link import from_query
 from engine.experiments.evidence.shipped import ShippedClaim, ShippedResult, shipped_claims, shipped_result
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import ANSWERS
-from engine.experiments.lessons import Lesson, LessonStep
+from engine.experiments.lessons import Lesson, LessonStep, Question
 from engine.foundation.formatting import counted, in_time
 from engine.tasks import TASKS
 from pages.parts.stage.document import Html, bars, document, html, joined, listed
@@ -20,7 +18,12 @@ from pages.parts.stage.qr import qr_code
 KEYS = (
     ("→", "goes on, as a presenter’s remote does; ← goes back"),
     ("1 2 3", "choose the class’s guess"),
-    ("Q", "shows the lesson’s link as a QR code: who opens it guesses on a phone, and the wall counts the guesses"),
+    (
+        "Q",
+        "shows the class’s link as a QR code: phones that open it go with the wall, guess, and are told who was right",
+    ),
+    ("S", "asks each phone to train a seed of an issue; their dots fall into the figure"),
+    ("X", "takes a part of a trained model away, and the next"),
     ("B", "makes the screen black"),
     ("P, Escape", "begin and leave the presentation"),
 )
@@ -28,26 +31,6 @@ CLASS_SEEDS = 8
 """The number of seeds that a class runs."""
 MOST_FURTHER = 3
 """The most further claims at a step."""
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What a step asks the class."""
-
-    tells: str
-    """What to say before the question."""
-    sample: str
-    question: str
-    answers: Sequence[str]
-
-
-def asked_at(step: LessonStep) -> Asked:
-    if step.issue:
-        issue = ISSUES[step.issue]
-        figure = issue.key_figure
-        return Asked(issue.summary, figure.sample, figure.question, figure.answers)
-    task = TASKS[from_query(step.query)[0].task]
-    return Asked(task.summary, task.sample, "Will this model learn it?", ("Yes", "In part", "No"))
 
 
 def teachers_sheet(lesson: Lesson) -> str:
@@ -90,24 +73,33 @@ def _choices(answers: Sequence[str], right: Sequence[str] = ()) -> Html:
 
 
 def _teach(place: int, step: LessonStep) -> Html:
-    asked = asked_at(step)
-    found = _result_of(step)
-    said = html(
-        "<p><b>Say.</b> {} One sample: {}</p><p><b>Ask.</b> {}</p>{}", asked.tells, asked.sample, asked.question,
-        _choices(asked.answers, _right(asked, found)),
-    )  # fmt: skip
+    title = _title(place, step, counted(step.minutes, "minute"))
+    question, found = step.question, _result_of(step)
+    if question is None:
+        return html("<section>{}{}</section>", title, _slide(step))
+    tells = html("{} ", ISSUES[step.issue].summary) if step.issue else Html()
+    said = html("<p><b>Say.</b> {}One sample: {}</p>", tells, _sample(step, question))
+    asked = html("<p><b>Ask.</b> {}</p>{}", question.words, _choices(question.answers, _right(question, found)))
     outcome = _outcome(ISSUES[step.issue], found) if step.issue else _of_lab()
-    return html("<section>{}{}{}</section>", _title(place, step, counted(step.minutes, "minute")), said, outcome)
+    return html("<section>{}{}{}{}</section>", title, said, asked, outcome)
+
+
+def _slide(step: LessonStep) -> Html:
+    return html("<p><b>Say.</b> {}</p>", step.slide.text) if step.slide and step.slide.text else Html()
+
+
+def _sample(step: LessonStep, question: Question) -> str:
+    return question.sample or TASKS[step.config.task].sample
 
 
 def _result_of(step: LessonStep) -> ShippedResult | None:
     return shipped_result(issue, issue.key_figure) if step.issue and (issue := ISSUES[step.issue]) else None
 
 
-def _right(asked: Asked, found: ShippedResult | None) -> list[str]:
+def _right(question: Question, found: ShippedResult | None) -> list[str]:
     """The answers that the stored runs say are right."""
     right = (found.outcome.answer, found.outcome.also_right) if found else ()
-    return [words for answer, words in zip(ANSWERS, asked.answers, strict=True) if answer in right]
+    return [words for answer, words in zip(ANSWERS, question.answers, strict=True) if answer in right]
 
 
 def _of_lab() -> Html:
@@ -141,10 +133,12 @@ def _claim(found: ShippedClaim) -> Html:
 
 def _guess(place: int, step: LessonStep) -> Html:
     """The step on the page for before."""
-    asked = asked_at(step)
+    question, title = step.question, _title(place, step)
+    if question is None:
+        return html("<section>{}</section>", title)
     return html(
         "<section>{}<p>{} <span class=light>{}</span></p>{}<p class=line>Because</p></section>",
-        _title(place, step), asked.question, asked.sample, _choices(asked.answers),
+        title, question.words, _sample(step, question), _choices(question.answers),
     )  # fmt: skip
 
 

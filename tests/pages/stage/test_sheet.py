@@ -10,7 +10,7 @@ from engine.config.run_config import RunConfig
 from engine.experiments.evidence.shipped import shipped_claims, shipped_result
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import ANSWERS
-from engine.experiments.lessons import LESSONS, Lesson, LessonStep, lab_step
+from engine.experiments.lessons import LESSONS, Lesson, LessonStep, Slide, lab_step
 from engine.tasks import TASKS
 from pages.parts.stage.sheet import hand_out, teachers_sheet
 
@@ -80,3 +80,13 @@ def test_a_lesson_of_ones_own_has_its_lab_steps_and_no_result_that_was_not_measu
     assert "&lt;b&gt;Heads&lt;/b&gt; &amp; more" in issue
     assert "<b>Heads" not in issue
     assert hand_out(lesson, "").count("Our run") == 2
+
+
+def test_a_slide_is_told_and_asks_nothing() -> None:
+    lesson = Lesson("", (LessonStep(1, slide=Slide("Welcome", "<b>Depth</b>")), lab_step(3, RunConfig())))
+    told, lab = sections(teachers_sheet(lesson))
+    assert "Welcome" in told
+    assert escape("<b>Depth</b>") in told
+    assert "Ask." not in told
+    assert "Ask." in lab
+    assert all("Welcome" in page for page in hand_out(lesson, LINK).split('<div class="page dense">')[1:])
