@@ -98,7 +98,9 @@ def _show_link(lesson: Lesson, base: str, key: str) -> None:
     code, qr = st.columns([2, 1])
     with code:
         st.code(link, language=None, wrap_lines=True)
-        offer_file("Teacher’s sheet", partial(teachers_sheet, lesson), f"lesson-{key}-sheet.html", ":material/co_present:")
+        offer_file(
+            "Teacher’s sheet", partial(teachers_sheet, lesson), f"lesson-{key}-sheet.html", ":material/co_present:"
+        )
         offer_file("Hand-out, to print", on_paper, f"lesson-{key}-hand-out.html", ":material/print:")
     with qr:
         show_qr_code(link, QR_WIDTH)

@@ -26,7 +26,7 @@ def note_issue(issue: Issue, run: ExperimentRun | None, shown: Shown | None) -> 
     outcome = _outcome(figure, shown)
     if guess.answer is None and shown is None:
         return
-    ran = _ran(run, shown) if shown is not None else ""
+    ran = _ran(run, shown) if shown is not None and shown.seeds else ""
     drawn = bars(key_numbers(issue, shown)["rows"], figure) if shown is not None and outcome is not None else NO_FIGURE
     found = outcome.sentence if outcome is not None else ""
     write_down(f"issue.{issue.slug}", Note(issue.title, figure.question, _guess(figure, guess), ran, found, drawn))
