@@ -25,9 +25,9 @@ def show_all() -> None:
 def show_issue(issue: Issue) -> None:
     name, run = shown_run(issue)
     with in_step_with(lambda: run.state if run is not None else ""):
-        shown = show_stage(issue, name, run)
+        show_stage(issue, name, run)
         if not presented():
-            show_tabs(issue, name, run, shown)
+            show_tabs(issue, name, run)
 
 
 _, ignored = SETTINGS.open_address()

@@ -56,8 +56,6 @@ class Report:
     extended: bool = False
     """Whether the arms that take longer belong to it."""
     seconds: float = 0.0
-    reused: int = 0
-    """The number of trials that were not trained again."""
     reasons: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By arm, why seeds did not finish, where their trials do not say it: shipped evidence."""
     provenance: Provenance = field(default_factory=Provenance)

@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +62,6 @@ def row_of(run: ExperimentRun) -> dict[str, Any]:
         "seeds": list(run.seeds),
         "extended": run.extended,
         "seconds": run.seconds,
-        "from_before": len(run.reused),
         "trials": [asdict(trial) for trial in run.trials],
     }
 
@@ -75,11 +73,6 @@ def write(file: Path, row: dict[str, Any]) -> None:
 
 def _in_json(row: dict[str, Any]) -> str:
     return json.dumps(row, allow_nan=False)
-
-
-def latest(experiment: Experiment) -> Report | None:
-    """The newest evidence on an experiment, by today's claims; None without evidence."""
-    return next((found for file in _files(experiment.slug) if (found := report_in(file, experiment))), None)
 
 
 def report_in(file: Path, experiment: Experiment) -> Report | None:
@@ -96,8 +89,7 @@ def latest_of(visitor: str, slug: str) -> Path | None:
 
 def report_of(experiment: Experiment, row: dict[str, Any]) -> Report:
     """The report on the trials in a stored row. Raises KeyError, TypeError or ValueError where the row holds none."""
-    trials, reused = [trial_of(trial) for trial in row["trials"]], row.get("from_before", 0)
-    facts = {"extended": row["extended"], "seconds": row["seconds"], "reused": reused}
+    trials, facts = [trial_of(trial) for trial in row["trials"]], {name: row[name] for name in ("extended", "seconds")}
     return report(experiment, trials, row["seeds"], provenance=row.get("provenance", {}), **facts)
 
 
@@ -124,11 +116,6 @@ def latest_trials(slug: str) -> list[Trial]:
     return list(found.values())
 
 
-def has_evidence(slug: str) -> bool:
-    """Whether the issue was run on this machine."""
-    return any(map(_readable, _files(slug)))
-
-
 def _comparison_file(name: str) -> Path:
     return folder_of(DESIGNS) / f"{name}.json"
 
@@ -136,12 +123,6 @@ def _comparison_file(name: str) -> Path:
 def _files(slug: str) -> list[Path]:
     """The files of an issue, the newest first."""
     return sorted(folder_of(slug).glob("*.json"), reverse=True)
-
-
-@lru_cache(1024)
-def _readable(file: Path) -> bool:
-    """Whether a file holds evidence. Each file is read once, since it never changes: a page asks for all of them again and again."""
-    return read(file) is not None
 
 
 def _rows(slug: str) -> Iterator[dict[str, Any]]:
