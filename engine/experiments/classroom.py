@@ -1,9 +1,10 @@
-"""The guesses of a class: those of everybody who opened a presented lesson by its link, counted per issue.
+"""A class: what the wall shows, and what the phones that opened its code have answered.
 
-A class is an empty file in the data folder, given by the visitor who presents, and a folder beside it with one small file per student: a
-JSON object of answers by issue. So all servers that share the data folder count together, a guess is there as a whole or not at all, and
-one student takes the room of one. A student is the id of a visitor (a digest of a cookie, no name); of its network address the file's
-name has a digest of its own per class.
+A class is one small file in the data folder, which only the visitor who presents writes: what its wall shows now (:class:`Wall`). Beside
+it lies a folder with one small file per student, a JSON object of answers by step, and those of the seeds that phones train
+(:mod:`engine.experiments.class_seeds`). So all servers that share the data folder count together, a phone finds all of it again after a
+reload, a guess is there as a whole or not at all, and one student takes the room of one; all of it goes with the class. A student is the
+id of a visitor (a digest of a cookie, no name); of its network address the file's name has a digest of its own per class.
 """
 
 import hashlib
@@ -15,12 +16,15 @@ import shutil
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
 
 from engine.experiments.key_figure import ANSWERS, Direction
-from engine.foundation.errors import NoRoom
+from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.files import data_folder, give, keep_newest, write_whole
 from engine.foundation.visitor import Visitor
 
@@ -30,23 +34,53 @@ MOST, MOST_OF_VISITOR = 200, 10
 """The number of classes that are kept, the newest: of everybody, and of one visitor who presents."""
 MOST_STUDENTS, MOST_OF_ADDRESS = 500, 60
 """The number of students in a class, and of those at one network address: who throws cookies away is not a class by itself."""
+Phase = Literal["wait", "guess", "look", "seeds", "told"]
+"""What a phone is for: nothing yet; its guess; to look at the wall; to train a seed; to be told the answer."""
 ENDED = "This class has ended, or its link is not complete."
+GONE_ON = "The wall has gone on."
+
+
+@dataclass(frozen=True)
+class Wall:
+    """What the wall of a class shows, as far as the phones need it."""
+
+    lesson: str = ""
+    """The lesson as its link has it (:func:`engine.experiments.lessons.from_code`)."""
+    at: int = 0
+    """The place of the step."""
+    phase: Phase = "wait"
+    round: int = 0
+    """How often the presenter has asked for seeds in this step."""
+    right: tuple[Direction, ...] = ()
+    """The answers that are right, once they are told; empty where the runs decide none."""
+    sentence: str = ""
+    """What the runs say, once it is told."""
+
+
+@dataclass(frozen=True)
+class _Class:
+    presenter: str
+    """The id of the visitor who opened it."""
+    wall: Wall
 
 
 @dataclass(frozen=True)
 class Hands:
-    """The guesses of a class on one issue."""
+    """The guesses of a class in one step."""
 
     students: int
-    """How many are in the class, with or without a guess on this issue."""
+    """How many are in the class, with or without a guess in this step."""
     guesses: Mapping[Direction, int]
     """The number of students by their answer; without the answers that nobody gave."""
+
+
+CLASS = TypeAdapter(_Class)
 
 
 def open_class(presenter: Visitor) -> str:
     """Make a class and return its code. Raises OSError where the disk does not take it."""
     code = secrets.token_hex(4)
-    give(_class(code), "", presenter, MOST_OF_VISITOR, MOST)
+    give(_class(code), _written(_Class(presenter.id, Wall())), presenter, MOST_OF_VISITOR, MOST)
     keep_newest(_classes(), "*.jsonl", 0)  # of a former version
     for folder in _classes().iterdir():
         if FORM.fullmatch(folder.name) and not _class(folder.name).exists():
@@ -54,59 +88,68 @@ def open_class(presenter: Visitor) -> str:
     return code
 
 
-def enter(code: str, student: Visitor) -> Mapping[str, Direction]:
-    """Take a student into a class, if it is not there yet; returns its guesses so far, by issue. Raises NoRoom with one sentence where the
+def presents(code: str, visitor: Visitor) -> bool:
+    """Whether this visitor has opened the class, and so steers it."""
+    found = _read_class(code)
+    return found is not None and found.presenter == visitor.id
+
+
+def show_wall(code: str, presenter: Visitor, wall: Wall) -> None:
+    """Let the phones of a class follow its wall; nothing where the visitor has not opened it. Raises OSError."""
+    found = _read_class(code)
+    if found is not None and found.presenter == presenter.id and found.wall != wall:
+        write_whole(_class(code), _written(_Class(presenter.id, wall)))
+
+
+def wall_of(code: str) -> Wall:
+    """What the wall shows now. Raises NoRoom with one sentence where there is no such class."""
+    found = _read_class(code)
+    if found is None:
+        raise NoRoom(ENDED)
+    return found.wall
+
+
+def enter(code: str, student: Visitor) -> Mapping[int, Direction]:
+    """Take a student into a class, if it is not there yet; returns its guesses so far, by step. Raises NoRoom with one sentence where the
     class takes nobody more, OSError where the disk does not take the file."""
-    file = _file(code, student)
+    file = student_file(code, student)
     if not file.exists():
         write_whole(file, "{}")
-    return _read(file)
+    return _guesses_in(file)
 
 
-def keep_guess(code: str, student: Visitor, issue: str, answer: Direction | None) -> None:
-    """Count the guess of a student in place of an earlier one; None: no guess any more. Raises as :func:`enter` does."""
-    file = _file(code, student)
-    given = dict(_read(file)) if file.exists() else {}
-    given.pop(issue, None)
-    write_whole(file, json.dumps(given if answer is None else {**given, issue: answer}))
+def keep_guess(code: str, student: Visitor, at: int, answer: Direction | None) -> None:
+    """Count the guess of a student in a step in place of an earlier one; None: no guess any more. Raises as :func:`enter` does, and Refused
+    where the wall does not ask for guesses in this step."""
+    file = student_file(code, student)
+    wall = wall_of(code)
+    if (wall.at, wall.phase) != (at, "guess"):
+        raise Refused(GONE_ON)
+    given = dict(_guesses_in(file)) if file.exists() else {}
+    given.pop(at, None)
+    write_whole(file, json.dumps(given if answer is None else {**given, at: answer}))
 
 
-def hands(code: str, issue: str) -> Hands:
-    """The guesses of the class so far. Of the students' files only those are read that have changed since the last call."""
+def hands(code: str, at: int) -> Hands:
+    """The guesses of the class in a step so far. Of the students' files only those are read that have changed since the last call."""
     by_student: dict[str, Direction | None] = {}
-    with suppress(OSError), os.scandir(_class(code).with_suffix("")) as entries:
+    with suppress(OSError), os.scandir(folder_of(code)) as entries:
         for entry in entries:
             if entry.name.endswith(".json"):
                 student = entry.name.partition(".")[0]
                 by_student[student] = None
                 with suppress(OSError):  # one that cannot be read just now is read the next time
                     stat = entry.stat()
-                    by_student[student] = _guesses(entry.path, stat.st_mtime_ns, stat.st_size).get(issue)
+                    by_student[student] = _guesses(entry.path, stat.st_mtime_ns, stat.st_size).get(at)
     return Hands(len(by_student), Counter(answer for answer in by_student.values() if answer is not None))
 
 
-@lru_cache(8192)
-def _guesses(path: str, changed: int, size: int) -> Mapping[str, Direction]:
-    return _read(Path(path))
-
-
-def _read(file: Path) -> Mapping[str, Direction]:
-    """The answers of a student by issue, without what is none. Raises OSError."""
-    try:
-        row = json.loads(file.read_bytes())
-    except (ValueError, RecursionError):
-        return {}
-    if not isinstance(row, dict):
-        return {}
-    return {issue: answer for issue, answer in row.items() if type(answer) is int and answer in ANSWERS}
-
-
-def _file(code: str, student: Visitor) -> Path:
+def student_file(code: str, student: Visitor) -> Path:
     """The file of a student, which is there where the student has entered the class. Raises NoRoom with one sentence where there is no such
     class, or no room in it for one more."""
     if not _class(code).exists():
         raise NoRoom(ENDED)
-    folder = _class(code).with_suffix("")
+    folder = folder_of(code)
     if entered := next(folder.glob(f"{student.id}.*.json"), None):
         return entered
     address = hashlib.sha256(f"{code} {student.address}".encode()).hexdigest()[:16] if student.address else ""
@@ -116,6 +159,44 @@ def _file(code: str, student: Visitor) -> Path:
         if number >= most:
             raise NoRoom(f"This class has {number} students{whose} already, as many as are counted.")
     return folder / f"{student.id}.{address}.json"
+
+
+def folder_of(code: str) -> Path:
+    """The folder of all that the phones of a class have given."""
+    return _class(code).with_suffix("")
+
+
+@lru_cache(8192)
+def _guesses(path: str, changed: int, size: int) -> Mapping[int, Direction]:
+    return _guesses_in(Path(path))
+
+
+def _guesses_in(file: Path) -> Mapping[int, Direction]:
+    """The answers of a student by step, without what is none. Raises OSError."""
+    try:
+        row = json.loads(file.read_bytes())
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(row, dict):
+        return {}
+    return {int(at): answer for at, answer in row.items() if at.isdigit() and type(answer) is int and answer in ANSWERS}
+
+
+def _read_class(code: str) -> _Class | None:
+    """A class; None where there is none, or its file is of a former version. It is read once after each change."""
+    with suppress(OSError, ValidationError):
+        stat = _class(code).stat()
+        return _class_in(_class(code), stat.st_mtime_ns, stat.st_size)
+    return None
+
+
+@lru_cache(MOST)
+def _class_in(file: Path, changed: int, size: int) -> _Class:
+    return CLASS.validate_json(file.read_bytes())
+
+
+def _written(of: _Class) -> str:
+    return json.dumps(asdict(of))
 
 
 def _class(code: str) -> Path:

@@ -245,3 +245,9 @@ def within(arm: str, metric: str, level: float, margin: float) -> Callable[[Valu
 def rise(arm: str, metric: str, before: str) -> Change:
     """The effect "this number minus another one of the same arm", such as of a later layer or a longer sequence."""
     return Change((arm, before), (arm, metric))
+
+
+def relative(arm: str, metric: str, other: str, than: str = "") -> Callable[[Values], np.ndarray]:
+    """The effect "this number minus the other arm's, as a share of the other's" by seed: −0.9 where a tenth is left. ``than``: the other
+    arm's number, where it is another one."""
+    return lambda values: values(arm, metric) / values(other, than or metric) - 1

@@ -96,6 +96,11 @@ class Outcome:
     because: str
     """The reason in one sentence; empty unless the claim holds."""
 
+    @property
+    def right(self) -> tuple[Direction, ...]:
+        """The answers that are right; none where these runs decide none."""
+        return tuple(answer for answer in (self.answer, self.also_right) if answer is not None)
+
 
 def outcome_of(
     figure: KeyFigure, values: Values, weighed: Weighed, *, subject: str = "", seed: str = "seed"

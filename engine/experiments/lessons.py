@@ -1,12 +1,14 @@
-"""Lessons: stages of issues and settings of the lab in an order, each with its minutes, as a value and as a short text for links.
+"""Lessons: stages of issues, settings of the lab and slides of text in an order, each with its minutes, as a value and as a short text for
+links.
 
-The text names only what differs from the defaults and holds only characters that an address leaves as they are, so that a
-QR code of the link stays small: ``missing-mask.7~~lab~pos_encoding~rope~n_layers~2.5`` is an issue for seven minutes, then
-the lab with RoPE and two layers for five.
+The text names only what differs from the defaults, and apart from a teacher's own words it holds only characters that an address leaves as
+they are, so that a QR code of the link stays small: ``title~Depth~~text~Today~Three questions.1~~missing-mask.7~~lab~n_layers~2.5`` is the
+title "Depth", a slide for a minute, an issue for seven, then the lab with two layers for five.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from engine.config.link import from_query
 from engine.config.presets import PRESETS
@@ -15,27 +17,51 @@ from engine.experiments.issues import ISSUES, RENAMED
 from engine.settings.errors import ConfigError, Problem, not_one_of
 from engine.settings.fields import to_text
 from engine.settings.names import meant
+from engine.tasks import TASKS
 
-LAB = "lab"
+LAB, TEXT, TITLE = "lab", "text", "title"
 BETWEEN_STEPS, BETWEEN_PARTS = "~~", "~"
 MOST_STEPS, MOST_MINUTES = 30, 90
+LONGEST_TITLE, LONGEST_TEXT = 80, 600
+"""The most letters of the title of a lesson or a slide, and of a slide's text."""
+LEARNS = ("No", "In part", "Yes")
+"""The answers to "Will this model learn it?", in the order of :data:`engine.experiments.key_figure.ANSWERS`."""
+
+
+class Question(NamedTuple):
+    """What a step asks before anything is trained."""
+
+    sample: str
+    """A worked sample of the data; empty for none."""
+    words: str
+    answers: tuple[str, str, str]
+
+
+class Slide(NamedTuple):
+    """A teacher's own words."""
+
+    title: str
+    text: str = ""
 
 
 @dataclass(frozen=True)
 class LessonStep:
-    """An issue's stage, or the lab with its settings."""
+    """An issue's stage, a slide of text, or the lab with its settings."""
 
     minutes: int
     issue: str = ""
-    """The issue's slug; empty for the lab."""
+    """The issue's slug; empty for the lab and a slide."""
     settings: tuple[tuple[str, str], ...] = ()
     """The lab's settings that differ from the defaults, by name, as text."""
+    slide: Slide | None = None
 
     @property
     def title(self) -> str:
+        if self.slide:
+            return self.slide.title
         if self.issue:
             return ISSUES[self.issue].title
-        config, _ = from_query(self.query)
+        config = self.config
         preset = next((one for one in PRESETS.values() if one.config == config), None)
         if preset is not None:
             return f"Lab: {preset.title}"
@@ -43,15 +69,33 @@ class LessonStep:
         return "Lab: " + ", ".join(f"{rows[name].label} {rows[name].words(value)}" for name, value in self.settings)
 
     @property
+    def config(self) -> RunConfig:
+        """The settings of the lab's step."""
+        return from_query(dict(self.settings))[0]
+
+    @property
     def query(self) -> dict[str, str]:
         """The query of the page that the step opens."""
         return {"issue": self.issue} if self.issue else dict(self.settings)
+
+    @property
+    def question(self) -> Question | None:
+        """What the step asks; None for a slide."""
+        if self.slide:
+            return None
+        if self.issue:
+            figure = ISSUES[self.issue].key_figure
+            return Question(figure.sample, str(figure.question), figure.answers)
+        return Question("", f"{TASKS[self.config.task].summary} Will this model learn it?", LEARNS)
 
 
 @dataclass(frozen=True)
 class Lesson:
     title: str
+    """Empty where the teacher gave none."""
     steps: tuple[LessonStep, ...]
+    goal: str = ""
+    """What students can do after it, in one sentence that names no result; empty for a lesson of a teacher's own."""
 
     @property
     def minutes(self) -> int:
@@ -68,42 +112,63 @@ def lab_step(minutes: int, config: RunConfig) -> LessonStep:
     return LessonStep(minutes, settings=tuple(named.items()))
 
 
-def _stages(title: str, *slugs: str) -> Lesson:
-    return Lesson(title, tuple(LessonStep(ISSUES[slug].minutes, slug) for slug in slugs))
+def _stages(title: str, goal: str, *slugs: str) -> Lesson:
+    return Lesson(title, tuple(LessonStep(ISSUES[slug].minutes, slug) for slug in slugs), goal)
 
 
 LESSONS: Mapping[str, Lesson] = {
     "encodings": _stages(
-        "Positional encodings", "no-encoding", "encoding-fits-task", "learned-table", "longer-sequences",
+        "Positional encodings",
+        "Say what a model lacks that is not told where a symbol stands, and choose an encoding by the task and the length.",
+        "no-encoding", "encoding-fits-task", "learned-table", "longer-sequences", "encoding-through-the-stack",
     ),
     "depth": _stages(
-        "What depth brings and breaks", "missing-skips", "no-normalization", "overfitting-depth", "layers-or-rate",
-        "shared-layers", "interpretability",
+        "What depth brings and breaks",
+        "Say which tasks need more layers, which parts a deep stack needs, and how to find out whether a layer is worth its price.",
+        "what-depth-brings", "missing-skips", "tokens-alike", "no-normalization", "interpretability", "warm-up-and-qk-norm",
     ),
-    "what-can-go-wrong": _stages("What can go wrong", "missing-mask", "heads", "shortcuts"),
+    "what-can-go-wrong": _stages(
+        "What can go wrong",
+        "Look for mistakes that give no error message: in the mask, in the number of heads and in the data.",
+        "missing-mask", "heads", "shortcuts",
+    ),
 }  # fmt: skip
 """The lessons that come with this version, by the name that a link may use."""
 
 
 def to_code(lesson: Lesson) -> str:
     """The text of a lesson in a link: its name where it comes with this version, else its steps."""
-    known = next((name for name, shipped in LESSONS.items() if shipped.steps == lesson.steps), None)
-    return known or BETWEEN_STEPS.join(map(_step_to_code, lesson.steps))
+    here = LESSONS.items()
+    known = next((name for name, one in here if one.steps == lesson.steps and lesson.title in ("", one.title)), None)
+    title = [f"{TITLE}{BETWEEN_PARTS}{lesson.title}"] if lesson.title else []
+    return known or BETWEEN_STEPS.join([*title, *map(_step_to_code, lesson.steps)])
+
+
+def own_words(given: str, longest: int) -> str:
+    """A teacher's own words as a lesson's text can hold them: on lines without spaces at their ends, without what parts the text, and no
+    longer than allowed."""
+    lines = "\n".join(" ".join(line.split()) for line in given.replace(BETWEEN_PARTS, "-").splitlines())
+    return lines.strip()[:longest].strip()
 
 
 def from_code(code: str) -> Lesson:
     """The lesson of a text. Raises ConfigError with one sentence."""
     if (name := meant(code, LESSONS)) in LESSONS:
         return LESSONS[name]
-    parts = code.split(BETWEEN_STEPS)
-    if not code or len(parts) > MOST_STEPS:
+    first, *others = code.split(BETWEEN_STEPS)
+    name, _, title = first.partition(BETWEEN_PARTS)
+    parts = others if name == TITLE else [first, *others]
+    if not code or not 1 <= len(parts) <= MOST_STEPS:
         raise ConfigError([not_one_of("lesson", code, LESSONS, f", or 1 to {MOST_STEPS} steps")])
     steps = tuple(map(_step_from_code, parts))
-    return Lesson("Lesson", steps)
+    return Lesson(own_words(title, LONGEST_TITLE) if name == TITLE else "", steps)
 
 
 def _step_to_code(step: LessonStep) -> str:
-    named = step.issue or BETWEEN_PARTS.join([LAB, *(part for pair in step.settings for part in pair)])
+    if step.slide:
+        named = BETWEEN_PARTS.join(filter(None, (TEXT, *step.slide)))
+    else:
+        named = step.issue or BETWEEN_PARTS.join([LAB, *(part for pair in step.settings for part in pair)])
     return f"{named}.{step.minutes}"
 
 
@@ -112,6 +177,8 @@ def _step_from_code(code: str) -> LessonStep:
     if not (minutes.isascii() and minutes.isdigit() and 1 <= int(minutes) <= MOST_MINUTES):
         raise _problem(code, f"a step, a full stop and 1 to {MOST_MINUTES} minutes, such as missing-mask.7")
     first, *rest = named.split(BETWEEN_PARTS)
+    if first == TEXT and len(rest) in (1, 2) and (title := own_words(rest[0], LONGEST_TITLE)):
+        return LessonStep(int(minutes), slide=Slide(title, *(own_words(text, LONGEST_TEXT) for text in rest[1:])))
     if first == LAB and len(rest) % 2 == 0:
         config, problems = from_query(dict(zip(rest[::2], rest[1::2], strict=True)))
         if problems:
@@ -119,7 +186,7 @@ def _step_from_code(code: str) -> LessonStep:
         return lab_step(int(minutes), config)
     slug = meant(first, ISSUES, RENAMED)
     if slug not in ISSUES or rest:
-        raise _problem(first, f"lab, or one of {', '.join(ISSUES)}")
+        raise _problem(first, f"lab, text with a title, or one of {', '.join(ISSUES)}")
     return LessonStep(int(minutes), slug)
 
 

@@ -31,6 +31,8 @@ class Remark:
     sentence: str
     overfitting: bool = False
     """Whether it says that the validation loss is above the training loss."""
+    learned: Literal[-1, 0, 1] | None = None
+    """Where it says whether a finished run has learned its task: 1 yes, 0 in part, -1 no."""
 
 
 def run_summary(config: RunConfig, events: Iterable[Event]) -> list[Remark]:
@@ -38,7 +40,7 @@ def run_summary(config: RunConfig, events: Iterable[Event]) -> list[Remark]:
     rows = list(events)
     failed = next((event for event in rows if isinstance(event, Failed)), None)
     if failed is not None:
-        return [Remark("alarm", failed.reason)]
+        return [Remark("alarm", failed.reason, learned=-1)]
     started = next((event for event in rows if isinstance(event, Started)), None)
     measured = [event for event in rows if isinstance(event, Progress) and event.validation is not None]
     if started is None or not measured:
@@ -157,17 +159,19 @@ def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> 
         sentence = (
             f"Learned: on new sequences {label} reached {LEARNED:.2f} at step {reached}; at the end it is {value:.3f}."
         )
-        return [Remark("success", sentence)]
+        return [Remark("success", sentence, learned=1)]
     chance = started.chance.get(name, 0.0)
     best = max(accuracy for _, accuracy in values)
     steps = counted(step, "step")
+    learned: Literal[-1, 0] = 0
     if reached is not None:
         sentence = f"Held-out {label} reached {best:.3f} but fell back to {value:.3f} by step {step}."
     elif not clearly_above(best, chance, interim_size(config)):
+        learned = -1
         sentence = f"Not learned in {steps}: held-out {label} is {value:.2f}, chance is {chance:.2f}."
     else:
         sentence = f"Learned in part: held-out {label} is {value:.2f} after {steps}; chance is {chance:.2f}."
-    return [Remark("note", sentence)]
+    return [Remark("note", sentence, learned=learned)]
 
 
 def _gap(measured: list[Progress]) -> list[Remark]:

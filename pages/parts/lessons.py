@@ -10,25 +10,35 @@ from engine.config.presets import PRESETS
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import (
     LESSONS,
+    LONGEST_TEXT,
+    LONGEST_TITLE,
     MOST_MINUTES,
     MOST_STEPS,
     Lesson,
     LessonStep,
+    Slide,
     from_code,
     lab_step,
+    own_words,
     to_code,
 )
 from engine.foundation.formatting import counted
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import ModelSettings, PageState
+from pages.parts.app.setting_widget import offer_file
 from pages.parts.stage.presenting import CODE, go_to, link_of, presenting, start_lesson
 from pages.parts.stage.qr import only_here, show_qr_code
+from pages.parts.stage.sheet import hand_out, teachers_sheet
 
 STEPS = "steps"
 QR_WIDTH = 220
 MINUTES = 7
 """The minutes of a step that was just added."""
+MINUTES_OF_TEXT = 2
+"""The same of a slide."""
+TEXT = ":material/notes: Text"
+"""The choice of a slide among the kinds of steps."""
 
 
 class LessonsState(PageState):
@@ -47,26 +57,29 @@ def _check(state: LessonsState) -> None:
 SETTINGS = ModelSettings("lessons", LessonsState, _check)
 
 
-def own_steps() -> tuple[LessonStep, ...]:
-    """The steps of the teacher's own lesson so far."""
+def own_lesson() -> Lesson:
+    """The teacher's own lesson so far."""
     code = SETTINGS.values()[STEPS]
-    return from_code(code).steps if code else ()
+    return from_code(code) if code else Lesson("", ())
 
 
 def keep_steps(steps: tuple[LessonStep, ...]) -> None:
-    SETTINGS.put({STEPS: to_code(Lesson("", steps)) if steps else None})
+    _keep(replace(own_lesson(), steps=steps))
 
 
-def show_ways(lesson: Lesson, base: str) -> None:
-    """The buttons of a lesson. ``base``: the address of the app, with a slash at its end."""
+def _keep(lesson: Lesson) -> None:
+    SETTINGS.put({STEPS: to_code(lesson) if lesson.steps else None})
+
+
+def show_ways(lesson: Lesson, base: str, key: str) -> None:
+    """The buttons of a lesson. ``base``: the address of the app, with a slash at its end. ``key``: the lesson's among those of the page."""
     with st.container(horizontal=True, gap="small"):
-        key = f"{lesson.title}.{lesson.minutes}.{len(lesson.steps)}"
         if st.button("Present", icon=":material/co_present:", type="primary", key=f"lessons.present.{key}"):
             _begin(lesson, on=True)
         if st.button("Go through it", icon=":material/route:", key=f"lessons.walk.{key}"):
             _begin(lesson, on=False)
-        with st.popover("Link and QR code", icon=":material/qr_code_2:"):
-            _show_link(lesson, base)
+        with st.popover("Link and sheets", icon=":material/print:"):
+            _show_link(lesson, base, key)
 
 
 def _begin(lesson: Lesson, *, on: bool) -> None:
@@ -76,33 +89,44 @@ def _begin(lesson: Lesson, *, on: bool) -> None:
     go_to(now, 0, beat=CODE if on else 0)
 
 
-def _show_link(lesson: Lesson, base: str) -> None:
-    """The link for the class as text and as a QR code."""
-    link = link_of(lesson, base, present=False)
+def _show_link(lesson: Lesson, base: str, key: str) -> None:
+    """The link for the class as text and as a QR code, and what can be printed."""
+    link = link_of(lesson, base)
     if warning := only_here(link):
         st.caption(warning)
+    on_paper = partial(hand_out, lesson, "" if warning else link)
     code, qr = st.columns([2, 1])
-    code.code(link, language=None, wrap_lines=True)
+    with code:
+        st.code(link, language=None, wrap_lines=True)
+        offer_file(
+            "Teacher’s sheet", partial(teachers_sheet, lesson), f"lesson-{key}-sheet.html", ":material/co_present:"
+        )
+        offer_file("Hand-out, to print", on_paper, f"lesson-{key}-hand-out.html", ":material/print:")
     with qr:
         show_qr_code(link, QR_WIDTH)
 
 
 def show_own(base: str) -> None:
-    """The steps with their controls, what can be added, and the ways to hold the lesson. ``base``: see show_ways."""
-    steps = own_steps()
+    """The title and the steps with their controls, what can be added, and the ways to hold the lesson. ``base``: see show_ways."""
+    lesson = own_lesson()
+    steps = lesson.steps
     st.header("Your own lesson", anchor=False)
+    if steps:
+        title = st.text_input("Title", lesson.title, LONGEST_TITLE, key=f"lessons.title.{lesson.title}", width=480)
+        if (title := own_words(title or "", LONGEST_TITLE)) != lesson.title:
+            _keep(replace(lesson, title=title))
+            st.rerun()
     for place, step in enumerate(steps):
         _row(steps, place, step)
     _add(steps)
     if steps:
-        lesson = Lesson("Lesson", steps)
         st.markdown(f"**{counted(lesson.minutes, 'minute')}** in {counted(len(steps), 'step')}")
-        show_ways(lesson, base)
+        show_ways(lesson, base, "own")
 
 
 def _row(steps: tuple[LessonStep, ...], place: int, step: LessonStep) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"lessons-step-{place}"):
-        icon = "help" if step.issue else "science"
+        icon = "help" if step.issue else "notes" if step.slide else "science"
         st.markdown(f"{place + 1}. :material/{icon}: {escaped(step.title)}", width="stretch")
         key = f"lessons.minutes.{place}.{to_code(Lesson('', steps))}"
         minutes = st.number_input(
@@ -132,20 +156,29 @@ def _moved(steps: tuple[LessonStep, ...], place: int, to: int) -> tuple[LessonSt
 
 
 def _add(steps: tuple[LessonStep, ...]) -> None:
-    """What a step can be: an issue, or the lab as one of its presets shows it."""
+    """What a step can be: an issue, the lab as one of its presets shows it, or a slide with the teacher's own words."""
     kinds: dict[str, dict[str, Callable[[], LessonStep]]] = {
         ":material/help: Issue": {issue.title: partial(LessonStep, MINUTES, slug) for slug, issue in ISSUES.items()},
         ":material/science: Lab": {one.title: partial(lab_step, MINUTES, one.config) for one in PRESETS.values()},
     }
+    kind = st.segmented_control(
+        "Add a step", [*kinds, TEXT], default=next(iter(kinds)), required=True, key="lessons.kind"
+    )
+    made: LessonStep | None = None
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        kind = st.segmented_control(
-            "Add a step", list(kinds), default=next(iter(kinds)), required=True, key="lessons.kind"
-        )
-        there = kinds[str(kind)]
-        chosen = st.selectbox("Which one", list(there), index=None, placeholder="Choose one", key="lessons.add")
-        full = len(steps) >= MOST_STEPS
-        if st.button("Add", icon=":material/add:", disabled=chosen is None or full) and chosen is not None:
-            keep_steps((*steps, there[chosen]()))
+        if kind == TEXT:
+            title = own_words(st.text_input("Title of the slide", key="lessons.slide") or "", LONGEST_TITLE)
+            text = own_words(st.text_area("Text", height=100, key="lessons.text") or "", LONGEST_TEXT)
+            made = LessonStep(MINUTES_OF_TEXT, slide=Slide(title, text)) if title else None
+        else:
+            there = kinds[str(kind)]
+            chosen = st.selectbox("Which one", list(there), index=None, placeholder="Choose one", key="lessons.add")
+            made = there[chosen]() if chosen is not None else None
+        if (
+            st.button("Add", icon=":material/add:", disabled=made is None or len(steps) >= MOST_STEPS)
+            and made is not None
+        ):
+            keep_steps((*steps, made))
             st.rerun()
     if not steps:
         with st.container(horizontal=True, gap="small"):

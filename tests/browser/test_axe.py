@@ -108,7 +108,7 @@ def test_a_stage_has_none_before_the_guess_and_with_the_evidence_in_its_tabs(ope
     button(page, "Run").click()
     page.get_by_text("Because").wait_for()
     page.locator(".badge").get_by_text("Finished").wait_for()
-    for tab in ("Why", "Evidence", "How measured"):
+    for tab in ("Why", "Evidence", "How measured", "Share"):
         control = page.get_by_role("radio", name=tab, exact=True)
         if control.get_attribute("aria-checked") != "true":
             control.click()

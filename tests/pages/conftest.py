@@ -11,9 +11,11 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
+from engine.experiments.issues import ISSUES
 from pages.parts.app import server
 from pages.parts.charts import base
 from pages.parts.lab.form import ICONS
+from tests.pages.scripted_experiment import PUBLISHED, Scripted, ScriptedPool, issue_of, value_of
 from tests.serving import SPEED
 
 MAIN = Path(__file__).parents[2] / "pages" / "main.py"
@@ -81,3 +83,16 @@ def a_browser_without_cookies(monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit's test session has mock objects in place of what a browser sends."""
     monkeypatch.setattr(ContextProxy, "cookies", property(lambda self: {}))
     monkeypatch.setattr(ContextProxy, "ip_address", property(lambda self: None))
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch, own_data_folder: object) -> Iterator[Scripted]:
+    """An issue of four arms in the registry, and a pool whose runs end at once."""
+    issue = issue_of(4, 3, published=(PUBLISHED,), notes=("How it is measured.",))
+    monkeypatch.setitem(ISSUES, issue.slug, issue)
+    by_depth = {issue.config(arm).n_layers: arm for arm in issue.arms}
+    pool = ScriptedPool(lambda config: value_of(by_depth[config.n_layers], config.seed))
+    monkeypatch.setattr(server, "pool", lambda: pool)
+    yield issue, pool
+    for run in pool.submitted:
+        pool.stop(run.id)  # what one test leaves running no other test follows

@@ -145,3 +145,7 @@ class ScriptedPool:
 
     def health(self) -> SimpleNamespace:
         return SimpleNamespace(ready=0, cluster_is_gone=False)
+
+
+Scripted = tuple[Issue, ScriptedPool]
+"""The fixture ``scripted``."""

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import parse_qsl
 
@@ -14,50 +13,36 @@ from streamlit.testing.v1 import AppTest
 
 from engine import VERSION
 from engine.config.link import from_query, to_query
-from engine.experiments import classroom
-from engine.experiments.classroom import Hands, enter, hands, open_class
 from engine.experiments.evidence.shipped import sets_of_seeds, shipped_reports, shipped_result
 from engine.experiments.evidence.store import latest_trials
 from engine.experiments.experiment import LIVE_SEED, PILOT_SEEDS
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES, RENAMED
-from engine.experiments.issues.issue import GROUPS, Issue
+from engine.experiments.issues.issue import GROUPS
 from engine.experiments.rates import RateGrid
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.running.shared_trials import SharedTrials
 from engine.foundation.provenance import provenance
-from engine.foundation.visitor import PROGRAM, Visitor
+from engine.foundation.visitor import Visitor
 from engine.hosting.allowances import Allowances
 from engine.hosting.limits import Limits
 from pages.parts.app import server
 from pages.parts.app.visitor import COOKIE
 from pages.parts.issues import rates
+from pages.parts.issues.key_panel import outcome_so_far
 from pages.parts.issues.words import with_formulas_apart
 from pages.parts.stage import experiments
 from pages.parts.stage.board import as_csv, as_json
 from pages.parts.stage.experiments import EXPERIMENTS
+from pages.parts.stage.hand_in import NOTES
 from pages.parts.stage.issue_list import RAN, in_groups
 from pages.parts.stage.presenting import KEY as PRESENTING
 from pages.parts.stage.shown import Shown, of_run
 from tests.engine.workers.test_pool import until
 from tests.pages.looking import Open, labels, press, said
-from tests.pages.scripted_experiment import PUBLISHED, ScriptedPool, issue_of, value_of
+from tests.pages.scripted_experiment import Scripted, ScriptedPool
 
 MASK, HEADS = ISSUES["missing-mask"], ISSUES["heads"]
-Scripted = tuple[Issue, ScriptedPool]
-
-
-@pytest.fixture
-def scripted(monkeypatch: pytest.MonkeyPatch, own_data_folder: object) -> Iterator[Scripted]:
-    """An issue of four arms in the registry, and a pool whose runs end at once."""
-    issue = issue_of(4, 3, published=(PUBLISHED,), notes=("How it is measured.",))
-    monkeypatch.setitem(ISSUES, issue.slug, issue)
-    by_depth = {issue.config(arm).n_layers: arm for arm in issue.arms}
-    pool = ScriptedPool(lambda config: value_of(by_depth[config.n_layers], config.seed))
-    monkeypatch.setattr(server, "pool", lambda: pool)
-    yield issue, pool
-    for run in pool.submitted:
-        pool.stop(run.id)  # what one test leaves running no other test follows
 
 
 @pytest.fixture
@@ -327,112 +312,6 @@ def test_a_guess_stays_with_its_run_when_the_page_is_loaded_again(open_page: Ope
     assert "guess" in said(wrong)
 
 
-def test_a_class_guesses_each_on_its_own_screen_and_the_wall_counts(open_page: Open, scripted: Scripted) -> None:
-    link = class_link()
-    wall = open_page("issues.py", **link, present="true")
-    now = wall.session_state[PRESENTING]
-
-    def at(beat: str) -> str:
-        wall.session_state[PRESENTING] = replace(now, beat=now.beats.index(beat))
-        return said(wall.run())
-
-    assert ":material/groups:" not in at("guess"), "nothing where nobody has joined"
-    for answer in (1, 1, -1):
-        student = open_page("issues.py", **link)
-        assert "this class counts guesses, without names" in said(student)
-        student.button_group(key="guess.scripted").set_value(answer).run()
-    assert ":material/groups:" not in said(student), "only the wall counts"
-    open_page("issues.py", **link)
-    assert "**3 of 4** students have guessed." in at("guess")
-    assert "It rises" not in said(wall), "nobody is told what the others think"
-    assert "The class: It falls **1** · It stays **0** · It rises **2**" in at("run")
-    assert run_of(wall).wait(600)
-    assert "right" not in at("figure")
-    assert "**2 of 3** right." in at("sentence")
-
-    wrong = open_page("issues.py", **link | {"class": "../x"})
-    assert "class" in said(wrong)
-    assert "counts guesses" not in said(wrong)
-
-
-def class_link() -> dict[str, str]:
-    """The link of a class that somebody presents."""
-    return {
-        "issue": "scripted", "seeds": "6", "lesson": "scripted.5", "at": "1", "class": open_class(Visitor("teacher")),
-    }  # fmt: skip
-
-
-def test_a_phone_that_reloads_keeps_its_guess_and_may_still_withdraw_it(
-    open_page: Open, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ContextProxy, "cookies", property(lambda self: {COOKIE: "a" * 43}))
-    link = class_link()
-    open_page("issues.py", **link).button_group(key="guess.scripted").set_value(1).run()
-    for _ in range(2):
-        again = open_page("issues.py", **link)
-        assert again.button_group(key="guess.scripted").value == 1
-        assert hands(link["class"], "scripted") == Hands(1, {1: 1})
-    again.button_group(key="guess.scripted").set_value(None).run()
-    assert again.run().button_group(key="guess.scripted").value is None
-    assert hands(link["class"], "scripted") == Hands(1, {})
-
-
-def test_a_guess_that_is_not_counted_is_said_and_tried_again(
-    open_page: Open, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    link, said_so = class_link(), "Your guess is not counted. The disk does not take it (No space left on device)."
-    monkeypatch.setattr(ContextProxy, "cookies", property(lambda self: {COOKIE: "a" * 43}))
-    student = open_page("issues.py", **link)
-    with monkeypatch.context() as patch:
-        patch.setattr(classroom, "write_whole", full)
-        student.button_group(key="guess.scripted").set_value(1).run()
-        assert f"{said_so} It is tried again every 5 seconds." in said(student)
-        assert said_so in said(student.run())
-    assert "not counted" not in said(student.run())
-    assert hands(link["class"], "scripted") == Hands(1, {1: 1})
-    with monkeypatch.context() as patch:
-        patch.setattr(classroom, "enter", full)
-        patch.setattr("pages.parts.issues.hands.enter", full)
-        late = open_page("issues.py", **link)
-        assert said_so in said(late)
-    late.run()
-    assert "not counted" not in said(late)
-    assert late.button_group(key="guess.scripted").value == 1, "what the class counts already comes first"
-    assert hands(link["class"], "scripted") == Hands(1, {1: 1})
-
-
-def test_a_made_up_class_is_said_to_have_ended_and_makes_nothing(open_page: Open, scripted: Scripted) -> None:
-    student = open_page("issues.py", **class_link() | {"class": "0123abcd"})
-    student.button_group(key="guess.scripted").set_value(1).run()
-    assert "Your guess is not counted. This class has ended, or its link is not complete." in said(student)
-    for present in ({}, {"present": "true"}):
-        open_page("issues.py", **class_link() | {"class": "89abcdef"} | present)
-    assert hands("0123abcd", "scripted") == hands("89abcdef", "scripted") == Hands(0, {})
-
-
-def test_present_opens_a_class_and_a_full_disk_leaves_the_lesson_without_one(
-    open_page: Open, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    def begun() -> AppTest:
-        return press(open_page("issues.py", issue="scripted", lesson="scripted.5", at="1"), "Present")
-
-    warning, wall = "Guesses are not counted: no class is open, or the disk is full.", begun()
-    code = wall.session_state[PRESENTING].classroom
-    enter(code, PROGRAM)
-    assert hands(code, "scripted").students == 1
-    assert warning not in sent(wall)
-    monkeypatch.setattr(classroom, "give", full)
-    wall = begun()
-    assert (wall.session_state[PRESENTING].on, wall.session_state[PRESENTING].classroom) == (True, "")
-    assert warning in sent(wall)
-
-
 def sent(app: AppTest) -> str:
     """What the page sends to its own scripts."""
     return " ".join(str(box.proto) for box in app.get("bidi_component"))
@@ -658,3 +537,43 @@ def test_a_link_with_an_earlier_slug_opens_the_issue_and_the_address_then_has_th
 
 def test_displayed_formulas_stand_apart() -> None:
     assert with_formulas_apart("a $x$,\n$$b$$ c") == "a $x$,\n\n$$\nb\n$$\n\nc"
+
+
+def files(app: AppTest) -> list[str]:
+    return [file.label for file in app.get("download_button")]
+
+
+def test_the_hand_in_holds_the_guess_the_own_run_and_its_result_and_the_card_shows_it(
+    open_page: Open, scripted: Scripted
+) -> None:
+    app = open_page("issues.py", issue="scripted", seeds="6")
+    assert NOTES not in app.session_state
+    app.button_group(key="guess.scripted").set_value(1).run()
+    note = app.session_state[NOTES]["issue.scripted"]
+    assert (note.guessed, note.ran, note.found) == ("It rises", "", "")
+    ran(app)
+    found, figure = of_run(run_of(app)), scripted[0].key_figure
+    outcome = outcome_so_far(figure, found)
+    assert outcome is not None
+    note = app.session_state[NOTES]["issue.scripted"]
+    assert (note.guessed, note.ran, note.found) == (
+        "It rises",
+        "Trained here: 6 seeds (10000 to 10005).",
+        outcome.sentence,
+    )
+    assert files(open_tab(app, "Share", "scripted")) == ["Card (PNG)", "Hand-in (HTML)"]
+
+    other = open_page("issues.py", issue="scripted", experiment=app.session_state[RAN]["scripted"])
+    watched = other.session_state[NOTES]["issue.scripted"]
+    assert (watched.guessed, watched.ran) == ("", "Nothing; watched somebody else’s run: 6 seeds (10000 to 10005).")
+
+
+def test_the_hand_in_says_that_a_stored_result_was_not_trained(open_page: Open, slow: ScriptedPool) -> None:
+    app = open_page("issues.py", issue=MASK.slug)
+    app.button_group(key=f"guess.{MASK.slug}").set_value(1).run()
+    press(app, "Run")
+    first = shipped_reports(MASK)[0]
+    note = app.session_state[NOTES][f"issue.{MASK.slug}"]
+    assert note.ran == f"Nothing; looked at stored runs: {first.seeds_in_words}."
+    assert (bool(note.found), note.guessed) == (True, "It rises")
+    assert files(open_tab(app, "Share")) == ["Card (PNG)", "Hand-in (HTML)"]

@@ -5,6 +5,8 @@ from urllib.parse import parse_qsl, urlsplit
 from engine.config.run_config import RunConfig
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS, Lesson, LessonStep, from_code, lab_step, to_code
+from pages.parts.app.in_markdown import escaped
+from pages.parts.lessons import TEXT
 from pages.parts.stage.presenting import BEATS, Presenting, link_of
 from pages.parts.stage.qr import TOO_LONG, qr_code
 from tests.pages.looking import Open, labels, press, said
@@ -16,6 +18,9 @@ def test_the_page_has_the_three_lessons_and_one_can_be_begun_with(open_page: Ope
     for lesson in LESSONS.values():
         assert f"{lesson.title} · {lesson.minutes} minutes" in words
         assert all(step.title in words for step in lesson.steps)
+    assert [file.label for file in app.get("download_button")] == ["Teacher’s sheet", "Hand-out, to print"] * len(
+        LESSONS
+    )
     press(app, f"Begin with “{LESSONS['depth'].title}”")
     assert app.query_params["steps"] == "depth"
     assert len([label for label in labels(app) if label.startswith("Remove")]) == len(LESSONS["depth"].steps)
@@ -39,6 +44,30 @@ def test_a_lesson_of_ones_own_is_made_reordered_and_stands_in_the_address(open_p
     assert "steps" not in app.query_params
 
 
+def test_a_lesson_of_ones_own_has_a_title_and_slides_of_text_which_are_shown_as_they_are(open_page: Open) -> None:
+    app = open_page("lessons.py", steps="heads.7")
+    next(box for box in app.text_input if box.label == "Title").set_value("What ~ breaks").run()
+    app.segmented_control(key="lessons.kind").set_value(TEXT).run()
+    app.text_input(key="lessons.slide").set_value("# Hello [x](https://x.example)").run()
+    app.text_area(key="lessons.text").set_value("First: **guess**.\n\nThen run. :red[x]").run()
+    press(app, "Add")
+    link = app.query_params["steps"]
+    assert (
+        link
+        == "title~What - breaks~~heads.7~~text~# Hello [x](https://x.example)~First: **guess**.\n\nThen run. :red[x].2"
+    )
+    assert "**9 minutes** in 2 steps" in said(app)
+    again = open_page("lessons.py", steps=link)
+    assert not again.warning
+    assert [box.value for box in again.text_input if box.label == "Title"] == ["What - breaks"]
+
+    app = press(open_page("issues.py", issue="heads", lesson=link, at="1"), "Next step")
+    assert app.title[0].value == escaped("# Hello [x](https://x.example)")
+    assert [box.value for box in app.text] == ["First: **guess**.\n\nThen run. :red[x]"]
+    assert press(app, "Step back").title[0].value == ISSUES["heads"].title
+    assert "It is shown while a lesson is held that has one." in said(open_page("slide.py"))
+
+
 def test_a_lesson_whose_link_is_too_long_for_a_qr_code_can_be_made_presented_and_gone_through(open_page: Open) -> None:
     settings = {
         "n_layers": 3,
@@ -60,14 +89,14 @@ def test_a_lesson_whose_link_is_too_long_for_a_qr_code_can_be_made_presented_and
 
 def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) -> None:
     lesson = Lesson("Mine", (LessonStep(5, "heads"), LessonStep(5, "missing-mask")))
-    link = urlsplit(link_of(lesson, "https://lab.example/", present=False))
+    link = urlsplit(link_of(lesson, "https://lab.example/"))
     assert link.path == "/issues"
     app = open_page("issues.py", **dict(parse_qsl(link.query)))
     assert app.title[0].value == ISSUES["heads"].title
-    assert "step 1 of 2" in said(app)
+    assert "Mine · step 1 of 2" in said(app)
     press(app, "Next step")
     assert app.title[0].value == ISSUES["missing-mask"].title
-    assert (app.query_params["lesson"], app.query_params["at"]) == ("heads.5~~missing-mask.5", "2")
+    assert (app.query_params["lesson"], app.query_params["at"]) == ("title~Mine~~heads.5~~missing-mask.5", "2")
     press(app, "Step back")
     assert app.title[0].value == ISSUES["heads"].title
     press(app, "Leave")
@@ -89,6 +118,7 @@ def test_a_presented_stage_shows_its_question_alone_starts_nothing_and_each_beat
     shown = [sum(Presenting(now.lesson, beat=beat).shows(part) for part in BEATS) for beat in range(len(BEATS))]
     assert shown == [1, 2, 3, 4, 5, 6]
     assert all(Presenting(now.lesson, on=False).shows(part) for part in BEATS)
-    lab = Presenting(from_code("lab.5"), beat=1)
+    lab = Presenting(from_code("lab.5"), beat=2)
+    assert not Presenting(lab.lesson, beat=1).shows("run"), "first the guess"
     assert (lab.shows("run"), lab.shows("picture"), lab.last_beat) == (True, False, False)
     assert not now.last_beat

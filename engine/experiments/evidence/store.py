@@ -62,6 +62,7 @@ def row_of(run: ExperimentRun) -> dict[str, Any]:
         "seeds": list(run.seeds),
         "extended": run.extended,
         "seconds": run.seconds,
+        "from_before": len(run.reused),
         "trials": [asdict(trial) for trial in run.trials],
     }
 
@@ -89,7 +90,8 @@ def latest_of(visitor: str, slug: str) -> Path | None:
 
 def report_of(experiment: Experiment, row: dict[str, Any]) -> Report:
     """The report on the trials in a stored row. Raises KeyError, TypeError or ValueError where the row holds none."""
-    trials, facts = [trial_of(trial) for trial in row["trials"]], {name: row[name] for name in ("extended", "seconds")}
+    trials, reused = [trial_of(trial) for trial in row["trials"]], row.get("from_before", 0)
+    facts = {"extended": row["extended"], "seconds": row["seconds"], "reused": reused}
     return report(experiment, trials, row["seeds"], provenance=row.get("provenance", {}), **facts)
 
 

@@ -4,7 +4,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import fmean
 from threading import Event as Signal
@@ -112,6 +112,7 @@ class ExperimentRun(BackgroundTask):
                 seconds=self.seconds,
                 provenance=provenance(),
             )
+            found = replace(found, reused=len(self.reused))
             self._weighed = when, found
         return found
 

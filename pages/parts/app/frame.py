@@ -69,10 +69,12 @@ FIRST = PLACES[0].views[0]
 """The page that the bare address opens; links to it have an empty address."""
 GLOSSARY = View("Glossary", "glossary.py")
 """A drawer on every page, and so in no place; its address opens the drawer."""
+UNLISTED = (GLOSSARY, View("Class", "classroom.py"), View("Slide", "slide.py"))
+"""The pages in no place: links and lessons lead to them."""
 
 
 def place_at(address: str) -> Place | None:
-    """The place with the view of that address; None for the glossary. The first page's address is empty."""
+    """The place with the view of that address; None for those in no place. The first page's address is empty."""
     views = {view.address: place for place in PLACES for view in place.views}
     return views.get(address) if address else PLACES[0]
 
@@ -88,9 +90,8 @@ SEARCH = "frame.search"
 def navigation() -> Page:
     """The page that the address asks for. In the bar stands the first view of each place, by the name of the place."""
     pages = [_page(view, place) for place in PLACES for view in place.views]
-    return st.navigation(
-        [*pages, st.Page(GLOSSARY.file, url_path=GLOSSARY.address, visibility="hidden")], position="top"
-    )
+    unlisted = [st.Page(view.file, title=view.title, url_path=view.address, visibility="hidden") for view in UNLISTED]
+    return st.navigation([*pages, *unlisted], position="top")
 
 
 def _page(view: View, place: Place) -> Page:

@@ -89,7 +89,7 @@ def answered(figure: KeyFigure, guess: Guess, outcome: Outcome) -> str:
         said += f", to {figure.written(guess.size)}"
     if outcome.answer is None:
         return f"{said}. These runs do not decide it."
-    if guess.answer in (outcome.answer, outcome.also_right):
+    if guess.answer in outcome.right:
         right = (
             "Right." if guess.size is None else f"The direction is right; measured is {figure.written(outcome.after)}."
         )

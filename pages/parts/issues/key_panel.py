@@ -84,7 +84,8 @@ def _words(issue: Issue, shown: Shown, live: Outcome | None, said: str) -> Slide
     first, last = shown.seeds[0], shown.seeds[-1]
     some = "" if live is None or live.seeds == len(shown.seeds) else f"{live.seeds} of "
     which = f"{first} to {last}" if last > first else f"seed {first}"
-    seeds = f"{some}{counted(len(shown.seeds), 'seed')} ({which})" if live else ""
+    of_class = shown.state == "class"  # their seeds follow from the phones, and are no range
+    seeds = f"{some}{counted(len(shown.seeds), 'seed')}" + ("" if of_class else f" ({which})") if live else ""
     address = (st.context.url or "").split("?")[0]
     link = f"{address}?issue={issue.slug}" if address else ""
     foot = ", ".join(filter(None, (seeds, "Attention Lab", link)))

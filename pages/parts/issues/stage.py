@@ -14,8 +14,8 @@ from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.boards.panels import pick_told
+from pages.parts.issues.class_figure import asked_of_class, class_board, shown_of_class
 from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, put_guess, take_dragged
-from pages.parts.issues.hands import count_guess, find_guess, show_hands
 from pages.parts.issues.key_panel import key_sections, outcome_so_far, stored_outcome
 from pages.parts.issues.state import asked, extended, forget, offer_more_seeds, run_asked, show_settings
 from pages.parts.issues.words import show_way
@@ -23,21 +23,23 @@ from pages.parts.stage.board import Drawing, experiment_board
 from pages.parts.stage.experiments import begin, run_or_stop
 from pages.parts.stage.issue_list import shown_runs
 from pages.parts.stage.presenting import asks_to_run, presented, presenting, shows, take_guess
-from pages.parts.stage.shown import Shown
+from pages.parts.stage.shown import Shown, of_run
+from pages.parts.stage.wall import show_hands, tell_phones
 
 KEY = "key"
 """The name of the key figure's board."""
 
 
-def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> None:
-    """The screen. What stored seeds say stands on it as soon as Run is pressed, and what is trained here comes beside it."""
-    figure = issue.key_figure
-    if not shows("run"):
+def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | None:
+    """The screen; returns the result that it tells, if any. What stored seeds say stands on it as soon as Run is pressed, and what is
+    trained here comes beside it."""
+    figure, class_trains = issue.key_figure, asked_of_class(issue)
+    if not shows("run") or class_trains:
         name, run = "", None  # an earlier result is no answer to a class that has not guessed
     elif run is None and asks_to_run(issue.slug):
         begin(run_asked(issue))
         st.rerun()
-    pressed = shows("run") and issue.slug in shown_runs()
+    pressed = not class_trains and shows("run") and issue.slug in shown_runs()
     with st.container(key="stage"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="stage-head"):
             st.title(issue.title, anchor=False, width="stretch")
@@ -45,31 +47,32 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> None:
                 show_way(issue)
         question, result = st.columns([1, 1.9], gap="large")
         stored = shown_report(issue) if pressed else None
-        outcome = stored_outcome(figure, stored)
-        if outcome is None and run is not None and run.state != "running":
-            outcome = outcome_so_far(figure, run.report)
+        live = shown_of_class(issue) if class_trains else of_run(run) if run is not None else None
+        ended = outcome_so_far(figure, live) if live is not None and live.state != "running" else None
+        outcome = stored_outcome(figure, stored) or ended
         with question, st.container(key="stage-question", gap="small"):
             st.caption(figure.sample)
             st.header(figure.question, anchor=False)
             if shows("guess"):
                 if (place := take_guess()) is not None and not pressed:
                     put_guess(issue.slug, replace(guess_of(issue.slug), answer=ANSWERS[place]))
-                find_guess(issue.slug)
                 guess = ask_guess(issue.slug, figure, disabled=pressed)
                 with st.container():  # always there: what comes into it must not replace Run, which may have the focus
                     if outcome is not None and guess.answer is not None and shows("sentence"):
                         st.markdown(answered(figure, guess, outcome))
                     elif guess.answer is not None and not pressed:
                         ask_size(issue.slug, figure)
-                    count_guess(issue.slug, guess.answer)
-                    show_hands(
-                        issue.slug, figure, outcome.answer if outcome is not None and shows("sentence") else None
-                    )
-                if not presented() or run is None or run.state == "running":
+                    right = outcome.right if outcome is not None and shows("sentence") else ()
+                    if outcome is not None:
+                        tell_phones(outcome.right, outcome.sentence)
+                    show_hands(right)
+                if not class_trains and (not presented() or run is None or run.state == "running"):
                     _run(issue, run)
         with result:
             drawing = _drawing(issue, figure, stored)
-            if run is not None:
+            if class_trains:
+                class_board(KEY, issue)
+            elif run is not None:
                 experiment_board(drawing, name, run)
                 say_unsaved(run)
             else:
@@ -81,6 +84,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> None:
                     st.markdown(f"**Because** {outcome.because}")
                 if presented():
                     st.markdown(f"**What helps:** {figure.remedy}")
+    return live if ended is not None or stored is None else Shown.of(stored, "shipped")
 
 
 def _drawing(issue: Issue, figure: KeyFigure, stored: Report | None) -> Drawing:

@@ -14,6 +14,7 @@ from engine.experiments.statistics import LOWEST_P
 from pages.parts.app.frame import listening_script
 from pages.parts.app.glossary import links_to_terms
 from pages.parts.issues.guess import ask_prediction, prediction_of, show_comparison
+from pages.parts.issues.noted import show_share
 from pages.parts.issues.rates import show_rates
 from pages.parts.issues.state import asked, extended, predicted
 from pages.parts.issues.words import show_notes, show_published, show_sources, show_why
@@ -25,13 +26,15 @@ from pages.parts.stage.shown import Shown
 TAB = "issues.tab"
 
 
-def show_tabs(issue: Issue, name: str, run: ExperimentRun | None) -> None:
-    """The row of tabs and the open one, which the browser scrolls into sight when it is opened."""
+def show_tabs(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | None) -> None:
+    """The row of tabs and the open one, which the browser scrolls into sight when it is opened. ``shown``: the result to share."""
     tabs: dict[str, Callable[[], None]] = {
         "Why": partial(_why, issue),
         "Evidence": partial(_evidence, issue, name, run),
         "How measured": partial(_measured, issue),
     }
+    if issue.slug in shown_runs():
+        tabs["Share"] = partial(show_share, issue, shown)
     with st.container(key="issues-tabs"):
         chosen = st.segmented_control(
             "More on this issue", list(tabs), key=f"{TAB}.{issue.slug}", required=True, label_visibility="collapsed"

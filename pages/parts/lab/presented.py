@@ -1,20 +1,23 @@
-"""The lab as a step of a lesson that is shown to a room: the question, the living picture, one figure and the sentence on one screen."""
+"""The lab as a step of a lesson that is shown to a room: the question, the guess, the living picture, one figure and the sentence on one
+screen."""
 
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig
+from engine.experiments.key_figure import ANSWERS
 from engine.runs.run import Run
-from engine.runs.summary import run_summary
-from engine.tasks import TASKS
+from engine.runs.summary import Remark, run_summary
 from pages.parts.app.in_markdown import escaped, in_markdown, show_refusal
 from pages.parts.app.own_runs import shown_run
 from pages.parts.boards.live.board import live_board
 from pages.parts.lab.controls import submit
 from pages.parts.lab.model import act, model_of
-from pages.parts.stage.presenting import asks_to_run, presenting, shows
+from pages.parts.stage.presenting import asks_to_run, presenting, shows, take_guess
+from pages.parts.stage.wall import show_hands, tell_phones
 
 
 def is_presented() -> bool:
@@ -34,8 +37,10 @@ def show_presented(config: RunConfig) -> Run | None:
         run = None
     with st.container(key="lab-presented"):
         st.title(escaped(now.step.title.removeprefix("Lab: ")), anchor=False)
-        if not shows("run"):
-            st.header(f"{TASKS[config.task].summary} Will this model learn it?", anchor=False)
+        if not shows("run") and (question := now.step.question):
+            st.header(question.words, anchor=False)
+        remarks = run_summary(run.config, run.events.landmarks()) if run is not None and not run.live else []
+        _show_guesses(remarks)
         show_refusal()
         live_board(
             run, panels=("stack", "accuracy"), name=config.task, untrained="" if run else urlencode(to_query(config)),
@@ -43,11 +48,26 @@ def show_presented(config: RunConfig) -> Run | None:
             room=now.beats[max(0, now.beat)], on_act=act,
         )  # fmt: skip
         if shows("sentence"):
-            st.subheader(_sentence(run), anchor=False)
+            told = in_markdown(remarks[0].sentence) if remarks else "The sentence comes when the training has ended."
+            st.subheader(told, anchor=False)
     return run
 
 
-def _sentence(run: Run | None) -> str:
-    """The sentence on what happened; until the end, that it comes then."""
-    found = run_summary(run.config, run.events.landmarks()) if run is not None and not run.live else []
-    return in_markdown(found[0].sentence) if found else "The sentence comes when the training has ended."
+def _show_guesses(remarks: Sequence[Remark]) -> None:
+    """The presenter's guess, which a key chooses, and those of the class. ``remarks``: those on the run that has ended."""
+    now = presenting()
+    if now is None or now.step.question is None or not shows("guess"):
+        return
+    key = f"guess.lab.{now.at}.{now.began}"
+    if (place := take_guess()) is not None:
+        st.session_state[key] = ANSWERS[place]
+    if not shows("run"):
+        st.segmented_control(
+            "Your guess", ANSWERS, format_func=dict(zip(ANSWERS, now.step.question.answers, strict=True)).__getitem__,
+            key=key, persist_state="session",
+        )  # fmt: skip
+    right = tuple(remark.learned for remark in remarks if remark.learned is not None)
+    if remarks:
+        tell_phones(right, remarks[0].sentence)
+    if shows("sentence") or not shows("run"):
+        show_hands(right)

@@ -42,18 +42,18 @@ class Drawing:
     """Called before the rerun that a click or a drag in a figure causes."""
 
 
-def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown) -> None:
+def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown | Callable[[], Shown]) -> None:
     """Follow the run of an experiment until it ends; then the script is rerun once. Or show an experiment that does not run: stored
-    evidence, or one that was not run yet. ``name``: under which its figures are kept."""
+    evidence, or one that was not run yet. Or follow what a function gives. ``name``: under which its figures are kept."""
     running = isinstance(source, ExperimentRun) and source.state == "running"
 
     def draw() -> None:
-        shown = of_run(source) if isinstance(source, ExperimentRun) else source
+        shown = of_run(source) if isinstance(source, ExperimentRun) else source() if callable(source) else source
         _mount(drawing, name, shown)
         if running and shown.state != "running":
             st.rerun()
 
-    as_fragment(draw, max(POLL, number_here() / CHECKS) if running else None)
+    as_fragment(draw, max(POLL, number_here() / CHECKS) if running or callable(source) else None)
 
 
 def _mount(drawing: Drawing, name: str, shown: Shown) -> None:

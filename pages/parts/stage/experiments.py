@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from engine.estimate.prediction import predict
+from engine.experiments.class_seeds import OF_CLASS
 from engine.experiments.comparison import Comparison
 from engine.experiments.evidence import store
 from engine.experiments.experiment import MOST_SEEDS, Arm, Experiment
@@ -166,4 +167,6 @@ def _page_of(name: str, experiment: Experiment) -> tuple[str, dict[str, str]]:
     """The file and the query of the page that shows a run."""
     if experiment.slug in ISSUES:
         return "issues.py", {"issue": experiment.slug}
+    if experiment.slug.startswith(OF_CLASS):
+        return "classroom.py", {}
     return ("design.py", {"experiment": name}) if EXPERIMENTS.find(name) else ("encodings.py", {"view": "choose"})

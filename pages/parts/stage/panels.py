@@ -37,11 +37,10 @@ def status(shown: Shown) -> Plain:
 
 
 def status_words(shown: Shown) -> str:
-    if shown.state == "waiting":
-        return "each seed will be a dot"
-    arms = (
-        {trial.arm for trial in shown.trials} if shown.state == "shipped" else shown.arms
-    )  # stored evidence may lack some
+    if shown.state in ("waiting", "class"):
+        return "each seed is a dot" if shown.trials else "each seed will be a dot"
+    # Stored evidence may lack some arms.
+    arms = {trial.arm for trial in shown.trials} if shown.state == "shipped" else shown.arms
     ended = Counter(trial.seed for trial in shown.trials)
     seeds = f"{list(ended.values()).count(len(arms))} of {counted(len(shown.seeds), 'seed')}"
     if shown.state == "running":

@@ -1,10 +1,11 @@
-// The keys of a lesson: P presents, arrows and page keys (a presenter's remote) step, 1 to 3 guess, Q shows the link as
-// a QR code, B blanks, Escape leaves. And the minutes left.
+// The keys of a lesson: P presents, arrows and page keys (a presenter's remote) step, 1 to 3 guess, S asks the phones
+// for seeds, X takes a part of the model away, Q shows the link as a QR code, B blanks, Escape leaves. And the minutes
+// left of the step.
 
 import { newPresses } from "../boards/shell/script/presses.js"
 
 /** @type {Record<string, string>} */
-const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "leave" }
+const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "leave", s: "seeds" }
 for (const guess of ["1", "2", "3"]) KEYS[guess] = guess
 const WRITING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable], [role=dialog]"
 const MOVING = "[role=radiogroup], [role=slider], [role=listbox], [role=img], input"
@@ -18,8 +19,8 @@ const within = (/** @type {Event} */ event, /** @type {string} */ where) =>
 /**
  * What the one instance on the page knows and shows.
  *
- * @typedef {{link: string, drawing: string, problem: string, warning: string, open: boolean}} Code the lesson's link;
- *   `drawing`: an SVG, made by the page; `problem`: why there is none; `open`: whether it is the first beat
+ * @typedef {{title: string, link: string, drawing: string, problem: string, warning: string, open: boolean}} Code the
+ *   lesson's title and link; `drawing`: an SVG, made by the page; `problem`: why there is none; `open`: whether it is the first beat
  * @typedef {{on: true, received: number, left: number, place: string, code: Code}} Lesson `received`: the number of the
  *   last press that the page has received
  * @type {{data: Lesson | {on: false, received: number, place?: string}, trigger: Component["setTriggerValue"],
@@ -88,15 +89,16 @@ function wake() {
  *
  * @param {Code} code
  */
-function showCode({ link, drawing, problem, warning, open }) {
+function showCode({ title, link, drawing, problem, warning, open }) {
   if (shown.code) return
   const node = document.createElement("dialog")
   node.className = "lesson-code"
   node.dataset.beat = String(open)
   node.setAttribute("aria-label", "The link of this lesson as a QR code")
   node.innerHTML =
-    '<div class="drawing" role="img" aria-label="QR code"></div><p class="link"></p><p></p><button>Close</button>'
-  const [picture, text, note, close] = node.children
+    '<h1></h1><div class="drawing" role="img" aria-label="QR code"></div><p class="link"></p><p></p><button>Close</button>'
+  const [heading, picture, text, note, close] = node.children
+  heading.textContent = title
   picture.innerHTML = drawing
   if (!drawing) {
     picture.textContent = problem
@@ -147,7 +149,9 @@ function press(event) {
     else showCode(data.code)
     return
   }
-  const step = KEYS[event.key]
+  const key = event.key.length > 1 ? event.key : event.key.toLowerCase()
+  if (key === "x" && data.on) document.dispatchEvent(new CustomEvent("lesson-part")) // the picture of the model hears it
+  const step = KEYS[key]
   if (!step) return
   event.preventDefault()
   event.stopPropagation()

@@ -1,4 +1,5 @@
-"""The presenter of a lesson: the keys of a keyboard or a remote, the QR code of the link, and the row of steps of who goes alone."""
+"""The presenter of a lesson: the keys of a keyboard or a remote, the QR code of the link, and the row of steps of who goes alone, or of a
+class's phone that has left the wall to explore."""
 
 import time
 from dataclasses import replace
@@ -10,14 +11,19 @@ import streamlit as st
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.lessons import Lesson, LessonStep
 from engine.settings.names import meant
+from pages.parts.app.in_markdown import escaped
 from pages.parts.app.presses import last_received, received
 from pages.parts.boards.component import joined
 from pages.parts.stage.presenting import (
+    CLASS_FILE,
     CODE,
     ISSUES_FILE,
     Presenting,
     choose_guess,
+    class_link,
     go_to,
+    join_class,
+    joined_class,
     link_of,
     new_class,
     note_run,
@@ -27,6 +33,7 @@ from pages.parts.stage.presenting import (
     start_lesson,
 )
 from pages.parts.stage.qr import TOO_LONG, base_address, only_here, qr_code
+from pages.parts.stage.wall import lead_phones, send_home
 
 HERE = Path(__file__).parent
 SCRIPT = "presenter.script"
@@ -53,14 +60,16 @@ def show_presenter(file: str) -> None:
     st.html(f"<style>{style}</style>")  # always there: what is only taken away goes last, and boards would still see it
     data: dict[str, object] = {"on": on, "received": last_received(RECEIVED)}
     if now is not None and on:  # only who presents shows the code
+        lead_phones(now)
         base = base_address(file.removesuffix(".py").replace("_", "-"))
-        link = link_of(now.lesson, base, present=False, classroom=now.classroom)
+        link = class_link(now.classroom, base) if now.classroom else link_of(now.lesson, base)
         drawing = qr_code(link)
         data |= {
-            "left": now.lesson.minutes * 60 - (time.time() - now.began),
+            "left": now.step.minutes * 60 - (time.time() - now.step_began),
             "place": f"{now.at + 1} of {len(now.lesson.steps)}",
             "code": {
                 "open": now.beat == CODE,
+                "title": now.lesson.title or "Lesson",
                 "link": link,
                 "drawing": drawing,
                 "problem": "" if drawing else TOO_LONG,
@@ -69,6 +78,8 @@ def show_presenter(file: str) -> None:
         }
     with st.container(key="presenter"):
         _script()(key=SCRIPT, data=data, on_pressed_change=_receive)
+    if (code := joined_class()) and not on and file != CLASS_FILE:
+        _way_back(code)
     if now is not None and not on and (pressed := _row(now)):
         _follow(pressed, now, file)
         st.rerun()
@@ -87,19 +98,24 @@ def _script() -> Any:
 
 def _uncounted(now: Presenting) -> str:
     """A warning where guesses are asked for and there is no class in which they are counted, else an empty text."""
-    if now.classroom or not any(step.issue for step in now.lesson.steps):
+    if now.classroom or not any(step.question for step in now.lesson.steps):
         return ""
     return "Guesses are not counted: no class is open, or the disk is full. Press P twice to try again."
+
+
+def _way_back(code: str) -> None:
+    """The row of a phone that explores: back to the class, or out of it."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="class-row"):
+        st.page_link(CLASS_FILE, label="Back to the class", icon=":material/groups:", query_params={"class": code})
+        st.button("Leave the class", icon=":material/close:", type="tertiary", on_click=join_class, args=("",))
 
 
 def _row(now: Presenting) -> str:
     """The steps of a lesson that is gone through alone; returns what was pressed."""
     last = len(now.lesson.steps) - 1
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson-row"):
-        words = f"{now.lesson.title} · step {now.at + 1} of {last + 1}"
-        if now.classroom:
-            words += " · this class counts guesses, without names"
-        st.markdown(f":gray[:material/route: {words}]", width="stretch")
+        title = escaped(now.lesson.title or "Lesson")
+        st.markdown(f":gray[:material/route: {title} · step {now.at + 1} of {last + 1}]", width="stretch")
         pressed = {
             "back": st.button("Step back", icon=":material/arrow_back:", type="tertiary", disabled=now.at == 0),
             "next": st.button("Next step", icon=":material/arrow_forward:", type="tertiary", disabled=now.at == last),
@@ -113,7 +129,7 @@ def _follow(pressed: str, now: Presenting | None, file: str) -> None:
     """Do what a key or a button says; nothing where it means nothing now."""
     if now is None:
         slug = meant(st.query_params.get("issue", ""), ISSUES, RENAMED)
-        if pressed == "present" and file == ISSUES_FILE and slug in ISSUES:
+        if pressed == "present" and file == ISSUES_FILE and slug in ISSUES and not joined_class():
             start_lesson(Lesson(ISSUES[slug].title, (LessonStep(10, slug),)))
         return
     match pressed:
@@ -121,6 +137,8 @@ def _follow(pressed: str, now: Presenting | None, file: str) -> None:
             classroom = now.classroom or ("" if now.on else new_class())
             put(replace(now, on=not now.on, beat=0, classroom=classroom))
         case "leave":
+            if now.classroom:
+                send_home(now)
             put(None)
         case "next" if now.on and not now.last_beat:
             put(replace(now, beat=now.beat + 1))
@@ -132,5 +150,8 @@ def _follow(pressed: str, now: Presenting | None, file: str) -> None:
             earlier = replace(now, at=now.at - 1)
             note_run(earlier)
             go_to(earlier, earlier.at, beat=len(earlier.beats) - 1)
-        case key if key in GUESSES and now.step.issue and now.beat <= now.beats.index("guess"):
+        case "seeds" if now.on and now.classroom and now.step.issue and now.shows("guess"):
+            note_run(now)
+            put(replace(now, beat=now.beats.index("sentence"), round=now.round + 1))
+        case key if key in GUESSES and now.step.question and now.beat <= now.beats.index("guess"):
             choose_guess(now, GUESSES.index(key))

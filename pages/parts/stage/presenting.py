@@ -1,7 +1,8 @@
-"""A lesson as it is held: the step and the beat it is at, and whether pages are shown for a room full of people.
+"""A lesson as it is held: the step and the beat it is at, and whether pages are shown for a room full of people; and the class in which a
+phone is.
 
-Lesson, step and presenting stand in the address of every page while they last, so that a link opens them anywhere. The beat
-does not: a link never starts a run.
+Lesson, step, presenting and class stand in the address of every page while they last, so that a link opens them anywhere. The beat
+does not: a link never starts a run. Only the browser that opened a class presents it; in any other one its code makes a student.
 """
 
 import time
@@ -11,7 +12,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from engine.experiments.classroom import FORM, open_class
+from engine.experiments.classroom import FORM, open_class, presents
 from engine.experiments.lessons import Lesson, LessonStep, from_code, to_code
 from engine.settings.errors import ConfigError, Problem
 from pages.parts.app.address import carried_in, carry
@@ -20,15 +21,18 @@ from pages.parts.app.visitor import visitor
 KEY = "presenting"
 """Session key of the lesson that is held."""
 GUESS = f"{KEY}.guess"
-"""Session key: the place of the guess that was chosen by a key, until the page of the issue takes it."""
+"""Session key: the place of the guess that was chosen by a key, until the page of the step takes it."""
+JOINED = f"{KEY}.joined"
+"""Session key: the code of the class in which this visitor is a student."""
 BEATS = ("question", "guess", "run", "figure", "sentence", "remedy")
 """What a stage shows, one after another; each adds to those before: the run has the two rows that the question compares, the figure
 has all."""
-LAB_BEATS = ("question", "run", "picture", "sentence")
+LAB_BEATS = ("question", "guess", "run", "picture", "sentence")
 """The beats of a presented lab, in their order. It trains from "run" on."""
+SLIDE_BEATS = ("slide",)
 CODE = -1
 """The beat before the first step of a lesson: its link as a QR code."""
-ISSUES_FILE, LAB_FILE = "issues.py", "lab.py"
+ISSUES_FILE, LAB_FILE, SLIDE_FILE, CLASS_FILE = "issues.py", "lab.py", "slide.py", "classroom.py"
 
 
 @dataclass(frozen=True)
@@ -41,8 +45,12 @@ class Presenting:
     """Whether pages are shown for a room; else the lesson only leads from step to step."""
     began: float = 0.0
     """When the lesson began, in seconds since 1970."""
+    step_began: float = 0.0
+    """The same of the present step."""
     classroom: str = ""
-    """The code of the classroom in which guesses are counted; empty where the lesson is nobody's but one's own."""
+    """The code of the class whose wall this is; empty where the lesson is nobody's but one's own."""
+    round: int = 0
+    """How often the phones of the class were asked to train seeds in this step."""
 
     @property
     def step(self) -> LessonStep:
@@ -50,7 +58,7 @@ class Presenting:
 
     @property
     def beats(self) -> tuple[str, ...]:
-        return BEATS if self.step.issue else LAB_BEATS
+        return BEATS if self.step.issue else SLIDE_BEATS if self.step.slide else LAB_BEATS
 
     @property
     def last_beat(self) -> bool:
@@ -89,7 +97,7 @@ def asks_to_run(slug: str) -> bool:
     """Whether a presented step has come to its run or, by several presses at once, past it; once each time. ``slug``: of the issue,
     empty for the lab."""
     now = presenting()
-    if now is None or not now.on or now.beat < now.beats.index("run") or now.step.issue != slug:
+    if now is None or not now.on or now.step.slide or now.step.issue != slug or now.beat < now.beats.index("run"):
         return False
     return note_run(now)
 
@@ -118,11 +126,30 @@ def take_guess() -> int | None:
 def put(now: Presenting | None) -> None:
     """Hold a lesson from now on; None: none any more. The page writes the address accordingly."""
     st.session_state[KEY] = now
-    carry(now.carried() if now is not None else {})
+    carry(_carried())
+
+
+def _carried() -> dict[str, str]:
+    """What the address of every page carries."""
+    now, joined = presenting(), joined_class()
+    return ({"class": joined} if joined else {}) | (now.carried() if now is not None else {})
+
+
+def joined_class() -> str:
+    """The code of the class in which this visitor is a student; empty for none."""
+    code: str = st.session_state.get(JOINED, "")
+    return code
+
+
+def join_class(code: str) -> None:
+    """Be a student of this class from now on; an empty code: of none any more."""
+    st.session_state[JOINED] = code
+    carry(_carried())
 
 
 def start_lesson(lesson: Lesson, *, on: bool = True) -> None:
-    put(Presenting(lesson, on=on, began=time.time(), classroom=new_class() if on else ""))
+    now = time.time()
+    put(Presenting(lesson, on=on, began=now, step_began=now, classroom=new_class() if on else ""))
 
 
 def new_class() -> str:
@@ -133,43 +160,63 @@ def new_class() -> str:
 
 
 def open_lesson() -> list[Problem]:
-    """Read the lesson in a link, once; returns what in it was ignored."""
+    """Read the lesson and the class in a link, once; returns what in it was ignored."""
     given, now = carried_in(st.query_params.to_dict()), presenting()
     met = st.session_state.get(f"{KEY}.met")
     st.session_state[f"{KEY}.met"] = given
-    if not given or given == met or (now is not None and given == now.carried()):
+    if not given or given in (met, _carried()):
         return []
+    if now is not None and now.on and given | {"at": ""} == now.carried() | {"at": ""}:
+        _open_page(now)  # a press that comes while the page changes brings the address of the step before
+    classroom, ignored = given.get("class", ""), list[Problem]()
+    if classroom and not FORM.fullmatch(classroom):
+        ignored, classroom = [Problem("class", classroom, "the code in a link that Present makes")], ""
+    own, present = presents(classroom, visitor()), given.get("present") == "true"
+    if classroom and not own and not present:
+        join_class(classroom)
     if "lesson" not in given:
-        return [Problem(name, given[name], "only in a link that also names a lesson") for name in given]
+        alone = [
+            Problem(name, given[name], "only in a link that also names a lesson") for name in given.keys() - {"class"}
+        ]
+        return [*ignored, *alone]
     try:
         lesson = from_code(given["lesson"])
     except ConfigError as error:
-        return list(error.problems)
-    at, ignored = given.get("at", "1"), list[Problem]()
+        return [*ignored, *error.problems]
+    at = given.get("at", "1")
     if not (at.isascii() and at.isdigit() and 1 <= int(at) <= len(lesson.steps)):
-        ignored, at = [Problem("at", at, f"a step of the lesson, 1 to {len(lesson.steps)}")], "1"
-    classroom = given.get("class", "")
-    if classroom and not FORM.fullmatch(classroom):
-        ignored, classroom = [*ignored, Problem("class", classroom, "the code in a link that Present makes")], ""
-    put(Presenting(lesson, int(at) - 1, on=given.get("present") == "true", began=time.time(), classroom=classroom))
+        ignored, at = [Problem("at", at, f"a step of the lesson, 1 to {len(lesson.steps)}"), *ignored], "1"
+    began = time.time()
+    held = Presenting(lesson, int(at) - 1, on=present, began=began, step_began=began)
+    put(replace(held, classroom=classroom) if own else held)
     return ignored
 
 
-def link_of(lesson: Lesson, base: str, *, present: bool, classroom: str = "") -> str:
-    """The full link to the first step of a lesson. ``base``: the address of the app, with a slash at its end. ``classroom``: the code
-    of the one in which the guesses of those who open it are counted."""
+def link_of(lesson: Lesson, base: str) -> str:
+    """The full link to the first step of a lesson, for who goes through it alone. ``base``: the address of the app, with a slash at its
+    end."""
     first = lesson.steps[0]
-    query = {**first.query, **Presenting(lesson, on=present, classroom=classroom).carried()}
+    query = {**first.query, **Presenting(lesson, on=False).carried()}
     return f"{base}{file_of(first).removesuffix('.py')}?{urlencode(query)}"
+
+
+def class_link(code: str, base: str) -> str:
+    """The full link with which a phone joins a class; ``base`` is as of :func:`link_of`."""
+    return f"{base}{CLASS_FILE.removesuffix('.py')}?{urlencode({'class': code})}"
 
 
 def file_of(step: LessonStep) -> str:
     """The file of the page that a step opens."""
-    return ISSUES_FILE if step.issue else LAB_FILE
+    return ISSUES_FILE if step.issue else SLIDE_FILE if step.slide else LAB_FILE
 
 
 def go_to(now: Presenting, at: int, beat: int = 0) -> None:
     """Open a step of the lesson, from its beginning or at a later beat."""
-    there = replace(now, at=at, beat=beat)
+    there = replace(now, at=at, beat=beat, round=0, step_began=time.time())
     put(there)
-    st.switch_page(file_of(there.step), query_params={**there.step.query, **there.carried()})
+    _open_page(there)
+
+
+def _open_page(now: Presenting) -> None:
+    """Open the page of the present step. The script run ends here."""
+    st.switch_page(file_of(now.step), query_params={**now.step.query, **now.carried()})

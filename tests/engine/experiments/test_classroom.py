@@ -2,72 +2,125 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
 
 import pytest
 
 from engine.experiments import classroom
-from engine.experiments.classroom import FORM, Hands, enter, hands, keep_guess, open_class
-from engine.foundation.errors import NoRoom
+from engine.experiments.classroom import (
+    FORM,
+    Hands,
+    Wall,
+    enter,
+    hands,
+    keep_guess,
+    open_class,
+    presents,
+    show_wall,
+    wall_of,
+)
+from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.visitor import PROGRAM, Visitor
 
 ANN, BEN, EVE, DAN, ZOE = map(Visitor, ("ann", "ben", "eve", "dan", "zoe"))
+TEACHER = Visitor("teacher", "10.0.0.1")
 NOBODY = Hands(0, {})
+ASKS = Wall("heads.5~~missing-mask.5", phase="guess")
 
 
 def files(folder: Path) -> set[str]:
     return {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
 
 
+def asking(presenter: Visitor = TEACHER, at: int = 0) -> str:
+    """A class whose wall asks for guesses."""
+    code = open_class(presenter)
+    show_wall(code, presenter, replace(ASKS, at=at))
+    return code
+
+
 @pytest.fixture
 def code(own_data_folder: Path) -> str:
-    return open_class(Visitor("teacher", "10.0.0.1"))
+    return asking()
 
 
-def test_the_latest_guess_of_each_student_counts_once_and_for_its_own_issue_and_class(code: str) -> None:
-    other = open_class(PROGRAM)
+def test_the_latest_guess_of_each_student_counts_once_and_for_its_own_step_and_class(code: str) -> None:
+    other = asking(PROGRAM)
     assert enter(code, EVE) == {}
-    for student, issue, answer in [
-        (ANN, "heads", 1), (BEN, "heads", 1), (ANN, "heads", -1), (BEN, "depth", 0), (DAN, "heads", 0), (DAN, "heads", None),
-    ]:  # fmt: skip
-        keep_guess(code, student, issue, answer)
-    keep_guess(other, ZOE, "heads", 1)
-    assert hands(code, "heads") == Hands(4, {-1: 1, 1: 1})
-    assert hands(code, "depth") == Hands(4, {0: 1})
-    assert hands(other, "heads") == Hands(1, {1: 1})
+    for student, answer in [(ANN, 1), (BEN, 1), (ANN, -1), (DAN, 0), (DAN, None)]:
+        keep_guess(code, student, 0, answer)
+    keep_guess(other, ZOE, 0, 1)
+    show_wall(code, TEACHER, replace(ASKS, at=1))
+    keep_guess(code, BEN, 1, 0)
+    assert hands(code, 0) == Hands(4, {-1: 1, 1: 1})
+    assert hands(code, 1) == Hands(4, {0: 1})
+    assert hands(other, 0) == Hands(1, {1: 1})
     assert FORM.fullmatch(code)
     assert code != other
 
 
+def test_only_who_opened_a_class_steers_its_wall_which_all_others_follow(code: str, own_data_folder: Path) -> None:
+    told = Wall("heads.5", 0, "told", 2, (0, 1), "It stays the same.")
+    for stranger in (ANN, Visitor("teacher's pupil", "10.0.0.1"), PROGRAM):
+        show_wall(code, stranger, told)
+        assert not presents(code, stranger)
+    assert wall_of(code) == ASKS
+    assert presents(code, TEACHER)
+    show_wall(code, TEACHER, told)
+    assert wall_of(code) == told
+    file = own_data_folder / "classrooms" / f"{code}.class"
+    before = file.stat().st_mtime_ns
+    show_wall(code, TEACHER, told)
+    assert file.stat().st_mtime_ns == before, "what the wall shows already is not written again"
+    for damaged in ("", "{", "[]", '{"presenter": "teacher", "wall": {"phase": "party"}}'):
+        file.write_text(damaged)
+        with pytest.raises(NoRoom, match="has ended"):
+            wall_of(code)
+
+
+def test_a_guess_that_comes_when_the_wall_has_gone_on_counts_no_more(code: str) -> None:
+    keep_guess(code, ANN, 0, 1)
+    for wall in (replace(ASKS, phase="look"), replace(ASKS, phase="told"), replace(ASKS, at=1), Wall()):
+        show_wall(code, TEACHER, wall)
+        with pytest.raises(Refused, match=r"The wall has gone on\."):
+            keep_guess(code, ANN, 0, -1)
+        with pytest.raises(Refused, match="gone on"):
+            keep_guess(code, BEN, 0, -1)
+    assert hands(code, 0) == Hands(1, {1: 1})
+
+
 def test_who_comes_back_finds_its_guesses_and_withdraws_none(code: str) -> None:
-    keep_guess(code, ANN, "heads", 1)
-    keep_guess(code, ANN, "depth", -1)
-    assert enter(code, ANN) == {"heads": 1, "depth": -1}
+    keep_guess(code, ANN, 0, 1)
+    show_wall(code, TEACHER, replace(ASKS, at=12))
+    keep_guess(code, ANN, 12, -1)
+    assert enter(code, ANN) == {0: 1, 12: -1}
     elsewhere = Visitor("ann", "10.0.0.7")
-    assert enter(code, elsewhere) == {"heads": 1, "depth": -1}
-    assert hands(code, "heads") == Hands(1, {1: 1})
+    assert enter(code, elsewhere) == {0: 1, 12: -1}
+    assert hands(code, 0) == Hands(1, {1: 1})
 
 
 def test_a_made_up_link_makes_nothing_and_deletes_nothing(code: str, own_data_folder: Path) -> None:
-    keep_guess(code, ANN, "heads", 1)
+    keep_guess(code, ANN, 0, 1)
     before = files(own_data_folder)
     for number in range(210):
         made_up = f"{number:08x}"
         with pytest.raises(NoRoom, match="This class has ended, or its link is not complete"):
             enter(made_up, BEN)
+        show_wall(made_up, TEACHER, ASKS)
         with pytest.raises(NoRoom, match="has ended"):
-            keep_guess(made_up, BEN, "heads", 1)
-        assert hands(made_up, "heads") == NOBODY
+            keep_guess(made_up, BEN, 0, 1)
+        assert hands(made_up, 0) == NOBODY
     assert files(own_data_folder) == before
-    assert hands(code, "heads") == Hands(1, {1: 1})
+    assert hands(code, 0) == Hands(1, {1: 1})
 
 
 def test_a_student_s_many_guesses_take_the_room_of_one(code: str, own_data_folder: Path) -> None:
     for number in range(300):
-        keep_guess(code, ANN, "heads", 1 if number % 2 else -1)
+        keep_guess(code, ANN, 0, 1 if number % 2 else -1)
     (file,) = (own_data_folder / "classrooms" / code).iterdir()
-    assert json.loads(file.read_text()) == {"heads": 1}
+    assert json.loads(file.read_text()) == {"0": 1}
 
 
 def test_the_students_of_an_address_and_of_a_class_are_limited_and_those_in_it_stay(
@@ -78,12 +131,12 @@ def test_the_students_of_an_address_and_of_a_class_are_limited_and_those_in_it_s
         enter(code, Visitor(f"cookie {number}", "10.0.0.1"))
     with pytest.raises(NoRoom, match=r"60 students at your network address already, as many as are counted\."):
         enter(code, Visitor("one more cookie", "10.0.0.1"))
-    keep_guess(code, Visitor("cookie 0", "10.0.0.1"), "heads", 1)
+    keep_guess(code, Visitor("cookie 0", "10.0.0.1"), 0, 1)
     for number in range(10):
         enter(code, Visitor(f"phone {number}", f"10.0.1.{number}"))
     with pytest.raises(NoRoom, match=r"has 70 students already, as many as are counted\."):
         enter(code, Visitor("late", "10.0.2.1"))
-    assert hands(code, "heads") == Hands(70, {1: 1})
+    assert hands(code, 0) == Hands(70, {1: 1})
 
 
 def test_thirty_guess_at_once_and_all_are_counted_while_the_wall_looks(code: str) -> None:
@@ -92,15 +145,15 @@ def test_thirty_guess_at_once_and_all_are_counted_while_the_wall_looks(code: str
     def guess(number: int) -> None:
         together.wait(60)
         for answer in (-1, 0, 1):
-            keep_guess(code, Visitor(f"student {number}", "10.0.0.1"), "heads", answer)
+            keep_guess(code, Visitor(f"student {number}", "10.0.0.1"), 0, answer)
 
     with ThreadPoolExecutor(30) as threads:
         guesses = [threads.submit(guess, number) for number in range(30)]
         together.wait(60)
         while not all(one.done() for one in guesses):
-            assert hands(code, "heads").students <= 30
+            assert hands(code, 0).students <= 30
         assert [one.result() for one in guesses] == [None] * 30
-    assert hands(code, "heads") == Hands(30, {1: 30})
+    assert hands(code, 0) == Hands(30, {1: 30})
 
 
 def test_thirty_open_a_class_at_once_and_each_has_its_own(own_data_folder: Path) -> None:
@@ -108,43 +161,43 @@ def test_thirty_open_a_class_at_once_and_each_has_its_own(own_data_folder: Path)
 
     def present(number: int) -> str:
         together.wait(60)
-        code = open_class(Visitor(f"teacher {number}", "10.0.0.1"))
-        keep_guess(code, ANN, "heads", 1)
+        code = asking(Visitor(f"teacher {number}", "10.0.0.1"))
+        keep_guess(code, ANN, 0, 1)
         return code
 
     with ThreadPoolExecutor(30) as threads:
         codes = list(threads.map(present, range(30)))
-    assert [hands(code, "heads") for code in codes] == [Hands(1, {1: 1})] * 30
+    assert [hands(code, 0) for code in codes] == [Hands(1, {1: 1})] * 30
 
 
 def test_who_opens_many_classes_loses_those_and_no_other_one_goes(code: str, own_data_folder: Path) -> None:
-    keep_guess(code, ANN, "heads", 1)
-    own = [open_class(Visitor("a cookie", "10.0.0.9")) for _ in range(classroom.MOST_OF_VISITOR)]
+    keep_guess(code, ANN, 0, 1)
+    own = [asking(Visitor("a cookie", "10.0.0.9")) for _ in range(classroom.MOST_OF_VISITOR)]
     for one in own:
-        keep_guess(one, BEN, "heads", 1)
+        keep_guess(one, BEN, 0, 1)
     last = open_class(Visitor("a cookie", "10.0.0.9"))
-    assert [hands(one, "heads").students for one in own] == [0] + [1] * (len(own) - 1)
+    assert [hands(one, 0).students for one in own] == [0] + [1] * (len(own) - 1)
     assert not (own_data_folder / "classrooms" / own[0]).exists(), "the guesses of a class go with it"
     assert enter(last, BEN) == {}
 
     for number in range(classroom.MOST + 10):
         open_class(Visitor(f"cookie {number}", "10.0.0.9"))
-    assert hands(code, "heads") == Hands(1, {1: 1})
+    assert hands(code, 0) == Hands(1, {1: 1})
     assert len(list((own_data_folder / "classrooms").glob("*.class"))) == classroom.MOST // 2 + 1
 
 
 def test_a_damaged_file_is_passed_over_and_written_anew(code: str, own_data_folder: Path) -> None:
     folder = own_data_folder / "classrooms" / code
-    keep_guess(code, ANN, "heads", 1)
-    damaged = (b"5", b'[["a"], "x", 1]', b"\xff\xfe", b"[" * 100_000, b'{"heads": tr', b'{"heads": [1]}', b'{"heads": 7}', b"",
-               b'{"heads": true}')  # fmt: skip
+    keep_guess(code, ANN, 0, 1)
+    damaged = (b"5", b'[["a"], "x", 1]', b"\xff\xfe", b"[" * 100_000, b'{"0": tr', b'{"0": [1]}', b'{"0": 7}', b"",
+               b'{"0": true}', b'{"heads": 1}')  # fmt: skip
     for number, content in enumerate(damaged):
         (folder / f"{number}..json").write_bytes(content)
     (folder / "0..json.12345678.part").write_text("")
-    assert hands(code, "heads") == Hands(1 + len(damaged), {1: 1})
+    assert hands(code, 0) == Hands(1 + len(damaged), {1: 1})
     for number in range(len(damaged)):
-        keep_guess(code, Visitor(f"{number}"), "heads", 0)
-    assert hands(code, "heads").guesses == {1: 1, 0: len(damaged)}
+        keep_guess(code, Visitor(f"{number}"), 0, 0)
+    assert hands(code, 0).guesses == {1: 1, 0: len(damaged)}
 
 
 def test_the_wall_reads_only_what_has_changed(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,17 +208,17 @@ def test_the_wall_reads_only_what_has_changed(code: str, monkeypatch: pytest.Mon
         return read(file)
 
     for student in (ANN, BEN):
-        keep_guess(code, student, "heads", 1)
-    hands(code, "heads")
-    keep_guess(code, BEN, "heads", -1)
+        keep_guess(code, student, 0, 1)
+    hands(code, 0)
+    keep_guess(code, BEN, 0, -1)
     monkeypatch.setattr(Path, "read_bytes", noted)
-    for issue in ("heads", "heads", "depth"):
-        hands(code, issue)
+    for at in (0, 0, 1):
+        hands(code, at)
     assert seen == ["ben..json"]
 
 
 def test_a_full_disk_is_an_error_and_the_guess_before_it_counts(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    keep_guess(code, ANN, "heads", 1)
+    keep_guess(code, ANN, 0, 1)
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -173,9 +226,9 @@ def test_a_full_disk_is_an_error_and_the_guess_before_it_counts(code: str, monke
     with monkeypatch.context() as patch:
         patch.setattr(Path, "write_bytes", full)
         with pytest.raises(OSError, match="No space"):
-            keep_guess(code, ANN, "heads", -1)
+            keep_guess(code, ANN, 0, -1)
         with pytest.raises(OSError, match="No space"):
             enter(code, BEN)
         with pytest.raises(OSError, match="No space"):
             open_class(PROGRAM)
-    assert hands(code, "heads") == Hands(1, {1: 1})
+    assert hands(code, 0) == Hands(1, {1: 1})

@@ -8,7 +8,20 @@ from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
 from engine.experiments.evidence.shipped import shipped_reports
 from engine.experiments.issues import ISSUES, RENAMED
-from engine.experiments.lessons import LESSONS, MOST_STEPS, Lesson, LessonStep, from_code, lab_step, to_code
+from engine.experiments.lessons import (
+    LEARNS,
+    LESSONS,
+    LONGEST_TEXT,
+    LONGEST_TITLE,
+    MOST_STEPS,
+    Lesson,
+    LessonStep,
+    Slide,
+    from_code,
+    lab_step,
+    own_words,
+    to_code,
+)
 from engine.settings.errors import ConfigError
 
 
@@ -20,7 +33,7 @@ def test_shipped_lessons_are_named_and_found_by_their_steps_and_each_stage_takes
         for step in lesson.steps:
             for found in shipped_reports(ISSUES[step.issue]):
                 assert found.seconds * 8 / len(found.seeds) <= step.minutes * 60 / 3, "a class runs eight seeds"
-    assert sorted(lesson.minutes for lesson in LESSONS.values()) == [20, 36, 50]
+    assert sorted(lesson.minutes for lesson in LESSONS.values()) == [20, 44, 50]
 
 
 def test_the_lab_is_told_by_what_differs_from_the_defaults_and_named_by_its_preset() -> None:
@@ -36,6 +49,29 @@ def test_the_lab_is_told_by_what_differs_from_the_defaults_and_named_by_its_pres
     assert lab_step(3, RunConfig()).settings == ()
 
 
+def test_own_words_come_back_from_a_link_as_far_as_they_are_allowed() -> None:
+    slide = LessonStep(2, slide=Slide("1. Why?", "Line one.\nLine two: 3.5 ünïts."))
+    for title in ("", "Tiefe & Breite, 2.5"):
+        lesson = Lesson(title, (slide, LessonStep(7, "heads"), LessonStep(3, slide=Slide("Only a title"))))
+        assert from_code(to_code(lesson)) == lesson
+    assert own_words("  a ~~ b \n\n  c~ ", 80) == "a -- b\n\nc-"
+    assert len(from_code(f"title~{'x' * 500}~~text~{'y' * 500}~{'z' * 5000}.5").title) == LONGEST_TITLE
+    (long,) = from_code(f"text~{'y' * 500}~{'z' * 5000}.5").steps
+    assert long.slide is not None
+    assert (len(long.slide.title), len(long.slide.text)) == (LONGEST_TITLE, LONGEST_TEXT)
+    assert to_code(Lesson("Mine", LESSONS["depth"].steps)).startswith("title~Mine~~"), "an own title is kept"
+
+
+def test_each_step_but_a_slide_asks_one_question_with_three_answers() -> None:
+    issue, lab = LessonStep(5, "heads"), lab_step(5, RunConfig())
+    assert issue.question is not None
+    assert issue.question.words == ISSUES["heads"].key_figure.question
+    assert lab.question is not None
+    assert lab.question.words.endswith("Will this model learn it?")
+    assert lab.question.answers == LEARNS
+    assert LessonStep(5, slide=Slide("x")).question is None
+
+
 def test_a_lesson_with_an_earlier_slug_leads_on() -> None:
     for earlier, slug in RENAMED.items():
         assert from_code(f"{earlier}.8~~heads.5").steps == (LessonStep(8, slug), LessonStep(5, "heads"))
@@ -49,7 +85,11 @@ def test_a_lesson_of_ten_stages_fits_a_small_qr_code() -> None:
     ("code", "sentence"),
     [
         ("", "lesson is empty"),
-        ("zork.5", "lesson is zork; allowed is lab, or one of"),
+        ("zork.5", "lesson is zork; allowed is lab, text with a title, or one of"),
+        ("text.5", "lesson is text; allowed is lab, text with a title"),
+        ("text~ .5", "lesson is text"),
+        ("text~a~b~c.5", "lesson is text"),
+        ("title~Mine", "1 to 30 steps"),
         ("heads", "lesson is heads; allowed is a step, a full stop and 1 to 90 minutes"),
         ("heads.0", "lesson is heads.0"),
         ("heads.91", "lesson is heads.91"),

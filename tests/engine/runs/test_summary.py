@@ -70,6 +70,27 @@ def test_learned_names_the_step_and_chance_is_not_learning() -> None:
     assert "fell back" in said(row(10, 1.0), row(20, 0.4))[0][1]
 
 
+@pytest.mark.parametrize(
+    ("events", "learned"),
+    [
+        ((row(10, 0.5), row(20, 0.995)), 1),
+        ((row(10, 1.0), row(20, 0.4)), 0),
+        ((row(10, 0.6),), 0),
+        ((row(10, 0.12),), -1),
+        ((row(10, 1.0, first=0.9),), None),
+    ],
+)
+def test_whether_a_task_is_learned_is_told_as_an_answer_too_but_not_where_the_score_shows_a_leak(
+    events: tuple[Event, ...], learned: int | None
+) -> None:
+    remarks = run_summary(RunConfig(steps=300), [STARTED, *events, finished()])
+    assert [remark.learned for remark in remarks if remark.learned is not None] == (
+        [] if learned is None else [learned]
+    )
+    unfinished = run_summary(RunConfig(steps=300), [STARTED, *events, Ended(20, "stopped")])
+    assert not [remark for remark in unfinished if remark.learned is not None]
+
+
 @pytest.mark.parametrize("second", [0.12, 0.6, 1.0])
 @pytest.mark.parametrize(
     ("end", "what"),

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.foundation.glossary import TERMS
-from pages.parts.app.frame import FIRST, GLOSSARY, PLACES, View, place_at
+from pages.parts.app.frame import FIRST, PLACES, UNLISTED, View, place_at
 from tests.pages.looking import Open
 
 PAGES = Path(__file__).parents[3] / "pages"
@@ -20,13 +20,13 @@ def tabs(app: AppTest) -> dict[str, str]:
     return {link.label: link.page or FIRST.address for link in links if addresses.get(link.page) == link.label}
 
 
-def test_every_page_stands_in_one_place_which_its_address_alone_tells() -> None:
+def test_every_page_of_a_place_stands_in_one_which_its_address_alone_tells() -> None:
     files = {path.name for path in PAGES.glob("*.py")} - {"__init__.py", "main.py"}
-    assert sorted(files) == sorted([*(view.file for view in VIEWS), GLOSSARY.file])
+    assert sorted(files) == sorted(view.file for view in (*VIEWS, *UNLISTED))
     assert [place.title for place in PLACES] == ["Start", "Lab", "What goes wrong", "Encodings", "Notebooks"]
     assert place_at("memory-and-time") is PLACES[2]
     assert place_at("") is PLACES[0]
-    assert place_at(GLOSSARY.address) is None
+    assert [place_at(view.address) for view in UNLISTED] == [None] * 3
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.address)

@@ -13,7 +13,9 @@ from pages.parts.charts.experiments.strip import Ended
 
 LEAST_ROW = 26
 """Pixels that a row needs for its dots."""
-LINK = "8 seeds (0 to 7), Attention Lab, https://attention-lab.example.edu/some/course/2026/issues?issue=layers-or-rate"
+LINK = (
+    "8 seeds (0 to 7), Attention Lab, https://attention-lab.example.edu/some/course/2026/issues?issue=longer-sequences"
+)
 
 
 @pytest.mark.parametrize("issue", ISSUES.values(), ids=lambda issue: issue.slug)
@@ -77,9 +79,9 @@ def test_a_thumbnail_has_a_bar_for_each_row_with_a_number_and_the_figure_in_word
         Ended("low", color, [-0.1], (0,)),
     ]
     drawn = thumbnail(rows, "linear", "It falls, from 1 to <0.")
-    assert re.findall(r"max\(0%, (-?\d+)%\)", drawn) == ["100", "-10"]
+    assert re.findall(r"width: (\d+)%", drawn) == ["100", "0"]
     assert 'role="img" aria-label="It falls, from 1 to &lt;0."' in drawn
-    assert re.findall(r"max\(0%, (\d+)%\)", thumbnail(rows[:1], "log", "")) == ["100"]
+    assert re.findall(r"width: (\d+)%", thumbnail(rows[:1], "log", "")) == ["100"]
 
 
 def test_an_axis_of_sizes_is_marked_in_the_unit_of_the_numbers_beside_the_bars() -> None:

@@ -76,14 +76,20 @@ def _dots(rows: Sequence[Ended]) -> list[go.Scatter]:
     return [trace for place, row in enumerate(rows) for trace in (points(place, row), mean_bar(place, row))]
 
 
+def lengths(means: Sequence[float], scale: Literal["linear", "log"]) -> list[float]:
+    """The means as lengths of bars, the longest of which is 1."""
+    sizes = [math.log10(mean) if scale == "log" else mean for mean in means]
+    low = min(sizes) - 0.3 if scale == "log" and sizes else 0.0
+    longest = max((size - low for size in sizes), default=0.0)
+    return [max(0.0, (size - low) / longest) if longest > 0 else 0.0 for size in sizes]
+
+
 def thumbnail(rows: Sequence[Ended], scale: Literal["linear", "log"], words: str) -> str:
     """The means of the rows as bars without letters, in HTML. ``words``: the figure for readers who cannot see it."""
-    size = math.log10 if scale == "log" else float
-    means = [(row.color, size(fmean(row.known))) for row in rows if row.known]
-    low, high = min(mean for _, mean in means) - 0.3 if scale == "log" else 0.0, max(mean for _, mean in means)
+    there = [row for row in rows if row.known]
     bars = "".join(
-        f'<i style="width: max(0%, {100 * (mean - low) / (high - low):.0f}%); background: light-dark({dyed["light"]}, {dyed["dark"]})"></i>'
-        for dyed, mean in means
+        f'<i style="width: {100 * length:.0f}%; background: light-dark({row.color["light"]}, {row.color["dark"]})"></i>'
+        for row, length in zip(there, lengths([fmean(row.known) for row in there], scale), strict=True)
     )
     return f'<div class="thumbnail" role="img" aria-label="{escape(words)}">{bars}</div>'
 

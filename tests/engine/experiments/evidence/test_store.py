@@ -70,7 +70,7 @@ def test_the_name_of_a_comparison_and_the_format_of_its_file_are_those_of_earlie
     folder.mkdir(parents=True)
     (folder / f"{TABLE.name}.json").write_text(json.dumps(row))
     found = store.find_comparison(TABLE.name)
-    assert (found[0], found[1].seeds) == (TABLE, [0, 1])
+    assert (found[0], found[1].reused, found[1].seeds) == (TABLE, 1, [0, 1])
 
 
 @pytest.mark.parametrize("compared", [False, True])

@@ -4,6 +4,7 @@ import {
   changeWords,
   madeWithout,
   newLength,
+  partsByKey,
   toldOf,
   whoseFigures,
 } from "../../../../pages/parts/boards/live/script/stack/said.js"
@@ -95,4 +96,26 @@ test("figures beside the picture say whose they are where it shows something els
   assert.equal(whoseFigures(CUT), "Of the whole model, nothing taken away.")
   assert.equal(whoseFigures({ ...CUT, typed: "1 2" }), "Of the run’s own sequence, nothing taken away.")
   assert.equal(whoseFigures({ ...CUT, without: [], swaps: [[0, 1]] }), "Of the run’s own sequence.")
+})
+
+test("a presenter's key takes the parts of the layer that brings the answer, and none that the model lacks", () => {
+  const part = (/** @type {Part["place"]} */ place, /** @type {string} */ takes, off = false) => ({
+    ...HEAD,
+    place,
+    takes,
+    off,
+  })
+  const parts = {
+    layer: part("row", "layer"),
+    norm: part("layer", "norm", true),
+    mlp: part("layer", "mlp"),
+    skip: part("layer", "skip"),
+    head: HEAD,
+    encoding: part("input", "encoding"),
+    embedding: part("input", ""),
+  }
+  const model = /** @type {Model} */ ({ ...MODEL, heads: 2, stacks: [{ kind: "self", prefix: "" }], parts })
+  const head = { which: /** @type {const} */ ("self"), layer: 3, head: 1 }
+  assert.deepEqual(partsByKey(model, head), ["skip.3", "head.3.1", "mlp.3", "encoding"])
+  assert.deepEqual(partsByKey({ ...model, heads: 0, parts: { cell: part("row", "layer") } }, head), ["layer.3"])
 })

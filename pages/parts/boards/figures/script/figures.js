@@ -16,6 +16,7 @@ const STATES = {
   stopped: "Stopped",
   failed: "Failed",
   kept: "Kept on this machine",
+  class: "Seeds of this class",
   shipped: "Measured when this version was made",
 }
 

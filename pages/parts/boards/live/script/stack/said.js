@@ -117,6 +117,24 @@ function cutsOf({ kind, layer, head }, model) {
   }))
 }
 
+const BY_KEY = ["skip", "head", "mlp", "encoding", "norm", "mask", "cell"]
+
+/**
+ * What a presenter's key takes away, one after another: the skip connection of the layer that brings the answer, the
+ * head that does, and what else there is.
+ *
+ * @param {Model} model
+ * @param {Head} head
+ */
+export function partsByKey(model, head) {
+  return BY_KEY.flatMap((kind) => {
+    const part = model.parts[kind]
+    if (!part || part.off || part.fault || (kind === "head" && !model.heads)) return []
+    const layer = ["layer", "row"].includes(part.place) ? head.layer : null
+    return cutsOf({ kind, layer, head: kind === "head" ? head : null }, model)[0]?.names ?? []
+  })
+}
+
 /**
  * The title of a part at its place.
  *

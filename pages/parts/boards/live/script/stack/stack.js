@@ -10,7 +10,7 @@ import { newLooks, questionOf } from "./looks.js"
 import { ownSequence } from "./own.js"
 import { pathsDrawing } from "./paths.js"
 import { partBox } from "./popover.js"
-import { changesOf, partNamed, partWords, resultOf, toldOf, whoseFigures } from "./said.js"
+import { changesOf, partNamed, partsByKey, partWords, resultOf, toldOf, whoseFigures } from "./said.js"
 import { pictureAsSvg } from "./save.js"
 import { headName, seenIn } from "./seen.js"
 import { lightNames, plain, sentenceLine } from "./sentence.js"
@@ -35,7 +35,7 @@ import { downloads } from "../../../shell/script/downloads.js"
 
 const SLIM = 760 // below this width the sentence takes a line of its own
 /** The height below the drawing on a presented lab, in units of the page's letters, by beat of the step. */
-const BELOW = { question: 6.4, picture: 6.4, run: 10.2, sentence: 14.2 }
+const BELOW = { question: 6.4, guess: 10.6, picture: 6.4, run: 10.2, sentence: 14.2 }
 const FIGURE = 0.21 // the height of the figure below it, as a share of the window's
 
 /**
@@ -236,6 +236,21 @@ export function stackPanel(board, title) {
     if (!name || look?.wish.without.length || looks.away(name) || looks.whyNot()) return null
     return { label: "Take this head away", does: () => looks.turn([name]) }
   }
+
+  /** @type {string[]} */
+  let byKey = [] // the parts that a presenter's key takes away
+  /** Take the next part away, alone; after the last one all are back. */
+  const takeNext = () => {
+    if (!panel.root.isConnected) return document.removeEventListener("lesson-part", takeNext)
+    const { room, model } = board.data
+    if (!room || !model || !drawn || looks.whyNot()) return
+    const [which, layer] = [model.kinds[model.kinds.length - 1] ?? "self", model.layers - 1]
+    const [first] = drawn.seen.path(chosenIn(drawn.sample, view.chosen))?.readings ?? []
+    if (!looks.any()) byKey = partsByKey(model, first ?? { which, layer, head: 0 })
+    const next = byKey[byKey.findIndex(looks.away) + 1]
+    looks.reset(next ? [next] : [])
+  }
+  document.addEventListener("lesson-part", takeNext)
 
   /** @type {[number, number] | null} */
   let pointer = null // where it is over the picture

@@ -1,0 +1,130 @@
+"""The seeds of a class: on the presenter's word each phone trains one of its own, and its numbers fall into the figure on the wall.
+
+The presenter asks in rounds. A phone has one seed in each, which follows from class, student, step and round: a press that comes twice
+finds the file of the first, and one that comes late finds that the wall has gone on. No seed is one of a stored set, and no number of a
+class goes into one. A seed is a file in the folder of its class, and goes with it: empty while it trains, then its trials as JSON.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from engine.experiments.classroom import GONE_ON, folder_of, student_file, wall_of
+from engine.experiments.issues.issue import Issue
+from engine.experiments.trial import Trial
+from engine.foundation.errors import NoRoom, Refused
+from engine.foundation.files import write_whole
+from engine.foundation.visitor import Visitor
+
+OF_CLASS = "class."
+"""What the slug of a class's experiment has before that of its issue."""
+FIRST_SEED = 2**20
+"""The seeds of classes lie above it, where no stored set and no reader's setting has any."""
+MOST_SEEDS = 20
+"""The number of seeds that one student trains in a class."""
+
+
+@dataclass(frozen=True)
+class ClassSeed:
+    """A phone's own seed in one round of one step."""
+
+    file: Path
+    seed: int
+    pressed: bool
+    """Whether the phone was told to train it."""
+    done: bool
+    """Whether its numbers are there."""
+
+
+@dataclass(frozen=True)
+class ClassSeeds:
+    """The seeds of a class in one step."""
+
+    phones: int
+    """How many phones have one with its numbers."""
+    this_round: int
+    """How many have one of the present round."""
+    seeds: tuple[int, ...]
+    """Those with their numbers."""
+    trials: tuple[Trial, ...]
+
+
+def class_experiment(issue: Issue, seed: int = FIRST_SEED) -> Issue:
+    """What a phone trains of an issue: the arms of its key figure at one seed, and the claim that this figure decides."""
+    figure = issue.key_figure
+    claim = issue.claim(figure.claim)
+    named = {*(row.arm for row in figure.rows), *(arm for arm, _ in claim.numbers)}
+    arms = tuple(arm for arm in issue.arms if arm.name in named)
+    return replace(issue, slug=OF_CLASS + issue.slug, arms=arms, claims=(claim,), seeds=1, first_seed=seed)
+
+
+def class_seed(code: str, student: Visitor, at: int, round: int) -> ClassSeed:
+    """The student's own seed of a step and a round."""
+    name = f"{student.id}.{at}.{round}"
+    digest = hashlib.sha256(f"{code} {name}".encode()).digest()
+    file = folder_of(code) / f"{name}.seed"
+    size = file.stat().st_size if file.exists() else -1
+    return ClassSeed(file, FIRST_SEED + (int.from_bytes(digest[:4]) >> 2), size >= 0, size > 0)
+
+
+def press_seed(code: str, student: Visitor, at: int, round: int) -> None:
+    """Note that the student's phone is to train its seed of this round. A second press changes nothing. Raises Refused where the wall has
+    gone on, NoRoom where the student is not in the class or has enough seeds, OSError where the disk does not take it."""
+    wall = wall_of(code)
+    if (wall.at, wall.phase, wall.round) != (at, "seeds", round):
+        raise Refused(GONE_ON)
+    if not student_file(code, student).exists():
+        raise NoRoom("This phone is not in the class.")
+    own = class_seed(code, student, at, round)
+    if own.pressed:
+        return
+    if sum(1 for _ in own.file.parent.glob(f"{student.id}.*.seed")) >= MOST_SEEDS:
+        raise NoRoom(f"This phone has trained {MOST_SEEDS} seeds, as many as are counted.")
+    with suppress(FileExistsError):  # pressed in another tab, just now
+        own.file.touch(exist_ok=False)
+
+
+def keep_seed(own: ClassSeed, issue: Issue, trials: Sequence[Trial]) -> None:
+    """Store the numbers that the class's figure needs. Nothing where the class is gone. Raises OSError."""
+    if not own.file.exists():
+        return
+    figure = issue.key_figure
+    asked = {*((row.arm, row.metric) for row in figure.rows), *issue.claim(figure.claim).numbers}
+    kept = [
+        replace(trial, curves={}, numbers={name: value for name, value in trial.numbers.items() if _asked(asked, trial, name)})
+        for trial in trials
+    ]  # fmt: skip
+    write_whole(own.file, json.dumps([asdict(trial) for trial in kept]))
+
+
+def _asked(asked: set[tuple[str, str]], trial: Trial, name: str) -> bool:
+    return (trial.arm, name) in asked or name.startswith("chance.")
+
+
+def class_seeds(code: str, at: int, round: int) -> ClassSeeds:
+    """The seeds of the class in a step so far, and how many of them are of this round. Each file is read once after it has changed."""
+    by_name = dict[str, tuple[Trial, ...]]()
+    with suppress(OSError), os.scandir(folder_of(code)) as entries:
+        for entry in entries:
+            if entry.name.endswith(".seed") and entry.name.split(".")[1] == str(at):
+                with suppress(OSError):
+                    stat = entry.stat()
+                    by_name[entry.name] = _trials(entry.path, stat.st_mtime_ns, stat.st_size)
+    done = {name: trials for name, trials in sorted(by_name.items()) if trials}
+    phones = {name.partition(".")[0] for name in done}
+    trials = tuple(trial for own in done.values() for trial in own)
+    seeds = tuple(dict.fromkeys(trial.seed for trial in trials))
+    return ClassSeeds(len(phones), sum(name.endswith(f".{round}.seed") for name in done), seeds, trials)
+
+
+@lru_cache(8192)
+def _trials(path: str, changed: int, size: int) -> tuple[Trial, ...]:
+    """The trials in a file; none where it is empty or damaged."""
+    with suppress(ValueError, TypeError):
+        return tuple(Trial(**row) for row in json.loads(Path(path).read_bytes()))
+    return ()

@@ -1,0 +1,214 @@
+"""The phone of a class: one question, three large answers, a seed of its own, and whether the answer was right.
+
+What it shows is one value that is read anew from the class on the disk (:class:`Phone`): nothing of it is in the session, so that a reload
+changes nothing. It looks again and again whether that value is another one, and only then draws itself anew.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from engine.experiments.class_seeds import ClassSeed, class_experiment, class_seed, keep_seed, press_seed
+from engine.experiments.classroom import Wall, enter, keep_guess, wall_of
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import Issue
+from engine.experiments.key_figure import ANSWERS, Direction
+from engine.experiments.lessons import Lesson, LessonStep, Question, from_code
+from engine.experiments.running.experiment_run import ExperimentRun
+from engine.foundation.errors import Refused
+from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words, show_refusal
+from pages.parts.app.visitor import number_here, visitor
+from pages.parts.stage.board import CHECKS
+from pages.parts.stage.experiments import EXPERIMENTS, run_of
+from pages.parts.stage.presenting import file_of
+
+TICK = 1.0
+"""Seconds between two looks at the wall, at least."""
+REFUSED = "classroom"
+"""The place of refusals on the page."""
+
+
+@dataclass(frozen=True)
+class Phone:
+    """What the phone of a class shows."""
+
+    wall: Wall
+    guesses: Mapping[int, Direction]
+    """By step."""
+    seed: ClassSeed | None = None
+    """Its own seed of this round, while the wall asks for one."""
+
+
+def phone_of(code: str) -> Phone:
+    """What this visitor's phone shows now. Takes the visitor into the class. Raises NoRoom with one sentence, OSError."""
+    wall, student = wall_of(code), visitor()
+    seed = class_seed(code, student, wall.at, wall.round) if wall.phase == "seeds" else None
+    return Phone(wall, enter(code, student), seed)
+
+
+def show_phone(code: str) -> None:
+    """The phone's one screen, which follows the wall."""
+    with st.container(key="phone"):
+        phone, why = _looked_at(code)
+        if phone is None:
+            st.title("This class", anchor=False)
+            st.markdown(why)
+        else:
+            _show(code, phone)
+        show_refusal(REFUSED)
+
+    def look() -> None:
+        if _looked_at(code) != (phone, why):
+            st.rerun()
+        if phone is not None and phone.seed is not None and phone.seed.pressed and not phone.seed.done:
+            _train(code, phone, phone.seed)
+
+    st.fragment(look, run_every=max(TICK, number_here() / CHECKS))()
+
+
+def _looked_at(code: str) -> tuple[Phone | None, str]:
+    """What the phone shows, or else why it cannot."""
+    try:
+        return phone_of(code), ""
+    except Refused as refusal:
+        return None, str(refusal)
+    except OSError as error:
+        return None, f"The disk does not take it ({error.strerror or type(error).__name__}). It is tried again."
+
+
+def _show(code: str, phone: Phone) -> None:
+    wall = phone.wall
+    if wall.phase == "wait":
+        st.title("You are in the class", anchor=False)
+        st.markdown("The question comes here when the wall shows it. Guesses are counted without names.")
+        return
+    lesson = from_code(wall.lesson)
+    step = lesson.steps[wall.at]
+    st.caption(_place(lesson, wall.at))
+    question, guess = step.question, phone.guesses.get(wall.at)
+    if question is None:
+        st.title(escaped(step.title), anchor=False)
+        st.markdown("Look at the wall.")
+    else:
+        if question.sample and wall.phase == "guess":
+            st.caption(question.sample)
+        st.title(question.words, anchor=False)
+        _SCREENS[wall.phase](code, phone, question, guess)
+    with st.container(key="phone-explore"):
+        query = step.query if question is not None else {}
+        st.page_link(
+            file_of(step) if query else "start.py",
+            label="Explore on your own",
+            icon=":material/explore:",
+            query_params=query,
+        )
+
+
+def _place(lesson: Lesson, at: int) -> str:
+    step = f"Step {at + 1} of {len(lesson.steps)}"
+    return f"{escaped(lesson.title)} · {step}" if lesson.title else step
+
+
+def _guess(code: str, phone: Phone, question: Question, guess: Direction | None) -> None:
+    """The three answers; a tap on another one changes the guess until the wall goes on."""
+
+    def take(answer: Direction) -> None:
+        with refused_in_words(REFUSED):
+            keep_guess(code, visitor(), phone.wall.at, answer)
+
+    for answer, words in zip(ANSWERS, question.answers, strict=True):
+        chosen = answer == guess
+        st.button(
+            escaped(words), key=f"phone-answer-{answer}", width="stretch", type="primary" if chosen else "secondary",
+            icon=":material/check:" if chosen else None, on_click=take, args=(answer,),
+        )  # fmt: skip
+    st.markdown(
+        "It is counted. You may change it until the wall goes on." if guess is not None else "What do you think?"
+    )
+
+
+def _look(code: str, phone: Phone, question: Question, guess: Direction | None) -> None:
+    st.markdown(f"{_your_guess(question, guess)} Look at the wall.")
+
+
+def _seeds(code: str, phone: Phone, question: Question, guess: Direction | None) -> None:
+    """The button that trains this phone's own seed, then how far it is."""
+    own, at, round = phone.seed, phone.wall.at, phone.wall.round
+    assert own is not None
+
+    def press() -> None:
+        with refused_in_words(REFUSED):
+            press_seed(code, visitor(), at, round)
+
+    if own.done:
+        st.markdown(":green[:material/check:] **Your dot is on the wall.**")
+    elif own.pressed:
+        st.markdown("**Your seed is training.** Its dot falls into the figure on the wall.")
+    else:
+        st.markdown(
+            "The same experiment with first weights and data of your own. Its dot falls into the figure on the wall."
+        )
+        st.button(
+            "Train one seed",
+            icon=":material/play_arrow:",
+            key="phone-train",
+            type="primary",
+            width="stretch",
+            on_click=press,
+        )
+
+
+def _told(code: str, phone: Phone, question: Question, guess: Direction | None) -> None:
+    """Whether the guess was right, and what the runs say."""
+    right = phone.wall.right
+    if not phone.wall.sentence:
+        verdict = f"{_your_guess(question, guess)} The answer comes when the runs on the wall have it."
+    elif not right:
+        verdict = f"{_your_guess(question, guess)} These runs do not decide it."
+    elif guess is None:
+        verdict = f"**{_words(question, right[0])}.**"
+    elif guess in right:
+        verdict = f":green[:material/check:] **You were right:** {_words(question, guess)}."
+    else:
+        verdict = f":orange[:material/close:] You said: {_words(question, guess)}. **The runs say: {_words(question, right[0])}.**"
+    st.markdown(verdict)
+    st.markdown(in_markdown(phone.wall.sentence))
+
+
+def _your_guess(question: Question, guess: Direction | None) -> str:
+    return f"Your guess: **{_words(question, guess)}**." if guess is not None else "You gave no guess."
+
+
+def _words(question: Question, answer: Direction) -> str:
+    return question.answers[ANSWERS.index(answer)]
+
+
+_SCREENS: Mapping[str, Callable[[str, Phone, Question, Direction | None], None]] = {
+    "guess": _guess, "look": _look, "seeds": _seeds, "told": _told,
+}  # fmt: skip
+
+
+def _train(code: str, phone: Phone, own: ClassSeed) -> None:
+    """Train the phone's seed, unless it goes already: also after a reload, or after the server was started anew."""
+    issue = _issue(from_code(phone.wall.lesson).steps[phone.wall.at])
+    name = f"class.{own.file.stem}.{code}"
+    going = EXPERIMENTS.find(name)
+    if issue is None or (going is not None and going.state != "stopped"):
+        if going is not None and going.problem:
+            st.caption(f":orange[{escaped(going.problem)}]")
+        return
+    run = run_of(class_experiment(issue, own.seed), visitor())
+    try:
+        EXPERIMENTS.begin(run, name=name, keep=lambda _: _keep(run, own, issue))
+    except Refused as refusal:
+        st.caption(f":orange[{refusal} It is tried again.]")
+
+
+def _keep(run: ExperimentRun, own: ClassSeed, issue: Issue) -> None:
+    if run.state == "finished":
+        keep_seed(own, issue, run.trials)
+
+
+def _issue(step: LessonStep) -> Issue | None:
+    return ISSUES.get(step.issue)

@@ -1,0 +1,57 @@
+"""The figure of a class: the seeds that its phones train fall into it while the wall shows it."""
+
+from functools import partial
+
+from engine.experiments.class_seeds import class_experiment, class_seeds
+from engine.experiments.classroom import hands
+from engine.experiments.issues.issue import Issue
+from engine.experiments.report import report
+from engine.foundation.formatting import counted
+from pages.parts.app.visitor import visitor
+from pages.parts.boards.component import Plain
+from pages.parts.issues.guess import guess_of
+from pages.parts.issues.key_panel import key_sections
+from pages.parts.stage.board import Drawing, experiment_board
+from pages.parts.stage.experiments import EXPERIMENTS
+from pages.parts.stage.issue_list import shown_runs
+from pages.parts.stage.presenting import Presenting, presenting
+from pages.parts.stage.shown import Shown
+
+
+def asked_of_class(issue: Issue) -> bool:
+    """Whether the presenter has asked the phones for seeds in this step. A run of the presenter's own then ends: the cores are theirs."""
+    now = presenting()
+    if now is None or not now.on or not now.round or now.step.issue != issue.slug:
+        return False
+    name = shown_runs().pop(issue.slug, "")
+    if name and EXPERIMENTS.owned(name, visitor()):
+        EXPERIMENTS.leave(name, visitor())
+    return True
+
+
+def shown_of_class(issue: Issue) -> Shown:
+    """The seeds of the class so far. Its experiment has the arms of the figure alone; nothing stored is among its trials."""
+    now = presenting()
+    assert now is not None
+    found = class_seeds(now.classroom, now.at, now.round)
+    return Shown.of(report(class_experiment(issue), found.trials, found.seeds), "class")
+
+
+def class_board(key: str, issue: Issue) -> None:
+    """The figure, which follows the phones."""
+    now = presenting()
+    assert now is not None
+    drawing = Drawing(key, partial(_sections, issue, now), now.round)
+    experiment_board(drawing, f"class.{now.classroom}.{now.at}", partial(shown_of_class, issue))
+
+
+def _sections(issue: Issue, now: Presenting, shown: Shown) -> list[Plain]:
+    """The key figure, and under its sentence the number of seeds and phones."""
+    sections = key_sections(issue, issue.key_figure, guess_of(issue.slug), True, True, None, shown)
+    found = class_seeds(now.classroom, now.at, now.round)
+    waiting = hands(now.classroom, now.at).students - found.this_round
+    told = f"{counted(len(found.seeds), 'seed')} from {counted(found.phones, 'phone')}"
+    told += f" · waiting for {waiting}" if waiting > 0 else ""
+    for panel in sections[0]["panels"]:
+        panel["facts"] = [*panel["facts"], told]
+    return sections

@@ -1,0 +1,101 @@
+"""The wall of a class: what it lets the phones follow, how many of them have answered, and what."""
+
+from contextlib import suppress
+from html import escape
+
+import streamlit as st
+
+from engine.experiments.classroom import Hands, Phase, Wall, hands, show_wall
+from engine.experiments.key_figure import ANSWERS, Direction
+from engine.experiments.lessons import to_code
+from pages.parts.app.visitor import visitor
+from pages.parts.stage.presenting import CODE, Presenting, presenting
+
+TICK = 1.0
+"""Seconds between two counts while the class answers."""
+TOLD = "wall.told"
+"""Session key: the right answers and the sentence, by lesson and step."""
+
+
+def lead_phones(now: Presenting) -> None:
+    """Let the phones of the class follow the step and the beat that are shown; where the disk does not take it, they stay behind until the
+    next press."""
+    if now.on and now.classroom:
+        with suppress(OSError):
+            show_wall(now.classroom, visitor(), _wall(now))
+
+
+def send_home(now: Presenting) -> None:
+    """The presenter leaves the lesson: its phones follow nothing until the next one."""
+    with suppress(OSError):
+        show_wall(now.classroom, visitor(), Wall())
+
+
+def tell_phones(right: tuple[Direction, ...], sentence: str) -> None:
+    """Keep what the runs of the presented step say, for the phones to be told once the wall tells it."""
+    now = presenting()
+    if now is not None and now.on and now.classroom:
+        st.session_state.setdefault(TOLD, {})[now.began, now.at] = (right, sentence)
+        lead_phones(now)
+
+
+def _wall(now: Presenting) -> Wall:
+    lesson, phase = to_code(now.lesson), _phase(now)
+    if phase != "told":
+        return Wall(lesson, now.at, phase, now.round)
+    return Wall(lesson, now.at, phase, now.round, *st.session_state.get(TOLD, {}).get((now.began, now.at), ()))
+
+
+def _phase(now: Presenting) -> Phase:
+    if now.beat == CODE:
+        return "wait"
+    if now.step.slide:
+        return "look"
+    if not now.shows("run"):
+        return "guess"
+    if now.round and now.beats[now.beat] == "sentence":
+        return "seeds"
+    return "told" if now.shows("sentence") else "look"
+
+
+def show_hands(right: tuple[Direction, ...]) -> None:
+    """How many have guessed, and once the guessing is over, what; nothing where no phone is in the class. ``right``: the answers that the
+    wall has told."""
+    now = presenting()
+    if now is None or not now.on or not now.classroom:
+        return
+    question, guessing = now.step.question, not now.shows("run")
+    if question is None:
+        return
+
+    def show() -> None:
+        raised = hands(now.classroom, now.at)
+        if raised.students and guessing:
+            st.markdown(so_far(raised))
+        elif raised.students:
+            st.html(bars(question.answers, raised, right))
+
+    st.fragment(show, run_every=TICK if guessing else None)()
+
+
+def so_far(raised: Hands) -> str:
+    given = sum(raised.guesses.values())
+    waiting = raised.students - given
+    return f":material/groups: **{given} of {raised.students}** have guessed" + (
+        f" · waiting for {waiting}" if waiting else ""
+    )
+
+
+def bars(answers: tuple[str, str, str], raised: Hands, right: tuple[Direction, ...]) -> str:
+    """The answers of a class as bars, in HTML, each with its number of students; the right ones stand out."""
+    counts = {answer: raised.guesses.get(answer, 0) for answer in ANSWERS}
+    given, most = sum(counts.values()), max(1, *counts.values())
+    verdict = f"{sum(counts[answer] for answer in right)} of {given} right" if right else ""
+    words = ", ".join(f"{words} {counts[answer]}" for words, answer in zip(answers, ANSWERS, strict=True))
+    columns = "".join(
+        f"<div{' class=right' if answer in right else ''}><b>{counts[answer]}</b>"
+        f'<i style="height: {100 * counts[answer] / most:.0f}%"></i><span>{escape(words)}</span></div>'
+        for words, answer in zip(answers, ANSWERS, strict=True)
+    )
+    said = escape(f"The class: {words}" + (f"; {verdict}" if verdict else ""))
+    return f'<div class="hands" role="img" aria-label="{said}">{columns}</div><p class="hands-verdict">{verdict}</p>'

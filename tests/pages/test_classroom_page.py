@@ -1,0 +1,298 @@
+"""A class by its widgets and words: phones go with the wall, guess, train seeds and are told who was right; none of them steers it."""
+
+import re
+from dataclasses import replace
+
+import pytest
+from streamlit.runtime.context import ContextProxy
+from streamlit.testing.v1 import AppTest
+
+from engine.experiments import classroom
+from engine.experiments.classroom import Hands, Wall, enter, hands, open_class, show_wall, wall_of
+from engine.experiments.key_figure import Direction
+from engine.foundation.visitor import PROGRAM, Visitor
+from pages.parts.app import server
+from pages.parts.app.visitor import COOKIE
+from pages.parts.stage.experiments import EXPERIMENTS
+from pages.parts.stage.issue_list import RAN
+from pages.parts.stage.presenter import WAITING
+from pages.parts.stage.presenting import CODE
+from pages.parts.stage.presenting import KEY as PRESENTING
+from tests.engine.workers.test_pool import until
+from tests.pages.looking import Open, labels, press, said
+from tests.pages.scripted_experiment import Scripted, ScriptedPool
+
+TEACHER = Visitor("teacher")
+ASKS = Wall("scripted.5~~heads.5", phase="guess")
+ANSWERS = ["It falls", "It stays", "It rises"]
+QUESTION = "Change one thing: what happens to the accuracy?"
+
+
+def class_of(wall: Wall = ASKS) -> str:
+    """The code of a class that somebody presents."""
+    code = open_class(TEACHER)
+    show_wall(code, TEACHER, wall)
+    return code
+
+
+def presented(open_page: Open, lesson: str = "scripted.5~~heads.5") -> AppTest:
+    """The wall of a lesson that begins with the scripted issue, at its QR code."""
+    wall = press(open_page("issues.py", issue="scripted", seeds="6", lesson=lesson, at="1"), "Present")
+    return at(wall, CODE)
+
+
+def code_of(wall: AppTest) -> str:
+    code: str = wall.session_state[PRESENTING].classroom
+    return code
+
+
+def at(wall: AppTest, beat: str | int) -> AppTest:
+    now = wall.session_state[PRESENTING]
+    wall.session_state[PRESENTING] = replace(now, beat=now.beats.index(beat) if isinstance(beat, str) else beat)
+    wall.run()
+    assert not wall.exception, wall.exception
+    return wall
+
+
+def key(app: AppTest, *names: str) -> AppTest:
+    """Press keys of the presenter."""
+    app.session_state[WAITING] = list(names)
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def phone_in(open_page: Open, code: str) -> AppTest:
+    return open_page("classroom.py", **{"class": code})
+
+
+def sent(app: AppTest) -> str:
+    """What the page sends to its own scripts."""
+    return " ".join(str(box.proto) for box in app.get("bidi_component"))
+
+
+def sentence_of(wall: AppTest) -> str:
+    """How many seeds the figure on the wall has, of how many phones, and how many it waits for."""
+    (found,) = re.findall(
+        r"(\d+ seeds? from \d+ phones?)(?:[^\w]{1,6}(?:u00b7|302.267)? (waiting for \d+))?", sent(wall)
+    )
+    return " · ".join(filter(None, found))
+
+
+def drawn(app: AppTest) -> str:
+    """The HTML of the page."""
+    return " ".join(box.value for box in app.get("html"))
+
+
+def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_page: Open, scripted: Scripted) -> None:
+    wall = presented(open_page)
+    phones = [phone_in(open_page, code_of(wall)) for _ in range(3)]
+    for phone in phones:
+        assert phone.title[0].value == "You are in the class"
+        assert not {"Run", "Present", *ANSWERS} & set(labels(phone))
+    assert ":material/groups: **0 of 3** have guessed · waiting for 3" in said(at(wall, "guess"))
+    for phone, answer in zip(phones, ("It rises", "It falls"), strict=False):
+        assert phone.run().title[0].value == QUESTION
+        assert [label for label in labels(phone) if label in ANSWERS] == ANSWERS
+        press(phone, answer)
+        assert "It is counted." in said(phone)
+    words = said(wall.run())
+    assert "**2 of 3** have guessed · waiting for 1" in words
+    assert "The class:" not in drawn(wall), "nobody is told what the others think"
+
+    at(wall, "run")
+    assert 'aria-label="The class: It falls 1, It stays 0, It rises 1"' in drawn(wall)
+    assert "Your guess: **It rises**. Look at the wall." in said(phones[0].run())
+    assert "You gave no guess. Look at the wall." in said(phones[2].run())
+    assert not set(ANSWERS) & set(labels(phones[0]))
+    run = EXPERIMENTS.find(wall.session_state[RAN]["scripted"])
+    assert run is not None
+    assert run.wait(600)
+    at(wall, "figure")
+    assert wall_of(code_of(wall)).sentence == "", "the wall has not said it yet"
+    at(wall, "sentence")
+    assert "1 of 2 right" in drawn(wall)
+    verdicts = ("**You were right:** It rises.", "You said: It falls. **The runs say: It rises.**", "**It rises.**")
+    for phone, verdict in zip(phones, verdicts, strict=True):
+        assert verdict in said(phone.run())
+        assert "With a change the accuracy rises from" in said(phone)
+    key(wall, "next", "next")
+    assert phones[0].run().title[0].value != QUESTION
+    assert "Step 2 of 2" in said(phones[0])
+    wall.query_params["at"] = "1"  # of a press that came while the page changed
+    wall.run()
+    assert (wall.session_state[PRESENTING].at, wall_of(code_of(wall)).at) == (1, 1)
+    key(wall, "leave")
+    assert phones[0].run().title[0].value == "You are in the class"
+
+
+def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_falls_into_the_figure(
+    open_page: Open, scripted: Scripted
+) -> None:
+    _, pool = scripted
+    pool.at_once = False
+    wall = at(presented(open_page), "run")
+    own = EXPERIMENTS.find(wall.session_state[RAN]["scripted"])
+    assert own is not None
+    phones = [phone_in(open_page, code_of(wall)) for _ in range(2)]
+    assert "Train one seed" not in labels(phones[0])
+    key(wall, "seeds")
+    assert own.wait(600)
+    assert own.state == "stopped", "the cores are for the class"
+    pool.at_once = True
+    assert sentence_of(wall) == "0 seeds from 0 phones · waiting for 2"
+    for number, phone in enumerate(phones):
+        press(phone.run(), "Train one seed")
+        assert "Train one seed" not in labels(phone)
+        until(lambda phone=phone: "Your dot is on the wall." in said(phone.run()))
+        seen = ["1 seed from 1 phone · waiting for 1", "2 seeds from 2 phones"]
+        assert sentence_of(wall.run()) == seen[number]
+    before = len(pool.submitted)
+    phones[0].run()
+    assert len(pool.submitted) == before
+    key(wall, "seeds")
+    assert sentence_of(wall) == "2 seeds from 2 phones · waiting for 2"
+    press(phones[0].run(), "Train one seed")
+    until(lambda: "Your dot is on the wall." in said(phones[0].run()))
+    assert sentence_of(wall.run()) == "3 seeds from 2 phones · waiting for 1"
+    key(wall, "next")
+    assert "The answer comes when the runs on the wall have it." not in said(phones[1].run())
+    assert "Train one seed" not in labels(phones[1])
+    assert wall_of(code_of(wall)).phase == "told"
+
+
+@pytest.mark.parametrize(("guess", "right", "verdict"), [
+    (1, (1,), ":green[:material/check:] **You were right:** It rises."),
+    (0, (0, 1), "**You were right:** It stays."),
+    (1, (0, 1), "**You were right:** It rises."),
+    (-1, (1,), "You said: It falls. **The runs say: It rises.**"),
+    (-1, (), "Your guess: **It falls**. These runs do not decide it."),
+    (None, (1,), "**It rises.**"),
+])  # fmt: skip
+def test_a_phone_is_told_by_what_the_runs_say(
+    open_page: Open, scripted: Scripted, guess: Direction | None, right: tuple[Direction, ...], verdict: str
+) -> None:
+    code = class_of()
+    phone = phone_in(open_page, code)
+    if guess is not None:
+        press(phone, ANSWERS[guess + 1])
+    told = replace(ASKS, phase="told", right=right)
+    show_wall(code, TEACHER, told)
+    assert "The answer comes when the runs on the wall have it." in said(phone.run())
+    show_wall(code, TEACHER, replace(told, sentence="It rises, in 6 of 6 seeds."))
+    assert verdict in said(phone.run())
+    assert "It rises, in 6 of 6 seeds." in said(phone)
+
+
+def test_a_phone_that_reloads_keeps_its_guess_and_may_still_change_it(
+    open_page: Open, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ContextProxy, "cookies", property(lambda self: {COOKIE: "a" * 43}))
+    code = class_of()
+    press(phone_in(open_page, code), "It rises")
+    for _ in range(2):
+        again = phone_in(open_page, code)
+        assert "It is counted." in said(again)
+        assert hands(code, 0) == Hands(1, {1: 1})
+    press(again, "It falls")
+    assert hands(code, 0) == Hands(1, {-1: 1})
+
+
+def test_a_late_guess_and_a_full_disk_are_said_and_nothing_is_counted(
+    open_page: Open, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    code = class_of()
+    phone = phone_in(open_page, code)
+    with monkeypatch.context() as patch:
+        patch.setattr(classroom, "write_whole", full)
+        press(phone, "It rises")
+        assert "The disk does not take it: No space left on device." in said(phone)
+        late = phone_in(open_page, code)
+        assert "The disk does not take it (No space left on device). It is tried again." in said(late)
+    assert late.run().title[0].value == QUESTION
+    assert hands(code, 0) == Hands(2, {})
+    show_wall(code, TEACHER, replace(ASKS, phase="look"))
+    press(phone, "It rises")  # its page does not know yet
+    assert "The wall has gone on." in said(phone)
+    assert hands(code, 0) == Hands(2, {})
+
+
+def test_a_made_up_class_is_said_to_have_ended_and_makes_nothing(open_page: Open, scripted: Scripted) -> None:
+    for given in ("0123abcd", "89abcdef"):
+        assert "This class has ended, or its link is not complete." in said(phone_in(open_page, given))
+        assert hands(given, 0) == Hands(0, {})
+    assert "the presenter's key **Q**" in said(open_page("classroom.py"))
+    wrong = phone_in(open_page, "../x")
+    assert "`class` is `../x`; allowed is the code in a link that Present makes." in said(wrong)
+
+
+def test_no_phone_steers_the_wall_whatever_link_it_opens(open_page: Open, scripted: Scripted) -> None:
+    code = class_of()
+    stranger = {"issue": "scripted", "lesson": "heads.5~~scripted.5", "class": code}
+    for present in ({}, {"present": "true"}):
+        app = open_page("issues.py", **stranger, at="2", **present)
+        key(app, "present", "present", "next", "next", "seeds", "leave")
+        assert wall_of(code) == ASKS
+    assert "Guesses are not counted" in sent(open_page("issues.py", **stranger, at="2", present="true"))
+
+
+def test_a_phone_may_leave_to_explore_and_comes_back_and_cannot_present(open_page: Open, scripted: Scripted) -> None:
+    code = class_of()
+    phone = phone_in(open_page, code)
+    assert [link.proto.label for link in phone.get("page_link") if link.proto.label == "Explore on your own"]
+    for page, query in (("issues.py", {"issue": "scripted"}), ("lab.py", {}), ("notebooks.py", {})):
+        phone.switch_page(page)
+        phone.query_params.clear()
+        phone.query_params.update(query)
+        phone.run()
+        assert not phone.exception
+        back = next(link.proto for link in phone.get("page_link") if link.proto.label == "Back to the class")
+        assert back.query_string == f"class={code}"
+        assert phone.query_params["class"] == code, "also after a reload"
+    key(phone, "present")
+    assert PRESENTING not in phone.session_state
+    press(phone, "Leave the class")
+    assert "Leave the class" not in labels(phone.run())
+    assert "class" not in phone.query_params
+
+
+def test_present_opens_a_class_and_a_full_disk_leaves_the_lesson_without_one(
+    open_page: Open, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    warning, wall = "Guesses are not counted: no class is open, or the disk is full.", presented(open_page)
+    enter(code_of(wall), PROGRAM)
+    assert hands(code_of(wall), 0).students == 1
+    assert warning not in sent(wall)
+    assert f"classroom?class={code_of(wall)}" in sent(wall)
+    monkeypatch.setattr(classroom, "give", full)
+    wall = presented(open_page)
+    assert (wall.session_state[PRESENTING].on, code_of(wall)) == (True, "")
+    assert warning in sent(wall)
+
+
+def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "pool", lambda: pool)
+    pool = ScriptedPool(lambda config: 0.1)
+    wall = press(open_page("lab.py", steps="10", lesson="title~Mine~~lab~steps~10.5~~text~Later.2", at="1"), "Present")
+    phone = phone_in(open_page, code_of(wall))
+    assert phone.title[0].value.endswith("Will this model learn it?")
+    assert "Mine · Step 1 of 2" in said(phone)
+    assert labels(phone)[-3:] == ["No", "In part", "Yes"]
+    press(phone, "No")
+    assert "**1 of 1** have guessed" in said(at(wall, "guess"))
+    assert not pool.submitted, "nothing trains before the guess"
+    at(wall, "run")
+    assert len(pool.submitted) == 1
+    at(wall, "sentence")
+    assert wall_of(code_of(wall)).sentence.startswith("Not learned in 10 steps")
+    assert "1 of 1 right" in drawn(wall)
+    assert "**You were right:** No." in said(phone.run())
+    key(wall, "next")
+    assert phone.run().title[0].value == "Later"
+    assert "2 of 2" in sent(wall)
