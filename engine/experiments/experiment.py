@@ -24,6 +24,8 @@ PILOT_SEEDS = range(900, 904)
 """The seeds on which learning rates are chosen (:mod:`engine.experiments.rates`), and which no finding uses."""
 CONFIRMATORY_SEEDS = range(1000, 1016)
 """The seeds on which the shown findings rest. They are run once, after arms, rates, smallest effects and sentences are fixed."""
+LIVE_SEED = 10_000
+"""The first of the seeds on which the pages run experiments. All stored ones and all pilots lie below it: no seed is both."""
 PILOTS = f"the {len(PILOT_SEEDS)} pilot seeds {PILOT_SEEDS[0]} to {PILOT_SEEDS[-1]}"
 """The pilot seeds in words."""
 

@@ -41,7 +41,7 @@ def _guess(figure: KeyFigure, guess: Guess) -> str:
 
 def _ran(run: ExperimentRun | None, shown: Shown) -> str:
     own = "Trained here" if run is not None and mine(run.visitor.id) else "Nothing; watched somebody else’s run"
-    words = STORED if run is None else own
+    words = STORED if shown.origin == "stored" else own
     kept = f"; {shown.reused} of its trials had been trained before" if shown.reused else ""
     return f"{words}: {shown.seeds_in_words}{kept}."
 
@@ -71,6 +71,6 @@ def card_of(issue: Issue, shown: Shown, outcome: Outcome, base: str) -> Card:
         Bar(row.name, length, figure.written(mean), row.color["light"])
         for row, mean, length in zip(rows, means, lengths(means, figure.scale), strict=True)
     )
-    stored = "stored runs, " if shown.state in ("shipped", "kept") else ""
+    stored = "stored runs, " if shown.origin == "stored" else ""
     foot = f"{figure.quantity} · {stored}{shown.seeds_in_words} · Attention Lab"
     return Card(outcome.sentence, drawn, f"{base}issues?issue={issue.slug}", foot)

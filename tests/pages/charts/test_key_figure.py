@@ -6,6 +6,7 @@ import pytest
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
+from pages.parts.charts.colors import muted
 from pages.parts.charts.experiments.arms import role_color
 from pages.parts.charts.experiments.key_figure import EDGE, HEIGHT, WIDTH, Slide, key_figure, slide_figure, thumbnail
 from pages.parts.charts.experiments.strip import Ended
@@ -25,6 +26,7 @@ def test_names_take_two_lines_and_on_a_slide_all_words_stand_under_one_another(i
     names = key_figure(rows, known.scale, share=True).layout.yaxis.ticktext
     assert [name.replace("<br>", " ") for name in names] == [row.label for row in known.rows]
     assert max(name.count("<br>") for name in names) <= 1
+    assert len(known.because) <= 92, "one line beside the figure"
 
     found = f"falls from 99,999.9 to 11,111.1 {known.unit}, in 16 of 16 seeds. These seeds do not decide it."
     sentence = f"{known.change} {known.subject} {found}"
@@ -44,6 +46,20 @@ def test_names_take_two_lines_and_on_a_slide_all_words_stand_under_one_another(i
     assert {margin.l + note.xshift for note in notes} == {EDGE}
     assert [note.text.replace("<br>", " ") for note in notes[2:]] == [sentence, LINK]
     assert len(drawn.data) == len(figure.data)
+
+
+def test_stored_seeds_lie_under_the_others_in_grey_and_are_named_also_on_a_slide() -> None:
+    color = role_color("control")
+    stored = [Ended(f"{name}, stored", muted(), [0.2, 0.4], range(1000, 1002)) for name in ("a", "b")]
+    live = [Ended("a", color, [0.5], [10_000]), Ended("b", color, [None], [10_000])]
+    drawn = key_figure(live, "linear", share=True, stored=stored)
+    assert [trace.name for trace in drawn.data[:8:2]] == ["a, stored", "b, stored", "a", "b"]
+    assert {trace.meta["color"]["light"] for trace in drawn.data[:4]} == {muted()["light"]}
+    assert len({trace.uid for trace in drawn.data}) == len(drawn.data)
+    assert [text.strip() for text in drawn.data[8].text] == ["0.50", "0.30"], "the number of those that are there"
+    slide = slide_figure(drawn, ["a", "b"], Slide("Title", "Number", "It is so.", LINK))
+    assert drawn.layout.xaxis.title.text == slide.layout.xaxis.title.text == "grey: stored seeds 1000 to 1001"
+    assert key_figure(live, "linear", share=True).layout.xaxis.title.text == ""
 
 
 def test_words_are_no_markup() -> None:
