@@ -162,6 +162,7 @@ def test_the_untrained_model_answers_and_is_changed_in_its_controls_and_in_its_p
     stack.locator(".part.skip.off").first.wait_for()
     stack.get_by_text("This model has no skip connections.").wait_for()
     page.get_by_role("button", name="Share").click()
+    page.get_by_text("With every setting stated, also on the command line").click()
     page.get_by_text(re.compile(r"python -m engine train .*--skips false")).wait_for()
     page.keyboard.press("Escape")
     skip.focus()

@@ -6,9 +6,11 @@ A card is always light, since it leaves the app for other programs. Its size is 
 from __future__ import annotations
 
 import io
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from html import escape
 from pathlib import Path
 
 import streamlit as st
@@ -96,7 +98,8 @@ def gif(card: Card, seconds: float = 4.0) -> bytes:
 
 def show_card(card: Card, name: str) -> None:
     """The card, and what it can be saved as. ``name``: of the file."""
-    st.image(png(card), caption=card.sentence, width="stretch", output_format="PNG")
+    drawing = b64encode(png(card)).decode()
+    st.html(f'<img src="data:image/png;base64,{drawing}" alt="{escape(card.sentence)}" style="width: 100%">')
     with st.container(horizontal=True):
         offer_file("Card (PNG)", partial(png, card), f"{name}.png", ":material/image:")
         if card.film:
