@@ -127,6 +127,8 @@ def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_t
     phones[0].get_by_text("You were right: Yes.").wait_for()
     phones[1].get_by_text("You said: No. The runs say: Yes.").wait_for()
     wall.get_by_role("img", name="The class: No 1, In part 1, Yes 2; 2 of 4 right").wait_for()
+    settled(wall)
+    in_view(figure(wall, "stack"), figure(wall, "accuracy"), wall.locator(".stHeading h3"))
     told = wall.locator(".stHeading h3").inner_text()
     for phone in phones:
         phone.get_by_text(told, exact=True).wait_for()
