@@ -7,6 +7,7 @@ from engine.experiments.issues.issue import Issue
 from pages.parts.app.in_markdown import say_ignored
 from pages.parts.app.own_runs import in_step_with
 from pages.parts.issues.map import show_map
+from pages.parts.issues.noted import note_issue
 from pages.parts.issues.stage import show_stage
 from pages.parts.issues.state import ISSUE, SETTINGS
 from pages.parts.issues.tabs import show_tabs
@@ -26,6 +27,7 @@ def show_issue(issue: Issue) -> None:
     name, run = shown_run(issue)
     with in_step_with(lambda: run.state if run is not None else ""):
         shown = show_stage(issue, name, run)
+        note_issue(issue, run, shown)
         if not presented():
             show_tabs(issue, name, run, shown)
 

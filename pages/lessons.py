@@ -5,6 +5,7 @@ import streamlit as st
 from engine.experiments.lessons import LESSONS
 from pages.parts.app.in_markdown import escaped, say_ignored
 from pages.parts.lessons import SETTINGS, show_own, show_ways, titles
+from pages.parts.stage.hand_in import offer_hand_in
 from pages.parts.stage.qr import base_address
 
 _, ignored = SETTINGS.open_address()
@@ -12,11 +13,9 @@ say_ignored(ignored)
 
 st.title("Lessons", anchor=False)
 st.markdown(
-    "A lesson leads a class from question to question. **Present** shows nothing but the step itself, in large letters: the right arrow "
-    "key (or a presenter's remote) goes on, the left one back, **1**, **2** and **3** choose the class's guess, **Q** shows the lesson's "
-    "link as a QR code, **B** makes the screen black, **Escape** leaves. Phones that open the code go with the wall: they guess, and are "
-    "told who was right. **S** asks each of them to train a seed of an issue; their dots fall into the figure. **X** takes a part of a "
-    "trained model away, and the next."
+    "A lesson leads a class from question to question. **Present** shows nothing but the step itself, in large letters; the right arrow "
+    "key goes on, **Escape** leaves. Phones that open its QR code go with the wall: they guess, and are told who was right. All keys, "
+    "what to say and what comes out stand on the **teacher's sheet**."
 )
 base = base_address("lessons")
 for name, lesson in LESSONS.items():
@@ -25,4 +24,6 @@ for name, lesson in LESSONS.items():
         st.caption(escaped(titles(lesson.steps)))
         show_ways(lesson, base, name)
 show_own(base)
+with st.expander("What you did yourself", icon=":material/assignment_turned_in:"):
+    offer_hand_in()
 SETTINGS.write_address(SETTINGS.query())

@@ -1,6 +1,5 @@
 """The start page: one button trains a small transformer in sight, then cuts a line of it, then swaps two symbols; and three doors."""
 
-from pathlib import Path
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -17,7 +16,6 @@ from pages.parts.start import CONFIG, DOORS, present, press, said, shown_run, wo
 SECONDS = 5.0
 """How long the recorded run plays, which is shown where none can be trained."""
 
-st.html(Path(__file__).parent / "parts" / "start.css")
 run = shown_run()
 controlled, now = controlled_as(run), present(run)
 st.title("Attention Lab", anchor=False)

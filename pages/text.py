@@ -31,6 +31,11 @@ say_ignored(ignored)
 left, right = st.columns([1, 3.2], gap="medium")
 with left:
     ask_for_words(writer)
+with right:
+    show_written(writer)
+
+left, right = st.columns([1, 3.2], gap="medium")  # anew, so that on a phone what is written follows its prompt
+with left:
     st.header("Train your own", anchor=False)
     choose_text()
     SETTINGS.widget("pos_encoding")
@@ -50,7 +55,6 @@ with left:
             st.code(share_link(), language=None, wrap_lines=True)
 
 with right:
-    show_written(writer)
     with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
         if known:
             show_published(shown)

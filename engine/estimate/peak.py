@@ -200,6 +200,8 @@ class Work:
     """The number of held-out sequences in a pass; 0 for as many as in a training step."""
     length: int = 0
     """The least length for which something is made, where that is not the run's own."""
+    tested: bool = False
+    """Whether the test lengths are read, too."""
     gradient: bool = False
     """Whether a pass keeps what a backward pass needs."""
     written_out: bool = False
@@ -218,7 +220,7 @@ class Work:
 def measuring_bytes(config: RunConfig, memory: Memory, work: Work) -> int:
     """The highest memory while that work is done. ``memory``: the prediction of a training step."""
     rows = work.sequences or config.batch_size
-    n = max(config.seq_len, work.length)
+    n = max(config.seq_len, work.length, *(config.test_lengths if work.tested else ()))
     own = config.model_copy(update={"batch_size": rows})
     sizes = shapes(config, n)
     passing = pass_bytes(own, sizes, rows, written_out=work.written_out or writes_out(config))
@@ -227,15 +229,15 @@ def measuring_bytes(config: RunConfig, memory: Memory, work: Work) -> int:
         passing = max(passing, step_bytes(own, shapes(own), replace(memory, saved=known)))
     held = int(scattered_by(config) * passing)
     if work.kept:
-        held += _kept(config, rows)
+        held += _kept(config, sizes, rows)
     held += DOUBLE * work.streams(config.n_layers) * rows * sizes.length * config.d_model
     data = set_bytes(config) if work.data else 0
     return always_bytes(config) + data + (1 + work.models) * memory.state + held
 
 
-def _kept(config: RunConfig, rows: int) -> int:
+def _kept(config: RunConfig, sizes: Shapes, rows: int) -> int:
     """The activations that the model records in every layer (:mod:`engine.model.activations`), on ``rows`` sequences."""
-    sizes, size = shapes(config), WEIGHT_BYTES[config.dtype]
+    size = WEIGHT_BYTES[config.dtype]
     source = sizes.source_length
     lengths = [sizes.length]
     if source is not None:

@@ -24,6 +24,8 @@ PILOT_SEEDS = range(900, 904)
 """The seeds on which learning rates are chosen (:mod:`engine.experiments.rates`), and which no finding uses."""
 CONFIRMATORY_SEEDS = range(1000, 1016)
 """The seeds on which the shown findings rest. They are run once, after arms, rates, smallest effects and sentences are fixed."""
+LIVE_SEED = 10_000
+"""The first of the seeds on which the pages run experiments. All stored ones and all pilots lie below it: no seed is both."""
 PILOTS = f"the {len(PILOT_SEEDS)} pilot seeds {PILOT_SEEDS[0]} to {PILOT_SEEDS[-1]}"
 """The pilot seeds in words."""
 
@@ -243,3 +245,9 @@ def within(arm: str, metric: str, level: float, margin: float) -> Callable[[Valu
 def rise(arm: str, metric: str, before: str) -> Change:
     """The effect "this number minus another one of the same arm", such as of a later layer or a longer sequence."""
     return Change((arm, before), (arm, metric))
+
+
+def relative(arm: str, metric: str, other: str, than: str = "") -> Callable[[Values], np.ndarray]:
+    """The effect "this number minus the other arm's, as a share of the other's" by seed: −0.9 where a tenth is left. ``than``: the other
+    arm's number, where it is another one."""
+    return lambda values: values(arm, metric) / values(other, than or metric) - 1

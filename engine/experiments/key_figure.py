@@ -54,6 +54,8 @@ class KeyFigure:
     """The rows before and after the change, then further ones, such as the remedy beside the model that it mends."""
     remedy: str
     """What to do about it, in one sentence."""
+    because: Text = ""
+    """The reason for what the claim says, as it ends a sentence that begins with "Because". It is told only where the claim holds."""
     scale: Literal["linear", "log"] = "linear"
     unit: str = ""
     """The unit behind the numbers of the sentence, such as "nats"; empty for shares."""
@@ -91,6 +93,8 @@ class Outcome:
     also_right: Direction | None
     """Another answer that is right: the sign of an effect that is there and too small to count."""
     sentence: str
+    because: str
+    """The reason in one sentence; empty unless the claim holds."""
 
     @property
     def right(self) -> tuple[Direction, ...]:
@@ -98,10 +102,13 @@ class Outcome:
         return tuple(answer for answer in (self.answer, self.also_right) if answer is not None)
 
 
-def outcome_of(figure: KeyFigure, values: Values, weighed: Weighed) -> Outcome | None:
+def outcome_of(
+    figure: KeyFigure, values: Values, weighed: Weighed, *, subject: str = "", seed: str = "seed"
+) -> Outcome | None:
     """The outcome of the seeds so far; None before the first seed has both numbers.
 
-    ``values``: the numbers by arm and metric; ``weighed``: the verdict on the figure's claim.
+    ``values``: the numbers by arm and metric; ``weighed``: the verdict on the figure's claim. ``subject``: how the sentence begins, by
+    default with the change and the number; ``seed``: the word for a seed.
     """
     first = values(figure.before.arm, figure.before.metric)
     second = values(figure.after.arm, figure.after.metric)
@@ -116,13 +123,15 @@ def outcome_of(figure: KeyFigure, values: Values, weighed: Weighed) -> Outcome |
     answer: Direction | None = 0 if small else sign if weighed.finding.decided else None
     also_right = sign if small and weighed.excludes_zero else None
     verb = {-1: "falls", 0: "stays", 1: "rises"}[sign]
-    old, new, all_of_them = figure.written(before), figure.written(after), counted(len(first), "seed")
+    old, new, all_of_them = figure.written(before), figure.written(after), counted(len(first), seed)
+    subject = subject or f"{figure.change} {figure.subject}"
     unit = f" {figure.unit}" if figure.unit not in ("", BYTES) else ""
-    told = f"{figure.change} {figure.subject} {verb} from {old} to {new}{unit}, in {agreeing} of {all_of_them}."
+    told = f"{subject} {verb} from {old} to {new}{unit}, in {agreeing} of {all_of_them}."
     if sign == 0 or (small and also_right is None):
-        told = f"{figure.change} {figure.subject} stays about the same: {old} and {new}{unit}, over {all_of_them}."
+        told = f"{subject} stays about the same: {old} and {new}{unit}, over {all_of_them}."
     sentence = " ".join(filter(None, (told, _doubt(weighed, len(first), also_right is not None))))
-    return Outcome(before, after, len(first), agreeing, answer, also_right, sentence)
+    because = figure.because if weighed.finding is Finding.HOLDS else ""
+    return Outcome(before, after, len(first), agreeing, answer, also_right, sentence, because)
 
 
 def _doubt(weighed: Weighed, seeds: int, shows_sign: bool) -> str:

@@ -94,6 +94,8 @@ class Lesson:
     title: str
     """Empty where the teacher gave none."""
     steps: tuple[LessonStep, ...]
+    goal: str = ""
+    """What students can do after it, in one sentence that names no result; empty for a lesson of a teacher's own."""
 
     @property
     def minutes(self) -> int:
@@ -110,19 +112,26 @@ def lab_step(minutes: int, config: RunConfig) -> LessonStep:
     return LessonStep(minutes, settings=tuple(named.items()))
 
 
-def _stages(title: str, *slugs: str) -> Lesson:
-    return Lesson(title, tuple(LessonStep(ISSUES[slug].minutes, slug) for slug in slugs))
+def _stages(title: str, goal: str, *slugs: str) -> Lesson:
+    return Lesson(title, tuple(LessonStep(ISSUES[slug].minutes, slug) for slug in slugs), goal)
 
 
 LESSONS: Mapping[str, Lesson] = {
     "encodings": _stages(
-        "Positional encodings", "no-encoding", "encoding-fits-task", "learned-table", "longer-sequences",
+        "Positional encodings",
+        "Say what a model lacks that is not told where a symbol stands, and choose an encoding by the task and the length.",
+        "no-encoding", "encoding-fits-task", "learned-table", "longer-sequences", "encoding-through-the-stack",
     ),
     "depth": _stages(
-        "What depth brings and breaks", "missing-skips", "no-normalization", "overfitting-depth", "layers-or-rate",
-        "shared-layers", "interpretability",
+        "What depth brings and breaks",
+        "Say which tasks need more layers, which parts a deep stack needs, and how to find out whether a layer is worth its price.",
+        "what-depth-brings", "missing-skips", "tokens-alike", "no-normalization", "interpretability", "warm-up-and-qk-norm",
     ),
-    "what-can-go-wrong": _stages("What can go wrong", "missing-mask", "heads", "shortcuts"),
+    "what-can-go-wrong": _stages(
+        "What can go wrong",
+        "Look for mistakes that give no error message: in the mask, in the number of heads and in the data.",
+        "missing-mask", "heads", "shortcuts",
+    ),
 }  # fmt: skip
 """The lessons that come with this version, by the name that a link may use."""
 

@@ -12,6 +12,7 @@ from engine.experiments.finding import Finding
 from engine.experiments.statistics import FEWEST_FOR_HOLM, Weighed, holm
 from engine.experiments.trial import Trial
 from engine.experiments.verdict import verdict
+from engine.foundation.formatting import counted
 from engine.foundation.provenance import Provenance
 
 BySeed = Sequence[float | None]
@@ -70,6 +71,12 @@ class Report:
     @property
     def values(self) -> Values:
         return values_of(self.trials, self.seeds)
+
+    @property
+    def seeds_in_words(self) -> str:
+        """ "8 seeds (0 to 7)"."""
+        first, last = self.seeds[0], self.seeds[-1]
+        return f"{counted(len(self.seeds), 'seed')} ({first} to {last})" if last > first else f"1 seed ({first})"
 
     def claim(self, name: str) -> ClaimReport:
         """The report on the claim of that id. Raises KeyError."""

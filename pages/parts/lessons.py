@@ -26,8 +26,10 @@ from engine.foundation.formatting import counted
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import ModelSettings, PageState
+from pages.parts.app.setting_widget import offer_file
 from pages.parts.stage.presenting import CODE, go_to, link_of, presenting, start_lesson
 from pages.parts.stage.qr import only_here, show_qr_code
+from pages.parts.stage.sheet import hand_out, teachers_sheet
 
 STEPS = "steps"
 QR_WIDTH = 220
@@ -76,8 +78,8 @@ def show_ways(lesson: Lesson, base: str, key: str) -> None:
             _begin(lesson, on=True)
         if st.button("Go through it", icon=":material/route:", key=f"lessons.walk.{key}"):
             _begin(lesson, on=False)
-        with st.popover("Link and QR code", icon=":material/qr_code_2:"):
-            _show_link(lesson, base)
+        with st.popover("Link and sheets", icon=":material/print:"):
+            _show_link(lesson, base, key)
 
 
 def _begin(lesson: Lesson, *, on: bool) -> None:
@@ -87,13 +89,19 @@ def _begin(lesson: Lesson, *, on: bool) -> None:
     go_to(now, 0, beat=CODE if on else 0)
 
 
-def _show_link(lesson: Lesson, base: str) -> None:
-    """The link for the class as text and as a QR code."""
+def _show_link(lesson: Lesson, base: str, key: str) -> None:
+    """The link for the class as text and as a QR code, and what can be printed."""
     link = link_of(lesson, base)
     if warning := only_here(link):
         st.caption(warning)
+    on_paper = partial(hand_out, lesson, "" if warning else link)
     code, qr = st.columns([2, 1])
-    code.code(link, language=None, wrap_lines=True)
+    with code:
+        st.code(link, language=None, wrap_lines=True)
+        offer_file(
+            "Teacher’s sheet", partial(teachers_sheet, lesson), f"lesson-{key}-sheet.html", ":material/co_present:"
+        )
+        offer_file("Hand-out, to print", on_paper, f"lesson-{key}-hand-out.html", ":material/print:")
     with qr:
         show_qr_code(link, QR_WIDTH)
 

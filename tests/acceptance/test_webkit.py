@@ -114,7 +114,7 @@ def test_a_run_trains_its_curve_grows_while_it_does_and_its_figure_has_a_menu(dr
 
 
 def test_an_issue_runs_live_to_its_sentence(driver: Any, app: str) -> None:
-    opened(driver, f"{app}issues?issue=missing-mask&seeds=1&first_seed=70", "The mask is missing")
+    opened(driver, f"{app}issues?issue=missing-mask&seeds=1&first_seed=10070", "The mask is missing")
     seen(driver, "button", "Run").click()
     seen(driver, ".badge", "Running")
     seen(driver, ".badge", "Finished")

@@ -60,7 +60,7 @@ def pictures(page: Any) -> list[str]:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Open, size: str) -> None:
-    page = arrived(open_page, size, "lab?steps=2000")
+    page = arrived(open_page, size, "lab?steps=20000")
     train, pause = (button(page, name) for name in ("Train", "Pause"))
     stack, curve = page.locator("article.stack"), page.locator("article.accuracy")
     chips, heads = page.locator(".st-key-lab-shelf").get_by_role("button"), page.get_by_role("spinbutton", name="Heads")
@@ -79,7 +79,7 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
     stands, before = place(), written(page)
 
     def stays() -> None:
-        assert place() == stands
+        assert abs(place() - stands) < 1
 
     train.click()
     stack.locator(".score").get_by_text(re.compile("step [1-9]")).wait_for()

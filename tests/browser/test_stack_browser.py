@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from engine.cli.record import HOPS as HOPS_IN_TWO_LAYERS
+from engine.experiments.lessons import Lesson, lab_step, to_code
 from engine.foundation.provenance import stamp
 from tests.browser.conftest import (
     PHONE,
@@ -16,7 +18,9 @@ from tests.browser.conftest import (
     expect,
     figure,
     fits_the_width,
+    in_view,
     saved,
+    settled,
 )
 from tests.browser.test_axe import violations
 
@@ -284,8 +288,7 @@ def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_
     stops = panel.locator(".attends .named").evaluate_all("(all) => all.filter((one) => one.tabIndex === 0).length")
     assert stops == 1
     lit = re.compile(r"\blit\b")
-    expect(panel.locator(".arcs path").first).to_have_css("opacity", "0.1")
-    expect(hop).to_have_css("opacity", "1")
+    the_path_stands_out(page, word)
     expect(panel.locator(f'.layer-row.arrives[data-layer="{layer}"]')).to_have_count(1)
     fits_the_width(page)
 
@@ -319,6 +322,55 @@ def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_
     expect(panel.locator(".cut")).to_have_count(0)
     word.wait_for()
     assert violations(page) == []
+
+
+def test_where_it_is_presented_to_a_room_the_path_of_the_answer_stands_out(open_page: Open) -> None:
+    page = open_page(f"lessons?steps={to_code(Lesson('', (lab_step(5, HOPS_IN_TWO_LAYERS),)))}", "Lessons", PROJECTOR)
+    settled(page)  # the link's own lesson comes last
+    button(page, "Present").last.scroll_into_view_if_needed()
+    button(page, "Present").last.click()
+    code = page.get_by_role("dialog", name="The link of this lesson as a QR code")
+    code.wait_for()
+    page.keyboard.press("Escape")
+    expect(code).to_have_count(0)
+    panel = stack(page)
+    panel.locator(".layer-row").first.wait_for()
+    page.keyboard.press("PageDown")
+    page.get_by_role("radiogroup", name="Your guess").wait_for()
+    page.keyboard.press("PageDown")  # the beat on which it trains
+    page.locator(".board .badge").get_by_text("Finished").wait_for()
+    word = panel.locator('.attends .named[data-name^="head.1."]').first
+    word.wait_for()
+    the_path_stands_out(page, word)
+    in_view(word, panel.locator(".tile").first)
+    fits_the_width(page)
+
+
+def test_without_skip_connections_nothing_arrives_through_six_layers_and_the_picture_says_so(open_page: Open) -> None:
+    page = arrived(open_page, HOPS.replace("n_layers=4", "n_layers=6").replace("steps=300", "steps=100&skips=false"))
+    trained(page)
+    stack(page).get_by_text("The answer does not arrive").wait_for()
+    asked = stack(page).locator("[data-writes].right, [data-writes].wrong").count()
+    arriving = sum("arrives in layer" in sentence for sentence in sentences(page))
+    assert 4 * arriving < asked, "a model that guesses is right now and then"
+    assert not lines(page, "hops")
+
+
+def the_path_stands_out(page: Any, word: Any) -> None:
+    """The arcs of the named head are drawn strong, all others at a tenth."""
+    expect(stack(page).locator(".arcs path").first).to_have_css("opacity", "0.1")
+    hop = stack(page).locator(f'.hops path[data-name="{word.get_attribute("data-name")}"]').first
+    expect(hop).to_have_css("opacity", "1")
+
+
+def sentences(page: Any) -> list[str]:
+    """The line above the picture for each position."""
+    found = []
+    for place in range(stack(page).locator("[data-reads]").count()):
+        stack(page).locator(f'[data-reads="{place}"]').focus()
+        expect(stack(page).locator("[aria-selected=true]")).to_have_attribute("data-reads", str(place))
+        found.append(told(page))
+    return found
 
 
 def test_its_help_explains_the_picture(open_page: Open) -> None:

@@ -3,12 +3,16 @@
 import re
 
 from engine.foundation.glossary import TERMS
-from tests.browser.conftest import PHONE, Open, button, expect, fits_the_width, in_view
+from tests.browser.conftest import PHONE, WIDE, Open, button, expect, fits_the_width, in_view
 from tests.pages.test_text_page import TEXT
 
 
 def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(open_page: Open) -> None:
-    page = open_page("text?steps=40&vocab_size=40", "Text")
+    page = open_page("text?steps=40&vocab_size=40", "Text", PHONE)
+    places = (button(page, "Write"), page.locator(".st-key-text-written"), button(page, "Train"))
+    tops = [place.bounding_box()["y"] for place in places]
+    assert tops == sorted(tops), "on a phone, what is written follows its prompt"
+    page.set_viewport_size(WIDE)
     in_view(button(page, "Train"))
     page.get_by_role("radio", name="Your own").click()
     page.get_by_role("textbox", name="Or paste it here").fill(TEXT)

@@ -67,7 +67,9 @@ def test_in_short_tells_apart_what_holds_and_what_does_not() -> None:
         found = findings()[section.lead.issue, claim_of(section.lead).sentence]
         (told,) = (part for part in (yes, *others) if f"[{section.short}](#{section.anchor})" in part)
         assert told.startswith(
-            "**In short:** A deep model goes wrong where" if found is Finding.HOLDS else IN_SHORT[found]
+            "**In short:** A stack of self-attention layers goes wrong where"
+            if found is Finding.HOLDS
+            else IN_SHORT[found]
         )
 
 

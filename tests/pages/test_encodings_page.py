@@ -96,6 +96,12 @@ def test_own_runs_are_listed_with_final_scales_and_layers_with_own_encodings_are
     assert app.query_params["layer"] in ("1", ["1"])
 
 
+def test_before_any_need_is_chosen_one_encoding_is_recommended_for_a_text(open_page: Open) -> None:
+    words = advice([column(QUALITIES["text"], 1)]).words
+    assert words
+    assert words in said(open_page(PAGE, view="choose"))
+
+
 def test_needs_are_answered_in_a_sentence_and_the_table_begins_with_what_meets_them(open_page: Open) -> None:
     app = open_page(PAGE, view="choose", needs="offsets,parameters", tested="4")
     found = advice([column(QUALITIES["offsets"], 4)])

@@ -13,28 +13,45 @@ from streamlit.testing.v1 import AppTest
 
 from engine import VERSION
 from engine.config.link import from_query, to_query
-from engine.experiments.evidence.shipped import shipped_reports, shipped_result
-from engine.experiments.evidence.store import has_evidence
+from engine.experiments.evidence.shipped import sets_of_seeds, shipped_reports, shipped_result
+from engine.experiments.evidence.store import latest_trials
+from engine.experiments.experiment import LIVE_SEED, PILOT_SEEDS
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import GROUPS
 from engine.experiments.rates import RateGrid
 from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.running.shared_trials import SharedTrials
 from engine.foundation.provenance import provenance
+from engine.foundation.visitor import Visitor
+from engine.hosting.allowances import Allowances
+from engine.hosting.limits import Limits
 from pages.parts.app import server
 from pages.parts.app.visitor import COOKIE
 from pages.parts.issues import rates
+from pages.parts.issues.key_panel import outcome_so_far
 from pages.parts.issues.words import with_formulas_apart
+from pages.parts.stage import experiments
 from pages.parts.stage.board import as_csv, as_json
 from pages.parts.stage.experiments import EXPERIMENTS
+from pages.parts.stage.hand_in import NOTES
 from pages.parts.stage.issue_list import RAN, in_groups
 from pages.parts.stage.presenting import KEY as PRESENTING
-from pages.parts.stage.shown import of_run
+from pages.parts.stage.shown import Shown, of_run
 from tests.engine.workers.test_pool import until
 from tests.pages.looking import Open, labels, press, said
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
 
-MASK = ISSUES["missing-mask"]
+MASK, HEADS = ISSUES["missing-mask"], ISSUES["heads"]
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch, own_data_folder: object) -> ScriptedPool:
+    """A pool whose runs end when the test says so, all with the same number. No other test follows what is left running."""
+    pool = ScriptedPool(lambda config: 0.5, at_once=False)
+    monkeypatch.setattr(server, "pool", lambda: pool)
+    monkeypatch.setattr(experiments, "SHARED", SharedTrials())
+    return pool
 
 
 def unlinked(app: AppTest) -> str:
@@ -48,10 +65,12 @@ def links(app: AppTest) -> dict[str, str]:
 
 
 def thumbnails(app: AppTest) -> dict[str, bool]:
-    """Of each tile on the map in the registry's order, whether its figure is veiled."""
+    """Of each tile on the map in the registry's order, whether the model stands in place of the answer."""
     order = [link.proto.query_string.removeprefix("issue=") for link in app.get("page_link") if link.proto.query_string]
     drawn = [box.value for box in app.get("html") if "thumbnail" in box.value and "<div" in box.value]
-    by_slug = dict(zip((slug for slug in order if slug in ISSUES), ("veiled" in one for one in drawn), strict=True))
+    by_slug = dict(
+        zip((slug for slug in order if slug in ISSUES), ("thumbnail model" in one for one in drawn), strict=True)
+    )
     return {slug: by_slug[slug] for slug in ISSUES}
 
 
@@ -76,7 +95,7 @@ def test_the_map_has_every_issue_and_a_guess_shows_no_answer_unless_it_is_asked_
     assert set(links(app)) >= {issue.title for issue in ISSUES.values()}
     assert all(issue.key_figure.question in said(app) for issue in ISSUES.values())
     assert numbers not in said(app)
-    assert thumbnails(app) == dict.fromkeys(ISSUES, True), "veiled"
+    assert thumbnails(app) == dict.fromkeys(ISSUES, True)
     for issue in ISSUES.values():
         assert 2 <= issue.minutes <= 10
         assert f"{issue.key_figure.question}\n\n{issue.minutes} min" in said(app)
@@ -109,12 +128,10 @@ def finish(pool: ScriptedPool, experiment: ExperimentRun) -> None:
     assert experiment.wait(600)
 
 
-@pytest.mark.usefixtures("one_browser", "own_data_folder")
+@pytest.mark.usefixtures("one_browser")
 def test_the_figure_on_the_map_waits_for_the_end_of_ones_own_run_and_stays(
-    open_page: Open, monkeypatch: pytest.MonkeyPatch
+    open_page: Open, slow: ScriptedPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pool = ScriptedPool(lambda config: 0.5, at_once=False)
-    monkeypatch.setattr(server, "pool", lambda: pool)
     app = open_page("issues.py", issue=MASK.slug, seeds="1")
     press(app, "Run")
     experiment = run_of(app, MASK.slug)
@@ -122,7 +139,7 @@ def test_the_figure_on_the_map_waits_for_the_end_of_ones_own_run_and_stays(
     app.run()
     assert said(app).count("Running") == 1
     assert thumbnails(app) == dict.fromkeys(ISSUES, True), "not before the end"
-    finish(pool, experiment)
+    finish(slow, experiment)
     assert experiment.state == "finished"
     for tab in (app.run(), open_page("issues.py")):  # the same session, and after a reload
         assert said(tab).count("Yours: ") == 1
@@ -149,11 +166,11 @@ def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_p
     assert MASK.summary in unlinked(app)
     assert all(line in unlinked(app) for line in MASK.remedies)
     assert "[causal mask](glossary?term=mask)" in said(app)
-    assert all(claim.sentence in unlinked(open_tab(app, "All claims")) for claim in MASK.claims_of())
+    assert MASK.sources[0].url in said(app)
+    assert all(claim.sentence in unlinked(open_tab(app, "Evidence")) for claim in MASK.claims_of())
     assert "(glossary?term=" in said(app)
-    assert "Mask fault: None → **Missing**" in said(open_tab(app, "Arms"))
-    assert MASK.sources[0].url in said(open_tab(app, "Sources"))
-    assert all(note in unlinked(open_tab(app, "How measured")) for note in MASK.notes)
+    assert "Mask fault: None → **Missing**" in said(open_tab(app, "How measured"))
+    assert all(note in unlinked(app) for note in MASK.notes)
 
 
 def test_the_arms_say_how_their_rates_were_chosen_and_which_keep_their_own(
@@ -166,7 +183,7 @@ def test_the_arms_say_how_their_rates_were_chosen_and_which_keep_their_own(
         RateGrid("causal mask", 0.01, "accuracy", learned, 0.5),
     ]
     monkeypatch.setattr(rates, "read_grids", lambda slug: grids)
-    app = open_tab(open_page("issues.py", issue="missing-mask"), "Arms")
+    app = open_tab(open_page("issues.py", issue="missing-mask"), "How measured")
     assert "was chosen on the 4 pilot seeds 900 to 903, which no finding uses" in said(app)
     assert "since no rate is better than blind guessing: no mask." in said(app)
 
@@ -175,9 +192,9 @@ def test_the_share_of_unknown_tokens_stands_beside_each_arm_on_a_text(
     open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     issue = ISSUES["overlapping-windows"]
-    assert "% unknown" not in said(open_tab(open_page("issues.py", issue=issue.slug), "Arms", issue.slug))
+    assert "% unknown" not in said(open_tab(open_page("issues.py", issue=issue.slug), "How measured", issue.slug))
     monkeypatch.setitem(ISSUES, issue.slug, replace(issue, base={**issue.base, "vocab_size": 55}))
-    app = open_tab(open_page("issues.py", issue=issue.slug), "Arms", issue.slug)
+    app = open_tab(open_page("issues.py", issue=issue.slug), "How measured", issue.slug)
     shares = [float(share) for share in re.findall(r":gray\[([\d.]+) % unknown\]", said(app))]
     assert len(shares) == len(issue.arms_of())
     assert all(0 < share <= 1 for share in shares)
@@ -186,13 +203,13 @@ def test_the_share_of_unknown_tokens_stands_beside_each_arm_on_a_text(
 @pytest.mark.parametrize("slug", ISSUES)
 def test_every_issue_has_its_page_and_each_arm_opens_in_the_lab_with_every_setting(open_page: Open, slug: str) -> None:
     issue = ISSUES[slug]
-    app = open_page("issues.py", issue=slug, extended="true", first_seed="5")
+    app = open_page("issues.py", issue=slug, extended="true", first_seed="10005")
     assert app.title[0].value == issue.title
-    open_tab(app, "Arms", slug)
+    open_tab(app, "How measured", slug)
     queries = [link.proto.query_string for link in app.get("page_link") if link.proto.label == "Open in the lab"]
     links = [dict(parse_qsl(query)) for query in queries]
     assert [(link.pop("of"), link.pop("arm")) for link in links] == [(slug, arm.name) for arm in issue.arms]
-    assert [from_query(link) for link in links] == [(issue.config(arm, 5), []) for arm in issue.arms]
+    assert [from_query(link) for link in links] == [(issue.config(arm, 10005), []) for arm in issue.arms]
 
 
 def test_the_lab_says_from_which_issue_it_was_opened_and_takes_a_second_link_of_the_session(open_page: Open) -> None:
@@ -215,7 +232,7 @@ def test_the_lab_says_from_which_issue_it_was_opened_and_takes_a_second_link_of_
 
 
 def test_a_link_starts_nothing_and_too_few_seeds_are_said(open_page: Open) -> None:
-    app = open_page("issues.py", issue="missing-mask", first_seed="100", experiment="x")
+    app = open_page("issues.py", issue="missing-mask", first_seed="10100", experiment="x")
     assert not app.session_state[RAN]
     assert "nothing can be decided" not in said(app)
     app.number_input(key="issues.set.seeds").set_value(5).run()
@@ -224,50 +241,49 @@ def test_a_link_starts_nothing_and_too_few_seeds_are_said(open_page: Open) -> No
 
 def test_an_experiment_runs_to_a_verdict_and_is_kept_taken_away_and_found(open_page: Open, scripted: Scripted) -> None:
     issue, pool = scripted
-    app = ran(open_page("issues.py", issue="scripted", seeds="6", first_seed="3"))
+    app = ran(open_page("issues.py", issue="scripted", seeds="6", first_seed="10003"))
     experiment, name = run_of(app), app.session_state[RAN]["scripted"]
-    assert (experiment.state, experiment.report.seeds) == ("finished", [3, 4, 5, 6, 7, 8])
+    assert (experiment.state, experiment.report.seeds) == ("finished", [*range(10_003, 10_009)])
     assert (len(pool.submitted), len({run.owner for run in pool.submitted})) == (24, 1)
     assert app.query_params["experiment"] == name
-    assert has_evidence(issue.slug)
+    assert len(latest_trials(issue.slug)) == 24
     assert experiment.report.claims[0].finding == "holds"
-    open_tab(app, "Sources", issue.slug)
+    assert "Measured with" not in said(app)
+    open_tab(app, "Evidence", issue.slug)
+    assert f"Measured with Attention Lab {VERSION}, commit" in said(app)
+    assert app.get("download_button")
     ours = [table.value.loc["sinusoidal", "512, ours"] for table in app.dataframe if "512, ours" in table.value]
     assert ours == [pytest.approx(0.3, abs=0.1)], "ours stands beside theirs"
-    open_tab(app, "Numbers", issue.slug)
     claims = next(table.value for table in app.dataframe if "claim" in table.value)
     assert list(claims["finding"]) == [claim.finding.words for claim in experiment.report.claims]
 
     shown = of_run(experiment)
     row = json.loads(as_json(shown))
     assert (row["slug"], len(row["trials"]), len(row["claims"]), row["provenance"]) == ("scripted", 24, 3, provenance())
+    assert row["origin"] == "live"
     rows = list(csv.DictReader(io.StringIO(as_csv(shown))))
+    assert {r["origin"] for r in rows} == {"live"}
     accuracy = {(r["arm"], r["seed"]): float(r["value"]) for r in rows if r["number"] == "accuracy"}
     assert accuracy == {(t.arm, str(t.seed)): t.numbers["accuracy"] for t in experiment.trials}
 
     again = open_page("issues.py", issue="scripted", experiment=name)
     assert "Guess again" in labels(again)
     assert len(pool.submitted) == 24, "a link starts nothing"
-    app = open_page("issues.py", issue="scripted")
-    assert "What helps:" not in said(app)
-    app.button_group(key="issues.kept.scripted").set_value("Last run here").run()
-    assert "What helps:" in said(app), "earlier evidence shows when it is asked for"
-    assert open_tab(app, "Numbers", "scripted").get("download_button")
-    assert f"Measured with Attention Lab {VERSION}, commit" in said(app)
+    ran(open_page("issues.py", issue="scripted", seeds="6", first_seed="10003"))
+    assert len(pool.submitted) == 24, "what was trained here is there at once"
 
 
 def test_guesses_are_set_beside_what_happened(open_page: Open, scripted: Scripted) -> None:
     app = open_page("issues.py", issue="scripted", seeds="6")
     app.button_group(key="guess.scripted").set_value(1).run()
     app.number_input(key="guess.size.scripted").set_value(0.5).run()
-    open_tab(app, "All claims", "scripted")
+    open_tab(app, "Evidence", "scripted")
     app.button_group(key="predict.scripted.0").set_value(Finding.HOLDS)
     app.button_group(key="predict.scripted.1").set_value(Finding.SMALL)
     ran(app.run())
     assert "You said: *It rises*, to 0.50. **The direction is right; measured is" in said(app)
     assert app.button_group(key="guess.scripted").proto.disabled
-    assert "What helps:" in said(app)
-    open_tab(app, "All claims", "scripted")
+    open_tab(app, "Evidence", "scripted")
     assert "Your guesses on single claims: 1 of 2 right" in said(app)
     app.session_state["predict.scripted.1"] = Finding.HOLDS
     assert "Your guesses on single claims: 1 of 2 right" in said(app.run()), "made before the start"
@@ -296,30 +312,97 @@ def test_a_guess_stays_with_its_run_when_the_page_is_loaded_again(open_page: Ope
     assert "guess" in said(wrong)
 
 
-@pytest.mark.usefixtures("own_data_folder")
-def test_a_presenter_shows_what_was_measured_instead_of_waiting_for_the_run(
-    open_page: Open, monkeypatch: pytest.MonkeyPatch
+def sent(app: AppTest) -> str:
+    """What the page sends to its own scripts."""
+    return " ".join(str(box.proto) for box in app.get("bidi_component"))
+
+
+STORED, SAID = "grey: stored seeds 1000 to 1015", "in 16 of 16 stored seeds"
+
+
+def test_no_live_seed_is_a_stored_one_or_a_pilot(open_page: Open) -> None:
+    assert max(*PILOT_SEEDS, *(seed for one in sets_of_seeds() for seed in one["seeds"])) < LIVE_SEED
+    app = open_page("issues.py", issue=MASK.slug)
+    assert app.number_input(key="issues.set.first_seed").value == LIVE_SEED
+    assert app.number_input(key="issues.set.first_seed").min == LIVE_SEED
+
+
+def test_stored_seeds_stand_at_once_after_run_and_those_that_are_trained_here_have_a_sentence_of_their_own(
+    open_page: Open, slow: ScriptedPool
 ) -> None:
-    pool = ScriptedPool(lambda config: 0.5, at_once=False)
-    monkeypatch.setattr(server, "pool", lambda: pool)
+    app = open_page("issues.py", issue=HEADS.slug)
+    app.button_group(key=f"guess.{HEADS.slug}").set_value(-1).run()
+    for later in (STORED, SAID, HEADS.key_figure.because):
+        assert later not in said(app) + sent(app), "not before Run"
+    press(app, "Run")
+    assert not run_of(app, HEADS.slug).trials
+    assert "You said: *It falls*. **Right.**" in said(app)
+    assert f"**Because** {HEADS.key_figure.because}" in said(app)
+    assert STORED in sent(app)
+    assert SAID in sent(app)
+    assert "Trained here" not in sent(app)
+
+    for place in range(len(HEADS.arms_of())):
+        until(lambda number=place: len(slow.submitted) > number)
+        slow.finish(slow.submitted[place])
+    until(lambda: len(run_of(app, HEADS.slug).trials) == len(HEADS.arms_of()))
+    assert {run.config.seed for run in slow.submitted[: len(HEADS.arms_of())]} == {LIVE_SEED}
+    assert "Trained here: it stays about the same: 0.50 and 0.50, over 1 seed. It takes at least 5 more" in sent(
+        app.run()
+    )
+    assert SAID in sent(app)
+    assert "**Right.**" in said(app), "they are not pooled"
+
+    open_tab(app, "Evidence", HEADS.slug)
+    choice = app.button_group(key=f"set.{HEADS.slug}")
+    assert choice.options[:2] == ["Trained here", "Stored seeds 1000 to 1015"]
+    assert not app.get("download_button"), "not before the end"
+    choice.set_value("Stored seeds 1000 to 1015").run()
+    assert app.get("download_button")
+    press(app, "Stop")
+    assert run_of(app, HEADS.slug).wait(600)
+    press(app.run(), "Guess again")
+    assert not [told for told in (STORED, SAID, "Because") if told in said(app) + sent(app)]
+
+
+def test_what_is_downloaded_says_whether_its_seeds_are_stored(open_page: Open) -> None:
+    stored = Shown.of(shipped_reports(MASK)[0], "shipped")
+    assert (stored.name, json.loads(as_json(stored))["origin"]) == ("missing-mask-stored", "stored")
+    assert {row["origin"] for row in csv.DictReader(io.StringIO(as_csv(stored)))} == {"stored"}
+
+
+def test_where_the_run_is_refused_stored_seeds_stand_all_the_same(open_page: Open, slow: ScriptedPool) -> None:
+    slow.allowances = Allowances(Limits(experiments=1))
+    slow.allowances.take("experiment", Visitor("somebody else"))
+    app = press(open_page("issues.py", issue=MASK.slug), "Run")
+    assert not slow.submitted
+    assert app.session_state[RAN] == {MASK.slug: ""}
+    assert "experiment" in app.error[0].value
+    assert SAID in sent(app)
+    assert SAID not in sent(press(app, "Guess again"))
+
+
+def test_a_presenter_need_not_wait_for_the_run(open_page: Open, slow: ScriptedPool) -> None:
     wall = open_page("issues.py", issue=MASK.slug, lesson=f"{MASK.slug}.5", at="1", present="true")
     now = wall.session_state[PRESENTING]
 
-    def at(beat: str) -> AppTest:
+    def at(beat: str) -> str:
         wall.session_state[PRESENTING] = replace(now, beat=now.beats.index(beat))
-        return wall.run()
+        return sent(wall.run())
 
-    assert "Show what was measured" not in labels(at("guess")), "nothing before the guess"
-    at("run")
-    experiment = run_of(wall, MASK.slug)
+    assert STORED not in at("guess"), "nothing before the guess"
+    assert STORED in at("run")
+    assert SAID not in sent(wall), "the sentence waits for its beat"
     assert "Stop" in labels(wall)
-    press(wall, "Show what was measured")
-    assert experiment.wait(600)
-    assert (experiment.state, labels(wall)) == ("stopped", ["Glossary"])
-    assert "What helps:" in said(at("remedy"))
-    begun = len(pool.submitted)
-    at("guess"), at("run")
-    assert len(pool.submitted) == begun, "it stays shown, and nothing runs"
+    assert SAID in at("sentence")
+    assert not run_of(wall, MASK.slug).trials
+    at("remedy")
+    assert f"**Because** {MASK.key_figure.because}" in said(wall)
+    assert "What helps:" in said(wall)
+    begun = len(slow.submitted)
+    assert STORED not in at("guess")
+    at("run")
+    assert len(slow.submitted) == begun, "it goes on, and nothing else begins"
 
 
 def test_an_undecided_claim_offers_more_seeds_and_what_is_stored_is_used(open_page: Open, scripted: Scripted) -> None:
@@ -330,7 +413,9 @@ def test_an_undecided_claim_offers_more_seeds_and_what_is_stored_is_used(open_pa
     press(app, "Undecided claims: go on to 8 seeds")
     assert run_of(app).wait(600)
     assert len(run_of(app).report.claims[0].effects) == 8
-    assert sorted(run.config.seed for run in pool.submitted) == [seed for seed in range(8) for _ in range(4)]
+    assert sorted(run.config.seed for run in pool.submitted) == [
+        seed for seed in range(LIVE_SEED, LIVE_SEED + 8) for _ in range(4)
+    ]
     assert [box.value for box in app.run().number_input if box.label == "Seeds"] == [8]
 
     before = len(pool.submitted)
@@ -338,7 +423,7 @@ def test_an_undecided_claim_offers_more_seeds_and_what_is_stored_is_used(open_pa
     assert "4 arms × 9 seeds = 36 trials, 32 of them kept on this machine" in said(app)
     ran(app)
     assert len(run_of(app).reused) == 32
-    assert {run.config.seed for run in pool.submitted[before:]} == {8}
+    assert {run.config.seed for run in pool.submitted[before:]} == {LIVE_SEED + 8}
 
 
 def test_one_experiment_of_a_session_at_a_time_and_stop_keeps_its_trials(open_page: Open, scripted: Scripted) -> None:
@@ -401,11 +486,11 @@ def test_the_plain_link_shows_the_run_that_goes_and_a_second_press_begins_no_oth
     assert "scripted" not in open_page("issues.py", issue="scripted").session_state[RAN]
 
 
-def test_beside_the_figure_of_an_issue_stands_only_what_it_shows(open_page: Open) -> None:
-    app = open_page("issues.py", issue="missing-skips")
-    app.button_group(key="issues.kept.missing-skips").set_value("Seeds 1000-1015").run()
-    assert "What helps:" in said(app)
-    assert not [claim.id for claim in ISSUES["missing-skips"].claims if claim.sentence in unlinked(app)]
+def test_beside_the_figure_of_an_issue_stands_only_what_it_shows(open_page: Open, slow: ScriptedPool) -> None:
+    app = press(open_page("issues.py", issue=HEADS.slug), "Run")
+    assert "**Because**" in said(app)
+    assert "What helps:" not in said(app)
+    assert not [claim.id for claim in HEADS.claims if claim.sentence in unlinked(app)]
 
 
 def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open) -> None:
@@ -424,18 +509,20 @@ def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open)
     assert app.query_params["extended"] == "true"
 
 
-def test_what_this_version_was_measured_with_shows_only_when_asked_and_not_at_the_next_issue(open_page: Open) -> None:
-    app = open_tab(open_page("issues.py", issue="longer-sequences"), "Sources", "longer-sequences")
+def test_ours_stand_beside_published_numbers_after_run_and_not_at_the_next_issue(
+    open_page: Open, slow: ScriptedPool
+) -> None:
+    app = open_tab(open_page("issues.py", issue="longer-sequences"), "Evidence", "longer-sequences")
     assert "Ours come with the first run." in said(app)
-    app.button_group(key="issues.kept.longer-sequences").set_value("Seeds 1000-1015").run()
-    assert "What helps:" in said(app)
-    open_tab(app, "Sources", "longer-sequences")
+    press(app, "Run")
+    app.button_group(key="set.longer-sequences").set_value("Stored seeds 1000 to 1015").run()
     assert "Ours come with the first run." not in said(app)
+    assert any("ours" in name for table in app.dataframe for name in table.value.columns)
 
     app.query_params["issue"] = "heads"
     app.run()
     assert app.title[0].value == ISSUES["heads"].title
-    assert "What helps:" not in said(app)
+    assert "Because" not in said(app)
 
 
 @pytest.mark.parametrize("earlier", RENAMED)
@@ -450,3 +537,43 @@ def test_a_link_with_an_earlier_slug_opens_the_issue_and_the_address_then_has_th
 
 def test_displayed_formulas_stand_apart() -> None:
     assert with_formulas_apart("a $x$,\n$$b$$ c") == "a $x$,\n\n$$\nb\n$$\n\nc"
+
+
+def files(app: AppTest) -> list[str]:
+    return [file.label for file in app.get("download_button")]
+
+
+def test_the_hand_in_holds_the_guess_the_own_run_and_its_result_and_the_card_shows_it(
+    open_page: Open, scripted: Scripted
+) -> None:
+    app = open_page("issues.py", issue="scripted", seeds="6")
+    assert NOTES not in app.session_state
+    app.button_group(key="guess.scripted").set_value(1).run()
+    note = app.session_state[NOTES]["issue.scripted"]
+    assert (note.guessed, note.ran, note.found) == ("It rises", "", "")
+    ran(app)
+    found, figure = of_run(run_of(app)), scripted[0].key_figure
+    outcome = outcome_so_far(figure, found)
+    assert outcome is not None
+    note = app.session_state[NOTES]["issue.scripted"]
+    assert (note.guessed, note.ran, note.found) == (
+        "It rises",
+        "Trained here: 6 seeds (10000 to 10005).",
+        outcome.sentence,
+    )
+    assert files(open_tab(app, "Share", "scripted")) == ["Card (PNG)", "Hand-in (HTML)"]
+
+    other = open_page("issues.py", issue="scripted", experiment=app.session_state[RAN]["scripted"])
+    watched = other.session_state[NOTES]["issue.scripted"]
+    assert (watched.guessed, watched.ran) == ("", "Nothing; watched somebody else’s run: 6 seeds (10000 to 10005).")
+
+
+def test_the_hand_in_says_that_a_stored_result_was_not_trained(open_page: Open, slow: ScriptedPool) -> None:
+    app = open_page("issues.py", issue=MASK.slug)
+    app.button_group(key=f"guess.{MASK.slug}").set_value(1).run()
+    press(app, "Run")
+    first = shipped_reports(MASK)[0]
+    note = app.session_state[NOTES][f"issue.{MASK.slug}"]
+    assert note.ran == f"Nothing; looked at stored runs: {first.seeds_in_words}."
+    assert (bool(note.found), note.guessed) == (True, "It rises")
+    assert files(open_tab(app, "Share")) == ["Card (PNG)", "Hand-in (HTML)"]

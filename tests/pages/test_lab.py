@@ -15,6 +15,7 @@ from engine.tasks.base import GROUPS
 from engine.workers.pool import ELSEWHERE
 from pages.parts.app import server
 from pages.parts.lab.outcome import settings_json
+from pages.parts.stage.hand_in import NOTES
 from tests.pages.looking import Open, disabled, ended, press, run_of, said, trained
 
 
@@ -84,6 +85,13 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
     again = open_page("lab.py", **linked(app))
     assert again.session_state["run"] == run_id
     assert finding in said(again)
+    note = app.session_state[NOTES][f"lab.{run_id}"]
+    assert (note.title, note.found[: len(finding)]) == ("Lab: Reverse", finding)
+    assert "Steps 120" in note.ran
+    assert NOTES not in again.session_state, "another visitor's run is no part of a hand-in"
+    files = [file.label for file in app.get("download_button")]
+    assert {"Hand-in (HTML)", "Card (PNG)", "Moving card (GIF)"} <= set(files)
+    assert any("cut one skip line and" in str(image.proto.imgs[0].caption) for image in app.get("image"))
 
     app.number_input(key="set.n_layers").set_value(2).run()
     assert "Settings changed since this run: Depth 1 → 2" in said(app)

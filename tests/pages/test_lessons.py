@@ -18,6 +18,9 @@ def test_the_page_has_the_three_lessons_and_one_can_be_begun_with(open_page: Ope
     for lesson in LESSONS.values():
         assert f"{lesson.title} · {lesson.minutes} minutes" in words
         assert all(step.title in words for step in lesson.steps)
+    assert [file.label for file in app.get("download_button")] == ["Teacher’s sheet", "Hand-out, to print"] * len(
+        LESSONS
+    )
     press(app, f"Begin with “{LESSONS['depth'].title}”")
     assert app.query_params["steps"] == "depth"
     assert len([label for label in labels(app) if label.startswith("Remove")]) == len(LESSONS["depth"].steps)

@@ -5,6 +5,7 @@ from urllib.parse import parse_qsl
 from engine.config.link import from_query
 from engine.experiments.story import STEPS
 from engine.experiments.story.questions import Observed
+from pages.parts.stage.hand_in import NOTES
 from pages.parts.story.screen import feedback
 from tests.pages.looking import Open, disabled, ended, labels, press, run_of, said, trained
 
@@ -26,8 +27,8 @@ def test_each_step_opens_by_its_link_and_back_and_next_lead_through_all_steps_in
             assert app.query_params["step"] == str(number + 1)
             assert press(app, "Back").title[0].value == step.title
     assert "Next" not in labels(app)
-    press(app, "What you saw")
-    assert said(app).count("Not tried yet.") == len(STEPS)
+    press(app, "What you learned")
+    assert said(app).count("not tried yet.") == len(STEPS)
     link = next(link.proto for link in app.get("page_link") if link.proto.label.startswith("Open the lab"))
     config, _ = from_query(dict(parse_qsl(link.query_string)))
     assert config == STEPS[-1].config(STEPS[-1].first)
@@ -41,6 +42,10 @@ def test_a_run_is_compared_with_the_guess_that_was_made_before_it(open_page: Ope
     trained(app)
     assert ":green[:material/check:] You said: *Yes, always*. **Right.**" in said(app)
     assert STEPS[0].leads_to in said(app)
+    (note,) = app.session_state[NOTES].values()
+    assert (note.guessed, note.question) == ("Yes, always", STEPS[0].question.text)
+    assert note.found.startswith("Yes, always. The figure has")
+    assert "Depth 1, seed 0" in note.ran
     assert app.session_state["run"] == "the lab's own"
 
     app.radio[0].set_value("not always").run()

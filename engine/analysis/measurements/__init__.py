@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from engine.config.run_config import RunConfig
+from engine.estimate.layout import TESTED
 from engine.estimate.peak import Work, measuring_bytes
 from engine.estimate.prediction import Prediction
 
@@ -38,8 +39,10 @@ MEASUREMENTS: dict[str, Measurement] = {
         ("cost", "step_time", Work(gradient=True, models=1)),
         ("cost", "training_state", Work(2, gradient=True, models=1)),
         ("cost", "kv_cache", Work(1, models=1)),
-        ("pointing", "pointing", Work(256, gradient=True, written_out=True, kept=True)),
+        ("pointing", "pointing", Work(64, gradient=True, written_out=True, kept=True)),
+        ("spreading", "answer_weight", Work(TESTED, tested=True, written_out=True, kept=True)),
         ("head_pruning", "head_pruning", Work(256, gradient=True)),
+        ("scores", "attention_scores", Work(64, written_out=True, kept=True)),
     )
 }  # fmt: skip
 

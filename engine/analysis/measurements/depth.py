@@ -1,9 +1,9 @@
 """The effect of depth: how alike the tokens become, how differently the blocks' MLPs answer, how gradients reach the first block."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
-from math import exp, hypot, log
-from statistics import fmean
+from math import hypot
+from statistics import median
 
 import torch
 import torch.nn.functional as F
@@ -22,8 +22,8 @@ from engine.training.result import Trained
 COLLAPSE_SEQUENCES, DENSE_SEQUENCES = 64, 32
 TINY = 1e-30
 DRAWS = 8
-"""The number of draws of first weights over which a number before training is averaged: in a deep stack one draw in ten is a
-thousand times off, so that a mean over few draws says little."""
+"""The number of draws of first weights whose median is a number before training: in a deep stack one draw in ten is a thousand times
+off, and would decide a mean."""
 APART = 1_000_000
 """The distance between the seeds of two draws, larger than any set of seeds."""
 
@@ -33,9 +33,9 @@ def draws(config: RunConfig) -> list[RunConfig]:
     return [config.replace(seed=(config.seed + draw * APART) % 2**31) for draw in range(DRAWS)]
 
 
-def geometric_mean(values: Sequence[float]) -> float:
-    """The geometric mean of numbers from 0."""
-    return exp(fmean(log(max(value, TINY)) for value in values))
+def medians(draws: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The median of each number over the draws."""
+    return {name: median(numbers[name] for numbers in draws) for name in draws[0]}
 
 
 def untrained(config: RunConfig) -> Transformer:
@@ -58,18 +58,15 @@ def block_outputs(model: nn.Module, batch: Batch, config: RunConfig) -> list[Ten
 
 def token_collapse(trained: Trained) -> dict[str, float]:
     """The similarity of the tokens of a sequence, block by block: ``token_cosine`` and ``token_residual`` after the last block,
-    ``token_cosine.0`` .. after each block (counted from 0). ``init_`` before a name: with first weights, over their draws the mean
-    of cosines and the geometric mean of residuals.
+    ``token_cosine.0`` .. after each block (counted from 0). ``init_`` before a name: with first weights, the median over their draws.
 
     Without skip connections attention averages the tokens until all are equal: the output of a deep stack converges doubly
     exponentially to a matrix of rank one (Dong et al. 2021, Attention Is Not All You Need, theorem 2.2).
     """
     batch = trained.data.validation_batch(size=COLLAPSE_SEQUENCES).to(trained.device)
     first = [collapse_by_depth(untrained(draw).to(trained.device), batch, draw) for draw in draws(trained.config)]
-    means = {name: fmean if "cosine" in name else geometric_mean for name in first[0]}
-    return collapse_by_depth(trained.model, batch, trained.config) | {
-        f"init_{name}": mean([numbers[name] for numbers in first]) for name, mean in means.items()
-    }
+    numbers = collapse_by_depth(trained.model, batch, trained.config)
+    return numbers | {f"init_{name}": number for name, number in medians(first).items()}
 
 
 def collapse_by_depth(model: nn.Module, batch: Batch, config: RunConfig) -> dict[str, float]:
@@ -146,7 +143,7 @@ def relative_difference(a: Tensor, b: Tensor) -> float:
 
 def first_gradients(trained: Trained) -> dict[str, float]:
     """The gradient before the first step, by part of the model: the effect of depth alone. L2 norms on the run's first batch, the
-    geometric mean over draws of first weights.
+    median over draws of first weights.
 
     ``first_grad.<layer>.q`` and so on as in ``grad.<part>``; ``first_grad.first.q`` and ``first_grad.last.q`` for the first and
     the last block, ``first_grad.first`` for a whole block, ``first_grad`` for the whole model. Queries and keys only decide
@@ -154,8 +151,7 @@ def first_gradients(trained: Trained) -> dict[str, float]:
     while that of the values does not (Noci et al. 2022, Signal Propagation in Transformers, section 3).
     """
     batch = Data(trained.config).training_batch().to(trained.device)
-    by_draw = [norms_by_name(untrained(draw).to(trained.device), batch, draw) for draw in draws(trained.config)]
-    return {name: geometric_mean([norms[name] for norms in by_draw]) for name in by_draw[0]}
+    return medians([norms_by_name(untrained(draw).to(trained.device), batch, draw) for draw in draws(trained.config)])
 
 
 def norms_by_name(model: nn.Module, batch: Batch, config: RunConfig) -> dict[str, float]:

@@ -3,55 +3,84 @@
 An explanation scores each position read, [batch, key]: its importance for the answer at the last position.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from engine.analysis.attention.following import answering_layer
+from engine.config.run_config import RunConfig
 from engine.model.activations import ActivationCache, in_mode
 from engine.model.attention import Pattern
-from engine.tasks.base.data import task_data
+from engine.tasks.base.data import IGNORE, task_data
+from engine.training.contributions import contributions_in
 from engine.training.data import Batch
 from engine.training.evaluation import forward
 from engine.training.result import Trained
+from engine.training.snapshot import residual_in
 
-SAMPLES = 256
+SAMPLES, PATHS, AT_ONCE = 256, 128, 64
+"""The number of sequences on which explanations are scored; of those whose path is followed, one by one; and of those in a pass."""
 PERMUTATIONS = 16
 
 
 def pointing(trained: Trained) -> dict[str, float]:
     """``pointing.<method>``: the share of held-out samples whose top source token is the true one.
 
-    ``last``, ``average`` and ``rollout`` use attention (averaged over heads); ``best_layer`` is the layer with the
-    highest share on other samples, so that it is not the best by chance; ``gradient_x_input``, ``gradient_norm`` and
-    ``leave_one_out`` use the whole model. The last position, which asks, is no candidate. ``same_answer_permuted`` is that of
-    :func:`same_answer_permuted`. Raises ValueError where the task has no single true source.
+    ``last``, ``average`` and ``rollout`` use attention (averaged over heads), and so does ``layer.0`` and so on, each layer alone;
+    ``best_layer`` is the layer with the highest share on other samples, so that it is not the best by chance. ``path`` is the head of
+    :func:`answering_head`; ``gradient_x_input``, ``gradient_norm`` and ``leave_one_out`` use the whole model. The last position, which
+    asks, is no candidate. ``same_answer_permuted`` is that of :func:`same_answer_permuted` for the last layer, and
+    ``same_answer_permuted_best`` for the best one. Raises ValueError where the task has no single true source.
     """
-    true_source = task_data(trained.config.task).true_source
-    if true_source is None:
-        raise ValueError(f"task is {trained.config.task}; allowed for pointing is one with a known true source.")
     model, both = trained.model, trained.data.validation_batch(size=2 * SAMPLES).to(trained.device)
-    choosing, batch = both.rows(slice(SAMPLES)), both.rows(slice(SAMPLES, None))
-    true_there, true = (true_source(half.inputs.cpu(), trained.config.task_settings) for half in (choosing, batch))
+    halves = both.rows(slice(SAMPLES)), both.rows(slice(SAMPLES, None))
+    (choosing, true_there), (batch, true) = (asking(trained.config, half) for half in halves)
     with in_mode(model, training=False):
+        best = best_layer(in_parts(choosing, partial(patterns_of, model), dim=1), true_there)
+        patterns = in_parts(batch, partial(patterns_of, model), dim=1)
         with torch.enable_grad():
-            times_input, norm = gradients(model, batch)
-        patterns, patterns_there = patterns_of(model, batch), patterns_of(model, choosing)
-        without_one = leave_one_out(model, batch)
-        same_answer = same_answer_permuted(model, batch)
+            times_input, norm = in_parts(batch, partial(gradients, model), dim=1)
+        without_one = in_parts(batch, partial(leave_one_out, model))
+        followed = in_parts(batch.rows(slice(PATHS)), partial(answering_head, model))
+        same_answer, same_best = (
+            in_parts(batch, partial(same_answer_permuted, model, layer=layer)).mean().item() for layer in (-1, best)
+        )
     scores = {
         "last": patterns[-1, :, -1],
         "average": averaged_attention(patterns),
         "rollout": rollout(patterns),
+        "best_layer": patterns[best, :, -1],
+        **{f"layer.{layer}": pattern[:, -1] for layer, pattern in enumerate(patterns)},
         "gradient_x_input": times_input,
         "gradient_norm": norm,
         "leave_one_out": without_one,
     }
     return {
         **{f"pointing.{method}": share_right(score, true) for method, score in scores.items()},
-        "pointing.best_layer": share_right(patterns[best_layer(patterns_there, true_there)][:, -1], true),
+        "pointing.path": share_right(followed, true[:PATHS]),
         "pointing.same_answer_permuted": same_answer,
+        "pointing.same_answer_permuted_best": same_best,
     }
+
+
+def in_parts(batch: Batch, take: Callable[[Batch], Tensor], dim: int = 0) -> Tensor:
+    """What ``take`` gives for all sequences of a batch, as many at a time as a pass may hold; ``dim`` is that of the sequences."""
+    firsts = range(0, len(batch.inputs), AT_ONCE)
+    return torch.cat([take(batch.rows(slice(first, first + AT_ONCE))) for first in firsts], dim)
+
+
+def asking(config: RunConfig, batch: Batch) -> tuple[Batch, Tensor]:
+    """The sequences of a batch whose last position has an answer, and the position where the answer to each stands, [batch]. Raises
+    ValueError where the task has no single such position."""
+    true_source = task_data(config.task).true_source
+    if true_source is None:
+        raise ValueError(f"task is {config.task}; allowed is one with a known true source.")
+    asked = batch.targets[:, -1] != IGNORE
+    kept = batch.having({name: value[asked] for name, value in batch.tensors.items()})
+    return kept, true_source(kept.inputs.cpu(), config.task_settings)
 
 
 def share_right(score: Tensor, true: Tensor) -> float:
@@ -65,9 +94,9 @@ def best_layer(patterns: Tensor, true: Tensor) -> int:
 
 
 @torch.no_grad()
-def same_answer_permuted(model: nn.Module, batch: Batch) -> float:
-    """The share of samples and permutations in which the answer stays the same when the weights of the last layer's attention, at the
-    position that asks, are permuted at random over the positions, in all heads alike.
+def same_answer_permuted(model: nn.Module, batch: Batch, layer: int = -1) -> Tensor:
+    """The share of permutations, [batch], in which the answer stays the same when the weights of a layer's attention, at the
+    position that asks, are permuted at random over the positions, in all heads alike. By default it is the last layer.
 
     Source: Jain and Wallace 2019, Attention is not Explanation, section 4.2.1.
     """
@@ -81,17 +110,17 @@ def same_answer_permuted(model: nn.Module, batch: Batch) -> float:
         return scores, permuted, permuted
 
     whole = forward(model, batch, {})[:, -1].argmax(dim=-1)
-    last = [module for module in model.modules() if isinstance(module, Pattern)][-1]
-    hook = last.register_forward_hook(permute)
+    patterns = [module for module in model.modules() if isinstance(module, Pattern)]
+    hook = patterns[layer].register_forward_hook(permute)
     shares = []
     try:
         for _ in range(PERMUTATIONS):
             order = torch.randperm(batch.inputs.size(1), generator=generator)
             same = forward(model, batch, {})[:, -1].argmax(dim=-1) == whole  # with a cache attention is not fused
-            shares.append(same.float().mean().item())
+            shares.append(same.float())
     finally:
         hook.remove()
-    return sum(shares) / len(shares)
+    return torch.stack(shares).mean(dim=0)
 
 
 def patterns_of(model: nn.Module, batch: Batch) -> Tensor:
@@ -100,6 +129,27 @@ def patterns_of(model: nn.Module, batch: Batch) -> Tensor:
     with torch.no_grad():
         forward(model, batch, cache)
     return torch.stack([value.mean(dim=1) for name, value in cache.items() if name.endswith(".self.pattern")])
+
+
+@torch.no_grad()
+def answering_head(model: nn.Module, batch: Batch) -> Tensor:
+    """The attention at the position that asks, [batch, key], of the head that brings the predicted answer: of the layer that brings it
+    (:func:`engine.analysis.attention.following.answering_layer`), the head that adds most to its logit."""
+    cache: ActivationCache = {}
+    targets = torch.full_like(batch.targets, IGNORE)
+    targets[:, -1] = forward(model, batch, cache)[:, -1].argmax(dim=-1)
+    patterns = [
+        value[:, :, -1] for name, value in cache.items() if name.endswith(".self.pattern")
+    ]  # [batch, head, key]
+    read = []
+    for row, asked in enumerate(targets):
+        sample = {name: value[row : row + 1] for name, value in cache.items()}
+        parts = {name: values[..., -1].cpu() for name, values in contributions_in(sample, model, asked).items()}
+        right, heads = residual_in(sample, model, asked)["right"][:, -1].cpu(), parts["self"]
+        mlp = parts.get("mlp", torch.zeros(len(heads)))
+        layer = answering_layer(right.numpy(), heads.numpy(), mlp.numpy())
+        read.append(patterns[layer][row, int(heads[layer].argmax())])
+    return torch.stack(read)
 
 
 def averaged_attention(patterns: Tensor) -> Tensor:
@@ -125,8 +175,9 @@ def flow_through(patterns: Tensor) -> Tensor:
     return torch.stack(flows)
 
 
-def gradients(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Gradient times input, and the gradient's norm, of the predicted answer's logit with respect to the first block's input.
+def gradients(model: nn.Module, batch: Batch) -> Tensor:
+    """Gradient times input, and the gradient's norm, of the predicted answer's logit with respect to the first block's input:
+    [2, batch, key].
 
     Source: Shrikumar et al. 2016, Not Just a Black Box; Simonyan et al. 2014, Deep Inside Convolutional Networks.
     """
@@ -134,7 +185,7 @@ def gradients(model: nn.Module, batch: Batch) -> tuple[Tensor, Tensor]:
     chosen = forward(model, batch, cache)[:, -1].amax(dim=-1)  # [batch]
     read = cache["embedding"]  # [batch, key, d_model]
     (slope,) = torch.autograd.grad(chosen.sum(), read)
-    return (slope * read.detach()).sum(dim=-1), slope.norm(dim=-1)
+    return torch.stack([(slope * read.detach()).sum(dim=-1), slope.norm(dim=-1)])
 
 
 @torch.no_grad()

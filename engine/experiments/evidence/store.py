@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -77,11 +76,6 @@ def _in_json(row: dict[str, Any]) -> str:
     return json.dumps(row, allow_nan=False)
 
 
-def latest(experiment: Experiment) -> Report | None:
-    """The newest evidence on an experiment, by today's claims; None without evidence."""
-    return next((found for file in _files(experiment.slug) if (found := report_in(file, experiment))), None)
-
-
 def report_in(file: Path, experiment: Experiment) -> Report | None:
     """The report on the trials in a file, by today's claims; None where it holds none."""
     with suppress(KeyError, TypeError, ValueError):
@@ -124,11 +118,6 @@ def latest_trials(slug: str) -> list[Trial]:
     return list(found.values())
 
 
-def has_evidence(slug: str) -> bool:
-    """Whether the issue was run on this machine."""
-    return any(map(_readable, _files(slug)))
-
-
 def _comparison_file(name: str) -> Path:
     return folder_of(DESIGNS) / f"{name}.json"
 
@@ -136,12 +125,6 @@ def _comparison_file(name: str) -> Path:
 def _files(slug: str) -> list[Path]:
     """The files of an issue, the newest first."""
     return sorted(folder_of(slug).glob("*.json"), reverse=True)
-
-
-@lru_cache(1024)
-def _readable(file: Path) -> bool:
-    """Whether a file holds evidence. Each file is read once, since it never changes: a page asks for all of them again and again."""
-    return read(file) is not None
 
 
 def _rows(slug: str) -> Iterator[dict[str, Any]]:

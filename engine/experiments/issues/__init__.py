@@ -9,9 +9,12 @@ from pkgutil import resolve_name
 from engine.experiments.issues.issue import Issue
 
 NAMES = (
+    "depth.what_depth_brings",
     "depth.overfitting_depth",
     "depth.missing_skips",
+    "depth.tokens_alike",
     "depth.no_normalization",
+    "depth.warm_up_and_qk_norm",
     "depth.interpretability",
     "depth.shared_layers",
     "attention.data_hunger",
@@ -19,9 +22,10 @@ NAMES = (
     "attention.shortcuts",
     "attention.missing_mask",
     "attention.heads",
+    "attention.attention_spreads",
     "attention.overlapping_windows",
+    "encoding.encoding_through_the_stack",
     "encoding.longer_sequences",
-    "encoding.layers_or_rate",
     "encoding.encoding_fits_task",
     "encoding.learned_table",
     "encoding.no_encoding",
@@ -31,7 +35,8 @@ ISSUES: dict[str, Issue] = {
     issue.slug: issue for issue in (resolve_name(f"engine.experiments.issues.{name}:ISSUE") for name in NAMES)
 }
 RENAMED = {
-    "stacking-does-not-help": "layers-or-rate",
+    "stacking-does-not-help": "what-depth-brings",
+    "layers-or-rate": "what-depth-brings",
     "fixed-encoding": "encoding-fits-task",
     "learned-needs-data": "learned-table",
     "visits-per-position": "learned-table",

@@ -26,8 +26,3 @@ def minus(
 ) -> Callable[[Values], np.ndarray]:
     """The effect "this effect minus the other" by seed."""
     return lambda values: one(values) - (other if isinstance(other, float) else other(values))
-
-
-def share_more(arm: str, other: str, metric: str, other_metric: str = "") -> Callable[[Values], np.ndarray]:
-    """The effect "this arm's number over the other's, minus 1": 0 where they are equal, 1 where it is twice the other."""
-    return lambda values: values(arm, metric) / values(other, other_metric or metric) - 1

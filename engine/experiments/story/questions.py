@@ -50,6 +50,8 @@ class Question:
     text: Text
     answers: Mapping[str, str]
     """The words of each answer, by its name; exactly one of them is right, whatever the run does."""
+    lessons: Mapping[str, str]
+    """What a run with that answer teaches, in one sentence without its numbers."""
 
     def observe(self, config: RunConfig, events: EventLog) -> Observed | None:
         """The right answer, read from a run's events; None while the run has not finished."""

@@ -68,8 +68,8 @@ class TaskData(Generic[S]):
     draw: Callable[[int, int, S, torch.Generator], Tensor] = uniform_symbols
     """``draw(batch, length, own, generator)``: sequences, [batch, length]."""
     true_source: Callable[[Tensor, S], Tensor] | None = None
-    """``true_source(source [batch, length], own)``: the position from which the last position's answer comes, [batch]; None
-    where there is not one such position."""
+    """``true_source(source [batch, length], own)``: the position from which the last position's answer comes, [batch], of
+    sequences whose last position has an answer; None where there is not one such position."""
     corpus: Callable[[S, BaseConfig], Corpus] | None = None
     """``corpus(own, config)``: the text that takes the place of ``draw``, with its own split."""
 

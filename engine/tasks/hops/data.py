@@ -25,12 +25,25 @@ def landings(source: Tensor) -> Tensor:
     return nowhere.scatter(1, order[:, 1:] + 1, after)
 
 
-def answer(source: Tensor, own: HopsSettings) -> Tensor:
+def ends(source: Tensor, own: HopsSettings) -> Tensor:
+    """The position on which the hops from each position end, [batch, length]. Positions count from 1; 0 is nowhere."""
     landing = landings(source)
-    at = landing[:, 1:]  # [batch, length]
+    at = landing[:, 1:]
     for _ in range(own.n_hops - 1):
         at = landing.gather(1, at)
-    return torch.cat([torch.full_like(source[:, :1], IGNORE), source], dim=1).gather(1, at)
+    return at
 
 
-TASK = TaskData(answer, draw)
+def answer(source: Tensor, own: HopsSettings) -> Tensor:
+    return torch.cat([torch.full_like(source[:, :1], IGNORE), source], dim=1).gather(1, ends(source, own))
+
+
+def true_source(source: Tensor, own: HopsSettings) -> Tensor:
+    """The position on which the last position's hops end, [batch]; -1 where they lead nowhere. Raises ValueError with repeats, where a
+    hop can end on the position that asks."""
+    if own.repeats:
+        raise ValueError("repeats is True; allowed is False where one true source is asked for.")
+    return ends(source, own)[:, -1] - 1
+
+
+TASK = TaskData(answer, draw, true_source)

@@ -114,7 +114,9 @@ def in_short(sections: Sequence[Section]) -> str:
     links: dict[Finding | None, list[str]] = {}
     for section in sections:
         links.setdefault(finding_of(section.lead), []).append(f"[{section.short}](#{section.anchor})")
-    told = [f"A deep model goes wrong where {', or where '.join(links.pop(Finding.HOLDS, ['nothing was found']))}."]
+    told = [
+        f"A stack of self-attention layers goes wrong where {', or where '.join(links.pop(Finding.HOLDS, ['nothing was found']))}."
+    ]
     told += [f"{IN_SHORT[finding]}: {'; '.join(those)}." for finding, those in links.items()]
     return f"**In short:** {' '.join(told)}"
 

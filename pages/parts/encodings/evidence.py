@@ -69,6 +69,8 @@ LOOKS: dict[CellState, str] = {
 }  # fmt: skip
 """The style of a cell by its state."""
 MARK = {"this machine": " ◆", "this version": " ◇", None: ""}
+FIRST_NEED = ("text",)
+"""The need that is answered before any is chosen: it is what most who ask want a model for."""
 DOT = "content: ''; display: inline-block; width: .7em; height: .7em; border-radius: 50%; margin-right: .45em"
 COUNTED = ["Extra parameters", "Extra FLOPs", "Forward time"]
 STYLES: list[CSSDict] = [
@@ -81,7 +83,7 @@ STYLES: list[CSSDict] = [
 @st.fragment
 def choose() -> None:
     SETTINGS.write_address(SETTINGS.query())
-    needs: tuple[str, ...] = value(NEEDED)
+    needs: tuple[str, ...] = value(NEEDED) or FIRST_NEED
     asked, tested = st.columns([5, 1], gap="medium")
     with asked:
         if SETTINGS.drawn(NEEDED):

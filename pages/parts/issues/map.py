@@ -8,6 +8,7 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.foundation.once import once
 from pages.parts.charts.experiments.key_figure import thumbnail
+from pages.parts.charts.experiments.stack import stack_thumbnail
 from pages.parts.issues.guess import guess_of
 from pages.parts.stage.claims import LOOKS, badge
 from pages.parts.stage.ended import key_numbers
@@ -15,7 +16,6 @@ from pages.parts.stage.issue_list import found_mark, issue_link, running_mark
 
 START = ("missing-mask", "missing-skips", "no-encoding")
 """The issues to begin with: each is short, and its result can be seen at once."""
-VEILED = '<div class="thumbnail veiled" role="img" aria-label="The figure shows after your run.">?</div>'
 
 
 def show_map() -> None:
@@ -31,10 +31,10 @@ def show_map() -> None:
 
 
 def _tile(column: str, issue: Issue, revealed: bool) -> None:
-    """The figure is the answer: it stands only behind the switch or after the end of the reader's own run."""
+    """The figure is the answer: until the end of the reader's own run, or behind the switch, the model stands in its place."""
     guessed = ("Guessed", *LOOKS[Finding.HOLDS]) if guess_of(issue.slug).answer is not None else None
     ended = found_mark(issue)
-    found, drawn = shipped_of(issue.slug) if revealed or ended else ("", VEILED)
+    found, drawn = shipped_of(issue.slug) if revealed or ended else ("", model_of(issue.slug))
     mark = running_mark(issue) or ended or guessed
     done = f":{mark[2]}-badge[{mark[1]} {mark[0]}]" if mark else ""
     with st.container(border=True, key=f"map-{column}-tile-{issue.slug}", gap=None):
@@ -45,11 +45,16 @@ def _tile(column: str, issue: Issue, revealed: bool) -> None:
 
 @once
 def shipped_of(slug: str) -> tuple[str, str]:
-    """The numbers before and after and the finding of the shipped evidence, in Markdown, and the thumbnail; nothing without evidence."""
+    """The numbers before and after and the finding of the shipped evidence, in Markdown, and the thumbnail; without evidence the model."""
     issue = ISSUES[slug]
     found = shipped_result(issue, issue.key_figure)
     if found is None:
-        return "", VEILED
+        return "", model_of(slug)
     before, after = map(issue.key_figure.written, (found.outcome.before, found.outcome.after))
     drawn = thumbnail(key_numbers(issue, found.report)["rows"], issue.key_figure.scale, found.outcome.sentence)
     return f"**{before} → {after}** {badge(found.finding, found.finding.words)}", drawn
+
+
+@once
+def model_of(slug: str) -> str:
+    return stack_thumbnail(ISSUES[slug])

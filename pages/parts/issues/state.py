@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import streamlit as st
 from pydantic import field_validator
 
-from engine.experiments.experiment import MOST_SEEDS
+from engine.experiments.experiment import LIVE_SEED, MOST_SEEDS
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import Issue
@@ -21,7 +21,7 @@ from engine.settings.fields import setting, to_text
 from engine.settings.names import meant
 from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, one_of
 from pages.parts.issues.guess import Guess, Prediction, guess_of, prediction_of, put_guess
-from pages.parts.stage.experiments import EXPERIMENTS, Asked, begin, seeds_setting
+from pages.parts.stage.experiments import EXPERIMENTS, Asked, begin, forecast, seeds_setting
 from pages.parts.stage.issue_list import shown_run, shown_runs
 
 ISSUE, EXPERIMENT, GUESS, SIZE = "issue", "experiment", "guess", "size"
@@ -33,8 +33,9 @@ class IssueState(PageState):
     issue: Annotated[str | None, one_of(ISSUES, RENAMED)] = None
     seeds: int = seeds_setting()
     first_seed: int = setting(
-        0, label="First seed", help="The seeds are this one and those that follow.", ge=0, le=10_000
-    )
+        LIVE_SEED, label="First seed", help="The seeds are this one and those that follow. Stored seeds have lower numbers.",
+        ge=LIVE_SEED, le=2 * LIVE_SEED,
+    )  # fmt: skip
     extended: bool = setting(False, label="Extended", help="Also the arms that take longer.")
     experiment: str | None = None
     guess: int | None = setting(
@@ -105,24 +106,27 @@ def extended() -> bool:
     return bool(SETTINGS.values()["extended"])
 
 
-def show_settings(issue: Issue, disabled: bool) -> None:
-    """Seeds and arms, behind a button that says how many seeds are set."""
+def show_settings(issue: Issue) -> None:
+    """Seeds and arms, and the time that they take, behind a button that says how many seeds are set."""
     slow = any(arm.extended for arm in issue.arms)
-    with st.popover(counted(asked(issue).seeds, "seed"), icon=":material/tune:", disabled=disabled):
-        SETTINGS.widget("seeds", disabled=disabled)
-        SETTINGS.widget("first_seed", disabled=disabled)
+    label = f"{counted(asked(issue).seeds, 'seed')} of my own"
+    with st.popover(label, icon=":material/tune:"):
+        SETTINGS.widget("seeds")
+        SETTINGS.widget("first_seed")
         told = "Also the arms that take longer." if slow else "This issue has no longer arms."
-        SETTINGS.widget("extended", disabled=disabled or not slow, help=told)
+        SETTINGS.widget("extended", disabled=not slow, help=told)
+        st.caption(forecast(asked(issue), extended()))
 
 
 def run_asked(issue: Issue, stored: Sequence[Trial] = ()) -> Asked:
-    """The run with what is set. The predictions that were made before it are kept with it."""
+    """The run with what is set. The predictions that were made before it are kept with it. From now on stored seeds are shown, also where
+    the run is refused."""
 
     def show(name: str) -> None:
         shown_runs()[issue.slug] = name
         st.session_state.setdefault(PREDICTED, {}).setdefault(name, prediction_of(issue))
 
-    return Asked(asked(issue), show, shown_runs().get(issue.slug, ""), extended=extended(), stored=stored)
+    return Asked(asked(issue), show, shown_runs().setdefault(issue.slug, ""), extended=extended(), stored=stored)
 
 
 def predicted(name: str) -> Prediction:

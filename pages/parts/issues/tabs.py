@@ -2,90 +2,87 @@
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
+from engine.experiments.evidence.shipped import shipped_reports
 from engine.experiments.finding import RULE
 from engine.experiments.issues.issue import Issue
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import LOWEST_P
+from pages.parts.app.frame import listening_script
 from pages.parts.app.glossary import links_to_terms
 from pages.parts.issues.guess import ask_prediction, prediction_of, show_comparison
+from pages.parts.issues.noted import show_share
 from pages.parts.issues.rates import show_rates
 from pages.parts.issues.state import asked, extended, predicted
 from pages.parts.issues.words import show_notes, show_published, show_sources, show_why
 from pages.parts.stage.arms import show_arms
-from pages.parts.stage.board import Drawing, experiment_board, show_evidence, take_away
-from pages.parts.stage.claims import claims_section
+from pages.parts.stage.board import show_evidence, take_away
+from pages.parts.stage.issue_list import shown_runs
 from pages.parts.stage.shown import Shown
 
 TAB = "issues.tab"
-WHY = "Why"
 
 
 def show_tabs(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | None) -> None:
-    """The row of tabs and the open one. The explanation opens by itself once there is a result, else when it is asked for."""
+    """The row of tabs and the open one, which the browser scrolls into sight when it is opened. ``shown``: the result to share."""
     tabs: dict[str, Callable[[], None]] = {
-        WHY: partial(show_why, issue),
-        "All claims": partial(_claims, issue, name, run, shown),
-        "Arms": partial(_arms, issue),
-        "Numbers": partial(_numbers, issue, name, run, shown),
-        "Sources": partial(_sources, issue, shown),
+        "Why": partial(_why, issue),
+        "Evidence": partial(_evidence, issue, name, run),
         "How measured": partial(_measured, issue),
     }
-    key = f"{TAB}.{issue.slug}"
-    _open_by_itself(key, None if shown is None or shown.state == "running" else (name, shown.state, *shown.seeds))
+    if issue.slug in shown_runs():
+        tabs["Share"] = partial(show_share, issue, shown)
     with st.container(key="issues-tabs"):
         chosen = st.segmented_control(
-            "More on this issue", list(tabs), key=key, required=True, label_visibility="collapsed"
+            "More on this issue", list(tabs), key=f"{TAB}.{issue.slug}", required=True, label_visibility="collapsed"
         )
         if chosen in tabs:
             tabs[chosen]()
+        listening_script(Path(__file__).parent / "tabs.js")(key="issues.tabs", data=[issue.slug, chosen])
 
 
-def _open_by_itself(key: str, result: object) -> None:
-    """Open the explanation once for each result, unless another tab is open. ``result``: which one is shown; None for none."""
-    before = st.session_state.get(f"{key}.opened")
-    if result is not None and result != before and not st.session_state.get(key):
-        st.session_state[key] = WHY
-    st.session_state[f"{key}.opened"] = result or before
+def _why(issue: Issue) -> None:
+    show_why(issue)
+    show_sources(issue)
 
 
-def _claims(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | None) -> None:
-    if shown is None:
+def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
+    """All claims and numbers of one set of seeds, and published numbers. Before Run the reader is asked about each claim instead."""
+    there = _sets(issue, name, run)
+    if not there:
         st.caption("Before you run it: what do you expect of each claim?")
         ask_prediction(issue, extended())
+        show_published(issue, None)
         return
-    drawing = Drawing("claims", lambda shown: [claims_section(shown)])
-    experiment_board(drawing, *((f"{issue.slug}.{shown.seeds}", shown) if run is None else (name, run)))
+    chosen = st.segmented_control(
+        "Seeds", list(there), default=next(iter(there)), required=True, key=f"set.{issue.slug}"
+    )
+    shown = show_evidence(*there[chosen or next(iter(there))])
     if links := links_to_terms(*(row.claim.sentence for row in shown.claims)):
         st.caption(f"In the glossary: {links}")
     if shown.state != "running":
         show_comparison(predicted(name) if run is not None else prediction_of(issue), shown)
-
-
-def _arms(issue: Issue) -> None:
-    figure = issue.key_figure
-    show_arms(issue, extended(), asked(issue).first_seed, (figure.before.arm, figure.after.arm))
-    show_rates(issue, extended())
-
-
-def _numbers(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | None) -> None:
-    if shown is None:
-        st.caption("The numbers come with the first run.")
-        return
-    # Stored evidence has a name of its own: figures are kept by name, and the last script run may have shown another one.
-    show_evidence(*((f"{issue.slug}.{shown.seeds}.{shown.stamp}", shown) if run is None else (name, run)))
     st.caption(LOWEST_P)
     take_away(shown)
+    show_published(issue, shown.trials)
 
 
-def _sources(issue: Issue, shown: Shown | None) -> None:
-    show_sources(issue)
-    show_published(issue, shown.trials if shown is not None else None)
+def _sets(issue: Issue, name: str, run: ExperimentRun | None) -> dict[str, tuple[str, ExperimentRun | Shown]]:
+    """The sets of seeds that can be shown, each with its name among figures: what is trained here, and what is stored."""
+    there: dict[str, tuple[str, ExperimentRun | Shown]] = {"Trained here": (name, run)} if run is not None else {}
+    for found in shipped_reports(issue) if issue.slug in shown_runs() else ():
+        stored = f"Stored seeds {found.seeds[0]} to {found.seeds[-1]}"
+        there[stored] = (f"{issue.slug}.{stored}", Shown.of(found, "shipped"))
+    return there
 
 
 def _measured(issue: Issue) -> None:
     st.markdown(f"Every arm is trained on the same seeds. {RULE}")
     st.markdown(issue.matched)
     show_notes(issue)
+    figure = issue.key_figure
+    show_arms(issue, extended(), asked(issue).first_seed, (figure.before.arm, figure.after.arm))
+    show_rates(issue, extended())

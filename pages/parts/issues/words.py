@@ -12,7 +12,7 @@ from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.trial import Trial
 from pages.parts.app.glossary import with_terms
 from pages.parts.charts.experiments.stack import stack_svg
-from pages.parts.stage.issue_list import PAGE, issue_link
+from pages.parts.stage.issue_list import issue_link
 
 DRAWING = """
 export default function ({ data: [drawing], parentElement }) {
@@ -23,15 +23,10 @@ DRAWING_STYLE = ".drawing { color: var(--st-text-color); font-family: var(--st-f
 
 
 def show_way(issue: Issue) -> None:
-    """Links to the map, the issue before and the one after."""
+    """A link to the issue after this one, and from the last one to the first. The tab of the page leads to the map."""
     order = [one for group in GROUPS for one in ISSUES.values() if one.group == group]
-    place = order.index(issue)
-    with st.container(key="issues-way", horizontal=True, gap="xsmall", width="content"):
-        st.page_link(PAGE, label="All", icon=":material/apps:", query_params={}, help="All issues")
-        if place > 0:
-            issue_link(order[place - 1], "Previous", ":material/arrow_back:")
-        if place + 1 < len(order):
-            issue_link(order[place + 1], "Next", ":material/arrow_forward:")
+    with st.container(key="issues-way", width="content"):
+        issue_link(order[(order.index(issue) + 1) % len(order)], "Next", ":material/arrow_forward:")
 
 
 def show_why(issue: Issue) -> None:

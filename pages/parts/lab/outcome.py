@@ -15,8 +15,11 @@ from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.own_runs import forget_run
 from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import mine, visitor
+from pages.parts.lab.card import card_of
 from pages.parts.lab.form import IN_SIGHT
-from pages.parts.lab.state import SETTINGS, address, share_link
+from pages.parts.lab.state import RUN, SETTINGS, address, share_link
+from pages.parts.stage.card import show_card
+from pages.parts.stage.hand_in import offer_hand_in
 from pages.parts.stage.qr import only_here, show_qr_code
 
 
@@ -49,6 +52,7 @@ def take_run_away(run: Run | None) -> None:
                     offer_file(label, make, f"{run.id}.{kind}", None)
                 if run.weights is not None:
                     offer_file("Weights (safetensors)", run.weights.read_bytes, f"{run.id}.safetensors", None)
+                offer_hand_in()
         if run is not None and run.config.architecture.attends:
             st.page_link(
                 "attention.py", label="Look at its attention", icon=":material/visibility:", query_params={"run": run.id},
@@ -66,7 +70,8 @@ def settings_json(run: Run) -> str:
 
 
 def share(run: Run | None, config: RunConfig) -> None:
-    """The link to what is on the page with its QR code, also as one for a class, and the same settings on the command line."""
+    """The link to what is on the page with its QR code, also as one for a class; the card of the run; and the same settings on the
+    command line."""
     with st.container(key="lab-share"):
         shown = st.popover("Share", icon=":material/share:", key="lab.share", on_change="rerun")
     if not shown.open:
@@ -83,9 +88,11 @@ def share(run: Run | None, config: RunConfig) -> None:
         code.code(link, language=None, wrap_lines=True)
         with qr:
             show_qr_code(link)
-        st.caption("With every setting stated, so that later defaults change nothing; and on the command line:")
-        st.code(share_link(config, run), language=None, wrap_lines=True)
-        st.code(train_command(config), language="sh", wrap_lines=True)
+        if run is not None and (card := card_of(run, SETTINGS.share_link({RUN: run.id}))) is not None:
+            show_card(card, run.id)
+        with st.expander("With every setting stated, also on the command line"):
+            st.code(share_link(config, run), language=None, wrap_lines=True)
+            st.code(train_command(config), language="sh", wrap_lines=True)
 
 
 def keep_or_delete(run: Run) -> None:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from engine.config.presets import Preset
-from engine.config.run_config import RunConfig
+from engine.config.run_config import RunConfig, changes_between
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.running.trial_cache import stored_trials_of
@@ -12,12 +12,15 @@ from engine.runs.run import Run
 from engine.runs.summary import Remark, run_summary
 from engine.settings.errors import ConfigError, Problem, not_one_of
 from engine.settings.names import meant
+from engine.tasks import TASKS
 from pages.parts.app.in_markdown import escaped, in_markdown
+from pages.parts.app.visitor import mine
 from pages.parts.boards.live.board import Overlay
 from pages.parts.charts.colors import color_of
 from pages.parts.lab.controls import submit
 from pages.parts.lab.runs import difference
 from pages.parts.lab.state import ARM, ISSUE, fill_form
+from pages.parts.stage.hand_in import Note, write_down
 from pages.parts.stage.issue_list import issue_link
 
 ARRIVAL = "arrival"
@@ -109,10 +112,22 @@ def _say_end(run: Run) -> None:
             st.error(in_markdown(finding.sentence), icon=":material/warning:")
         else:
             st.markdown(_marked(finding))
+    if findings and mine(run.owner):
+        _note(run, findings[0])
     if step is not None:
         _show_next(run, step)
     for finding in findings[1:]:
         st.caption(_marked(finding))
+
+
+def _note(run: Run, finding: Remark) -> None:
+    """Note the run for the hand-in."""
+    changed = changes_between(RunConfig(), run.config)
+    ran = (
+        ", ".join(f"{row.label} {row.words(here)}" for row, _, here in changed if here is not None)
+        or "The default settings"
+    )
+    write_down(f"lab.{run.id}", Note(f"Lab: {TASKS[run.config.task].label}", ran=f"{ran}.", found=finding.sentence))
 
 
 def _marked(remark: Remark) -> str:

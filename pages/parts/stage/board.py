@@ -58,9 +58,7 @@ def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown 
 
 def _mount(drawing: Drawing, name: str, shown: Shown) -> None:
     version, drawn = _drawn(drawing, name, shown)
-    told = mount(
-        drawing.key, name, version, drawn, name=shown.experiment.slug, status=status(shown), on_picked=drawing.on_picked
-    )
+    told = mount(drawing.key, name, version, drawn, name=shown.name, status=status(shown), on_picked=drawing.on_picked)
     if drawing.on_picked is not nothing and told.picked:
         st.rerun()  # what was picked changes the page around the board
 
@@ -105,12 +103,11 @@ def take_away(shown: Shown) -> None:
     """Nothing before the end, or where no trial has ended."""
     if shown.state == "running" or not shown.trials:
         return
-    slug = shown.experiment.slug
     with st.expander("The claims in numbers", icon=":material/table_chart:"):
         show_claims(shown)
     with st.container(horizontal=True):
-        offer_file("Evidence (JSON)", partial(as_json, shown), f"{slug}.json")
-        offer_file("Every number of every trial (CSV)", partial(as_csv, shown), f"{slug}.csv")
+        offer_file("Evidence (JSON)", partial(as_json, shown), f"{shown.name}.json")
+        offer_file("Every number of every trial (CSV)", partial(as_csv, shown), f"{shown.name}.csv")
     if origin := in_words(shown.provenance):
         st.caption(f"Measured with {escaped(origin)}.")
 
@@ -149,10 +146,11 @@ def show_claims(shown: Shown) -> None:
 def as_json(shown: Shown) -> str:
     """The report as the command line prints it, and the trials behind it with their curves."""
     return json.dumps(
-        {**shown.to_json(), "trials": [asdict(trial) for trial in shown.trials]}, indent=1, allow_nan=False
-    )
+        {**shown.to_json(), "origin": shown.origin, "trials": [asdict(trial) for trial in shown.trials]},
+        indent=1, allow_nan=False,
+    )  # fmt: skip
 
 
 def as_csv(shown: Shown) -> str:
-    """A row for each number of each trial: arm, role, seed, number, value."""
-    return numbers_frame(shown).to_csv(index=False)
+    """A row for each number of each trial: arm, role, seed, number, value, and whether the seed is a live or a stored one."""
+    return numbers_frame(shown).assign(origin=shown.origin).to_csv(index=False)

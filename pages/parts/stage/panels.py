@@ -1,5 +1,6 @@
 """The board of an experiment as plain data: sections of panels, each with its figure, its text and its numbers."""
 
+from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
 
@@ -38,9 +39,10 @@ def status(shown: Shown) -> Plain:
 def status_words(shown: Shown) -> str:
     if shown.state in ("waiting", "class"):
         return "each seed is a dot" if shown.trials else "each seed will be a dot"
-    total, ended = len(shown.arms) * len(shown.seeds), len(shown.trials)
-    before = f", {shown.reused} of them from before" if shown.reused else ""
-    trials = f"{ended} of {total} trials{before}"
+    # Stored evidence may lack some arms.
+    arms = {trial.arm for trial in shown.trials} if shown.state == "shipped" else shown.arms
+    ended = Counter(trial.seed for trial in shown.trials)
+    seeds = f"{list(ended.values()).count(len(arms))} of {counted(len(shown.seeds), 'seed')}"
     if shown.state == "running":
         left = " · the time left is known once the first trial has ended"
         if shown.seconds_left is not None:
@@ -48,11 +50,11 @@ def status_words(shown: Shown) -> str:
         places = [trial.queue_place for trial in shown.running if trial.queue_place]
         if places and len(places) == len(shown.running):
             left = f" · waiting for a worker, place {min(places)} in the queue"
-        return f"{trials}{left}" + (f" · now {_now(shown.running)}" if shown.running and not places else "")
-    if not ended:
-        return f"{trials}: nothing was measured"
-    seeds = f"seeds {shown.seeds[0]} to {shown.seeds[-1]}" if len(shown.seeds) > 1 else f"seed {shown.seeds[0]}"
-    return f"{trials} · {seeds} · {in_time(shown.seconds)}"
+        return f"{seeds}{left}" + (f" · now {_now(shown.running)}" if shown.running and not places else "")
+    if not shown.trials:
+        return f"{seeds}: nothing was measured"
+    first, last = shown.seeds[0], shown.seeds[-1]
+    return f"{seeds} ({first} to {last}) · {in_time(shown.seconds)}"
 
 
 def _now(running: Sequence[TrialSoFar]) -> str:

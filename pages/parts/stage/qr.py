@@ -24,13 +24,18 @@ def only_here(link: str) -> str:
 
 
 @lru_cache
-def qr_code(link: str) -> str:
-    """The link as a QR code, an SVG drawing, black on white in both themes; empty where the link is too long for one (2,953 bytes)."""
+def modules_of(link: str) -> segno.QRCode | None:
+    """The link as a QR code; None where it is too long for one (2,953 bytes)."""
     try:
-        code = segno.make(link, micro=False)
+        return segno.make(link, micro=False)
     except segno.DataOverflowError:
-        return ""
-    return code.svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2, omitsize=True)
+        return None
+
+
+def qr_code(link: str) -> str:
+    """The link as a QR code, an SVG drawing, black on white in both themes; empty where there is none."""
+    code = modules_of(link)
+    return code.svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2, omitsize=True) if code else ""
 
 
 def show_qr_code(link: str, width: int | Literal["content"] = "content") -> None:

@@ -60,6 +60,16 @@ class Shown(Report):
         return cls(**vars(report), state=state, **so_far)
 
     @property
+    def origin(self) -> str:
+        """Which seeds these are, as downloads say it: those that come with this version, or those that were trained here."""
+        return "stored" if self.state == "shipped" else "live"
+
+    @property
+    def name(self) -> str:
+        """The name of its downloads."""
+        return f"{self.experiment.slug}-stored" if self.origin == "stored" else self.experiment.slug
+
+    @property
     def trained(self) -> list[Arm]:
         """The arms that are trained; others are measured at their first weights and have no curve."""
         return [arm for arm in self.arms if self.experiment.config(arm).steps > 1]

@@ -1,4 +1,5 @@
-"""The screen of a step: its words, the one control, the question and Train at the left, with what the run says; at the right the figure."""
+"""The screen of a step: its words, the one control, the question and Train at the left, with what the run says; at the right the figure.
+After the last one: what the six steps teach, a card to share, and the hand-in."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -20,6 +21,10 @@ from pages.parts.app.visitor import mine
 from pages.parts.boards.live.board import Overlay, Panel, live_board, overlay
 from pages.parts.boards.live.stack import stack_of
 from pages.parts.charts.attention import weights_image
+from pages.parts.charts.colors import ATTENTION
+from pages.parts.stage.card import Bar, Card, show_card
+from pages.parts.stage.hand_in import Note, offer_hand_in, write_down
+from pages.parts.stage.qr import base_address
 from pages.parts.story.state import (
     CHOICE,
     SEED,
@@ -135,32 +140,61 @@ def _earlier(number: int, step: StoryStep, run: Run | None) -> Sequence[Overlay]
 
 
 def _way(number: int, step: StoryStep, *, said: bool) -> None:
-    """Back, the sentence that leads on, and Next; at the end what was seen."""
+    """Back, the sentence that leads on, and Next; at the end what was learned."""
     with st.container(horizontal=True, gap="medium", vertical_alignment="center", key="story-way"):
         _go("Back", number - 1, disabled=number == 1)
         st.markdown(step.leads_to if said else "", width="stretch")
         kind: Literal["primary", "secondary"] = "primary" if said else "secondary"
         if number < len(STEPS):
             _go("Next", number + 1, type=kind)
-        elif st.button("What you saw", icon=":material/done_all:", type=kind, key="story.end"):
+        elif st.button("What you learned", icon=":material/done_all:", type=kind, key="story.end"):
             show_end(step)
 
 
-@st.dialog("What you saw", width="large")
+@st.dialog("What you learned", width="large")
 def show_end(last: StoryStep) -> None:
-    """The answers of the runs of all steps, and three ways on."""
+    """A lesson for each step, as its run taught it; what can be taken along; and three ways on."""
     for number, step in enumerate(STEPS, start=1):
         run = run_of_step(number)
         observed = step.question.observe(run.config, run.events) if run is not None else None
-        answer = (
-            f"{step.question.answers[observed.answer]}. {observed.sentence}" if observed else ":gray[Not tried yet.]"
-        )
-        st.markdown(f"{number}. **{step.title}** {answer}")
+        lesson = step.question.lessons[observed.answer] if observed else f":gray[{step.title}: not tried yet.]"
+        st.markdown(f"{number}. {lesson}")
+    card, own = st.columns([1.3, 1], gap="large")
+    with card:
+        if drawn := card_of(scores_of_steps(), base_address("story")):
+            show_card(drawn, "story")
+    with own:
+        offer_hand_in()
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         query = to_query(last.config(chosen(last), SETTINGS.values()[SEED]))
         st.page_link("lab.py", label="Open the lab with these settings", icon=":material/science:", query_params=query)
         st.page_link("issues.py", label="The same as experiments, with eight seeds", icon=":material/bug_report:")
         st.page_link("lessons.py", label="Lessons for a class", icon=":material/school:")
+
+
+def scores_of_steps() -> list[tuple[str, float]]:
+    """The title of each step that was tried, and the share of right answers of its latest run."""
+    found = []
+    for number, step in enumerate(STEPS, start=1):
+        run = run_of_step(number)
+        score = score_of(run.config, run.events) if run is not None else None
+        if run is not None and score is not None:
+            label = f"{step.row.label} {step.label_of(run.config.flat()[step.setting])}"
+            found.append((f"{number}. {step.title} ({label})", score.value))
+    return found
+
+
+def card_of(scores: Sequence[tuple[str, float]], base: str) -> Card | None:
+    """The card of the steps; None where fewer than two were tried. ``base``: the address of the app, with a slash at its end."""
+    if len(scores) < 2:
+        return None
+    shares = [share for _, share in scores]
+    rows = tuple(Bar(name, share, percent(share), ATTENTION) for name, share in scores)
+    sentence = (
+        f"I trained {len(scores)} small transformers to write symbols backwards: "
+        f"the worst had {percent(min(shares))} right, the best {percent(max(shares))}."
+    )
+    return Card(sentence, rows, f"{base}story", f"{STORY} · Attention Lab")
 
 
 def _go(label: Literal["Back", "Next"], to: int, **common: Any) -> None:
@@ -198,10 +232,22 @@ def show_feedback(number: int, step: StoryStep, run: Run) -> bool:
         if not run.live:
             st.markdown(":gray[This run did not finish, so it answers nothing.]")
         return False
-    st.markdown(feedback(step.question, tries(number)[-1].guess, observed))
+    guessed = tries(number)[-1].guess
+    st.markdown(feedback(step.question, guessed, observed))
+    if mine(run.owner):
+        _note(number, step, run, guessed, observed)
     if others := tried_so_far(number, step):
         st.caption(others)
     return True
+
+
+def _note(number: int, step: StoryStep, run: Run, guessed: str | None, observed: Observed) -> None:
+    """Note the run for the hand-in."""
+    question, config = step.question, run.config
+    ran = f"{step.row.label} {step.label_of(config.flat()[step.setting])}, seed {config.seed}, {config.steps} steps."
+    found = f"{question.answers[observed.answer]}. {observed.sentence}".replace("**", "")
+    guess = question.answers[guessed] if guessed is not None else ""
+    write_down(f"story.{number}.{run.id}", Note(f"{STORY}: {step.title}", question.text, guess, ran, found))
 
 
 def feedback(question: Question, guessed: str | None, observed: Observed) -> str:

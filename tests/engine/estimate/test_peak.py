@@ -107,10 +107,11 @@ def test_the_largest_of_several_counts_and_an_unknown_one_is_left_to_the_run() -
         (Work(64), Work(64, gradient=True)),
         (Work(64), Work(64, streams=lambda n_layers: n_layers)),
         (Work(64), Work(64, models=1)),
+        (Work(64, written_out=True, kept=True), Work(64, written_out=True, kept=True, tested=True)),
     ],
 )
 def test_all_that_is_held_counts(less: Work, more: Work) -> None:
-    config = parse(PROBED)
+    config = parse({**PROBED, "test_lengths": (128,)})
     memory = predict(config).memory
     assert measuring_bytes(config, memory, more) > measuring_bytes(config, memory, less)
 

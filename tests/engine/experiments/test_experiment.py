@@ -4,11 +4,12 @@ import json
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from engine.experiments.choice.qualities import CHOICE
 from engine.experiments.comparison import comparison
-from engine.experiments.experiment import Arm, Experiment
+from engine.experiments.experiment import Arm, Experiment, relative
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import report
 from engine.experiments.trial import POINTS, Trial, numbers_of, read_trial
@@ -60,6 +61,16 @@ def test_the_points_of_an_arm_that_is_a_line_by_itself_come_from_its_trials_seed
 def test_the_numbers_of_a_claim_are_those_of_its_effect_and_of_what_must_be_learned() -> None:
     claim = replace(fake_issue().claims[0], learned=(("long", "accuracy", 0.9),))
     assert claim.numbers == [*claim.effect_numbers, ("long", "accuracy")]
+
+
+def test_a_relative_change_is_a_share_of_the_other_number_seed_by_seed() -> None:
+    numbers = {("a", "residual"): [1.0, 3.0], ("b", "residual"): [2.0, 1.0], ("b", "before"): [4.0, 12.0]}
+
+    def values(arm: str, metric: str) -> np.ndarray:
+        return np.array(numbers[arm, metric])
+
+    np.testing.assert_allclose(relative("a", "residual", "b")(values), [-0.5, 2.0])
+    np.testing.assert_allclose(relative("a", "residual", "b", "before")(values), [-0.75, -0.75])
 
 
 def test_the_fingerprint_of_an_arm_changes_with_what_it_is_given_and_its_rate_alone() -> None:

@@ -160,6 +160,17 @@ def test_without_a_seed_that_has_both_numbers_there_is_no_outcome() -> None:
     assert outcome_of(FIGURE, lambda arm, _: np.array(rows[arm]), judged(Finding.UNDECIDED)) is None
 
 
+def test_the_reason_is_told_where_the_claim_holds_and_stored_seeds_are_named() -> None:
+    figure = replace(FIGURE, because="it is so.")
+    values = {FIGURE.before.arm: [0.5] * 6, FIGURE.after.arm: [0.9] * 6}
+    for finding, because in ((Finding.HOLDS, "it is so."), (Finding.OPPOSITE, ""), (Finding.UNDECIDED, "")):
+        found = outcome_of(
+            figure, lambda arm, _: np.array(values[arm]), judged(finding), subject="Here it", seed="stored seed"
+        )
+        assert found.because == because
+        assert found.sentence.startswith("Here it rises from 0.50 to 0.90, in 6 of 6 stored seeds.")
+
+
 def test_numbers_are_short_and_sizes_have_their_unit() -> None:
     written = {
         0.994: "0.99", 1.0: "1", 0.0: "0", 0.10: "0.10", -0.25: "-0.25", 2.345: "2.35", 34176: "34,176", 3.2e-7: "3.2 × 10^-7",

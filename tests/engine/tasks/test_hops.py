@@ -12,6 +12,7 @@ from engine.config.run_config import parse
 from engine.settings.errors import ConfigError
 from engine.tasks.base.data import IGNORE
 from engine.tasks.hops import HopsSettings
+from engine.tasks.hops.data import TASK
 from engine.training.data import Data
 from tests.engine.tasks.test_rules import drawn, read_from
 
@@ -46,6 +47,21 @@ def test_hops_lead_where_a_search_leads(vocab_size: int, repeats: bool, n_hops: 
         )
         answers = Counter(answer for answers in asked for answer in answers if answer != IGNORE)
         assert max(answers.values()) / answers.total() == pytest.approx(Data(config).chance(), abs=0.04)
+
+
+@pytest.mark.parametrize("n_hops", [1, 2, 3])
+def test_the_last_answer_stands_at_its_true_source_and_one_that_is_not_asked_has_none(n_hops: int) -> None:
+    own = HopsSettings(vocab_size=6, n_hops=n_hops)
+    _, source, answers = read_from(own, "hops", 500, 12)
+    true, asked = TASK.true_source(source, own), answers[:, -1] != IGNORE
+    assert 0 < int(asked.sum()) < 500
+    found = source.gather(1, true.clamp(min=0)[:, None])[:, 0]
+    assert found[asked].equal(answers[asked, -1])
+    assert int(true[asked].min()) >= 1, "an answer follows an earlier symbol"
+    assert int(true[asked].max()) < 11, "it never stands where it is asked"
+    assert set(true[~asked].tolist()) == {-1}
+    with pytest.raises(ValueError, match="repeats is True; allowed is False"):
+        TASK.true_source(source, HopsSettings(vocab_size=6, repeats=True))
 
 
 @pytest.mark.parametrize("repeats", [False, True])

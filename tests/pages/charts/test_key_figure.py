@@ -6,13 +6,16 @@ import pytest
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
+from pages.parts.charts.colors import muted
 from pages.parts.charts.experiments.arms import role_color
 from pages.parts.charts.experiments.key_figure import EDGE, HEIGHT, WIDTH, Slide, key_figure, slide_figure, thumbnail
 from pages.parts.charts.experiments.strip import Ended
 
 LEAST_ROW = 26
 """Pixels that a row needs for its dots."""
-LINK = "8 seeds (0 to 7), Attention Lab, https://attention-lab.example.edu/some/course/2026/issues?issue=layers-or-rate"
+LINK = (
+    "8 seeds (0 to 7), Attention Lab, https://attention-lab.example.edu/some/course/2026/issues?issue=longer-sequences"
+)
 
 
 @pytest.mark.parametrize("issue", ISSUES.values(), ids=lambda issue: issue.slug)
@@ -23,6 +26,7 @@ def test_names_take_two_lines_and_on_a_slide_all_words_stand_under_one_another(i
     names = key_figure(rows, known.scale, share=True).layout.yaxis.ticktext
     assert [name.replace("<br>", " ") for name in names] == [row.label for row in known.rows]
     assert max(name.count("<br>") for name in names) <= 1
+    assert len(known.because) <= 92, "one line beside the figure"
 
     found = f"falls from 99,999.9 to 11,111.1 {known.unit}, in 16 of 16 seeds. These seeds do not decide it."
     sentence = f"{known.change} {known.subject} {found}"
@@ -44,6 +48,20 @@ def test_names_take_two_lines_and_on_a_slide_all_words_stand_under_one_another(i
     assert len(drawn.data) == len(figure.data)
 
 
+def test_stored_seeds_lie_under_the_others_in_grey_and_are_named_also_on_a_slide() -> None:
+    color = role_color("control")
+    stored = [Ended(f"{name}, stored", muted(), [0.2, 0.4], range(1000, 1002)) for name in ("a", "b")]
+    live = [Ended("a", color, [0.5], [10_000]), Ended("b", color, [None], [10_000])]
+    drawn = key_figure(live, "linear", share=True, stored=stored)
+    assert [trace.name for trace in drawn.data[:8:2]] == ["a, stored", "b, stored", "a", "b"]
+    assert {trace.meta["color"]["light"] for trace in drawn.data[:4]} == {muted()["light"]}
+    assert len({trace.uid for trace in drawn.data}) == len(drawn.data)
+    assert [text.strip() for text in drawn.data[8].text] == ["0.50", "0.30"], "the number of those that are there"
+    slide = slide_figure(drawn, ["a", "b"], Slide("Title", "Number", "It is so.", LINK))
+    assert drawn.layout.xaxis.title.text == slide.layout.xaxis.title.text == "grey: stored seeds 1000 to 1001"
+    assert key_figure(live, "linear", share=True).layout.xaxis.title.text == ""
+
+
 def test_words_are_no_markup() -> None:
     rows = [Ended("a <b> & c", role_color("fault"), [0.2], [0]), Ended("d", role_color("control"), [0.3], [0])]
     words = Slide("Is 1 < 2?", "a & b", "It is <i>so</i>.", "1 seed (0 to 0)")
@@ -61,9 +79,9 @@ def test_a_thumbnail_has_a_bar_for_each_row_with_a_number_and_the_figure_in_word
         Ended("low", color, [-0.1], (0,)),
     ]
     drawn = thumbnail(rows, "linear", "It falls, from 1 to <0.")
-    assert re.findall(r"max\(0%, (-?\d+)%\)", drawn) == ["100", "-10"]
+    assert re.findall(r"width: (\d+)%", drawn) == ["100", "0"]
     assert 'role="img" aria-label="It falls, from 1 to &lt;0."' in drawn
-    assert re.findall(r"max\(0%, (\d+)%\)", thumbnail(rows[:1], "log", "")) == ["100"]
+    assert re.findall(r"width: (\d+)%", thumbnail(rows[:1], "log", "")) == ["100"]
 
 
 def test_an_axis_of_sizes_is_marked_in_the_unit_of_the_numbers_beside_the_bars() -> None:

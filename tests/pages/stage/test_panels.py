@@ -63,7 +63,7 @@ def test_panels_say_what_is_not_measured_or_not_decided_yet() -> None:
     assert "no seed has ended yet" in empty[0]["panels"][0]["alt"]
     stopped = shown_of(issue, state="stopped", ended=0)
     assert sections("loss", stopped) == []
-    assert status_words(stopped) == "0 of 24 trials: nothing was measured"
+    assert status_words(stopped) == "0 of 8 seeds: nothing was measured"
     for state, ended, chip, tone in (
         ("running", 0, "Waiting for seeds", ""),
         ("stopped", 1, "Not measured", ""),
@@ -84,7 +84,10 @@ def test_the_status_says_what_goes_or_where_it_waits() -> None:
         ([TrialSoFar("arm 1", 3, 0.0, queue_place=2)], "place 2 in the queue"),
     ):
         assert words in status_words(shown_of(issue, state="running", running=running))
-    assert status_words(shown_of(issue)) == "16 of 16 trials · seeds 0 to 7 · 4 s"
+    assert status_words(shown_of(issue)) == "8 of 8 seeds (0 to 7) · 4 s"
+    assert status_words(shown_of(issue, state="stopped", ended=5)).startswith("2 of 8 seeds"), (
+        "those that all arms have"
+    )
 
 
 def test_only_what_changed_is_drawn_anew() -> None:

@@ -8,9 +8,9 @@ import numpy as np
 
 from engine.config.run_config import parse
 from engine.estimate.matching import matched_width, n_parameters
-from engine.experiments.experiment import Arm, Claim, Role, Values, above
+from engine.experiments.experiment import Arm, Claim, Role, Values, above, relative
 from engine.experiments.issues.issue import read_issue
-from engine.experiments.issues.scaling import growth, minus, share_more
+from engine.experiments.issues.scaling import growth, minus
 
 LENGTHS, WIDTHS, DEPTHS = (128, 256, 512), (16, 32, 64, 128), (1, 2, 4, 8)
 BASE: dict[str, Any] = {
@@ -90,7 +90,7 @@ ISSUE = read_issue(
         _computed("adamw-state", above("width 128", "numbers_per_parameter", 1.0), 2.9),
         Claim("depth-time", minus(_by_size(DEPTH, TIME, DEPTHS), 1.0), 0.41),
         Claim("width-time", minus(_by_size(WIDTH, BLOCKS, WIDTHS), _by_size(WIDTH, TIME, WIDTHS)), 0.7),
-        Claim("gru-slower", share_more(LONGEST(GRU), LONGEST(FUSED), TIME), 0.41),
+        Claim("gru-slower", relative(LONGEST(GRU), TIME, LONGEST(FUSED)), 0.41),
         _computed("learned-bias", minus(_by_length(BIASED, MEMORY, ENDS), _by_length(FUSED, MEMORY, ENDS)), 0.83),
         _computed("attention-dropout", minus(_by_length(DROPPED, MEMORY, ENDS), _by_length(FUSED, MEMORY, ENDS)), 0.83),
         _computed("bytes", _share_that_agrees, 0.9),
@@ -101,7 +101,7 @@ ISSUE = read_issue(
             0.87,
         ),
         Claim("shared-time", minus(_by_size(SHARED, TIME, SHARED_DEPTHS), 1.0), 0.41),
-        Claim("cached-token", share_more("tokens 512", "tokens 512", "recomputed_ms", "cached_ms"), 0.41),
+        Claim("cached-token", relative("tokens 512", "recomputed_ms", "tokens 512", "cached_ms"), 0.41),
     ),
     x_label="Tokens, width or layers",
     evaluations=1,

@@ -1,4 +1,4 @@
-"""interpretability: with depth, which explanations still point at the token that the answer came from?"""
+"""interpretability: with depth, which explanations still point at the place where the answer stands?"""
 
 from typing import Literal
 
@@ -6,28 +6,36 @@ from engine.experiments.experiment import Arm, Claim, Role, difference, rise
 from engine.experiments.issues.issue import read_issue
 from engine.foundation.formatting import counted
 
-SHALLOW, DEEP = "1 layer", "6 layers"
+SHALLOW, DEEP, TWO_HOPS = "2 layers", "6 layers", "6 layers, 2 hops"
 MEASURED = ("pointing", "head_pruning")
 
 
-def _arm(layers: int, role: Role, *, extended: bool = False) -> Arm:
-    settings, line = {"n_layers": layers}, "last layer's attention"
-    return Arm(counted(layers, "layer"), role, settings, "pointing.last", MEASURED, extended, line=line, x=layers)
+def _arm(layers: int, role: Role, name: str = "", *, extended: bool = False, **settings: object) -> Arm:
+    points = tuple((layer + 1, f"pointing.layer.{layer}") for layer in range(layers))
+    given = {"n_layers": layers, **settings}
+    return Arm(name or counted(layers, "layer"), role, given, "pointing.last", MEASURED, extended, points=points)
 
 
-# An explanation can only be right about answers that are right, so both models must answer nearly all of them: there is no comparison of
-# their accuracies. After 150 steps instead of 300 most explanations have room below 1 all the same.
-LEARNED = ((SHALLOW, "accuracy", 0.9), (DEEP, "accuracy", 0.9))
+def _learned(*arms: str) -> tuple[tuple[str, str, float], ...]:
+    """An explanation can only be right about answers that are right, so each model must answer nearly all of them: there is no
+    comparison of their accuracies."""
+    return tuple((arm, "accuracy", 0.9) for arm in arms)
 
 
 def _deeper(claim: str, method: str, smallest: float, direction: Literal["more", "less"] = "less") -> Claim:
-    """A claim on the difference of a method between six layers and one, once both answer correctly."""
-    return Claim(claim, difference(DEEP, SHALLOW, f"pointing.{method}"), smallest, direction, learned=LEARNED)
+    """A claim on the difference of a method between six layers and two."""
+    effect = difference(DEEP, SHALLOW, f"pointing.{method}")
+    return Claim(claim, effect, smallest, direction, learned=_learned(SHALLOW, DEEP))
+
+
+def _within(claim: str, method: str, other: str) -> Claim:
+    """A claim that one method gives a larger share than another in the same six layers."""
+    return Claim(claim, rise(DEEP, f"pointing.{method}", f"pointing.{other}"), 0.2, learned=_learned(DEEP))
 
 
 BASE = {
-    "task": "lookup", "family": "encoder", "pos_encoding": "nope", "n_keys": 8, "vocab_size": 8, "seq_len": 9,
-    "d_model": 32, "n_heads": 4, "learning_rate": 0.003, "steps": 150,
+    "task": "hops", "vocab_size": 8, "seq_len": 24, "pos_encoding": "rope", "d_model": 32, "n_heads": 4,
+    "learning_rate": 0.006, "schedule": "cosine", "steps": 240,
 }  # fmt: skip
 
 ISSUE = read_issue(
@@ -35,8 +43,11 @@ ISSUE = read_issue(
     base=BASE,
     arms=(
         _arm(6, "fault"),
-        _arm(1, "control"),
-        *(_arm(layers, "comparison", extended=True) for layers in (2, 3, 4)),
+        _arm(2, "control"),
+        *(_arm(layers, "comparison", extended=True) for layers in (3, 4)),
+        _arm(
+            6, "comparison", TWO_HOPS, extended=True, n_hops=2, vocab_size=4, seq_len=32, learning_rate=0.004, steps=600
+        ),
     ),
     claims=(
         _deeper("last-layer", "last", 0.2),
@@ -45,11 +56,18 @@ ISSUE = read_issue(
         _deeper("gradient-norm", "gradient_norm", 0.05),
         _deeper("mean-of-layers", "average", 0.05),
         _deeper("leave-one-out", "leave_one_out", 0.05),
-        Claim("best-layer", rise(DEEP, "pointing.best_layer", "pointing.last"), 0.2, learned=LEARNED),
+        _within("best-layer", "best_layer", "last"),
         _deeper("other-attention", "same_answer_permuted", 0.2, "more"),
-        Claim("mean-over-last", rise(DEEP, "pointing.average", "pointing.last"), 0.2, learned=LEARNED),
-        Claim("head-removal", rise(DEEP, "heads.half_accuracy", "heads.random_half_accuracy"), 0.1, learned=LEARNED),
+        _within("other-attention-best-layer", "same_answer_permuted", "same_answer_permuted_best"),
+        _within("mean-over-last", "average", "last"),
+        _within("answer-path", "path", "last"),
+        Claim(
+            "head-removal", rise(DEEP, "heads.half_accuracy", "heads.random_half_accuracy"), 0.1, learned=_learned(DEEP)
+        ),
+        Claim(
+            "two-hops", difference(TWO_HOPS, DEEP, "pointing.best_layer"), 0.2, "less", learned=_learned(TWO_HOPS, DEEP)
+        ),
     ),
-    x_label="Layers",
+    x_label="Layer whose attention is read",
     evaluations=6,
 )

@@ -6,7 +6,9 @@ from engine.experiments.experiment import Arm, Claim, Values, difference, rise
 from engine.experiments.issues.issue import read_issue
 
 OWN, SHARED = "own block at each depth", "one block at 4 depths"
-WIDE, ONCE = "one wide block at 4 depths", "one block, once"
+WIDE = "one wide block at 4 depths"
+HOP_OWN, HOP_SHARED = "one hop, own blocks", "one hop, one block at 4 depths"
+HOP_WIDE, HOP_ONCE = "one hop, one wide block at 4 depths", "one hop, one block, once"
 BACK_OWN, BACK_SHARED = "3 back, own blocks", "3 back, one block"
 FEW_OWN, FEW_SHARED = "128 sequences, own blocks", "128 sequences, one block"
 LONG_OWN, LONG_SHARED = "three times as long, own blocks", "three times as long, one block"
@@ -14,6 +16,11 @@ SOURCE = {"vocab_size": 6, "dirichlet_alpha": 0.2}
 SHARE = {"share_layers": True}
 TWICE_AS_WIDE = {"d_model": 32, "n_heads": 4}
 # After 120 steps both are always right on 3 back; after 32 there is room to be better or worse.
+HOP = {
+    "task": "hops", "vocab_size": 6, "pos_encoding": "rope", "seq_len": 24, "learning_rate": 0.025, "schedule": "cosine",
+    "batch_size": 32, "steps": 110,
+}  # fmt: skip
+"""One hop needs two layers that do different things, one after the other. After more steps own blocks are always right."""
 BACK = {"task": "k_back", "k": 3, "vocab_size": 10, "learning_rate": 0.03, "steps": 32}
 DIFFERENCE = ("dense_difference",)
 
@@ -36,10 +43,13 @@ ISSUE = read_issue(
     __file__,
     base=BASE,
     arms=(
+        Arm(HOP_OWN, "comparison", HOP),
+        Arm(HOP_SHARED, "comparison", {**HOP, **SHARE}),
+        Arm(HOP_WIDE, "comparison", {**HOP, **SHARE, **TWICE_AS_WIDE}),
+        Arm(HOP_ONCE, "comparison", {**HOP, "n_layers": 1}),
         Arm(OWN, "comparison", SOURCE, "loss", DIFFERENCE),
         Arm(SHARED, "comparison", {**SOURCE, **SHARE}, "loss", DIFFERENCE),
         Arm(WIDE, "comparison", {**SOURCE, **SHARE, **TWICE_AS_WIDE}, "loss"),
-        Arm(ONCE, "comparison", {**SOURCE, "n_layers": 1}, "loss"),
         Arm(BACK_OWN, "comparison", BACK),
         Arm(BACK_SHARED, "comparison", {**BACK, **SHARE}),
         Arm(FEW_OWN, "comparison", {**SOURCE, "dataset_size": 128}, "gap", extended=True),
@@ -48,9 +58,12 @@ ISSUE = read_issue(
         Arm(LONG_SHARED, "comparison", {**SOURCE, **SHARE, "steps": 360}, "loss", extended=True),
     ),
     claims=(
+        Claim("hop", difference(HOP_SHARED, HOP_OWN, "accuracy"), 0.05, "less"),
+        Claim("hop-over-one-use", difference(HOP_SHARED, HOP_ONCE, "accuracy"), 0.05),
+        Claim("hop-equal-parameters", difference(HOP_WIDE, HOP_OWN, "accuracy"), 0.05, "less"),
+        Claim("hop-wider", difference(HOP_WIDE, HOP_SHARED, "accuracy"), 0.05),
         Claim("loss", difference(SHARED, OWN, "loss"), 0.05),
         Claim("loss-equal-parameters", difference(WIDE, OWN, "loss"), 0.05),
-        Claim("loss-over-one-use", difference(SHARED, ONCE, "loss"), 0.05, "less"),
         Claim("three-back", difference(BACK_SHARED, BACK_OWN, "accuracy"), 0.05, "less"),
         # Two random MLPs differ by about 1, so trained ones are compared with the same blocks before training.
         Claim("more-alike", rise(OWN, "dense_difference", "init_dense_difference"), 0.05, "less"),

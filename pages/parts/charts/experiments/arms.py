@@ -16,8 +16,11 @@ MORE_COLORS = ("#A8357D", "#5A6578", "#8A6A00")
 IN_WORDS = {
     "best_loss": "lowest validation loss",
     "finite": "every step finite (1) or not (0)",
-    "init_token_residual": "what tells tokens apart, before training",
+    "token_residual": "share in which tokens differ",
     "first_grad.first": "gradient norm of the first block, before training",
+    "first_grad.last": "gradient norm of the last block, before training",
+    "largest_score": "largest attention score",
+    "attention_entropy": "entropy of the attention, as a share of that of equal weights",
     "other_text.flattery": "loss on other text minus its own",
     "parameters.blocks": "parameters of the blocks",
     "position_probe": "accuracy of the position probe",

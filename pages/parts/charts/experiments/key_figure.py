@@ -44,20 +44,24 @@ NAME_ON_SLIDE = 34
 
 def key_figure(
     rows: Sequence[Ended], scale: Literal["linear", "log"], *, share: bool, written: Callable[[float], str] = number,
-    unit: str = "", chance: float | None = None, guess: float | None = None, moved: bool = True,
+    unit: str = "", chance: float | None = None, guess: float | None = None, moved: bool = True, stored: Sequence[Ended] = (),
 ) -> go.Figure:  # fmt: skip
     """``share``: whether the numbers lie between 0 and 1. ``written``: a mean in words. ``guess``: where the reader's mark stands in
-    the second row; ``moved``: whether the reader put it there. The title stands on the panel.
+    the second row; ``moved``: whether the reader put it there. ``stored``: the same rows of stored seeds, which lie under the others in
+    grey and are named below the axis. The title stands on the panel.
 
     The rows are there before any seed has ended; a row whose seeds ended without a number says so with a red cross.
     """
-    known = [value for row in rows for value in row.known]
-    traces = [trace for place, row in enumerate(rows) for trace in (points(place, row), mean_bar(place, row))]
+    known = [value for row in (*stored, *rows) for value in row.known]
+    under = [trace.update(uid=f"stored-{trace.uid}") for trace in _dots(stored)]
+    first = [row if row.known or not stored else stored[place] for place, row in enumerate(rows)]
     levels = [] if chance is None else [upright(chance, f"chance {number(chance)}", anchor="left", size=TICKS - 2)]
     marks = [] if guess is None else [_guess_mark(guess, moved)]
     values = _values_axis(known, scale, share, written if unit == BYTES else None)
+    if stored:
+        values["title"]["text"] = f"grey: stored seeds {stored[0].seeds[0]} to {stored[0].seeds[-1]}"
     return figure(
-        [*traces, _means(rows, written, values), *_crosses(rows)],
+        [*under, *_dots(rows), _means(first, written, values), *_crosses(first)],
         xaxis=values,
         yaxis=rows_axis([wrapped(row.name, max(NAME, len(row.name) // 2 + 4)) for row in rows], tickfont={"size": TICKS}),
         font={"size": TICKS},
@@ -68,14 +72,24 @@ def key_figure(
     )  # fmt: skip
 
 
+def _dots(rows: Sequence[Ended]) -> list[go.Scatter]:
+    return [trace for place, row in enumerate(rows) for trace in (points(place, row), mean_bar(place, row))]
+
+
+def lengths(means: Sequence[float], scale: Literal["linear", "log"]) -> list[float]:
+    """The means as lengths of bars, the longest of which is 1."""
+    sizes = [math.log10(mean) if scale == "log" else mean for mean in means]
+    low = min(sizes) - 0.3 if scale == "log" and sizes else 0.0
+    longest = max((size - low for size in sizes), default=0.0)
+    return [max(0.0, (size - low) / longest) if longest > 0 else 0.0 for size in sizes]
+
+
 def thumbnail(rows: Sequence[Ended], scale: Literal["linear", "log"], words: str) -> str:
     """The means of the rows as bars without letters, in HTML. ``words``: the figure for readers who cannot see it."""
-    size = math.log10 if scale == "log" else float
-    means = [(row.color, size(fmean(row.known))) for row in rows if row.known]
-    low, high = min(mean for _, mean in means) - 0.3 if scale == "log" else 0.0, max(mean for _, mean in means)
+    there = [row for row in rows if row.known]
     bars = "".join(
-        f'<i style="width: max(0%, {100 * (mean - low) / (high - low):.0f}%); background: light-dark({dyed["light"]}, {dyed["dark"]})"></i>'
-        for dyed, mean in means
+        f'<i style="width: {100 * length:.0f}%; background: light-dark({row.color["light"]}, {row.color["dark"]})"></i>'
+        for row, length in zip(there, lengths([fmean(row.known) for row in there], scale), strict=True)
     )
     return f'<div class="thumbnail" role="img" aria-label="{escape(words)}">{bars}</div>'
 
@@ -180,7 +194,8 @@ def slide_figure(drawn: go.Figure, names: Sequence[str], words: Slide) -> go.Fig
     longest = max(len(line) for row in rows for line in row.split("<br>"))
     left = EDGE + 12 + LETTER * letters * longest
     above = EDGE - 8 + title.height + 6 + quantity.height + (26 if layout.get("shapes") else 10)
-    below = LINE * letters + 20 + sentence.height + foot.height + EDGE
+    named = LINE * letters if layout["xaxis"]["title"]["text"] else 0
+    below = LINE * letters + named + 20 + sentence.height + foot.height + EDGE
     corner = (left, above)
     layout |= {
         "width": WIDTH, "height": HEIGHT, "paper_bgcolor": SURFACE["light"], "font": layout["font"] | {"family": FONT},

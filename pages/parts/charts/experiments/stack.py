@@ -49,11 +49,7 @@ def stack_svg(experiment: Experiment) -> str:
 
     All other lines have the page's text colour.
     """
-
-    def fitness(arm: Arm) -> tuple[bool, bool]:
-        return ARCHITECTURES[experiment.config(arm).family].attends, arm.role == "control"
-
-    config, marks = experiment.config(max(experiment.arms, key=fitness)), touched(experiment)
+    config, marks = _drawn(experiment), touched(experiment)
     rows = _rows(config)
     names, parts = [part for part, _ in rows], []
     for place, (part, text) in enumerate(rows):
@@ -71,6 +67,26 @@ def stack_svg(experiment: Experiment) -> str:
         f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}" '
         f'style="display:block;width:100%;max-width:{WIDTH}px;margin:0 auto" font-size="16" fill="none">{"".join(parts)}</svg>'
     )
+
+
+def stack_thumbnail(experiment: Experiment) -> str:
+    """The same model in small, in HTML: a bar for each part without its name, those that arms change in colour."""
+    config, marks = _drawn(experiment), touched(experiment)
+    bars = "".join(
+        f'<i style="background: {marks[part][0] if part in marks else "currentColor"}"{"" if part in marks else " class=same"}></i>'
+        for part, _ in _rows(config)
+    )
+    frame = f' style="border-color: {marks["stack"][0]}"' if "stack" in marks else ""
+    return f'<div class="thumbnail model" role="img" aria-label="The model, coloured where the experiment changes it."{frame}>{bars}</div>'
+
+
+def _drawn(experiment: Experiment) -> RunConfig:
+    """The settings of the control, or of the first arm with attention."""
+
+    def fitness(arm: Arm) -> tuple[bool, bool]:
+        return ARCHITECTURES[experiment.config(arm).family].attends, arm.role == "control"
+
+    return experiment.config(max(experiment.arms, key=fitness))
 
 
 def _rows(config: RunConfig) -> list[tuple[str, str]]:

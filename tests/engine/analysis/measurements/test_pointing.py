@@ -1,15 +1,27 @@
 """Explanations on models whose right explanation is known beforehand, and heads of which it is known that they matter."""
 
 import pickle
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
 
 from engine.analysis.measurements import head_pruning as pruning
 from engine.analysis.measurements import pointing as points
-from engine.analysis.measurements.head_pruning import attentions, gated, head_pruning, importance, removable
-from engine.analysis.measurements.pointing import best_layer, gradients, pointing, rollout, same_answer_permuted
+from engine.analysis.measurements.head_pruning import attentions, gated, head_pruning, importance
+from engine.analysis.measurements.pointing import (
+    answering_head,
+    asking,
+    best_layer,
+    gradients,
+    pointing,
+    rollout,
+    same_answer_permuted,
+)
+from engine.model.activations import in_mode
+from engine.tasks.base.data import IGNORE
 from engine.training.result import Trained
 from tests.engine.tiny import as_trained
 
@@ -68,6 +80,48 @@ def test_tops_among_the_pairs_are_counted_the_model_is_left_as_it_was_and_number
         pointing(as_trained(task="sort", family="encoder"))
 
 
+def test_of_hops_only_the_sequences_whose_last_position_has_an_answer_are_scored() -> None:
+    given = as_trained(task="hops", vocab_size=6, seq_len=6, n_layers=2, pos_encoding="rope")
+    batch = given.data.validation_batch(size=200)
+    asked = batch.targets[:, -1] != IGNORE
+    kept, true = asking(given.config, batch)
+    assert 0 < len(kept.inputs) == int(asked.sum()) < 200
+    assert kept.inputs.equal(batch.inputs[asked])
+    assert kept.inputs.gather(1, true[:, None])[:, 0].equal(kept.targets[:, -1])
+    numbers = pointing(given)
+    assert {"pointing.layer.0", "pointing.layer.1"} <= numbers.keys()
+    assert numbers["pointing.layer.1"] == numbers["pointing.last"]
+    assert numbers["pointing.best_layer"] in (numbers["pointing.layer.0"], numbers["pointing.layer.1"])
+
+
+def test_the_head_that_brings_the_answer_is_the_only_one_that_adds_anything() -> None:
+    """All but one head add nothing, and that one so much that the predicted answer is its own."""
+    given = as_trained(task="hops", vocab_size=6, seq_len=8, n_layers=3, n_heads=4, pos_encoding="rope", mlp=False)
+    with torch.no_grad():
+        for layer, attention in enumerate(attentions(given.model)):
+            kept = attention.out.weight[:, 16:24].clone() if layer == 1 else 0.0
+            attention.out.weight.zero_()
+            attention.out.bias.zero_()
+            attention.out.weight[:, 16:24] = 1000.0 * kept
+        given.model.head.bias.zero_()  # type: ignore[operator,union-attr]
+        batch, cache = given.data.validation_batch(size=16), {}
+        given.model(batch.inputs, cache=cache)
+    assert answering_head(given.model, batch).equal(cache["decoder.1.self.pattern"][:, 2, -1])
+
+
+def test_in_parts_each_sequence_is_scored_as_in_the_whole_batch() -> None:
+    given = as_trained(task="hops", vocab_size=6, seq_len=8, n_layers=2, n_heads=2, pos_encoding="rope")
+    batch = given.data.validation_batch(size=points.AT_ONCE + 9)
+    ways: dict[Callable[..., torch.Tensor], int] = {
+        points.patterns_of: 1, gradients: 1, points.leave_one_out: 0, answering_head: 0, same_answer_permuted: 0,
+    }  # fmt: skip
+    with in_mode(given.model, training=False):
+        for way, dim in ways.items():
+            whole = way(given.model, batch)
+            assert points.in_parts(batch, partial(way, given.model), dim=dim).allclose(whole, atol=1e-5), way
+            assert whole.size(dim) == points.AT_ONCE + 9
+
+
 def test_the_best_layer_points_at_the_source_most_often() -> None:
     patterns = torch.zeros(2, 4, 3, 3)  # [layer, batch, query, key]
     patterns[:, :, -1, 1] = 0.5
@@ -83,13 +137,14 @@ def test_the_answer_stays_under_permuted_attention_only_where_attention_says_not
     with torch.no_grad():
         for attention in attentions(given.model):
             attention.q.weight *= 30.0  # now each head looks at one place
-    assert same_answer_permuted(given.model, batch) < 0.9
+    assert same_answer_permuted(given.model, batch).mean() < 0.9
     assert not given.model(batch.inputs).equal(before)
     after = given.model(batch.inputs)
     with torch.no_grad():
         attentions(given.model)[-1].q.weight.zero_()
         attentions(given.model)[-1].q.bias.zero_()
-    assert same_answer_permuted(given.model, batch) == 1.0, "equal weights are the same in any order"
+    assert same_answer_permuted(given.model, batch).mean() == 1.0, "equal weights are the same in any order"
+    assert same_answer_permuted(given.model, batch, 0).mean() < 0.9, "those of the first layer are not"
     assert not after.equal(given.model(batch.inputs))
 
 
@@ -132,15 +187,11 @@ def test_a_dead_head_is_the_first_to_go_and_costs_nothing() -> None:
     batch = given.data.validation_batch(size=64)
     scores = importance(given.model, batch).flatten()
     assert scores.argmin().item() == 1
-    curve = pruning.accuracy_along(given.model, batch, scores.argsort().tolist())
-    assert (len(curve), curve[1]) == (5, curve[0])
-
-
-@pytest.mark.parametrize(
-    ("curve", "share"), [([1.0, 1.0, 0.995, 0.5, 1.0], 0.5), ([0.9, 0.5, 0.9], 0.0), ([0.3, 0.3, 0.4], 1.0)]
-)
-def test_removable_ends_at_the_first_cost(curve: list[float], share: float) -> None:
-    assert removable(curve) == share
+    whole, without, by_hand = (pruning.accuracy_without(given.model, batch, heads) for heads in ((), (1,), (0, 2, 3)))
+    assert whole == without
+    with torch.no_grad():
+        attentions(given.model)[0].out.weight.zero_()
+    assert pruning.accuracy_without(given.model, batch, ()) == by_hand
 
 
 def test_measuring_leaves_the_model_as_it_was_also_where_a_pass_raises() -> None:

@@ -27,19 +27,17 @@ ROW = {"format": 1, "created": 1.0, "extended": False, "seconds": 3.0, "verdict"
 
 
 def test_evidence_is_kept_and_weighed_by_todays_claims(pool: Pool) -> None:
-    assert store.latest(fake_issue()) is None
-    assert not store.has_evidence("fake")
     run = ExperimentRun(fake_issue(seeds=6), pool).start()
     assert run.wait(600)
-    store.save(run)
-    (store.folder_of("fake") / "99999999999999999999.json").write_text("{")  # one that cannot be read is passed over
-    found = store.latest(fake_issue())
+    file = store.save(run)
+    found = store.report_in(file, fake_issue())
     assert (found.trials, found.claims) == (list(run.trials), run.report.claims)
     assert found.provenance == run.report.provenance == run.report.to_json()["provenance"] == provenance()
-    assert store.has_evidence("fake")
     first, *others = fake_issue().claims
-    changed = store.latest(fake_issue(claims=(replace(first, smallest_effect=0.9), *others)))
+    changed = store.report_in(file, fake_issue(claims=(replace(first, smallest_effect=0.9), *others)))
     assert changed.claims[0].finding == "too small"
+    file.write_text("{")
+    assert store.report_in(file, fake_issue()) is None, "one that cannot be read"
 
 
 def test_the_newest_trial_of_a_seed_with_this_code_counts() -> None:

@@ -12,7 +12,7 @@ from engine.estimate import layout
 from engine.experiments.experiment import Claim
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.issues.scaling import growth, minus, share_more
+from engine.experiments.issues.scaling import growth, minus
 from engine.experiments.trial import Trial, read_trial
 from engine.training.train import train
 
@@ -71,4 +71,3 @@ def test_the_growth_is_the_factor_for_twice_the_size_seed_by_seed() -> None:
     assert np.isnan(found[2])
     assert minus(growth(SIZES, "cost"), 2.0)(growing)[:2] == pytest.approx([0, 2])
     assert minus(growth(SIZES, "cost"), growth(SIZES, "cost"))(growing)[:2] == pytest.approx([0, 0])
-    assert share_more("eight", "two", "cost")(growing) == pytest.approx([3, 15, 3])

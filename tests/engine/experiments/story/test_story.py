@@ -53,6 +53,10 @@ def test_every_allowed_value_makes_a_run_that_differs_in_this_setting_alone_and_
     assert step.question.text.endswith("?")
     assert 2 <= len(step.question.answers) <= 3
     assert len(set(step.question.answers.values())) == len(step.question.answers)
+    lessons = step.question.lessons
+    assert lessons.keys() == step.question.answers.keys()
+    assert len(set(lessons.values())) == len(lessons)
+    assert not any(sign.isdigit() for lesson in lessons.values() for sign in lesson), "a lesson is no measurement"
     if step.question.pictures:
         assert step.question.pictures.keys() == step.question.answers.keys()
 

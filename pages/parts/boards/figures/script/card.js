@@ -30,7 +30,6 @@ export function newCard(board, { id, title }, level) {
   body.after(words)
   panel.bands = [el("div", { class: "band" }), el("div", { class: "band" })]
   body.append(...panel.bands)
-  plot.tabIndex = 0
   plot.onkeydown = (event) => stepThrough(board, panel, event)
   plot.onblur = () => point(board, panel, null)
   tools.append(downloads(board, panel))
@@ -56,6 +55,8 @@ export function newCard(board, { id, title }, level) {
     if (told.tone) root.style.setProperty("--tone", told.tone[board.theme.name])
     if (told.term && !tools.querySelector(".term")) tools.prepend(termLink(told.term, told.title))
     root.classList.toggle("wide", Boolean(told.wide))
+    tools.style.visibility = told.empty ? "hidden" : ""
+    plot.tabIndex = told.empty ? -1 : 0
     root.setAttribute("aria-label", told.title)
     plot.setAttribute("aria-label", told.alt)
     plot.style.height = `${told.height}px`

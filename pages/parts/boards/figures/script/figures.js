@@ -60,9 +60,8 @@ function sourceOf(board) {
     // The first figure is drawn before the others, and before Streamlit updates the rest of the page.
     board.painter.now()
   }
-  /** A screen reader hears the result once there is one, and not each of the steps towards it. */
+  /** A screen reader hears a result once. */
   const sayResult = () => {
-    if (board.data.status.state === "running") return
     const result = board.data.sections.flatMap(({ panels }) => panels.map(({ result }) => result ?? "")).join("")
     if (result && result !== board.result) board.spoken.textContent = result
     board.result = result

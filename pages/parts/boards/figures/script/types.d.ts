@@ -32,6 +32,8 @@ export interface ToldPanel {
   link?: [string, string]
   picks?: boolean
   drags?: boolean
+  /** Whether nothing is drawn yet that could be pointed at or saved. */
+  empty?: boolean
   result?: string
   slide?: { layout: Foreign; scale: number }
 }

@@ -1,0 +1,50 @@
+"""Attention scores of a trained model: how large they are, and how evenly their softmax spreads the weights."""
+
+import torch
+from torch import Tensor
+
+from engine.analysis.attention.heads import entropy
+from engine.analysis.attention.model import blocked_in
+from engine.model.activations import ActivationCache, in_mode
+from engine.training.evaluation import forward
+from engine.training.result import Trained
+
+SCORED = 64
+"""The number of held-out sequences."""
+
+
+@torch.no_grad()
+def attention_scores(trained: Trained) -> dict[str, float]:
+    """``largest_score``: the largest absolute attention score before softmax, of all layers and heads, as the median over sequences.
+    ``attention_entropy``: the entropy of a query's weights as a share of that of equal weights, 0 to 1; the mean over layers, heads,
+    sequences and queries that see at least two keys. ``largest_score.0``, ``attention_entropy.0`` and so on: those of each layer.
+
+    The scores of a training at a high learning rate grow, and the entropy falls to 0 where each query reads one key alone (Dehghani et al.
+    2023, Scaling Vision Transformers to 22 Billion Parameters, section 2; Zhai et al. 2023, Stabilizing Transformer Training by Preventing
+    Attention Entropy Collapse, section 3).
+    """
+    cache: ActivationCache = {}
+    batch = trained.data.validation_batch(size=SCORED).to(trained.device)
+    with in_mode(trained.model, training=False):
+        forward(trained.model, batch, cache)
+    kept = [name.removesuffix(".scores") for name in cache if name.endswith(".self.scores")]
+    largest = [largest_of(cache[f"{name}.scores"]) for name in kept]  # [batch] each
+    spread = [spread_of(cache[f"{name}.scores"], cache[f"{name}.pattern"]) for name in kept]
+    return {
+        "largest_score": torch.stack(largest).amax(dim=0).median().item(),
+        "attention_entropy": sum(spread) / len(spread),
+        **{f"largest_score.{layer}": scores.median().item() for layer, scores in enumerate(largest)},
+        **{f"attention_entropy.{layer}": share for layer, share in enumerate(spread)},
+    }
+
+
+def largest_of(scores: Tensor) -> Tensor:
+    """The largest absolute score of each sequence among the pairs that no mask blocks; [batch, head, query, key] -> [batch]."""
+    return scores.float().masked_fill(blocked_in(scores), 0.0).abs().flatten(1).amax(dim=1)
+
+
+def spread_of(scores: Tensor, pattern: Tensor) -> float:
+    """The mean entropy of the weights as a share of the entropy of equal weights on all visible keys; [batch, head, query, key] each."""
+    visible = (~blocked_in(scores)).sum(dim=-1)  # [batch, head, query]
+    able = visible > 1
+    return (entropy(pattern.double())[able] / visible[able].double().log()).mean().item()

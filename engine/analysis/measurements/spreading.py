@@ -1,0 +1,68 @@
+"""Spreading: softmax attention at lengths beyond the trained one. The scores of a trained head lie in a fixed range, so the more positions
+there are, the less weight is left for any one of them (Veličković et al. 2024, softmax is not enough, section 2)."""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+from engine.analysis.measurements.pointing import asking
+from engine.estimate.layout import TESTED
+from engine.model.activations import ActivationCache, in_mode
+from engine.model.attention import Pattern
+from engine.training.data import Batch
+from engine.training.evaluation import accuracies, forward
+from engine.training.result import Trained
+
+
+@torch.no_grad()
+def answer_weight(trained: Trained) -> dict[str, float]:
+    """``answer_weight@9`` and so on, at the trained length and each test length: the mean attention weight that the last position gives
+    the true source of its answer, in the head that gives it most at the trained length.
+
+    ``sharpened_accuracy@9`` and so on: the first accuracy of the task with all scores multiplied by log(n) / log(m), where n is the
+    number of positions and m that at the trained length. Source: Chiang and Cholak 2022, Overcoming a Theoretical Limitation of
+    Self-Attention. Raises ValueError where the task has no single true source.
+    """
+    model, own = trained.model, trained.config.seq_len
+    lengths = dict.fromkeys([own, *trained.config.test_lengths])
+    batches = {n: trained.data.validation_batch(n, TESTED).to(trained.device) for n in lengths}
+    read = batches[own].inputs.size(1)
+    numbers: dict[str, float] = {}
+    with in_mode(model, training=False):
+        weights = {n: weights_on_source(trained, batch) for n, batch in batches.items()}
+        head = int(weights[own].argmax())
+        for n, batch in batches.items():
+            with scores_times(model, math.log(batch.inputs.size(1)) / math.log(read)):
+                right = accuracies(forward(model, batch, {}).argmax(-1), batch)  # with a cache attention is not fused
+            numbers |= {f"answer_weight@{n}": weights[n].flatten()[head].item()}
+            numbers |= {f"sharpened_accuracy@{n}": next(iter(right.values()))}
+    return numbers
+
+
+def weights_on_source(trained: Trained, batch: Batch) -> Tensor:
+    """The mean weight that the last position gives its true source, [layer, head]."""
+    batch, true = asking(trained.config, batch)
+    cache: ActivationCache = {}
+    forward(trained.model, batch, cache)
+    at_end = [value[:, :, -1] for name, value in cache.items() if name.endswith(".self.pattern")]  # [batch, head, key]
+    there = true.to(batch.inputs.device)[:, None, None]
+    return torch.stack([weight.gather(2, there.expand(-1, weight.size(1), 1))[..., 0].mean(dim=0) for weight in at_end])
+
+
+@contextmanager
+def scores_times(model: nn.Module, factor: float) -> Iterator[None]:
+    """Inside the block all attention scores that are written out, before their bias, are multiplied by the factor."""
+
+    def sharper(module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        q, *others = given
+        return (q * factor, *others)
+
+    hooks = [part.register_forward_pre_hook(sharper) for part in model.modules() if isinstance(part, Pattern)]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()

@@ -1,0 +1,59 @@
+"""tokens-alike: do the tokens of a sequence become alike from layer to layer, before and after training, and what keeps them apart?"""
+
+from collections.abc import Mapping
+
+from engine.experiments.experiment import Arm, Claim, Role, difference, relative, rise
+from engine.experiments.issues.issue import read_issue
+
+SKIPS, NO_SKIPS = "skips", "no skips"
+SKIPS_ONLY, NEITHER = "skips, no MLP", "no skips, no MLP"
+AFTER = (1, 2, 4, 8)
+"""The layers, counted from 1, after which the tokens are shown."""
+RESIDUAL, BEFORE = "token_residual", "init_token_residual"
+"""The share in which the tokens differ after the last layer: after training and before it."""
+HALF, TWICE = 0.5, 1.0
+"""The smallest changes that count: at most half as much, or at least twice as much."""
+LEVEL = 0.75
+"""The accuracy from which a model has learned the task; the best guesses that need no look-up reach about half of that."""
+LEARNED = ((SKIPS, "accuracy", LEVEL),)
+
+
+def _arm(name: str, role: Role, settings: Mapping[str, object]) -> Arm:
+    points = tuple((layer, f"{RESIDUAL}.{layer - 1}") for layer in AFTER)
+    return Arm(name, role, settings, RESIDUAL, ("token_collapse",), points=points)
+
+
+# The models of eight layers of the issue on missing skip connections; no accuracies are compared.
+BASE = {
+    "task": "hops", "vocab_size": 8, "seq_len": 24, "n_layers": 8, "n_heads": 2, "d_model": 32, "activation": "relu",
+    "pos_encoding": "rope", "learning_rate": 0.012, "steps": 80,
+}  # fmt: skip
+
+ISSUE = read_issue(
+    __file__,
+    base=BASE,
+    arms=(
+        _arm(NO_SKIPS, "fault", {"skips": False}),
+        _arm(SKIPS, "control", {}),
+        _arm(NEITHER, "fault", {"skips": False, "mlp": False}),
+        _arm(SKIPS_ONLY, "remedy", {"mlp": False}),
+    ),
+    claims=(
+        Claim("after-training", relative(NO_SKIPS, RESIDUAL, SKIPS), HALF, "less", learned=LEARNED),
+        Claim("layer-by-layer", relative(NO_SKIPS, RESIDUAL, NO_SKIPS, f"{RESIDUAL}.0"), HALF, "less"),
+        Claim("training-without-skips", relative(NO_SKIPS, RESIDUAL, NO_SKIPS, BEFORE), HALF, "less"),
+        Claim("over-smoothing", rise(SKIPS, "token_cosine", "token_cosine.0"), 0.1, learned=LEARNED),
+        Claim("learning-parts", rise(SKIPS, "token_cosine", "init_token_cosine"), 0.1, "less", learned=LEARNED),
+        Claim("tokens-alike", relative(NO_SKIPS, BEFORE, SKIPS), HALF, "less"),
+        Claim("same-direction", difference(NO_SKIPS, SKIPS, "init_token_cosine"), 0.1),
+        Claim("mlp-against-collapse", relative(NO_SKIPS, BEFORE, NEITHER), TWICE),
+        Claim(
+            "skips-alone",
+            relative(NEITHER, RESIDUAL, SKIPS_ONLY),
+            HALF,
+            "less",
+            learned=((SKIPS_ONLY, "accuracy", LEVEL),),
+        ),
+    ),
+    x_label="Layer",
+)

@@ -1,0 +1,76 @@
+"""What a reader did with an issue: noted for the hand-in, and drawn as a card to share."""
+
+import streamlit as st
+
+from engine.experiments.issues.issue import Issue
+from engine.experiments.key_figure import KeyFigure, Outcome
+from engine.experiments.running.experiment_run import ExperimentRun
+from pages.parts.app.visitor import mine
+from pages.parts.charts.experiments.key_figure import lengths
+from pages.parts.issues.guess import Guess, guess_of, in_words
+from pages.parts.issues.key_panel import outcome_so_far
+from pages.parts.stage.card import Bar, Card, show_card
+from pages.parts.stage.document import bars
+from pages.parts.stage.ended import key_numbers
+from pages.parts.stage.hand_in import NO_FIGURE, Note, offer_hand_in, write_down
+from pages.parts.stage.qr import base_address
+from pages.parts.stage.shown import Shown
+
+STORED = "Nothing; looked at stored runs"
+"""What was run where an earlier result was looked at."""
+
+
+def note_issue(issue: Issue, run: ExperimentRun | None, shown: Shown | None) -> None:
+    """Note the guess, the run and the result, as they are shown now; nothing where the reader has done nothing yet."""
+    figure, guess = issue.key_figure, guess_of(issue.slug)
+    outcome = _outcome(figure, shown)
+    if guess.answer is None and shown is None:
+        return
+    ran = _ran(run, shown) if shown is not None and shown.seeds else ""
+    drawn = bars(key_numbers(issue, shown)["rows"], figure) if shown is not None and outcome is not None else NO_FIGURE
+    found = outcome.sentence if outcome is not None else ""
+    write_down(f"issue.{issue.slug}", Note(issue.title, figure.question, _guess(figure, guess), ran, found, drawn))
+
+
+def _guess(figure: KeyFigure, guess: Guess) -> str:
+    if guess.answer is None:
+        return ""
+    size = f", to {figure.written(guess.size)}" if guess.size is not None else ""
+    return f"{in_words(figure, guess.answer)}{size}"
+
+
+def _ran(run: ExperimentRun | None, shown: Shown) -> str:
+    own = "Trained here" if run is not None and mine(run.visitor.id) else "Nothing; watched somebody else’s run"
+    words = STORED if shown.origin == "stored" else own
+    kept = f"; {shown.reused} of its trials had been trained before" if shown.reused else ""
+    return f"{words}: {shown.seeds_in_words}{kept}."
+
+
+def _outcome(figure: KeyFigure, shown: Shown | None) -> Outcome | None:
+    return outcome_so_far(figure, shown) if shown is not None and shown.state != "running" else None
+
+
+def show_share(issue: Issue, shown: Shown | None) -> None:
+    """The card of the result that is shown, and the hand-in."""
+    outcome = _outcome(issue.key_figure, shown)
+    card, own = st.columns([1.3, 1], gap="large")
+    with card:
+        if shown is None or outcome is None:
+            st.caption("The card comes with the first result.")
+        else:
+            show_card(card_of(issue, shown, outcome, base_address("issues")), issue.slug)
+    with own:
+        offer_hand_in()
+
+
+def card_of(issue: Issue, shown: Shown, outcome: Outcome, base: str) -> Card:
+    """The two rows that the question compares. ``base``: the address of the app, with a slash at its end."""
+    figure = issue.key_figure
+    rows, means = key_numbers(issue, shown, whole=False)["rows"], (outcome.before, outcome.after)
+    drawn = tuple(
+        Bar(row.name, length, figure.written(mean), row.color["light"])
+        for row, mean, length in zip(rows, means, lengths(means, figure.scale), strict=True)
+    )
+    stored = "stored runs, " if shown.origin == "stored" else ""
+    foot = f"{figure.quantity} · {stored}{shown.seeds_in_words} · Attention Lab"
+    return Card(outcome.sentence, drawn, f"{base}issues?issue={issue.slug}", foot)

@@ -1,0 +1,53 @@
+"""A document as one file of HTML, to be saved, sent and printed: it needs no server, no script and no other file.
+
+What is put into a form (:func:`html`) is escaped, unless it is HTML already: a reader's words are shown as they were typed.
+"""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+from statistics import fmean
+from string import Template
+
+from engine.experiments.key_figure import KeyFigure
+from engine.foundation.provenance import in_words, provenance
+from pages.parts.charts.experiments.key_figure import lengths
+from pages.parts.charts.experiments.strip import Ended
+
+PAGE = Template((Path(__file__).with_suffix(".html")).read_text("utf-8"))
+
+
+class Html(str):
+    """A text that is HTML."""
+
+
+def html(form: str, *parts: object) -> Html:
+    """The form with these parts in its braces."""
+    return Html(form.format(*(part if isinstance(part, Html) else escape(str(part)) for part in parts)))
+
+
+def joined(parts: Iterable[Html]) -> Html:
+    return Html("".join(parts))
+
+
+def listed(items: Iterable[str]) -> Html:
+    """A list; empty without items."""
+    rows = joined(html("<li>{}</li>", item) for item in items)
+    return html("<ul>{}</ul>", rows) if rows else rows
+
+
+def bars(rows: Sequence[Ended], figure: KeyFigure) -> Html:
+    """The rows of a key figure with their means as bars; those that no seed has are left out."""
+    known = [(row, fmean(row.known)) for row in rows if row.known]
+    drawn = zip(known, lengths([mean for _, mean in known], figure.scale), strict=True)
+    form = '<tr><td>{}</td><td><i class="bar" style="width: {}%; background: {}"></i></td><td>{}</td></tr>'
+    cells = (
+        html(form, row.name, round(100 * length), row.color["light"], figure.written(mean))
+        for (row, mean), length in drawn
+    )
+    return html("<table>{}</table>", joined(cells))
+
+
+def document(title: str, body: Html) -> str:
+    """The whole file. At its foot stands what wrote it."""
+    return PAGE.substitute(title=escape(title), body=body, origin=escape(f"Written by {in_words(provenance())}."))

@@ -1,0 +1,90 @@
+"""A student's hand-in: what this tab's reader guessed, ran and found, in that order, as one file to save. It holds nothing else, and
+nothing of it is kept on the server beyond the session."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+import streamlit as st
+
+from pages.parts.app.setting_widget import offer_file
+from pages.parts.stage.document import Html, document, html, joined
+
+NOTES, WORDS = "hand-in.notes", "hand-in.words"
+"""Session keys: the notes so far by their keys; what the reader typed, by the name of its box."""
+NAME, OWN = "name", "own"
+MOST_LETTERS = 5000
+NO_FIGURE = Html()
+NOTHING_YET = "It lists what you guess, run and find. There is nothing yet."
+
+
+@dataclass(frozen=True)
+class Note:
+    """A question or a run of this session."""
+
+    title: str
+    question: str = ""
+    guessed: str = ""
+    """The guess that stood before the result was shown; empty for none."""
+    ran: str = ""
+    found: str = ""
+    """What came out, as it was shown; empty while there is no result."""
+    figure: Html = NO_FIGURE
+
+
+def write_down(key: str, note: Note) -> None:
+    """Note what happened under its key, in place of what was noted before. The guess and the result of a first showing stay where the
+    reader guesses again or runs again without an end."""
+    notes: dict[str, Note] = st.session_state.setdefault(NOTES, {})
+    earlier = notes.get(key)
+    if earlier is not None and earlier.found:
+        if not note.found:
+            return
+        note = replace(note, guessed=earlier.guessed)
+    notes[key] = note
+
+
+def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
+    name, own = words.get(NAME, "").strip(), words.get(OWN, "").strip()
+    head = html("<h1>Hand-in</h1><p class=line>{}</p>", f"Name: {name}")
+    said = html("<h2>In my own words</h2><p class=own>{}</p>", own) if own else Html()
+    rows = joined(_section(place, note) for place, note in enumerate(notes, start=1))
+    return document(f"Hand-in {name}".strip(), html("{}{}{}", head, rows, said))
+
+
+def _section(place: int, note: Note) -> Html:
+    guessed = (note.guessed or "no guess before the result") if note.question else ""
+    lines = (
+        ("Guessed", guessed),
+        ("Ran", note.ran or "nothing yet"),
+        ("Found", note.found or ("it had not ended when it was last looked at" if note.ran else "")),
+    )
+    told = joined(html("<p><b>{}:</b> {}</p>", label, words) for label, words in lines if words)
+    return html("<section><h2>{}. {}</h2><p>{}</p>{}{}</section>", place, note.title, note.question, told, note.figure)
+
+
+def offer_hand_in() -> None:
+    """The boxes for a name and for words of one's own, and the file."""
+    notes: dict[str, Note] = st.session_state.get(NOTES, {})
+    st.markdown("**Your hand-in**")
+    if not notes:
+        st.caption(NOTHING_YET)
+        return
+    words: dict[str, str] = st.session_state.setdefault(WORDS, {})
+    boxes: tuple[tuple[str, str, Callable[..., object], int], ...] = (
+        (NAME, "Name (may stay empty)", st.text_input, 100),
+        (OWN, "In your own words: what did you find, and why is it so?", st.text_area, MOST_LETTERS),
+    )
+    for name, label, box, most in boxes:
+        key = f"hand-in.{name}"
+        box(label, words.get(name, ""), max_chars=most, key=key, on_change=partial(_keep, name, key))
+
+    def make() -> str:
+        return hand_in(notes.values(), words)  # with what was typed until the file is asked for
+
+    offer_file("Hand-in (HTML)", make, "hand-in.html", ":material/assignment_turned_in:")
+    st.caption("What you guessed, ran and found in this tab. It stays here until you save it.")
+
+
+def _keep(name: str, key: str) -> None:
+    st.session_state.setdefault(WORDS, {})[name] = st.session_state[key]

@@ -1,0 +1,156 @@
+"""The teacher's sheet of a lesson and the hand-out for its students, as files to print. Both are made from the issues of the lesson and
+from the evidence that comes with this version: no outcome is written in them by hand."""
+
+from collections.abc import Sequence
+
+from engine.experiments.evidence.shipped import ShippedClaim, ShippedResult, shipped_claims, shipped_result
+from engine.experiments.finding import Finding
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import Issue
+from engine.experiments.key_figure import ANSWERS
+from engine.experiments.lessons import Lesson, LessonStep, Question
+from engine.foundation.formatting import counted, in_time
+from engine.tasks import TASKS
+from pages.parts.stage.document import Html, bars, document, html, joined, listed
+from pages.parts.stage.ended import key_numbers
+from pages.parts.stage.qr import qr_code
+
+KEYS = (
+    ("→", "goes on, as a presenter’s remote does; ← goes back"),
+    ("1 2 3", "choose the class’s guess"),
+    (
+        "Q",
+        "shows the class’s link as a QR code: phones that open it go with the wall, guess, and are told who was right",
+    ),
+    ("S", "asks each phone to train a seed of an issue; their dots fall into the figure"),
+    ("X", "takes a part of a trained model away, and the next"),
+    ("B", "makes the screen black"),
+    ("P, Escape", "begin and leave the presentation"),
+)
+CLASS_SEEDS = 8
+"""The number of seeds that a class runs."""
+MOST_FURTHER = 3
+"""The most further claims at a step."""
+
+
+def teachers_sheet(lesson: Lesson) -> str:
+    goal = lesson.goal or "Guess before each run, and say in one sentence what was found and what helps."
+    head = html(
+        "<h1>{}</h1><p><b>Goal.</b> {}</p><p><b>{}</b>, {}. Each step takes about a third of its minutes to ask and to guess, a third "
+        "to run, and a third to talk about what comes out.</p><p class=light>Numbers in this sheet come from stored runs; your class runs "
+        "other seeds, so its numbers differ a little. Nobody was asked about the answers: they are those that the page offers.</p>",
+        lesson.title, goal, counted(lesson.minutes, "minute"), counted(len(lesson.steps), "step"),
+    )  # fmt: skip
+    keys = listed(html("<b>{}</b> {}", key, does) for key, does in KEYS)
+    steps = joined(_teach(place, step) for place, step in enumerate(lesson.steps, start=1))
+    return document(f"Teacher’s sheet: {lesson.title}", html("{}<h2>Keys in Present</h2>{}{}", head, keys, steps))
+
+
+def hand_out(lesson: Lesson, link: str) -> str:
+    """Two pages for a lesson of at most six steps: one with the questions for before, one with what was measured for after. ``link``: to
+    the lesson; empty where the class cannot open it."""
+    code = Html(qr_code(link)) if link else Html()
+    where = html('<p class="light">Open the lesson on your phone, or at {}</p>', link) if link else Html()
+    before = html(
+        '<div class=head><div><h1>{}</h1><p class=line>Name</p>{}</div>{}</div>', lesson.title, where, code
+    )  # fmt: skip
+    after = html(
+        "<h1>{}: what was measured</h1><p class=light>The numbers come from stored runs; ours had other seeds.</p>", lesson.title
+    )  # fmt: skip
+    numbered = list(enumerate(lesson.steps, start=1))
+    pages = ((before, joined(_guess(*one) for one in numbered)), (after, joined(_keep(*one) for one in numbered)))
+    body = joined(html('<div class="page dense">{}{}</div>', *page) for page in pages)
+    return document(f"Hand-out: {lesson.title}", body)
+
+
+def _title(place: int, step: LessonStep, more: str = "") -> Html:
+    return html("<h2>{}. {} <small>{}</small></h2>", place, step.title, more)
+
+
+def _choices(answers: Sequence[str], right: Sequence[str] = ()) -> Html:
+    items = joined(html("<li{}>{}</li>", Html(" class=right" if one in right else ""), one) for one in answers)
+    return html('<ul class="choices">{}</ul>', items)
+
+
+def _teach(place: int, step: LessonStep) -> Html:
+    title = _title(place, step, counted(step.minutes, "minute"))
+    question, found = step.question, _result_of(step)
+    if question is None:
+        return html("<section>{}{}</section>", title, _slide(step))
+    tells = html("{} ", ISSUES[step.issue].summary) if step.issue else Html()
+    said = html("<p><b>Say.</b> {}One sample: {}</p>", tells, _sample(step, question))
+    asked = html("<p><b>Ask.</b> {}</p>{}", question.words, _choices(question.answers, _right(question, found)))
+    outcome = _outcome(ISSUES[step.issue], found) if step.issue else _of_lab()
+    return html("<section>{}{}{}{}</section>", title, said, asked, outcome)
+
+
+def _slide(step: LessonStep) -> Html:
+    return html("<p><b>Say.</b> {}</p>", step.slide.text) if step.slide and step.slide.text else Html()
+
+
+def _sample(step: LessonStep, question: Question) -> str:
+    return question.sample or TASKS[step.config.task].sample
+
+
+def _result_of(step: LessonStep) -> ShippedResult | None:
+    return shipped_result(issue, issue.key_figure) if step.issue and (issue := ISSUES[step.issue]) else None
+
+
+def _right(question: Question, found: ShippedResult | None) -> list[str]:
+    """The answers that the stored runs say are right."""
+    right = (found.outcome.answer, found.outcome.also_right) if found else ()
+    return [words for answer, words in zip(ANSWERS, question.answers, strict=True) if answer in right]
+
+
+def _of_lab() -> Html:
+    return html("<p><b>What comes out.</b> The run trains before the class; the sentence is computed from it.</p>")
+
+
+def _outcome(issue: Issue, found: ShippedResult | None) -> Html:
+    if found is None:
+        return html("<p><b>What comes out.</b> It was not measured with this version.</p>")
+    seconds = found.report.seconds * CLASS_SEEDS / len(found.report.seeds)
+    return html(
+        "<p><b>What comes out.</b> {} <span class=light>{}; {} of them took about {}.</span></p>{}<p><b>What helps.</b> {}</p>{}",
+        found.outcome.sentence, found.report.seeds_in_words, CLASS_SEEDS, in_time(seconds),
+        bars(key_numbers(issue, found.report)["rows"], issue.key_figure), issue.key_figure.remedy, _further(issue),
+    )  # fmt: skip
+
+
+def _further(issue: Issue) -> Html:
+    """What else somebody may say, with what was found about it: first what did not come out as it was claimed."""
+    claims = [one for one in shipped_claims(issue) if one.claim.id != issue.key_figure.claim]
+    claims.sort(key=lambda one: one.finding is Finding.HOLDS)
+    words = listed(map(_claim, claims[:MOST_FURTHER]))
+    return html("<p><b>If somebody says</b></p>{}", words) if words else words
+
+
+def _claim(found: ShippedClaim) -> Html:
+    return html(
+        "{} <span class=light>{}</span> <b>{}.</b>", found.claim.sentence, found.claim.condition, found.finding.words
+    )
+
+
+def _guess(place: int, step: LessonStep) -> Html:
+    """The step on the page for before."""
+    question, title = step.question, _title(place, step)
+    if question is None:
+        return html("<section>{}</section>", title)
+    return html(
+        "<section>{}<p>{} <span class=light>{}</span></p>{}<p class=line>Because</p></section>",
+        title, question.words, _sample(step, question), _choices(question.answers),
+    )  # fmt: skip
+
+
+def _keep(place: int, step: LessonStep) -> Html:
+    """The step on the page for after."""
+    found = _result_of(step)
+    if found is None:
+        measured = html("<p class=line>Our run</p>")
+    else:
+        figure = ISSUES[step.issue].key_figure
+        rows = key_numbers(ISSUES[step.issue], found.report, whole=False)["rows"]
+        measured = html(
+            "<p>{}</p>{}<p><b>What helps.</b> {}</p>", found.outcome.sentence, bars(rows, figure), figure.remedy
+        )  # fmt: skip
+    return html("<section>{}{}<p class=line>In my words</p></section>", _title(place, step), measured)

@@ -1,0 +1,76 @@
+"""The hand-in: it holds what the session did, in order and escaped, and needs nothing else."""
+
+import re
+
+from streamlit.testing.v1 import AppTest
+
+from pages.parts.stage.hand_in import NAME, NOTES, NOTHING_YET, OWN, Note, hand_in
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> $title {} & “quotes”"
+NOTE = Note("Heads?", "How many?", "It falls", "Trained here: 8 seeds (0 to 7).", "It falls from 1 to 0.5.")
+
+
+def test_whatever_a_reader_types_is_text_in_the_file() -> None:
+    notes = [Note(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)]
+    written = hand_in(notes, {NAME: f"  {HOSTILE} ", OWN: HOSTILE})
+    tags = set(re.findall(r"<(\w+)", written))
+    assert tags == {"html", "meta", "title", "style", "h1", "h2", "p", "section", "b", "doctype"} - {"doctype"}
+    assert written.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 8
+    assert "$title" in written
+
+
+def test_the_file_needs_no_other() -> None:
+    written = hand_in([NOTE], {})
+    assert not re.search(r"https?:|\bsrc=|\bhref=|url\(|@import|<script|<link", written)
+
+
+def test_guess_run_and_result_stand_together_and_what_is_missing_is_said() -> None:
+    rows = (
+        NOTE,
+        Note("Skips?", "Needed?", "It stays"),
+        Note("Mask?", "Why?", "", "Trained here: 2 seeds."),
+        Note("Lab: Sort", ran="x"),
+    )
+    written = hand_in(rows, {})
+    first, guessed, running, lab = written.split("<section>")[1:]
+    assert all(words in first for words in (NOTE.question, NOTE.guessed, NOTE.ran, NOTE.found))
+    assert "nothing yet" in guessed
+    assert "Found" not in guessed
+    assert "no guess before the result" in running
+    assert "had not ended" in running
+    assert "Guessed" not in lab
+
+
+def noting() -> None:
+    from pages.parts.stage.hand_in import Note, write_down
+
+    write_down("one", Note("A", "Q", "first", "run 1", "result 1"))
+    write_down("two", Note("B", "Q", "only a guess"))
+    write_down("one", Note("A", "Q", "second", "run 2"))
+    write_down("one", Note("A", "Q", "third", "run 3", "result 3"))
+    write_down("two", Note("B", "Q", "another guess", "run", "result"))
+
+
+def test_the_guess_is_the_one_that_stood_before_the_first_result() -> None:
+    app = AppTest.from_function(noting, default_timeout=300).run()
+    notes = app.session_state[NOTES]
+    assert list(notes) == ["one", "two"]
+    assert (notes["one"].guessed, notes["one"].ran, notes["one"].found) == ("first", "run 3", "result 3")
+    assert (notes["two"].guessed, notes["two"].found) == ("another guess", "result")
+
+
+def offering() -> None:
+    from pages.parts.stage.hand_in import offer_hand_in
+
+    offer_hand_in()
+
+
+def test_nothing_is_offered_before_anything_was_done() -> None:
+    app = AppTest.from_function(offering, default_timeout=300).run()
+    assert app.caption[0].value == NOTHING_YET
+    assert not app.get("download_button")
+    app.session_state[NOTES] = {"one": NOTE}
+    app.run()
+    assert len(app.get("download_button")) == 1
+    app.text_input[0].set_value("Ada").run()
+    assert app.session_state["hand-in.words"] == {NAME: "Ada"}
