@@ -22,6 +22,8 @@ PAGES = {
     "design": "Design",
     "encodings?view=choose": "Encodings",
     "notebooks": "Notebooks",
+    "classroom": "A class",
+    "slide": "A slide of a lesson",
     "notebook": next(iter(NOTEBOOKS.values())).title,
 }
 """The heading of each page by its address. No two in a row have the same: by it the page is seen to have changed."""

@@ -7,6 +7,7 @@ import { newPresses } from "../boards/shell/script/presses.js"
 /** @type {Record<string, string>} */
 const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "leave", s: "seeds" }
 for (const guess of ["1", "2", "3"]) KEYS[guess] = guess
+const AGAIN = 2000 // milliseconds until presses that the page has not received are told once more
 const WRITING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable], [role=dialog]"
 const MOVING = "[role=radiogroup], [role=slider], [role=listbox], [role=img], input"
 
@@ -25,7 +26,7 @@ const within = (/** @type {Event} */ event, /** @type {string} */ where) =>
  *   last press that the page has received
  * @type {{data: Lesson | {on: false, received: number, place?: string}, trigger: Component["setTriggerValue"],
  *   blank: HTMLElement | null, clock: HTMLElement | null, code: HTMLDialogElement | null, since: number,
- *   clicked: boolean, asked: boolean, ticking?: ReturnType<typeof setInterval>}}
+ *   clicked: boolean, asked: boolean, ticking?: ReturnType<typeof setInterval>, again?: ReturnType<typeof setTimeout>}}
  */
 const shown = {
   data: { on: false, received: 0 },
@@ -174,6 +175,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   }
   const { place } = shown.data
   const moves = presses.confirm(data.received)
+  clearTimeout(shown.again)
+  if (moves) shown.again = setTimeout(() => shown.trigger("pressed", presses.again()), AGAIN)
   Object.assign(shown, { data, trigger: setTriggerValue, since: performance.now() })
   draw()
   if (data.on && data.place !== place) document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0)

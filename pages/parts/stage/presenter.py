@@ -24,6 +24,7 @@ from pages.parts.stage.presenting import (
     go_to,
     join_class,
     joined_class,
+    keep_to_step,
     link_of,
     new_class,
     note_run,
@@ -55,6 +56,7 @@ def show_presenter(file: str) -> None:
         pressed, now = waiting.pop(0), presenting()
         if pressed == "present" or (now is not None and now.on):
             _follow(pressed, now, file)
+    keep_to_step(file)
     now, on = presenting(), presented()
     style = (HERE / "presenter.css").read_text("utf-8") if on else "/* not presented */"
     st.html(f"<style>{style}</style>")  # always there: what is only taken away goes last, and boards would still see it

@@ -217,6 +217,16 @@ def go_to(now: Presenting, at: int, beat: int = 0) -> None:
     _open_page(there)
 
 
+def keep_to_step(file: str) -> None:
+    """Open the page of the present step where the browser asks for that of another one: a press that comes while the page changes names the
+    page before it. ``file``: of the page that is shown."""
+    now = presenting()
+    if now is None or not now.on or file == file_of(now.step) or file not in (ISSUES_FILE, LAB_FILE, SLIDE_FILE):
+        return
+    if carried_in(st.query_params.to_dict()):  # else the presenter has followed a link
+        _open_page(now)
+
+
 def _open_page(now: Presenting) -> None:
     """Open the page of the present step. The script run ends here."""
     st.switch_page(file_of(now.step), query_params={**now.step.query, **now.carried()})

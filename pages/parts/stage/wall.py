@@ -94,8 +94,8 @@ def bars(answers: tuple[str, str, str], raised: Hands, right: tuple[Direction, .
     words = ", ".join(f"{words} {counts[answer]}" for words, answer in zip(answers, ANSWERS, strict=True))
     columns = "".join(
         f"<div{' class=right' if answer in right else ''}><b>{counts[answer]}</b>"
-        f'<i style="height: {100 * counts[answer] / most:.0f}%"></i><span>{escape(words)}</span></div>'
+        f'<i style="--share: {counts[answer] / most:.2f}"></i><span>{escape(words)}</span></div>'
         for words, answer in zip(answers, ANSWERS, strict=True)
     )
     said = escape(f"The class: {words}" + (f"; {verdict}" if verdict else ""))
-    return f'<div class="hands" role="img" aria-label="{said}">{columns}</div><p class="hands-verdict">{verdict}</p>'
+    return f'<div class="hands" role="img" aria-label="{said}">{columns}<p>{verdict}</p></div>'

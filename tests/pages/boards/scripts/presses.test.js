@@ -13,6 +13,7 @@ test("a message repeats the presses that the page has not confirmed, in order", 
   assert.ok(told[0].number < told[1].number)
   assert.equal(presses.confirm(told[0].number), true)
   assert.deepEqual(presses.add({ key: "back" }).map(({ key }) => key), ["3", "back"])
+  assert.deepEqual(presses.again().map(({ key }) => key), ["3", "back"])
 })
 
 test("numbers grow where a script begins anew under a clock that was set back", () => {

@@ -31,5 +31,7 @@ export function newPresses() {
       kept = kept.filter(({ number }) => number > upto)
       return kept.length > 0
     },
+    /** The message that tells them once more: one that came while the page changed to another may be lost. */
+    again: () => kept,
   }
 }

@@ -1,0 +1,136 @@
+"""A class: a wall and four phones go through a lesson together, with guesses, a seed of each phone, and reloads in between."""
+
+import re
+from typing import Any
+
+from tests.browser.conftest import (
+    PHONE,
+    PROJECTOR,
+    WIDE,
+    Open,
+    button,
+    expect,
+    figure,
+    in_view,
+    nothing_is_cut_off,
+    settled,
+)
+from tests.browser.test_axe import violations
+
+LESSON = "lessons?steps=title~Masks~~text~Today~First we guess.%0AThen we train..70~~missing-mask.80~~lab~steps~60.90"
+ANSWERS = ("It falls", "It stays", "It rises")
+STEERS = re.compile("Run|Train$|Present|Stop|Next step|Go through it")
+"""The names of buttons that a phone has none of."""
+
+
+def has_one_question_and_nothing_to_steer(phone: Any) -> None:
+    expect(phone.get_by_role("heading", level=1)).to_have_count(1)
+    expect(phone.get_by_role("button", name=STEERS)).to_have_count(0)
+    for bar in ("stHeader", "stSidebar"):
+        expect(phone.get_by_test_id(bar)).to_be_hidden()
+    nothing_is_cut_off(phone)
+
+
+def guess(phone: Any, answer: str) -> None:
+    button(phone, answer).click()
+    phone.get_by_text("It is counted.").wait_for()
+
+
+def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_two_phones_reload(
+    open_page: Open, app: str
+) -> None:
+    wall = open_page(LESSON, "Lessons", PROJECTOR)
+    settled(wall)  # the link's own lesson comes last
+    button(wall, "Present").last.click()
+    link = wall.get_by_role("dialog").locator(".link").inner_text()
+    assert re.fullmatch(re.escape(app) + r"classroom\?class=[0-9a-f]{8}", link)
+    phones = [
+        open_page(link.removeprefix(app), "You are in the class", size) for size in (PHONE, PHONE, WIDE, PROJECTOR)
+    ]
+
+    wall.keyboard.press("Escape")
+    wall.get_by_role("heading", name="Today").wait_for()
+    clock = wall.locator(".lesson-clock")
+    clock.get_by_text(
+        re.compile(r"^1 of 3 · [1-6]?\d min left$|^1 of 3 · 70 min left$")
+    ).wait_for()  # of this step alone
+    for phone in phones:
+        phone.get_by_role("heading", name="Today").wait_for()
+        phone.get_by_text("Masks · Step 1 of 3").wait_for()
+
+    wall.keyboard.press("PageDown")
+    clock.get_by_text("2 of 3").wait_for()
+    wall.keyboard.press("PageDown")
+    for phone in phones:
+        for answer in ANSWERS:
+            button(phone, answer).wait_for()
+        has_one_question_and_nothing_to_steer(phone)
+    assert button(phones[0], ANSWERS[0]).bounding_box()["height"] >= 64
+    assert violations(phones[3]) == []
+    for phone, answer in zip(phones, ("It falls", "It stays", "It rises"), strict=False):
+        guess(phone, answer)
+    wall.get_by_text("3 of 4 have guessed · waiting for 1").wait_for()
+    phones[0].reload()
+    phones[0].get_by_text("It is counted.").wait_for()
+    guess(phones[0], "It rises")
+    guess(phones[3], "It rises")
+    wall.get_by_text("4 of 4 have guessed").wait_for()
+
+    wall.keyboard.press("s")
+    bars = wall.get_by_role("img", name="The class: It falls 0, It stays 1, It rises 3")
+    sentence = figure(wall, "key.figure").locator(".words")
+    sentence.get_by_text("0 seeds from 0 phones · waiting for 4").wait_for()
+    in_view(bars, sentence)
+    plot = figure(wall, "key.figure").locator(".plot")
+    assert bars.bounding_box()["height"] > 0.6 * plot.bounding_box()["height"]
+    for phone in phones:
+        button(phone, "Train one seed").dblclick()
+    phones[1].reload()
+    for phone in phones:
+        phone.get_by_text("Your dot is on the wall.").wait_for()
+        has_one_question_and_nothing_to_steer(phone)
+    sentence.get_by_text(re.compile(r"rises from .* in 4 of 4 seeds\..* 4 seeds from 4 phones$")).wait_for()
+
+    wall.keyboard.press("PageDown")
+    wall.get_by_text("What helps:").wait_for()
+    for phone in phones:  # four seeds decide nothing, and nobody is told that they did
+        phone.get_by_text("These runs do not decide it.").wait_for()
+    assert violations(phones[3]) == []
+    phones[2].get_by_role("link", name="Explore on your own").click()
+    button(phones[2], "Run").wait_for()
+    expect(button(phones[2], "Present")).to_have_count(0)
+    phones[2].get_by_role("link", name="Back to the class").click()
+    phones[2].get_by_text("These runs do not decide it.").wait_for()
+
+    wall.keyboard.press("PageDown")
+    wall.keyboard.press("PageDown")
+    clock.get_by_text("3 of 3").wait_for()
+    for phone in phones:
+        phone.get_by_role("heading", name=re.compile("Will this model learn it")).wait_for()
+    for phone, answer in zip(phones, ("Yes", "No", "Yes", "In part"), strict=True):
+        guess(phone, answer)
+    wall.get_by_text("4 of 4 have guessed").wait_for()
+    expect(wall.locator(".badge").get_by_text("Finished")).to_have_count(0)
+    wall.keyboard.press("PageDown")
+    wall.locator(".badge").get_by_text("Finished").wait_for()
+    phones[0].get_by_text("Look at the wall.").wait_for()
+
+    wall.keyboard.press("PageDown")
+    settled(wall)
+    wall.keyboard.press("x")
+    wall.get_by_text("Taken away: skip connection of layer 1.").wait_for()
+    wall.keyboard.press("x")
+    wall.get_by_text(re.compile("head 1 of layer 1")).first.wait_for()
+    wall.get_by_text("skip connection of layer 1").wait_for(state="detached")
+
+    wall.keyboard.press("PageDown")
+    phones[0].get_by_text("You were right: Yes.").wait_for()
+    phones[1].get_by_text("You said: No. The runs say: Yes.").wait_for()
+    wall.get_by_role("img", name="The class: No 1, In part 1, Yes 2; 2 of 4 right").wait_for()
+    settled(wall)
+    in_view(figure(wall, "stack"), figure(wall, "accuracy"), wall.locator(".stHeading h3"))
+    told = wall.locator(".stHeading h3").inner_text()
+    for phone in phones:
+        phone.get_by_text(told, exact=True).wait_for()
+    wall.keyboard.press("Escape")
+    phones[3].get_by_role("heading", name="You are in the class").wait_for()
