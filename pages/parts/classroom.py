@@ -14,7 +14,7 @@ from engine.experiments.classroom import Wall, enter, keep_guess, wall_of
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import ANSWERS, Direction
-from engine.experiments.lessons import Lesson, LessonStep, Question, from_code
+from engine.experiments.lessons import Lesson, Question, from_code
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.errors import Refused
 from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words, show_refusal
@@ -191,7 +191,7 @@ _SCREENS: Mapping[str, Callable[[str, Phone, Question, Direction | None], None]]
 
 def _train(code: str, phone: Phone, own: ClassSeed) -> None:
     """Train the phone's seed, unless it goes already: also after a reload, or after the server was started anew."""
-    issue = _issue(from_code(phone.wall.lesson).steps[phone.wall.at])
+    issue = ISSUES.get(from_code(phone.wall.lesson).steps[phone.wall.at].issue)
     name = f"class.{own.file.stem}.{code}"
     going = EXPERIMENTS.find(name)
     if issue is None or (going is not None and going.state != "stopped"):
@@ -208,7 +208,3 @@ def _train(code: str, phone: Phone, own: ClassSeed) -> None:
 def _keep(run: ExperimentRun, own: ClassSeed, issue: Issue) -> None:
     if run.state == "finished":
         keep_seed(own, issue, run.trials)
-
-
-def _issue(step: LessonStep) -> Issue | None:
-    return ISSUES.get(step.issue)

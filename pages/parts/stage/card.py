@@ -96,7 +96,7 @@ def gif(card: Card, seconds: float = 4.0) -> bytes:
 
 def show_card(card: Card, name: str) -> None:
     """The card, and what it can be saved as. ``name``: of the file."""
-    st.image(png(card), caption=card.sentence, width=480, output_format="PNG")
+    st.image(png(card), caption=card.sentence, width="stretch", output_format="PNG")
     with st.container(horizontal=True):
         offer_file("Card (PNG)", partial(png, card), f"{name}.png", ":material/image:")
         if card.film:
