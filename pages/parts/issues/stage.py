@@ -109,7 +109,7 @@ def _run(issue: Issue, run: ExperimentRun | None) -> None:
             show_settings(issue)
         if issue.slug in shown_runs() and not running:
             st.button("Guess again", icon=":material/replay:", on_click=forget, args=(issue,), type="tertiary")
-    if (seeds := asked(issue).seeds) < FEWEST_SEEDS:
+    if (seeds := asked(issue).seeds) < FEWEST_SEEDS and issue.slug not in shown_runs():  # later the sentence says so
         st.caption(f":orange[With {counted(seeds, 'seed')} nothing can be decided: it takes at least six.]")
     if run is not None and not running:
         offer_more_seeds(issue, run)

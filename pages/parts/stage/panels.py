@@ -54,7 +54,8 @@ def status_words(shown: Shown) -> str:
     if not shown.trials:
         return f"{seeds}: nothing was measured"
     first, last = shown.seeds[0], shown.seeds[-1]
-    return f"{seeds} ({first} to {last}) · {in_time(shown.seconds)}"
+    which = f"{first} to {last}" if last > first else f"{first}"
+    return f"{seeds} ({which}) · {in_time(shown.seconds)}"
 
 
 def _now(running: Sequence[TrialSoFar]) -> str:

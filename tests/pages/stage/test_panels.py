@@ -85,6 +85,7 @@ def test_the_status_says_what_goes_or_where_it_waits() -> None:
     ):
         assert words in status_words(shown_of(issue, state="running", running=running))
     assert status_words(shown_of(issue)) == "8 of 8 seeds (0 to 7) · 4 s"
+    assert status_words(shown_of(issue, seeds=1)) == "1 of 1 seed (0) · 4 s"
     assert status_words(shown_of(issue, state="stopped", ended=5)).startswith("2 of 8 seeds"), (
         "those that all arms have"
     )
