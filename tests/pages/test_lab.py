@@ -91,7 +91,7 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
     assert NOTES not in again.session_state, "another visitor's run is no part of a hand-in"
     files = [file.label for file in app.get("download_button")]
     assert {"Hand-in (HTML)", "Card (PNG)", "Moving card (GIF)"} <= set(files)
-    assert any("cut one skip line and" in str(image.proto.imgs[0].caption) for image in app.get("image"))
+    assert any("cut one skip line and" in str(drawn.value) for drawn in app.get("html"))
 
     app.number_input(key="set.n_layers").set_value(2).run()
     assert "Settings changed since this run: Depth 1 → 2" in said(app)
