@@ -262,6 +262,7 @@ def test_on_a_phone_the_sentence_and_the_curves_follow_train(open_page: Open) ->
     assert page.get_by_role("spinbutton", name="Depth").bounding_box()["y"] < tops[0]
 
 
+@pytest.mark.acceptance  # on a busy machine more comes late than elsewhere
 @pytest.mark.parametrize("size", SIZES)
 def test_nothing_moves_on_arrival(open_page: Open, size: str) -> None:
     page = open_page("lab", "", SIZES[size], before=lambda page: page.add_init_script(f"({SHIFTS})()"))
