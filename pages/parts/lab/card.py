@@ -41,7 +41,7 @@ def card_of(run: Run, link: str) -> Card | None:
         row for before, row in zip([None, *rows], rows, strict=False) if before is None or row.symbols != before.symbols
     ]
     shown = [rows[0], rows[-1]] if len(rows) > 1 else rows
-    if (cut := _without_skip(run)) is not None:
+    if (cut := without_skip(run)) is not None:
         said = f"{said}; {_broken(looks[-1].samples[0], cut)}"
         for one in (shown, film):
             one.append(_written("One skip line cut", cut))
@@ -57,7 +57,7 @@ def _written(name: str, sample: Sample) -> Written:
     return Written(name, sample.predictions, sample.marks)
 
 
-def _without_skip(run: Run) -> Sample | None:
+def without_skip(run: Run) -> Sample | None:
     """What the run writes without the part; None where it has none, or a page may not wait for the answer."""
     if CUT.name not in parts_of(run.config) or run.weights is None or too_large(run.config):
         return None

@@ -87,7 +87,7 @@ def test_the_card_of_a_run_says_when_it_learned_and_what_breaks(
         word if mark is None or next(marks) else "x" for word, mark in zip(last.predictions, last.marks, strict=True)
     ]
     cut = Sample(last.tokens, last.targets, kept)
-    monkeypatch.setattr(lab_card, "_without_skip", lambda run: cut)
+    monkeypatch.setattr(lab_card, "without_skip", lambda run: cut)
     card = lab_card.card_of(run, BASE)
     assert card is not None
     assert card.sentence.startswith("My transformer learned to reverse in ")
