@@ -22,7 +22,7 @@ from engine.foundation.files import write_whole
 from engine.foundation.visitor import Visitor
 
 OF_CLASS = "class."
-"""What the slug of a class's experiment has before that of its issue."""
+"""The beginning of the slug of a class's experiment; that of its issue follows."""
 FIRST_SEED = 2**20
 """The seeds of classes lie above it, where no stored set and no reader's setting has any."""
 MOST_SEEDS = 20
@@ -55,7 +55,7 @@ class ClassSeeds:
 
 
 def class_experiment(issue: Issue, seed: int = FIRST_SEED) -> Issue:
-    """What a phone trains of an issue: the arms of its key figure at one seed, and the claim that this figure decides."""
+    """The experiment of a phone: the arms of the issue's key figure at one seed, and the claim that this figure decides."""
     figure = issue.key_figure
     claim = issue.claim(figure.claim)
     named = {*(row.arm for row in figure.rows), *(arm for arm, _ in claim.numbers)}

@@ -35,14 +35,14 @@ MOST, MOST_OF_VISITOR = 200, 10
 MOST_STUDENTS, MOST_OF_ADDRESS = 500, 60
 """The number of students in a class, and of those at one network address: who throws cookies away is not a class by itself."""
 Phase = Literal["wait", "guess", "look", "seeds", "told"]
-"""What a phone is for: nothing yet; its guess; to look at the wall; to train a seed; to be told the answer."""
+"""The purpose of a phone now: nothing yet; its guess; to look at the wall; to train a seed; to be told the answer."""
 ENDED = "This class has ended, or its link is not complete."
 GONE_ON = "The wall has gone on."
 
 
 @dataclass(frozen=True)
 class Wall:
-    """What the wall of a class shows, as far as the phones need it."""
+    """The state of the wall of a class, as far as the phones need it."""
 
     lesson: str = ""
     """The lesson as its link has it (:func:`engine.experiments.lessons.from_code`)."""
@@ -54,7 +54,7 @@ class Wall:
     right: tuple[Direction, ...] = ()
     """The answers that are right, once they are told; empty where the runs decide none."""
     sentence: str = ""
-    """What the runs say, once it is told."""
+    """The sentence on the runs, once it is told."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def show_wall(code: str, presenter: Visitor, wall: Wall) -> None:
 
 
 def wall_of(code: str) -> Wall:
-    """What the wall shows now. Raises NoRoom with one sentence where there is no such class."""
+    """The present state of the wall. Raises NoRoom with one sentence where there is no such class."""
     found = _read_class(code)
     if found is None:
         raise NoRoom(ENDED)
@@ -150,15 +150,18 @@ def student_file(code: str, student: Visitor) -> Path:
     if not _class(code).exists():
         raise NoRoom(ENDED)
     folder = folder_of(code)
-    if entered := next(folder.glob(f"{student.id}.*.json"), None):
-        return entered
     address = hashlib.sha256(f"{code} {student.address}".encode()).hexdigest()[:16] if student.address else ""
+    own = folder / f"{student.id}.{address}.json"
+    if own.exists():  # as nearly always: each phone asks every second, and the folder holds the files of all
+        return own
+    if entered := next(folder.glob(f"{student.id}.*.json"), None):  # at another address
+        return entered
     files = [file.name for file in folder.glob("*.json")]
     here = sum(name.endswith(f".{address}.json") for name in files) if address else 0
     for number, most, whose in ((len(files), MOST_STUDENTS, ""), (here, MOST_OF_ADDRESS, " at your network address")):
         if number >= most:
             raise NoRoom(f"This class has {number} students{whose} already, as many as are counted.")
-    return folder / f"{student.id}.{address}.json"
+    return own
 
 
 def folder_of(code: str) -> Path:

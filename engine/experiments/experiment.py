@@ -242,6 +242,11 @@ def within(arm: str, metric: str, level: float, margin: float) -> Callable[[Valu
     return lambda values: margin - np.abs(values(arm, metric) - level)
 
 
+def all_learned(metric: str, level: float, *arms: str) -> tuple[tuple[str, str, float], ...]:
+    """The value of :attr:`Claim.learned` where each of these arms must have learned as much."""
+    return tuple((arm, metric, level) for arm in arms)
+
+
 def rise(arm: str, metric: str, before: str) -> Change:
     """The effect "this number minus another one of the same arm", such as of a later layer or a longer sequence."""
     return Change((arm, before), (arm, metric))

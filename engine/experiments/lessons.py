@@ -29,7 +29,7 @@ LEARNS = ("No", "In part", "Yes")
 
 
 class Question(NamedTuple):
-    """What a step asks before anything is trained."""
+    """The question of a step, before anything is trained."""
 
     sample: str
     """A worked sample of the data; empty for none."""

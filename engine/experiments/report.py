@@ -74,9 +74,17 @@ class Report:
 
     @property
     def seeds_in_words(self) -> str:
-        """ "8 seeds (0 to 7)"."""
+        """ "8 seeds (0 to 7)"; only their number where they are no range, as those of a class."""
+        which = f" ({self.which_seeds})" if self.which_seeds else ""
+        return f"{counted(len(self.seeds), 'seed')}{which}"
+
+    @property
+    def which_seeds(self) -> str:
+        """ "0 to 7", or the one seed; empty where they are no range."""
         first, last = self.seeds[0], self.seeds[-1]
-        return f"{counted(len(self.seeds), 'seed')} ({first} to {last})" if last > first else f"1 seed ({first})"
+        if list(self.seeds) != list(range(first, last + 1)):
+            return ""
+        return f"{first} to {last}" if last > first else f"{first}"
 
     def claim(self, name: str) -> ClaimReport:
         """The report on the claim of that id. Raises KeyError."""

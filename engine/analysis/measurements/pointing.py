@@ -67,7 +67,8 @@ def pointing(trained: Trained) -> dict[str, float]:
 
 
 def in_parts(batch: Batch, take: Callable[[Batch], Tensor], dim: int = 0) -> Tensor:
-    """What ``take`` gives for all sequences of a batch, as many at a time as a pass may hold; ``dim`` is that of the sequences."""
+    """The values of ``take`` for all sequences of a batch, which gets as many of them at a time as a pass may hold; ``dim`` is that of the
+    sequences in its values."""
     firsts = range(0, len(batch.inputs), AT_ONCE)
     return torch.cat([take(batch.rows(slice(first, first + AT_ONCE))) for first in firsts], dim)
 
@@ -128,7 +129,12 @@ def patterns_of(model: nn.Module, batch: Batch) -> Tensor:
     cache: ActivationCache = {}
     with torch.no_grad():
         forward(model, batch, cache)
-    return torch.stack([value.mean(dim=1) for name, value in cache.items() if name.endswith(".self.pattern")])
+    return torch.stack([pattern.mean(dim=1) for pattern in self_patterns(cache)])
+
+
+def self_patterns(cache: ActivationCache) -> list[Tensor]:
+    """The self-attention of every layer of a pass, [batch, head, query, key] each."""
+    return [value for name, value in cache.items() if name.endswith(".self.pattern")]
 
 
 @torch.no_grad()
@@ -138,9 +144,7 @@ def answering_head(model: nn.Module, batch: Batch) -> Tensor:
     cache: ActivationCache = {}
     targets = torch.full_like(batch.targets, IGNORE)
     targets[:, -1] = forward(model, batch, cache)[:, -1].argmax(dim=-1)
-    patterns = [
-        value[:, :, -1] for name, value in cache.items() if name.endswith(".self.pattern")
-    ]  # [batch, head, key]
+    patterns = [pattern[:, :, -1] for pattern in self_patterns(cache)]  # [batch, head, key]
     read = []
     for row, asked in enumerate(targets):
         sample = {name: value[row : row + 1] for name, value in cache.items()}

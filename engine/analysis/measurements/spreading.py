@@ -2,13 +2,13 @@
 there are, the less weight is left for any one of them (Veličković et al. 2024, softmax is not enough, section 2)."""
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 import torch
 from torch import Tensor, nn
 
-from engine.analysis.measurements.pointing import asking
+from engine.analysis.measurements.head_pruning import hooked
+from engine.analysis.measurements.pointing import asking, self_patterns
 from engine.estimate.layout import TESTED
 from engine.model.activations import ActivationCache, in_mode
 from engine.model.attention import Pattern
@@ -47,22 +47,16 @@ def weights_on_source(trained: Trained, batch: Batch) -> Tensor:
     batch, true = asking(trained.config, batch)
     cache: ActivationCache = {}
     forward(trained.model, batch, cache)
-    at_end = [value[:, :, -1] for name, value in cache.items() if name.endswith(".self.pattern")]  # [batch, head, key]
+    at_end = [pattern[:, :, -1] for pattern in self_patterns(cache)]  # [batch, head, key]
     there = true.to(batch.inputs.device)[:, None, None]
     return torch.stack([weight.gather(2, there.expand(-1, weight.size(1), 1))[..., 0].mean(dim=0) for weight in at_end])
 
 
-@contextmanager
-def scores_times(model: nn.Module, factor: float) -> Iterator[None]:
+def scores_times(model: nn.Module, factor: float) -> AbstractContextManager[None]:
     """Inside the block all attention scores that are written out, before their bias, are multiplied by the factor."""
 
     def sharper(module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         q, *others = given
         return (q * factor, *others)
 
-    hooks = [part.register_forward_pre_hook(sharper) for part in model.modules() if isinstance(part, Pattern)]
-    try:
-        yield
-    finally:
-        for hook in hooks:
-            hook.remove()
+    return hooked((part for part in model.modules() if isinstance(part, Pattern)), sharper)

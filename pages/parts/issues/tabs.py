@@ -74,7 +74,7 @@ def _sets(issue: Issue, name: str, run: ExperimentRun | None) -> dict[str, tuple
     """The sets of seeds that can be shown, each with its name among figures: what is trained here, and what is stored."""
     there: dict[str, tuple[str, ExperimentRun | Shown]] = {"Trained here": (name, run)} if run is not None else {}
     for found in shipped_reports(issue) if issue.slug in shown_runs() else ():
-        stored = f"Stored seeds {found.seeds[0]} to {found.seeds[-1]}"
+        stored = f"Stored seeds {found.which_seeds}"
         there[stored] = (f"{issue.slug}.{stored}", Shown.of(found, "shipped"))
     return there
 

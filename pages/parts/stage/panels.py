@@ -53,9 +53,7 @@ def status_words(shown: Shown) -> str:
         return f"{seeds}{left}" + (f" · now {_now(shown.running)}" if shown.running and not places else "")
     if not shown.trials:
         return f"{seeds}: nothing was measured"
-    first, last = shown.seeds[0], shown.seeds[-1]
-    which = f"{first} to {last}" if last > first else f"{first}"
-    return f"{seeds} ({which}) · {in_time(shown.seconds)}"
+    return f"{seeds} ({shown.which_seeds}) · {in_time(shown.seconds)}"
 
 
 def _now(running: Sequence[TrialSoFar]) -> str:

@@ -98,7 +98,7 @@ def _result_of(step: LessonStep) -> ShippedResult | None:
 
 def _right(question: Question, found: ShippedResult | None) -> list[str]:
     """The answers that the stored runs say are right."""
-    right = (found.outcome.answer, found.outcome.also_right) if found else ()
+    right = found.outcome.right if found else ()
     return [words for answer, words in zip(ANSWERS, question.answers, strict=True) if answer in right]
 
 

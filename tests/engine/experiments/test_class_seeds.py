@@ -1,5 +1,6 @@
 """The seeds of a class: each phone has its own in each round, a press counts once, a late one not at all, and all go with the class."""
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -166,3 +167,10 @@ def test_a_damaged_seed_is_passed_over(code: str) -> None:
     for number, content in enumerate((b"{", b"[1]", b'[{"arm": 1}]', b"\xff", b"null")):
         class_seed(code, BEN, 0, 1).file.with_name(f"{number}.0.1.seed").write_bytes(content)
     assert class_seeds(code, 0, 1).phones == 1
+
+
+@pytest.mark.parametrize(
+    ("seeds", "words"), [((3,), "1 seed (3)"), (range(8), "8 seeds (0 to 7)"), ((9, 4), "2 seeds"), ((4, 9), "2 seeds")]
+)
+def test_seeds_that_are_no_range_are_told_by_their_number_alone(seeds: Sequence[int], words: str) -> None:
+    assert report(MASK, (), seeds).seeds_in_words == words

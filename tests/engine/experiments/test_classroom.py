@@ -139,6 +139,13 @@ def test_the_students_of_an_address_and_of_a_class_are_limited_and_those_in_it_s
     assert hands(code, 0) == Hands(70, {1: 1})
 
 
+def test_a_student_whose_address_changes_stays_one_student(code: str) -> None:
+    enter(code, Visitor("ann", "10.0.0.1"))
+    for address in ("10.0.9.9", "10.0.0.1", ""):
+        keep_guess(code, Visitor("ann", address), 0, 1)
+        assert hands(code, 0) == Hands(1, {1: 1})
+
+
 def test_thirty_guess_at_once_and_all_are_counted_while_the_wall_looks(code: str) -> None:
     together = Barrier(31)
 

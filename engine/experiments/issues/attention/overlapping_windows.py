@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from engine.experiments.experiment import Arm, Claim, above, difference
+from engine.experiments.experiment import Arm, Claim, above, all_learned, difference
 from engine.experiments.issues.issue import read_issue
 
 SIDE, SAME_TEXT, AS_MANY = "side by side", "overlapping", "overlapping, as many windows"
@@ -19,9 +19,8 @@ _arm = partial(Arm, tuned=False)
 """An arm at the rate of the base: the question is how the windows change one and the same training."""
 
 
-def _learned(*arms: str) -> tuple[tuple[str, str, float], ...]:
-    """A gap says something only of models that have learned their own text: the commonest characters alone give 3.3 nats."""
-    return tuple((arm, "train_loss", 2.5) for arm in arms)
+_learned = partial(all_learned, "train_loss", 2.5)
+"""A gap says something only of models that have learned their own text: the commonest characters alone give 3.3 nats."""
 
 
 ISSUE = read_issue(

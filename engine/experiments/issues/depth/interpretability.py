@@ -1,8 +1,9 @@
 """interpretability: with depth, which explanations still point at the place where the answer stands?"""
 
+from functools import partial
 from typing import Literal
 
-from engine.experiments.experiment import Arm, Claim, Role, difference, rise
+from engine.experiments.experiment import Arm, Claim, Role, all_learned, difference, rise
 from engine.experiments.issues.issue import read_issue
 from engine.foundation.formatting import counted
 
@@ -16,10 +17,9 @@ def _arm(layers: int, role: Role, name: str = "", *, extended: bool = False, **s
     return Arm(name or counted(layers, "layer"), role, given, "pointing.last", MEASURED, extended, points=points)
 
 
-def _learned(*arms: str) -> tuple[tuple[str, str, float], ...]:
-    """An explanation can only be right about answers that are right, so each model must answer nearly all of them: there is no
-    comparison of their accuracies."""
-    return tuple((arm, "accuracy", 0.9) for arm in arms)
+_learned = partial(all_learned, "accuracy", 0.9)
+"""An explanation can only be right about answers that are right, so each model must answer nearly all of them: there is no comparison of
+their accuracies."""
 
 
 def _deeper(claim: str, method: str, smallest: float, direction: Literal["more", "less"] = "less") -> Claim:

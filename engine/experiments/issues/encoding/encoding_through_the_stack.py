@@ -1,6 +1,6 @@
 """encoding-through-the-stack: which positional encoding works in a deep model, and whether more layers help on longer sequences."""
 
-from engine.experiments.experiment import Arm, Claim, difference, rise
+from engine.experiments.experiment import Arm, Claim, all_learned, difference, rise
 from engine.experiments.issues.issue import read_issue
 
 TRAINED = 24
@@ -52,9 +52,7 @@ def _two_hops(encoding: str) -> Arm:
 
 def _farther(claim: str, one: str, other: str, metric: str = FAR) -> Claim:
     """The claim that one model is more accurate than another on longer sequences than those that both have learned."""
-    return Claim(
-        claim, difference(one, other, metric), COUNTS, learned=tuple((arm, AT[1.0], LEARNED) for arm in (one, other))
-    )
+    return Claim(claim, difference(one, other, metric), COUNTS, learned=all_learned(AT[1.0], LEARNED, one, other))
 
 
 def _over(claim: str, one: str, other: str) -> Claim:
@@ -109,7 +107,7 @@ ISSUE = read_issue(
             "two-hops-longer",
             difference("2 hops, RoPE", "2 hops, sinusoidal", "accuracy@64"),
             COUNTS,
-            learned=tuple((f"2 hops, {encoding}", "accuracy@32", LEARNED) for encoding in ("RoPE", "sinusoidal")),
+            learned=all_learned("accuracy@32", LEARNED, "2 hops, RoPE", "2 hops, sinusoidal"),
         ),
     ),
     x_label="length relative to the trained one",

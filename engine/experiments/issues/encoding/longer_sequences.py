@@ -1,10 +1,11 @@
 """longer-sequences: trained on short sequences, tested on longer ones, encoding by encoding."""
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
-from engine.experiments.experiment import Arm, Claim, Role, Values, difference, rise
+from engine.experiments.experiment import Arm, Claim, Role, Values, all_learned, difference, rise
 from engine.experiments.issues.issue import read_issue
 
 TRAINED = 12
@@ -23,8 +24,7 @@ def _arm(name: str, role: Role, encoding: str, **settings: object) -> Arm:
     return Arm(name, role, given, FAR, points=POINTS)
 
 
-def _learned(*arms: str) -> tuple[tuple[str, str, float], ...]:
-    return tuple((arm, AT[1.0], LEARNED) for arm in arms)
+_learned = partial(all_learned, AT[1.0], LEARNED)
 
 
 def _farther(name: str, one: str, other: str, direction: Literal["more", "less"] = "more") -> Claim:
