@@ -24,6 +24,8 @@ from pages.parts.stage.issue_list import shown_runs
 from pages.parts.stage.shown import Shown
 
 TAB = "issues.tab"
+OPENINGS = "issues.openings"
+"""Session key: how often a tab was opened. The script scrolls when the number grows, however late the browser has loaded it."""
 
 
 def show_tabs(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | None) -> None:
@@ -37,11 +39,16 @@ def show_tabs(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown |
         tabs["Share"] = partial(show_share, issue, shown)
     with st.container(key="issues-tabs"):
         chosen = st.segmented_control(
-            "More on this issue", list(tabs), key=f"{TAB}.{issue.slug}", required=True, label_visibility="collapsed"
-        )
+            "More on this issue", list(tabs), key=f"{TAB}.{issue.slug}", required=True, label_visibility="collapsed",
+            on_change=_count_opening,
+        )  # fmt: skip
         if chosen in tabs:
             tabs[chosen]()
-        listening_script(Path(__file__).parent / "tabs.js")(key="issues.tabs", data=[issue.slug, chosen])
+        listening_script(Path(__file__).parent / "tabs.js")(key="issues.tabs", data=st.session_state.get(OPENINGS, 0))
+
+
+def _count_opening() -> None:
+    st.session_state[OPENINGS] = st.session_state.get(OPENINGS, 0) + 1
 
 
 def _why(issue: Issue) -> None:
