@@ -82,7 +82,7 @@ class Report:
     def which_seeds(self) -> str:
         """ "0 to 7", or the one seed; empty where they are no range."""
         first, last = self.seeds[0], self.seeds[-1]
-        if list(self.seeds) != list(range(first, last + 1)):
+        if tuple(self.seeds) != tuple(range(first, first + len(self.seeds))):
             return ""
         return f"{first} to {last}" if last > first else f"{first}"
 
