@@ -171,7 +171,13 @@ def test_a_damaged_seed_is_passed_over(code: str) -> None:
 
 @pytest.mark.parametrize(
     ("seeds", "words"),
-    [((3,), "1 seed (3)"), (range(8), "8 seeds (0 to 7)"), ((9, 4), "2 seeds"), ((4, 9), "2 seeds"), ((4, 2**40), "2 seeds")],
+    [
+        ((3,), "1 seed (3)"),
+        (range(8), "8 seeds (0 to 7)"),
+        ((9, 4), "2 seeds"),
+        ((4, 9), "2 seeds"),
+        ((4, 2**40), "2 seeds"),
+    ],
 )
 def test_seeds_that_are_no_range_are_told_by_their_number_alone(seeds: Sequence[int], words: str) -> None:
     assert report(MASK, (), seeds).seeds_in_words == words
