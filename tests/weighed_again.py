@@ -20,10 +20,20 @@ def findings() -> dict[tuple[str, str], Finding]:
     for slug, issue in ISSUES.items():
         shown = shown_report(issue)
         for row in shown.claims if shown is not None else ():
-            again = finding(row.claim, row.effects)
+            again = often(row.claim, row.effects)
             cannot = row.finding is Finding.CANNOT_TELL and bool(row.weighed.why)
             found[slug, row.claim.sentence] = Finding.CANNOT_TELL if cannot else again
     return found
+
+
+def often(claim: Claim, by_seed: BySeed) -> Finding:
+    """The finding that nine in ten draws of eight of sixteen seeds or more give too; undecided where fewer do."""
+    whole = finding(claim, by_seed)
+    effects = np.array([effect for effect in by_seed if effect is not None])
+    if len(effects) < 16 or np.ptp(effects) == 0 or claim.computed:
+        return whole
+    draws = np.random.default_rng(0).choice(effects, (8, 400)).T
+    return whole if np.mean([finding(claim, draw) is whole for draw in draws]) >= 0.9 else Finding.UNDECIDED
 
 
 def finding(claim: Claim, by_seed: BySeed) -> Finding:

@@ -12,12 +12,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from engine.experiments.finding import FEWEST_SEEDS, Finding
+from engine.experiments.finding import FEWEST_SEEDS, READERS_SEEDS, Finding
 from engine.foundation.student import t_bound
 
 LEVEL = 0.05
 POWER = 0.8
 """The probability with which :attr:`Weighed.detectable` is found, about."""
+DRAWS = 400
+"""The draws of :func:`share_again`."""
 EXACT_UP_TO = 18
 """The most values of which every pattern of signs is tried."""
 ROUNDING = 1e-12
@@ -113,7 +115,8 @@ def weigh(effects: ArrayLike, smallest: float, direction: Literal["more", "less"
         return Weighed(Finding.UNDECIDED, mean, None, None, len(known), why)
     sign = 1.0 if direction == "more" else -1.0
     mean = float(known.mean())
-    interval, p = t_interval(known), sign_flip_p(known)
+    low, high = t_interval(known)
+    interval, p = (float(low), float(high)), float(sign_flip_p(known))
     low, high = sorted((sign * interval[0], sign * interval[1]))
     finding, why = _judge(sign * mean, low, high, p, smallest, len(known))
     exact = interval[0] == interval[1]
@@ -143,12 +146,22 @@ def _judge(mean: float, low: float, high: float, p: float, smallest: float, seed
     return Finding.UNDECIDED, "The seeds disagree too much; more of them may decide."
 
 
-def t_interval(values: np.ndarray) -> tuple[float, float]:
-    """Student's 95 % interval of the mean of paired differences, [seed] with at least two; a single point without spread."""
-    mean = float(values.mean())
-    if np.ptp(values) <= ROUNDING * max(1.0, float(np.abs(values).max())):
-        return mean, mean
-    half = t_bound(len(values) - 1, 1 - LEVEL) * float(values.std(ddof=1)) / math.sqrt(len(values))
+def share_again(effects: np.ndarray, smallest: float, direction: Literal["more", "less"], finding: Finding) -> float:
+    """The share of draws of :data:`READERS_SEEDS` effects that give a finding again: its reproducibility probability (Shao and Chow 2002,
+    Reproducibility Probability in Clinical Trials), by drawing with replacement. ``effects`` [seed]; those that are not finite are left
+    out."""
+    signed = (1.0 if direction == "more" else -1.0) * effects[np.isfinite(effects)]
+    drawn = np.random.default_rng(0).choice(signed, (READERS_SEEDS, DRAWS))  # [seed, draw]
+    weighed = zip(drawn.mean(0), *t_interval(drawn), sign_flip_p(drawn), strict=True)
+    return sum(_judge(*one, smallest, READERS_SEEDS)[0] is finding for one in weighed) / DRAWS
+
+
+def t_interval(values: np.ndarray) -> tuple[Any, Any]:
+    """Student's 95 % interval of the mean of paired differences: its two ends, a single point without spread. ``values`` [seed] or
+    [seed, draw], with at least two seeds; each end is a number or [draw]."""
+    mean = values.mean(0)
+    half = t_bound(len(values) - 1, 1 - LEVEL) * values.std(0, ddof=1) / math.sqrt(len(values))
+    half = np.where(np.ptp(values, 0) <= ROUNDING * np.maximum(1.0, np.abs(values).max(0)), 0.0, half)
     return mean - half, mean + half
 
 
@@ -168,8 +181,9 @@ def holm(ps: Sequence[float | None]) -> list[float | None]:
     return corrected
 
 
-def sign_flip_p(values: np.ndarray) -> float:
-    """The two-sided p of a mean this far from zero if every sign could equally be the other, [seed].
+def sign_flip_p(values: np.ndarray) -> Any:
+    """The two-sided p of a mean this far from zero if every sign could equally be the other. ``values`` [seed] or [seed, draw]; the p is a
+    number or [draw].
 
     The sign of the last value stays: with every sign turned, a sum is as far from zero. Of more than ``EXACT_UP_TO`` values only as
     many patterns are tried, drawn at random and always the same ones.
@@ -182,4 +196,4 @@ def sign_flip_p(values: np.ndarray) -> float:
         patterns = np.random.default_rng(0).integers(0, 2, (2 ** (EXACT_UP_TO - 1), len(values)))
         patterns[0] = 0  # the observed signs are one of the patterns
         sums = (1 - 2 * patterns) @ values
-    return float(np.mean(np.abs(sums) >= abs(values.sum()) - ROUNDING * np.abs(values).sum()))
+    return np.mean(np.abs(sums) >= np.abs(values.sum(0)) - ROUNDING * np.abs(values).sum(0), 0)

@@ -9,8 +9,8 @@ import numpy as np
 
 from engine.experiments.bounds import bound_at, is_loss
 from engine.experiments.experiment import Claim, Experiment, Values
-from engine.experiments.finding import FEWEST_SEEDS, Finding
-from engine.experiments.statistics import Weighed, weigh
+from engine.experiments.finding import AGAIN, FEWEST_SEEDS, READERS_SEEDS, Finding
+from engine.experiments.statistics import Weighed, share_again, weigh
 
 COMPUTED = "It is computed: no seed changes it."
 IN_WORDS = {
@@ -32,7 +32,10 @@ def verdict(experiment: Experiment, claim: Claim, values: Values) -> Weighed:
     why = (
         _not_learned(claim, values) or _rate_at_end(experiment, claim) or _at_bounds(experiment, claim, values, weighed)
     )
-    return replace(weighed, finding=Finding.CANNOT_TELL, why=why) if why else weighed
+    if why:
+        return replace(weighed, finding=Finding.CANNOT_TELL, why=why)
+    why = _not_again(claim, values, weighed)
+    return replace(weighed, finding=Finding.UNDECIDED, why=why) if why else weighed
 
 
 def _not_learned(claim: Claim, values: Values) -> str:
@@ -78,6 +81,17 @@ def _at_bounds(experiment: Experiment, claim: Claim, values: Values, weighed: We
 def _bound(experiment: Experiment, values: Values, arm: str, metric: str) -> str:
     mean = _mean(values, arm, metric)
     return "" if mean is None else bound_at(experiment.config(experiment.arm(arm)), metric, mean)
+
+
+def _not_again(claim: Claim, values: Values, weighed: Weighed) -> str:
+    """The sentence on a finding of many seeds that a reader's few would often not give; empty where they would."""
+    if not weighed.finding.decided or weighed.exact or weighed.seeds < 2 * READERS_SEEDS:
+        return ""
+    again = share_again(claim.effect(values), claim.smallest_effect, claim.direction, weighed.finding)
+    if again >= AGAIN:
+        return ""
+    words = f"{weighed.finding.words} with these {weighed.seeds} seeds"
+    return f"{words}, but only {100 * again:.0f} % of draws of {READERS_SEEDS} of them say so."
 
 
 def _mean(values: Values, arm: str, metric: str) -> float | None:

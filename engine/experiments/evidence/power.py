@@ -1,6 +1,6 @@
 """How often the rule finds an effect, and how often it decides where there is nothing to find, measured on the shipped evidence.
 
-``python -m engine.experiments.evidence.power`` measures it, in about a minute, and writes it into ``docs/fair.md``, between two marks.
+``python -m engine.experiments.evidence.power`` measures it, in about three minutes, and writes it into ``docs/fair.md``, between two marks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,16 +13,19 @@ import numpy as np
 from engine.experiments.evidence import FOLDER
 from engine.experiments.evidence.shipped import sets_of_seeds, shipped_reports
 from engine.experiments.experiment import Change
-from engine.experiments.finding import Finding
+from engine.experiments.finding import AGAIN, READERS_SEEDS, Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import Report
-from engine.experiments.statistics import weigh
+from engine.experiments.statistics import share_again, weigh
 
 FAIR = FOLDER.parents[2] / "docs" / "fair.md"
 BEGIN, END = "<!-- power: written by python -m engine.experiments.evidence.power -->\n", "<!-- end of power -->\n"
 TIMES = (1.0, 1.25, 1.5, 2.0)
 """The sizes of a true effect, as multiples of the smallest one that counts."""
-SEEDS = (8, 16)
+COLUMNS = {
+    "found with 8 seeds": (8, False), "found with 16 seeds": (16, False), "found with 16, and again with eight of them": (16, True),
+}  # fmt: skip
+"""By title, the number of seeds, and whether draws of eight of them must give the finding again, as in a verdict."""
 HALF = 8
 """The seeds of one arm that are compared with as many others of the same arm."""
 DRAWS, DRAWS_ALIKE = 100, 60
@@ -42,8 +45,8 @@ class Spread:
 class Power:
     """The shares of the draws in which the rule finds an effect."""
 
-    found: dict[float, dict[int, float]]
-    """By the size of the true effect (a multiple of the smallest one) and the number of seeds, the share that is found."""
+    found: dict[float, dict[str, float]]
+    """By the size of the true effect (a multiple of the smallest one) and the column, the share that is found."""
     wrong: float
     """The share that is decided where an arm is compared with itself."""
     claims: int
@@ -85,8 +88,9 @@ def _spread_out(rows: Iterable[Spread]) -> Iterable[Spread]:
     return (row for row in rows if len(row.numbers) >= 2 * HALF and np.ptp(row.numbers) > 0)
 
 
-def share_found(rows: Sequence[Spread], times: float, seeds: int, draws: int) -> float:
-    """The share of draws in which a true effect of so many times the smallest size is found by so many seeds.
+def share_found(rows: Sequence[Spread], times: float, seeds: int, draws: int, *, again: bool = False) -> float:
+    """The share of draws in which a true effect of so many times the smallest size is found by so many seeds. ``again``: only what eight of
+    them, drawn from them, nearly always find again.
 
     The effects of each claim are drawn again, with replacement; their spread is kept, and their mean moved to that size.
     """
@@ -99,7 +103,8 @@ def share_found(rows: Sequence[Spread], times: float, seeds: int, draws: int) ->
         true = times * row.smallest * (1 if row.direction == "more" else -1)
         for _ in range(draws):
             drawn = true + random.choice(around, seeds)
-            found += weigh(drawn, row.smallest, row.direction).finding is Finding.HOLDS
+            holds = weigh(drawn, row.smallest, row.direction).finding is Finding.HOLDS
+            found += holds and (not again or share_again(drawn, row.smallest, row.direction, Finding.HOLDS) >= AGAIN)
     return found / (len(rows) * draws)
 
 
@@ -118,7 +123,12 @@ def measure(draws: int = DRAWS, draws_alike: int = DRAWS_ALIKE, folder: Path = F
     by_issue = [reports for issue in ISSUES.values() if (reports := shipped_reports(issue, folder))]
     effects = [row for reports in by_issue for row in effects_of(reports)]
     numbers = [row for reports in by_issue for row in numbers_of(reports)]
-    found = {times: {seeds: share_found(effects, times, seeds, draws) for seeds in SEEDS} for times in TIMES}
+    found = {
+        times: {
+            title: share_found(effects, times, seeds, draws, again=again) for title, (seeds, again) in COLUMNS.items()
+        }
+        for times in TIMES
+    }
     return Power(found, share_wrong(numbers, draws_alike), len(effects), len(numbers), draws, draws_alike)
 
 
@@ -132,11 +142,12 @@ def markdown(power: Power, sets: Sequence[Sequence[int]]) -> str:
         for times, by_seeds in power.found.items()
     )
     return f"""\
-| true effect | {" | ".join(f"found with {seeds} seeds" for seeds in SEEDS)} |
-|--|{"--:|" * len(SEEDS)}
+| true effect | {" | ".join(COLUMNS)} |
+|--|{"--:|" * len(COLUMNS)}
 {lines}
 Measured on the effects of {power.claims} claims over seeds {named}. Of each claim, effects are drawn again {power.draws:,} times for
-each cell, with their spread kept and their mean moved to the true effect. *Found* is “holds”.
+each cell, with their spread kept and their mean moved to the true effect. *Found* is “holds”. The last column
+is the verdict on {2 * READERS_SEEDS} seeds or more: at least {100 * AGAIN:g} % of draws of {READERS_SEEDS} of them must hold, too.
 
 False positives: {100 * power.wrong:.2f} % are decided where there is nothing to find, {HALF} seeds of an arm against {HALF} other seeds of
 the same arm (A/A): {power.alike * power.draws_alike:,} draws over {power.alike} numbers of arms, each weighed with the smallest size that

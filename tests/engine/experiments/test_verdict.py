@@ -1,6 +1,7 @@
 """The verdict on a claim, on made-up numbers: bounds, arms that have not learned, and rates at the end of their grid."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -46,16 +47,37 @@ def test_between_the_bounds_a_small_effect_is_too_small_and_a_planted_one_is_fou
     random = np.random.default_rng(6)
 
     def found(effect: float, times: int = 200) -> list[Finding]:
-        pairs = ((random.normal(place, 0.03, 16), random.normal(place - effect, 0.03, 16)) for _ in range(times))
+        pairs = ((random.normal(place, 0.012, 16), random.normal(place - effect, 0.012, 16)) for _ in range(times))
         return [judged({"here": here.tolist(), "there": there.tolist()}).finding for here, there in pairs]
 
     nothing = found(0.0)
     assert set(nothing) <= {Finding.SMALL, Finding.UNDECIDED}
     assert nothing.count(Finding.SMALL) > 190
-    for times_smallest, share in ((1.0, 0.48), (1.25, 0.9), (2.0, 0.99)):  # of a spread at which .05 can be seen
+    for times_smallest, share in ((1.0, 0.03), (1.25, 0.87), (1.5, 1.0)):  # of a spread at which eight can see .05
         held = np.mean([finding is Finding.HOLDS for finding in found(0.05 * times_smallest)])
-        assert held == pytest.approx(share, abs=0.1 if times_smallest == 1.0 else 0.15)
+        assert held == pytest.approx(share, abs=0.08)
     assert Finding.OPPOSITE not in found(0.05)
+
+
+def test_a_finding_of_sixteen_seeds_stands_only_where_eight_of_them_nearly_always_give_it_again() -> None:
+    noise = np.random.default_rng(5).normal(0.0, 0.02, 16)
+    noise -= noise.mean()
+    level = [0.9] * 16
+    assert judged({"here": level, "there": (0.6 + noise).tolist()}).finding is Finding.HOLDS
+    for effects in (0.055 + noise, np.repeat([0.0, 0.8], [11, 5]) + noise):
+        there = (0.9 - effects).tolist()
+        fresh = (np.random.default_rng(7).choice(effects, (8, 400))).T
+        share = np.mean(
+            [judged({"here": level[:8], "there": (0.9 - row).tolist()}).finding is Finding.HOLDS for row in fresh]
+        )
+        assert 0.1 < share < 0.8
+        shown = judged({"here": level, "there": there})
+        assert (shown.finding, shown.weighed.p < 0.05) == (Finding.UNDECIDED, True)
+        said = re.fullmatch(
+            r"Holds with these 16 seeds, but only (\d+) % of draws of 8 of them say so\.", shown.weighed.why
+        )
+        assert int(said[1]) / 100 == pytest.approx(share, abs=0.1)
+        assert judged({"here": level[:15], "there": there[:15]}).finding is Finding.HOLDS
 
 
 def test_one_arm_at_a_bound_hides_a_small_effect_and_not_a_large_one() -> None:

@@ -58,8 +58,8 @@ ISSUE = read_issue(
         Arm(LONG_SHARED, "comparison", {**SOURCE, **SHARE, "steps": 360}, "loss", extended=True),
     ),
     claims=(
-        Claim("hop", difference(HOP_SHARED, HOP_OWN, "accuracy"), 0.05, "less"),
         Claim("hop-over-one-use", difference(HOP_SHARED, HOP_ONCE, "accuracy"), 0.05),
+        Claim("hop", difference(HOP_SHARED, HOP_OWN, "accuracy"), 0.05, "less"),
         Claim("hop-equal-parameters", difference(HOP_WIDE, HOP_OWN, "accuracy"), 0.05, "less"),
         Claim("hop-wider", difference(HOP_WIDE, HOP_SHARED, "accuracy"), 0.05),
         Claim("loss", difference(SHARED, OWN, "loss"), 0.05),

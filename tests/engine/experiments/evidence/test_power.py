@@ -7,9 +7,9 @@ import pytest
 
 from engine.experiments.evidence.power import (
     BEGIN,
+    COLUMNS,
     END,
     FAIR,
-    SEEDS,
     TIMES,
     Spread,
     between_marks,
@@ -37,6 +37,8 @@ def test_planted_effects_are_found_as_often_as_the_rule_allows(direction: str) -
     assert by_size == sorted(by_size)
     assert by_size[0] < 0.06, "no more than the level of the test"
     assert share_found(noisy, 1.25, 16, 40) > share_found(noisy, 1.25, 8, 40)
+    assert share_found(noisy, 2.0, 16, 10, again=True) < share_found(noisy, 2.0, 16, 10)
+    assert share_found(quiet, 2.0, 16, 10, again=True) == 1
 
 
 def test_an_arm_against_itself_is_decided_no_more_often_than_the_level_of_the_test_and_hardly_ever_above_a_size() -> (
@@ -61,7 +63,7 @@ def test_the_document_has_what_the_command_writes() -> None:
     """Where it fails, the evidence or the words are new: ``python -m engine.experiments.evidence.power`` writes the section anew."""
     power = measure(draws=1, draws_alike=1)
     assert list(power.found) == list(TIMES)
-    assert all(list(by_seeds) == list(SEEDS) for by_seeds in power.found.values())
+    assert all(list(by_column) == list(COLUMNS) for by_column in power.found.values())
     made = markdown(power, [measured["seeds"] for measured in sets_of_seeds()])
     text = FAIR.read_text("utf-8")
     told = text.partition(BEGIN)[2].partition(END)[0]
