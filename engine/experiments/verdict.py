@@ -11,6 +11,7 @@ from engine.experiments.bounds import bound_at, is_loss
 from engine.experiments.experiment import Claim, Experiment, Values
 from engine.experiments.finding import AGAIN, FEWEST_SEEDS, READERS_SEEDS, Finding
 from engine.experiments.statistics import Weighed, share_again, weigh
+from engine.foundation.formatting import percent
 
 COMPUTED = "It is computed: no seed changes it."
 IN_WORDS = {
@@ -91,7 +92,7 @@ def _not_again(claim: Claim, values: Values, weighed: Weighed) -> str:
     if again >= AGAIN:
         return ""
     words = f"{weighed.finding.words} with these {weighed.seeds} seeds"
-    return f"{words}, but only {100 * again:.0f} % of draws of {READERS_SEEDS} of them say so."
+    return f"{words}, but only {percent(again)} of draws of {READERS_SEEDS} of them say so."
 
 
 def _mean(values: Values, arm: str, metric: str) -> float | None:

@@ -29,3 +29,10 @@ def in_fine_time(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:,.0f} {unit}" if seconds >= 100 * size else f"{seconds / size:.3g} {unit}"
     return f"{seconds * 1e6:.3g} µs"
+
+
+def percent(share: float) -> str:
+    """A share in words: "64 %"; with a decimal where it is near all, so that it is never rounded to all."""
+    if 0.985 <= share < 1:
+        return f"{min(100 * share, 99.9):.1f} %"
+    return f"{100 * share:.0f} %"

@@ -10,7 +10,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.layout import VALIDATION_SIZE, continues, metric_names, shapes
 from engine.estimate.recording import interim_size
 from engine.estimate.warnings import mask_shows_answers
-from engine.foundation.formatting import counted, in_time
+from engine.foundation.formatting import counted, in_time, percent
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
 from engine.tasks.text import TextSettings
 
@@ -157,7 +157,8 @@ def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> 
     reached = next((at for at, accuracy in values if accuracy >= LEARNED), None)
     if reached is not None and value >= LEARNED:
         sentence = (
-            f"Learned: on new sequences {label} reached {LEARNED:.2f} at step {reached}; at the end it is {value:.3f}."
+            f"Learned: at step {reached}, {100 * LEARNED:.0f} of 100 answers on new sequences were right ({label}); "
+            f"at the end {percent(value)}."
         )
         return [Remark("success", sentence, learned=1)]
     chance = started.chance.get(name, 0.0)

@@ -52,7 +52,7 @@ def test_from_the_button_of_the_start_page_to_an_empty_link_that_trains_to_a_fin
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("steps=120"))
     button(page, "Train").click()
-    page.get_by_text("Learned: on new sequences second-half accuracy").wait_for()
+    page.get_by_text("answers on new sequences were right (second-half accuracy)").wait_for()
     page.locator(".board .badge").get_by_text("Finished").wait_for()
     page.locator("article.stack .score").get_by_text(re.compile(r"\d+ of \d+ right")).wait_for()
 

@@ -50,7 +50,7 @@ def test_a_link_restores_the_choice_and_has_its_rivals_in_one_order(open_page: O
     app = open_page("design.py", **link)
     assert select(app, "Features").value == "table"
     assert app.multiselect[0].value == ["rope", "alibi"]
-    assert "3 arms × 6 seeds = 18 trials" in said(app)
+    assert "18 short trainings" in said(app)
 
     app.multiselect[0].set_value(["alibi", "rope"]).run()
     there = app.query_params["against"]
@@ -103,10 +103,10 @@ def test_a_run_comes_to_a_verdict_is_found_again_and_goes_on(open_page: Open, mo
     assert again.session_state["design"]["against"] == ("nope",), "the settings come with the experiment"
     assert "**In this run:** Fourier features of the position" in said(again)
     assert [button.label for button in again.get("download_button")] != []
-    assert "2 arms × 2 seeds = 4 trials, all of them kept on this machine." in said(again)
+    assert "4 short trainings, all of them kept on this machine." in said(again)
     assert EXPERIMENTS.find(name) is experiment, "a link starts nothing"
     next(box for box in again.number_input if box.label == "Seeds").set_value(3).run()
-    assert "2 arms × 3 seeds = 6 trials, 4 of them kept on this machine" in said(again)
+    assert "6 short trainings, 4 of them kept on this machine" in said(again)
     press(again, "Run")
     more = EXPERIMENTS.find(again.session_state["design"]["experiment"])
     assert more.wait(240)

@@ -420,7 +420,7 @@ def test_an_undecided_claim_offers_more_seeds_and_what_is_stored_is_used(open_pa
 
     before = len(pool.submitted)
     app = open_page("issues.py", issue="scripted", seeds="9")
-    assert "4 arms × 9 seeds = 36 trials, 32 of them kept on this machine" in said(app)
+    assert "36 short trainings, 32 of them kept on this machine" in said(app)
     ran(app)
     assert len(run_of(app).reused) == 32
     assert {run.config.seed for run in pool.submitted[before:]} == {LIVE_SEED + 8}

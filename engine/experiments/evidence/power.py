@@ -17,6 +17,7 @@ from engine.experiments.finding import AGAIN, READERS_SEEDS, Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import Report
 from engine.experiments.statistics import share_again, weigh
+from engine.foundation.formatting import percent
 
 FAIR = FOLDER.parents[2] / "docs" / "fair.md"
 BEGIN, END = "<!-- power: written by python -m engine.experiments.evidence.power -->\n", "<!-- end of power -->\n"
@@ -137,7 +138,7 @@ def markdown(power: Power, sets: Sequence[Sequence[int]]) -> str:
     named = " and ".join(f"{seeds[0]} to {seeds[-1]}" for seeds in sets)
     lines = "".join(
         f"| {f'{times:g} times the smallest size' if times != 1 else 'exactly the smallest size'} | "
-        + " | ".join(f"{share:.0%}".replace("%", " %") for share in by_seeds.values())
+        + " | ".join(percent(share) for share in by_seeds.values())
         + " |\n"
         for times, by_seeds in power.found.items()
     )

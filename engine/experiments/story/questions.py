@@ -17,7 +17,7 @@ from engine.experiments.story.readings import (
     score_of,
     step_reaching,
 )
-from engine.foundation.formatting import counted
+from engine.foundation.formatting import counted, percent
 from engine.foundation.tables import Text, read_tables
 from engine.runs.log import EventLog
 from engine.runs.summary import LEARNED, clearly_above
@@ -63,13 +63,6 @@ class Question:
         return PICTURES if self.slug == "picture-of-the-weights" else {}
 
 
-def percent(share: float) -> str:
-    """A share in words of a hundred; with a decimal where it is near all, so that it is never rounded to all."""
-    if 0.985 <= share < 1:
-        return f"{min(100 * share, 99.9):.1f} %"
-    return f"{100 * share:.0f} %"
-
-
 def _score_in_words(score: Score) -> str:
     right, guessing = percent(score.value), percent(score.chance)
     return f"On {score.sequences} new sequences {right} of the answers are right; guessing gives {guessing}."
@@ -95,7 +88,7 @@ def picture_of_the_weights(config: RunConfig, events: EventLog) -> Observed | No
     most = max(head.at_distance for head in heads)
     return Observed(
         answer,
-        f"{_clearest_in_words(heads)} The distance that occurs most often occurs at **{most} of {heads[0].positions}** positions. "
+        f"{_clearest_in_words(heads)} The commonest distance is used at **{most} of {heads[0].positions}** positions. "
         f"{percent(score.value)} of the answers are right.",
     )
 

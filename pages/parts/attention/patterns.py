@@ -48,8 +48,7 @@ def show_heads(at: LookedAt) -> None:
     st.caption(
         f"The pictures show this sequence; the numbers are means over {seen['sequences']} held-out sequences. A head gets the name of the "
         f"kind with the highest score, if that is {seen['named_from']:g} or more. A score of 1 means that all of its weight is where the "
-        "kind says; 0, no more than if it read all keys equally. For “uniform”, 0 means as uneven as random weights. Click a picture to "
-        "choose that head."
+        "kind says; 0, no more than if it read all keys equally. Click a picture to choose that head."
     )
     _show_numbers(list(rows.values()))
     show_rollout(at, seen)

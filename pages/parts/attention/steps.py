@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from engine.analysis.attention.jobs import Steps, TraceSteps
-from engine.foundation.formatting import counted
+from engine.foundation.formatting import counted, percent
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.state import KEYS_ACROSS, KEYS_DOWN, LookedAt, pick_query
@@ -40,8 +40,8 @@ def show_steps(at: LookedAt) -> None:
     says = f" Here the model answers **{escaped(s['predicted'])}**" if s["predicted"] else ""
     right = f"; right is **{escaped(s['target'])}**." if s["target"] else "." if says else ""
     st.markdown(
-        f"Query {at.query} (token **{escaped(at.queries[at.query])}**) reads most from key {best} (token **{escaped(at.keys[best])}**), "
-        f"with a weight of **{s['weight'][best]:.2f}**.{says}{right}"
+        f"Query {at.query} (token **{escaped(at.queries[at.query])}**) looks most at key {best} "
+        f"(token **{escaped(at.keys[best])}**): **{percent(s['weight'][best])}** of its attention.{says}{right}"
     )
     at.show("steps", "attention", _figures(at, s), least=440, level=2, on_pick=pick_query)
     words, numbers = st.columns([1, 1.25], gap="large")

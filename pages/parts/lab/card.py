@@ -3,10 +3,9 @@
 from engine.analysis.attention.asked import ModelAsked
 from engine.analysis.attention.jobs import ReadOwnSequence
 from engine.analysis.attention.parts import Part, parts_of
-from engine.experiments.story.questions import percent
 from engine.experiments.story.readings import score_of, step_reaching
 from engine.foundation.errors import JobError
-from engine.foundation.formatting import counted
+from engine.foundation.formatting import counted, percent
 from engine.runs.events import Sample, Snapshot
 from engine.runs.run import Run
 from engine.runs.summary import LEARNED

@@ -36,11 +36,11 @@ SHARED = SharedTrials()
 
 
 def forecast(experiment: Experiment, extended: bool = False) -> str:
-    """The trials of an experiment and a rough time, in two sentences. Those kept on this machine are not trained again."""
+    """The trials of an experiment and a rough time, in a sentence. Those kept on this machine are not trained again."""
     arms, seeds = experiment.arms_of(extended), experiment.seeds
     stored = {arm.name: trial_cache.number_stored(experiment, arm) for arm in arms}
     kept, trials = sum(stored.values()), len(arms) * seeds
-    words = f"{counted(len(arms), 'arm')} × {counted(seeds, 'seed')} = {counted(trials, 'trial')}"
+    words = counted(trials, "short training")
     if kept:
         words += f", {kept if kept < trials else 'all'} of them kept on this machine"
     if kept == trials:
@@ -54,7 +54,7 @@ def forecast(experiment: Experiment, extended: bool = False) -> str:
     if not times or any(pace is None for pace, _ in times):
         return f"{words}."
     seconds = sum((pace or 0.0) * steps for pace, steps in times) / server.pool().machines.slots
-    return f"{words}, roughly {in_time(seconds)} or more. The time left is known once the first trial has ended."
+    return f"{words}, about {in_time(seconds)} or more."
 
 
 def seeds_setting() -> Any:

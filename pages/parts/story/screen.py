@@ -9,9 +9,10 @@ import streamlit as st
 
 from engine.config.link import to_query
 from engine.experiments.story import STEPS
-from engine.experiments.story.questions import Observed, Question, percent
+from engine.experiments.story.questions import Observed, Question
 from engine.experiments.story.readings import score_of
 from engine.experiments.story.steps import StoryStep
+from engine.foundation.formatting import percent
 from engine.runs.run import Run
 from pages.parts.app.glossary import setting_help, with_terms
 from pages.parts.app.in_markdown import say_unsaved, show_refusal

@@ -8,9 +8,10 @@ import pytest
 
 from engine.estimate.layout import metric_names
 from engine.experiments.story import STEPS
-from engine.experiments.story.questions import MOST, PICTURES, QUESTIONS, percent
+from engine.experiments.story.questions import MOST, PICTURES, QUESTIONS
 from engine.experiments.story.readings import equal_symbols, heads_of
 from engine.experiments.story.steps import StoryStep
+from engine.foundation.formatting import percent
 from engine.runs.events import Event, Finished, Progress, Sample, Snapshot, Started
 from engine.runs.log import EventLog
 from engine.settings.costs import Memory

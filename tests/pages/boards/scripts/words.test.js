@@ -24,7 +24,7 @@ test("positions are told in words or from one", () => {
 /** @type {[(query: number) => number, string][]} */
 const HABITS = [
   [(query) => Math.max(0, query - 1), "the one one place before it"],
-  [(query) => 5 - query, "mirror image (the last position reads the first position)."],
+  [(query) => 5 - query, "mirror position (the last looks at the first position)."],
   [() => 0, "the first position"],
 ]
 

@@ -65,7 +65,7 @@ export function headInWords(grid, place) {
   const keys = rows.map((row) => row.indexOf(Math.max(...row)))
   const sharp = rows.reduce((sum, row, at) => sum + row[keys[at]], 0) / Math.max(1, rows.length)
   if (sharp < 0.3) {
-    return `Its positions read many others, each a little: ${percent(sharp)} of the weight is on the strongest.`
+    return `Its positions look at many others, each a little: ${percent(sharp)} of the weight is on the strongest.`
   }
   const share = (/** @type {(key: number, query: number) => boolean} */ test) =>
     keys.filter((key, query) => test(key, query)).length / keys.length
@@ -73,28 +73,28 @@ export function headInWords(grid, place) {
   const sum = mostFrequent(keys.map((key, query) => query + key))
   const last = grid.shape[2] - 1
   const mirrored = sum - last >= 0 && sum - last < grid.shape[3]
-    ? ` (the last position reads ${placeInWords(sum - last, grid.shape[3], "position")})`
+    ? ` (the last looks at ${placeInWords(sum - last, grid.shape[3], "position")})`
     : ""
   /** @type {[number, string][]} */
   const shares = [
     [
       share((key, query) => query - key === back),
       back === 0
-        ? "reads itself"
+        ? "looks at itself"
         : back > 0
-        ? `reads the one ${counted(back)} before it`
-        : `reads the one ${counted(-back)} after it`,
+        ? `looks at the one ${counted(back)} before it`
+        : `looks at the one ${counted(-back)} after it`,
     ],
     [
       share((key) => key === mostFrequent(keys)),
-      `reads ${placeInWords(mostFrequent(keys), grid.shape[3], "position")}`,
+      `looks at ${placeInWords(mostFrequent(keys), grid.shape[3], "position")}`,
     ],
-    [share((key, query) => query + key === sum), `reads its mirror image${mirrored}`],
+    [share((key, query) => query + key === sum), `looks at its mirror position${mirrored}`],
   ]
   const [most, habit] = shares.sort((a, b) => b[0] - a[0])[0]
   return most < 0.4
-    ? "Its positions read different places."
-    : `Of ten positions ${Math.round(10 * most)} do the same: each ${habit}.`
+    ? "Its positions look at different places."
+    : `${percent(most)} of the positions do the same: each ${habit}.`
 }
 
 const counted = (/** @type {number} */ distance) => (distance === 1 ? "one place" : `${distance} places`)
