@@ -28,7 +28,7 @@ export function newCard(board, { id, title }, level) {
   tools.before(legend)
   body.before(lines)
   body.after(words)
-  panel.bands = [el("div", { class: "band" }), el("div", { class: "band" })]
+  panel.bands = [el("div", { class: "band", hidden: true }), el("div", { class: "band", hidden: true })]
   body.append(...panel.bands)
   plot.onkeydown = (event) => stepThrough(board, panel, event)
   plot.onblur = () => point(board, panel, null)
