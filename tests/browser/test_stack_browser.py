@@ -323,6 +323,14 @@ def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_
     word.wait_for()
     assert violations(page) == []
 
+    # The moment at which the answers first arose like that leads back to it.
+    moment = page.locator(".moments button").filter(has_text=re.compile("^(induction|answer in layer)"))
+    step = int(re.search(r" · ([\d,]+)$", moment.inner_text())[1].replace(",", ""))
+    assert 0 < step < 300
+    moment.click()
+    expect(page.locator(".board .replay input")).to_have_value(re.compile(rf"^{step}$"))
+    panel.locator(".layer-row.arrives").wait_for()
+
 
 def test_where_it_is_presented_to_a_room_the_path_of_the_answer_stands_out(open_page: Open) -> None:
     page = open_page(f"lessons?steps={to_code(Lesson('', (lab_step(5, HOPS_IN_TWO_LAYERS),)))}", "Lessons", PROJECTOR)
