@@ -4,6 +4,7 @@ Reports are computed when they are read: a claim's words and its statistics are 
 """
 
 import json
+import math
 import os
 import platform
 from collections.abc import Iterable, Sequence
@@ -119,9 +120,17 @@ def _row_of(found: Report) -> dict[str, Any]:
     rates = {arm.name: experiment.config(arm).learning_rate for arm in found.arms}
     fingerprints = {arm.name: experiment.fingerprint(arm) for arm in found.arms}
     return {
-        "extended": found.extended, "seconds": round(found.seconds, 2), "rates": rates, "fingerprints": fingerprints, "arms": arms,
-        "reasons": reasons,
+        "extended": found.extended, "seconds": round(_seconds_live(found), 2), "rates": rates, "fingerprints": fingerprints,
+        "arms": arms, "reasons": reasons,
     }  # fmt: skip
+
+
+def _seconds_live(found: Report) -> float:
+    """The part of the seconds that the arms took which run live, by the seconds of the trials: a class waits for these alone."""
+    live = {arm.name for arm in found.experiment.arms_of()}
+    took = [(trial.arm, seconds) for trial in found.trials if math.isfinite(seconds := trial.number("seconds"))]
+    whole = sum(seconds for _, seconds in took)
+    return found.seconds * sum(seconds for arm, seconds in took if arm in live) / whole if whole else found.seconds
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,9 @@ from engine.experiments.evidence.table import markdown, write_evidence, write_re
 from engine.experiments.experiment import CONFIRMATORY_SEEDS
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
+from engine.experiments.report import report
 from engine.experiments.statistics import LOWEST_P
+from engine.experiments.trial import Trial
 from engine.foundation.provenance import in_words, provenance
 from tests.engine.experiments.fake_issue import fake_issue, fake_report
 
@@ -179,3 +181,12 @@ def test_the_shipped_table_follows_from_its_numbers_and_claims_are_told_apart(mo
             with monkeypatch.context() as patch:
                 patch.setitem(ISSUES, slug, replace(issue, claims=claims))
                 assert markdown(FOLDER) != table, one.id
+
+
+def test_the_stored_seconds_are_those_of_the_arms_that_a_class_waits_for(tmp_path: Path) -> None:
+    issue, live, slow = ISSUES["what-depth-brings"], "1 hop, 2 layers", "2 hops, 6 layers"
+    assert {arm.name for arm in issue.arms if arm.extended} >= {slow}
+    trials = [Trial(arm, 0, {"accuracy": 0.5, "seconds": took}) for arm, took in ((live, 3.0), (slow, 1.0))]
+    write_set([report(issue, trials, [0], extended=True, seconds=8.0)], tmp_path)
+    (measured,) = sets_of_seeds(tmp_path)
+    assert measured["issues"][issue.slug]["seconds"] == 6.0
