@@ -16,6 +16,7 @@ from tests.browser.conftest import (
     Open,
     button,
     drawn,
+    eventually,
     expect,
     figure,
     in_view,
@@ -66,9 +67,12 @@ def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_cl
     page.get_by_role("link", name=SKIPS.title, exact=True).first.click()
     page.get_by_role("heading", name=SKIPS.title, exact=True).wait_for()
     page.get_by_text("Why", exact=True).click()
-    in_view(
-        page.get_by_role("heading", name="What to do about it")
-    )  # although the tabs stand at the lower end of the screen
+
+    def tabs_come_up() -> None:
+        assert page.get_by_role("radio", name="Why", exact=True).bounding_box()["y"] < 150
+
+    eventually(page, tabs_come_up)  # although they stand at the lower end of the screen
+    page.get_by_role("heading", name="What to do about it").wait_for()
     page.locator("a[href$='glossary?term=residual']").click()
     page.get_by_role("dialog").get_by_text(TERMS["residual"].text).wait_for()
     assert page.url.endswith(f"issues?issue={SKIPS.slug}")

@@ -44,7 +44,7 @@ def show_tabs(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown |
         )  # fmt: skip
         if chosen in tabs:
             tabs[chosen]()
-        listening_script(Path(__file__).parent / "tabs.js")(key="issues.tabs", data=st.session_state.get(OPENINGS, 0))
+        listening_script(Path(__file__).parent / "tabs.js")(key="issues.opened", data=st.session_state.get(OPENINGS, 0))
 
 
 def _count_opening() -> None:
