@@ -257,7 +257,7 @@ def test_behind_a_path_prefix_a_cut_stream_and_a_hidden_tab_take_up_where_they_w
 
     page.on("request", lambda request: asked.append(request) if "?after=" in request.url else None)
     with proxied(site, "/shared") as (address, cut):
-        page.goto(f"{address}?run={next(names)}&steps=450&rate=30")
+        page.goto(f"{address}?run={next(names)}&steps=450&rate=10")
         until_step(page, 20)
         with page.expect_request(re.compile(r"\?after=")):
             cut()
@@ -295,7 +295,7 @@ def test_a_refused_stream_is_polled_at_once_and_a_swallowed_one_after_a_while(tr
         "ms === 8000 ? ((window.giveUp = act), 0) : later(act, ms, ...more)"
     )
     page.route("**/live/*", answer)
-    page.goto(f"{site}?run={next(names)}&steps=450&rate=30")
+    page.goto(f"{site}?run={next(names)}&steps=450&rate=10")
     page.get_by_text("polling: True").wait_for()
     until_step(page, 60)
     assert len(asked) == 1, "who was refused does not ask again"
