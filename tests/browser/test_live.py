@@ -295,7 +295,7 @@ def test_a_refused_stream_is_polled_at_once_and_a_swallowed_one_after_a_while(tr
         "ms === 8000 ? ((window.giveUp = act), 0) : later(act, ms, ...more)"
     )
     page.route("**/live/*", answer)
-    page.goto(f"{site}?run={next(names)}&steps=450&rate=10")
+    page.goto(f"{site}?run={next(names)}&steps=450&rate=30")
     page.get_by_text("polling: True").wait_for()
     until_step(page, 60)
     assert len(asked) == 1, "who was refused does not ask again"
