@@ -7,9 +7,9 @@ is told by the attention weights alone: in the nearest layer below, by the head 
 its weight. A head that reads the symbol after an earlier place of its own symbol, marked in a layer below by reading the position before,
 is an induction head (Olsson et al. 2022, In-context Learning and Induction Heads).
 
-The head that brings the answer is not always the one without which most answers fail. In fifty models that had learned one hop, with two and
-four layers of four heads, it was the costliest head of its layer in 42 and of all heads in 19: a head below that marks serves all answers. The
-costliest head was on the path of some answer in all fifty. So the page takes the head away and says what that costs.
+The head that brings the answer is not always the one without which most answers fail. In fifty models that had learned one hop, with
+two and four layers of four heads, it was the costliest head of its layer in 42 and of all heads in 19: a head below that marks serves
+all answers. The costliest head was on the path of some answer in all fifty. So the page takes the head away and says what that costs.
 """
 
 from collections import Counter
