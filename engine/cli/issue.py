@@ -15,7 +15,7 @@ from engine.cli.terminal import console, kept, print_json, table
 from engine.experiments.evidence.store import save
 from engine.experiments.evidence.table import write_evidence
 from engine.experiments.experiment import PILOTS
-from engine.experiments.finding import Finding
+from engine.experiments.finding import READERS_SEEDS, Finding
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.experiments.report import Report
@@ -45,7 +45,9 @@ def list_issues(given: argparse.Namespace) -> int:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("slug", nargs="?", metavar="SLUG", help="one of " + ", ".join(ISSUES))
     parser.add_argument("--all", action="store_true", help="every issue, then a table")
-    parser.add_argument("--seeds", type=int, default=8, help="paired seeds, 1 to 16; default 8")
+    parser.add_argument(
+        "--seeds", type=int, default=READERS_SEEDS, help=f"paired seeds, 1 to 16; default {READERS_SEEDS}"
+    )
     parser.add_argument("--first-seed", type=int, default=0, help="the first of them; default 0")
     parser.add_argument("--extended", action="store_true", help="also the arms that take longer")
     parser.add_argument(

@@ -16,6 +16,7 @@ import numpy as np
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.experiments.experiment import Arm, Claim, Experiment, Values, difference
+from engine.experiments.finding import READERS_SEEDS
 from engine.experiments.issues.encoding import encoding_fits_task
 from engine.foundation.tables import read_tables
 
@@ -51,7 +52,10 @@ def design_config(design: Mapping[str, Any], **more: Any) -> RunConfig:
 
 
 def comparison(
-    design: Mapping[str, Any], rivals: Sequence[str] = USUAL, tasks: Sequence[str] = tuple(TASKS), seeds: int = 8
+    design: Mapping[str, Any],
+    rivals: Sequence[str] = USUAL,
+    tasks: Sequence[str] = tuple(TASKS),
+    seeds: int = READERS_SEEDS,
 ) -> Experiment:
     """The experiment that compares a design with its rivals.
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from engine.config.run_config import RunConfig, changes_between, parse
+from engine.experiments.finding import READERS_SEEDS
 from engine.runs.record_options import RecordOptions
 from engine.settings.fields import Setting
 from engine.tasks.text import TextSettings
@@ -124,7 +125,7 @@ class Experiment:
     arms: tuple[Arm, ...]
     claims: tuple[Claim, ...]
     """The claims; the first one gives the experiment its finding."""
-    seeds: int = 8
+    seeds: int = READERS_SEEDS
     """The number of paired seeds: under one seed all arms start from the same random numbers."""
     first_seed: int = 0
     matched: str = "All else is the same in all of them."

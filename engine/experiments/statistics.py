@@ -7,6 +7,7 @@ makes no assumption on shape, since every pattern of signs is tried (Fisher 1935
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -146,11 +147,15 @@ def _judge(mean: float, low: float, high: float, p: float, smallest: float, seed
     return Finding.UNDECIDED, "The seeds disagree too much; more of them may decide."
 
 
-def share_again(effects: np.ndarray, smallest: float, direction: Literal["more", "less"], finding: Finding) -> float:
+@lru_cache(1024)  # stored seeds are weighed at each redraw of a page
+def share_again(
+    effects: tuple[float, ...], smallest: float, direction: Literal["more", "less"], finding: Finding
+) -> float:
     """The share of draws of :data:`READERS_SEEDS` effects that give a finding again: its reproducibility probability (Shao and Chow 2002,
-    Reproducibility Probability in Clinical Trials), by drawing with replacement. ``effects`` [seed]; those that are not finite are left
+    Reproducibility Probability in Clinical Trials), by drawing with replacement. ``effects``: by seed; those that are not finite are left
     out."""
-    signed = (1.0 if direction == "more" else -1.0) * effects[np.isfinite(effects)]
+    known = np.array(effects)[np.isfinite(effects)]
+    signed = known if direction == "more" else -known
     drawn = np.random.default_rng(0).choice(signed, (READERS_SEEDS, DRAWS))  # [seed, draw]
     weighed = zip(drawn.mean(0), *t_interval(drawn), sign_flip_p(drawn), strict=True)
     return sum(_judge(*one, smallest, READERS_SEEDS)[0] is finding for one in weighed) / DRAWS

@@ -25,7 +25,8 @@ IN_WORDS = {
 def verdict(experiment: Experiment, claim: Claim, values: Values) -> Weighed:
     """The finding about a claim with its statistics and its reason. With fewer seeds than can decide it is undecided, whatever the
     numbers are."""
-    weighed = weigh(claim.effect(values), claim.smallest_effect, claim.direction)
+    effects = claim.effect(values)
+    weighed = weigh(effects, claim.smallest_effect, claim.direction)
     if weighed.seeds < FEWEST_SEEDS:
         return weighed
     if claim.computed and weighed.finding.decided:
@@ -35,7 +36,7 @@ def verdict(experiment: Experiment, claim: Claim, values: Values) -> Weighed:
     )
     if why:
         return replace(weighed, finding=Finding.CANNOT_TELL, why=why)
-    why = _not_again(claim, values, weighed)
+    why = _not_again(claim, effects, weighed)
     return replace(weighed, finding=Finding.UNDECIDED, why=why) if why else weighed
 
 
@@ -84,11 +85,11 @@ def _bound(experiment: Experiment, values: Values, arm: str, metric: str) -> str
     return "" if mean is None else bound_at(experiment.config(experiment.arm(arm)), metric, mean)
 
 
-def _not_again(claim: Claim, values: Values, weighed: Weighed) -> str:
+def _not_again(claim: Claim, effects: np.ndarray, weighed: Weighed) -> str:
     """The sentence on a finding of many seeds that a reader's few would often not give; empty where they would."""
     if not weighed.finding.decided or weighed.exact or weighed.seeds < 2 * READERS_SEEDS:
         return ""
-    again = share_again(claim.effect(values), claim.smallest_effect, claim.direction, weighed.finding)
+    again = share_again(tuple(effects), claim.smallest_effect, claim.direction, weighed.finding)
     if again >= AGAIN:
         return ""
     words = f"{weighed.finding.words} with these {weighed.seeds} seeds"

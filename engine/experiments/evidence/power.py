@@ -105,7 +105,9 @@ def share_found(rows: Sequence[Spread], times: float, seeds: int, draws: int, *,
         for _ in range(draws):
             drawn = true + random.choice(around, seeds)
             holds = weigh(drawn, row.smallest, row.direction).finding is Finding.HOLDS
-            found += holds and (not again or share_again(drawn, row.smallest, row.direction, Finding.HOLDS) >= AGAIN)
+            found += holds and (
+                not again or share_again(tuple(drawn), row.smallest, row.direction, Finding.HOLDS) >= AGAIN
+            )
     return found / (len(rows) * draws)
 
 

@@ -12,6 +12,7 @@ from engine.experiments.class_seeds import OF_CLASS
 from engine.experiments.comparison import Comparison
 from engine.experiments.evidence import store
 from engine.experiments.experiment import MOST_SEEDS, Arm, Experiment
+from engine.experiments.finding import READERS_SEEDS
 from engine.experiments.issues import ISSUES
 from engine.experiments.running import trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
@@ -60,7 +61,7 @@ def forecast(experiment: Experiment, extended: bool = False) -> str:
 def seeds_setting() -> Any:
     """The setting of a page's state for the number of seeds."""
     help = "Paired: every arm starts from the same data under the same seed. Six can decide, eight are better."
-    return setting(8, label="Seeds", help=help, ge=1, le=MOST_SEEDS)
+    return setting(READERS_SEEDS, label="Seeds", help=help, ge=1, le=MOST_SEEDS)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from the evidence that comes with this version: no outcome is written in them by
 from collections.abc import Sequence
 
 from engine.experiments.evidence.shipped import ShippedClaim, ShippedResult, shipped_claims, shipped_result
-from engine.experiments.finding import Finding
+from engine.experiments.finding import READERS_SEEDS, Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import ANSWERS
@@ -27,8 +27,6 @@ KEYS = (
     ("B", "makes the screen black"),
     ("P, Escape", "begin and leave the presentation"),
 )
-CLASS_SEEDS = 8
-"""The number of seeds that a class runs."""
 MOST_FURTHER = 3
 """The most further claims at a step."""
 
@@ -109,10 +107,10 @@ def _of_lab() -> Html:
 def _outcome(issue: Issue, found: ShippedResult | None) -> Html:
     if found is None:
         return html("<p><b>What comes out.</b> It was not measured with this version.</p>")
-    seconds = found.report.seconds * CLASS_SEEDS / len(found.report.seeds)
+    seconds = found.report.seconds * READERS_SEEDS / len(found.report.seeds)
     return html(
         "<p><b>What comes out.</b> {} <span class=light>{}; {} of them took about {}.</span></p>{}<p><b>What helps.</b> {}</p>{}",
-        found.outcome.sentence, found.report.seeds_in_words, CLASS_SEEDS, in_time(seconds),
+        found.outcome.sentence, found.report.seeds_in_words, READERS_SEEDS, in_time(seconds),
         bars(key_numbers(issue, found.report)["rows"], issue.key_figure), issue.key_figure.remedy, _further(issue),
     )  # fmt: skip
 
