@@ -41,8 +41,8 @@ class Program:
     """The tensors of the batches that were handed over, each [AHEAD, ...]."""
     step: Repeated[tuple[Read, list[Tensor | None]]]
     """Takes the step on the next batch of the queue; gives it with its logits, and the gradients."""
-    measure: Repeated[Tensor]
-    """:attr:`Recording.measure` of a step that was repeated."""
+    beside: Repeated[Tensor]
+    """:attr:`Recording.compute` of a step that was repeated."""
 
 
 class CapturedSteps:
@@ -58,7 +58,6 @@ class CapturedSteps:
         # The place of the next step among those that were handed over.
         self._place = torch.zeros(1, dtype=torch.long, device=device)
         self._rate, self._failed = torch.zeros((), device=device), torch.zeros((), device=device)
-        self._validate = Repeated(recorder, recording.validate)
         self._programs: dict[Shape, Program] = {}
         self._optimizers: list[torch.optim.Optimizer] = []
         self._grads: list[Tensor | None] = []
@@ -74,7 +73,7 @@ class CapturedSteps:
         try:
             with self._recorder.active():
                 programs = self._hand_over(batches, rates)
-                extra = [self._take(program, first + place, random_states) for place, program in enumerate(programs)]
+                recorded = [self._take(program, first + place, random_states) for place, program in enumerate(programs)]
             state.upcoming(2 * len(batches))  # drawn while the device computes
             handed_over = perf_counter()
             yield Measuring(state.step, on_device=True)
@@ -82,13 +81,13 @@ class CapturedSteps:
             waits_from = perf_counter()
             with self._recorder.active():
                 losses, norms = self._results.tolist()
-        numbers = [tuple(map(_numbers, pair)) for pair in extra]
+        numbers = [None if values is None else values.tolist() for values in recorded]
         good = next((place for place in range(len(batches)) if not math.isfinite(norms[place])), len(batches))
         ended = perf_counter()
         self._seconds = (handed_over - began + ended - waits_from) / len(batches)  # without the turns of other runs
         state.count(good, ended - began)
         taken = [
-            Step(first + i, rates[i], losses[i], norms[i], state.seen / state.busy, *numbers[i]) for i in range(good)
+            Step(first + i, rates[i], losses[i], norms[i], state.seen / state.busy, numbers[i]) for i in range(good)
         ]
         if good < len(batches):
             taken.append(self._again(random_states[good]))
@@ -96,7 +95,6 @@ class CapturedSteps:
 
     def close(self) -> None:
         self._programs.clear()
-        self._validate = Repeated(None, self._recording.validate)
 
     def _again(self, random_states: RandomStates | None) -> Step:
         """Take the step that failed by itself. Its gradient may be finite after all: on the device its squares overflow sooner."""
@@ -150,13 +148,11 @@ class CapturedSteps:
             return Read(own, self._step(own)), [parameter.grad for parameter in parameters]
 
         step = Repeated(recorder, take)
-        return Program(queue, step, Repeated(recorder, lambda: self._recording.measure(step.given[0])))
+        return Program(queue, step, Repeated(recorder, lambda: self._recording.compute(step.given[0])))
 
-    def _take(
-        self, program: Program, number: int, random_states: list[RandomStates | None]
-    ) -> tuple[Tensor | None, Tensor | None]:
-        """Hand one step to the device, with what is recorded beside it."""
-        dropout, extra = self._state.dropout, self._recording
+    def _take(self, program: Program, number: int, random_states: list[RandomStates | None]) -> Tensor | None:
+        """Hand one step to the device, with the computation beside it; the numbers of that."""
+        dropout, recording = self._state.dropout, self._recording
         random_states.append(None if dropout is None else dropout.states)
         with random_state(self._state):
             result = program.step()
@@ -166,12 +162,9 @@ class CapturedSteps:
             self._grads = grads
             for parameter, grad in zip(self._parameters, grads, strict=True):
                 parameter.grad = grad
-        measured = validated = None
-        if number in extra.measured_at:
-            measured = program.measure().clone() if program.step.repeats(result) else extra.measure(read)
-        if number in extra.validated_at:
-            validated = self._validate().clone()
-        return measured, validated
+        if number not in recording.at:
+            return None
+        return program.beside().clone() if program.step.repeats(result) else recording.compute(read)
 
     def _step(self, batch: Batch) -> Tensor:
         """The work of one step on the device, without waiting for it; returns the logits."""
@@ -187,10 +180,6 @@ class CapturedSteps:
         self._results.index_copy_(1, self._place, torch.stack([loss.detach(), norm])[:, None])
         self._place += 1
         return logits.detach()
-
-
-def _numbers(values: Tensor | None) -> list[float] | None:
-    return None if values is None else values.tolist()
 
 
 def shape_of(batch: Batch) -> Shape:

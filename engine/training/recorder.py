@@ -39,6 +39,10 @@ class Recorder(Protocol):
         Raises RuntimeError where it cannot be recorded."""
         ...
 
+    def busy(self) -> bool:
+        """Whether the device still does work that it was handed inside :meth:`active`."""
+        ...
+
     def staged(self, values: Tensor) -> Tensor:
         """The values of a tensor on the CPU, to be copied to the device without waiting for it."""
         ...
@@ -97,6 +101,9 @@ class CudaRecorder:
             self.abandoned.append(graph)
             with suppress(AttributeError, RuntimeError):
                 torch._C._cuda_endAllocateToPool(self._stream.device_index, self._pool)  # noqa: SLF001
+
+    def busy(self) -> bool:
+        return not self._stream.query()
 
     def staged(self, values: Tensor) -> Tensor:
         return values.pin_memory()

@@ -78,22 +78,23 @@ def probe_tensors(config: RunConfig, model: nn.Module, probe: Batch) -> dict[str
 
 def snapshot_from(config: RunConfig, model: nn.Module, probe: Batch, step: int, tensors: dict[str, Tensor]) -> Snapshot:
     """The snapshot with the tensors of :func:`probe_tensors`."""
+    patterns = [name for name in tensors if name.startswith("patterns.")]
+    size = sum(tensors[name][0].numel() for name in patterns)
+    kept = slice(1 + (LARGEST_MORE // size if size else 0))
+    found = arrays({name: _fitting(value[kept]) if name in patterns else value for name, value in tensors.items()})
 
-    def within(field: str) -> dict[str, Tensor]:
-        return {name.removeprefix(field): tensor for name, tensor in tensors.items() if name.startswith(field)}
+    def within(field: str) -> dict[str, np.ndarray]:
+        return {name.removeprefix(field): value for name, value in found.items() if name.startswith(field)}
 
-    patterns = within("patterns.")
-    size = sum(stack[0].numel() for stack in patterns.values())
-    more = slice(1, 1 + LARGEST_MORE // size) if size else slice(0)
-    further = {kind: array(_fitting(stack[more])) for kind, stack in patterns.items() if len(stack[more])}
+    stacks = within("patterns.")
     return Snapshot(
         step=step,
-        patterns={kind: array(_fitting(stack[0])) for kind, stack in patterns.items()},
-        more_patterns=further,
+        patterns={kind: stack[0] for kind, stack in stacks.items()},
+        more_patterns={kind: stack[1:] for kind, stack in stacks.items() if len(stack) > 1},
         encoding=encoding_matrices(model, probe.inputs.size(1)) if config.architecture.attends else {},
-        residual={name: array(tensor) for name, tensor in within("residual.").items()},
-        contributions={kind: array(tensor) for kind, tensor in within("contributions.").items()},
-        samples=samples_of(config, probe.to(torch.device("cpu")), tensors["predictions"].cpu()),
+        residual=within("residual."),
+        contributions=within("contributions."),
+        samples=samples_of(config, probe, found["predictions"]),
         **(written_sample(config, model, probe) if probe.text else {}),
     )
 
@@ -171,8 +172,18 @@ def array(value: Tensor) -> np.ndarray:
     return value.detach().float().cpu().numpy().astype(np.float32)
 
 
-def samples_of(config: RunConfig, probe: Batch, predictions: Tensor) -> list[Sample]:
-    """The probe sequences with named tokens; of a decoder that continues its question, only the answer has targets."""
+def arrays(tensors: dict[str, Tensor]) -> dict[str, np.ndarray]:
+    """The tensors in float32, read from their device at once: each reading waits for it."""
+    whole = array(torch.cat([tensor.float().flatten() for tensor in tensors.values()]))
+    ends = np.cumsum([tensor.numel() for tensor in tensors.values()])
+    parts = np.split(whole, ends[:-1])
+    return {name: part.reshape(tensors[name].shape) for name, part in zip(tensors, parts, strict=True)}
+
+
+def samples_of(config: RunConfig, probe: Batch, predictions: np.ndarray) -> list[Sample]:
+    """The probe sequences with named tokens; of a decoder that continues its question, only the answer has targets. ``predictions``
+    [sample, position]."""
+    probe = probe.to(torch.device("cpu"))
     shorter = (
         shapes(config).length - probe.inputs.size(1)
     ) // 2  # symbols fewer than usual in a sequence that somebody typed
@@ -180,7 +191,7 @@ def samples_of(config: RunConfig, probe: Batch, predictions: Tensor) -> list[Sam
     answer = answer_namer(config)
     samples = []
     for row in range(len(probe.inputs)):
-        targets, guesses = probe.targets[row].tolist(), predictions[row].tolist()
+        targets, guesses = probe.targets[row].tolist(), predictions[row].astype(int).tolist()
         asked = [position >= first and target != IGNORE for position, target in enumerate(targets)]
         samples.append(
             Sample(

@@ -29,10 +29,8 @@ class Step:
     grad_norm: float
     """The global L2 norm of the gradient before clipping."""
     tokens_per_second: float
-    measured: list[float] | None = None
-    """The numbers of :attr:`Recording.measure`, at its steps."""
-    validated: list[float] | None = None
-    """The numbers of :attr:`Recording.validate`, at its steps."""
+    recorded: list[float] | None = None
+    """The numbers of :attr:`Recording.compute`, at its steps."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +43,11 @@ class Read:
 
 @dataclass(frozen=True)
 class Recording:
-    """The computations beside some steps, on the device. It changes neither weights nor gradients, and does not wait for the device."""
+    """A computation beside some steps, on the device. It changes neither weights nor gradients, and does not wait for the device."""
 
-    measure: Callable[[Read], Tensor]
-    """From the step's batch and logits, and the parameters' gradients; [number]."""
-    measured_at: Collection[int]
-    validate: Callable[[], Tensor]
-    """From the model after the step, [number]."""
-    validated_at: Collection[int]
+    compute: Callable[[Read], Tensor]
+    """From the step's batch and logits, the parameters' gradients, and the model after the step; [number]."""
+    at: Collection[int]
 
 
 class Steps(Protocol):
@@ -88,7 +83,7 @@ class SingleSteps:
         pass
 
     def take_one(self) -> Step:
-        began, state, parameters, extra = perf_counter(), self._state, self._parameters, self._recording
+        began, state, parameters = perf_counter(), self._state, self._parameters
         batch = state.upcoming(1)[0].to(state.device)  # first: after pre-training the optimizers are others
         self.last, number, config = batch, state.step + 1, state.config
         rate = learning_rate_at(config, number)
@@ -103,9 +98,9 @@ class SingleSteps:
         for optimizer in state.optimizers:
             optimizer.step()
         state.count(1, perf_counter() - began)
-        measured = extra.measure(Read(batch, logits)).tolist() if number in extra.measured_at else None
-        validated = extra.validate().tolist() if number in extra.validated_at else None
-        return Step(number, rate, loss.item(), norm, state.seen / state.busy, measured, validated)
+        recording = self._recording
+        recorded = recording.compute(Read(batch, logits)).tolist() if number in recording.at else None
+        return Step(number, rate, loss.item(), norm, state.seen / state.busy, recorded)
 
 
 def trainable(model: nn.Module) -> list[nn.Parameter]:

@@ -15,6 +15,7 @@ from engine.estimate.layout import loss_floor, shapes
 from engine.estimate.pieces import rows_at_once
 from engine.estimate.prediction import Prediction, predict
 from engine.estimate.recording import PROBE_SIZE, interim_size, snapshot_steps, validation_steps
+from engine.foundation.log import LOG
 from engine.model.build import build_model, parameter_part
 from engine.model.precision import tf32_note
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot, Started
@@ -88,13 +89,10 @@ def train(
     validated_at = _evenly(config.steps, record.evaluations) if record.evaluations else validation_steps(config)
     snapshots_at = snapshot_steps(config) | {0} if record.snapshots else frozenset[int]()
     in_one_piece = len(interim.inputs) <= at_once[len(interim.inputs)]
-    recording = Recording(
-        measure=partial(_numbers_of_step, named),
-        measured_at=validated_at,
-        validate=partial(pass_numbers, model, interim),
-        validated_at=validated_at - {config.steps} if in_one_piece else frozenset(),
-    )
-    between = validated_at.difference(recording.validated_at)  # validated while no step is taken
+    between = frozenset() if in_one_piece else validated_at  # validated while no step is taken
+    if len(interim.inputs) < len(validation.inputs):
+        between |= {config.steps}
+    recording = Recording(partial(_beside, named, model, interim if in_one_piece else None), validated_at)
     stops = sorted(snapshots_at | between | {1, config.steps})
 
     pass_over_probe = Repeated(state.recorder, partial(probe_tensors, config, model, probe))
@@ -136,18 +134,18 @@ def train(
                 steps.close()
                 yield from _failed(state, found, step, record)
                 return
-            held_out = None if taken.validated is None else as_metrics([taken.validated], interim)
+            measured = _of_step(named, config, steps.last, taken, interim)
             if step in between:
                 whole = validation if step == config.steps else interim
-                held_out = yield from evaluate_in_pieces(model, whole, at_once[len(whole.inputs)], step)
+                measured["validation"] = yield from evaluate_in_pieces(model, whole, at_once[len(whole.inputs)], step)
+            held_out = measured.get("validation")
             request = yield Progress(
                 step=step,
                 loss=taken.loss,
                 grad_norm=taken.grad_norm,
                 learning_rate=taken.rate,
                 tokens_per_second=taken.tokens_per_second,
-                validation=held_out,
-                **_of_step(named, config, steps.last, taken),
+                **measured,
             )
             while request == SNAPSHOT_NOW:
                 request = yield snapshot(state.step)
@@ -168,6 +166,16 @@ def train(
             trained, held_out, state.batch.to(device), state.optimizers, record, state.busy, prediction, measure
         )
     )
+
+
+def warm_up(kind: str) -> None:
+    """Train a small model on the accelerator of that kind and record all of it: libraries and kernels are loaded at their first use, which
+    takes seconds. Where it fails, a line in the log says so: a run that uses the accelerator will say why."""
+    try:
+        for _ in train(RunConfig(steps=4).replace(device=kind)):
+            pass
+    except Exception as error:  # torch raises several kinds, as for too little memory on the device
+        LOG.warning("%s could not be warmed up: %s", kind, str(error).partition("\n")[0])
 
 
 def _failed(state: TrainingState, found: Found, step: int, record: RecordOptions) -> Generator[Event, None, None]:
@@ -200,25 +208,31 @@ def _parts(named: list[tuple[str, nn.Parameter]]) -> dict[str, list[Tensor]]:
     return parts
 
 
-def _numbers_of_step(named: list[tuple[str, nn.Parameter]], read: Read) -> Tensor:
-    """The counts of right answers on a training batch, and the gradient L2 norms after clipping by part; [number]."""
+def _beside(named: list[tuple[str, nn.Parameter]], model: nn.Module, validated: Batch | None, read: Read) -> Tensor:
+    """The counts of right answers on a training batch, the gradient L2 norms after clipping by part, and the numbers of a pass over the
+    ``validated`` batch, if any; [number]."""
     norms = torch.stack([get_total_norm([grad.float() for grad in grads]) for grads in _parts(named).values()])
-    return torch.cat([counts_of(read.logits.argmax(-1), read.batch).float(), norms])
+    numbers = [counts_of(read.logits.argmax(-1), read.batch).float(), norms]
+    return torch.cat(numbers if validated is None else [*numbers, pass_numbers(model, validated)])
 
 
 def _of_step(
-    named: list[tuple[str, nn.Parameter]], config: RunConfig, batch: Batch, step: Step
+    named: list[tuple[str, nn.Parameter]], config: RunConfig, batch: Batch, step: Step, validated: Batch
 ) -> dict[str, dict[str, float]]:
-    """The fields of Progress on a measured step: the metrics on its batch, and the gradient L2 norms before clipping by part."""
-    if step.measured is None:
+    """The fields of Progress on a step with :func:`_beside`: the metrics on its batch, the gradient L2 norms before clipping by part, and
+    the metrics on the ``validated`` batch if it was."""
+    if step.recorded is None:
         return {}
-    counts, norms = (
-        step.measured[: 2 * len(batch.regions)],
-        torch.tensor(step.measured[2 * len(batch.regions) :]).float(),
-    )
-    clipped = 1.0 if config.grad_clip is None else max(1.0, step.grad_norm / config.grad_clip)
     parts = _parts(named)
-    norms = norms * clipped
+    n_counts = 2 * len(batch.regions)
+    counts, in_parts = step.recorded[:n_counts], step.recorded[n_counts : n_counts + len(parts)]
+    of_pass = step.recorded[n_counts + len(parts) :]
+    clipped = 1.0 if config.grad_clip is None else max(1.0, step.grad_norm / config.grad_clip)
+    norms = torch.tensor(in_parts).float() * clipped
     if not norms.isfinite().all():  # the squares overflow float32
         norms = torch.stack([get_total_norm([g.cpu().double() for g in grads]) for grads in parts.values()]) * clipped
-    return {"metrics": shares(counts, batch), "grad_norms": dict(zip(parts, norms.tolist(), strict=True))}
+    return {
+        "metrics": shares(counts, batch),
+        "grad_norms": dict(zip(parts, norms.tolist(), strict=True)),
+        **({"validation": as_metrics([of_pass], validated)} if of_pass else {}),
+    }

@@ -38,6 +38,7 @@ SNAPSHOT_SHARE = 20
 class Training(Protocol):
     """The training module: ``engine.training.train``, or a stand-in for tests."""
 
+    def warm_up(self, kind: str) -> None: ...
     def begin(self, config: RunConfig, prediction: Prediction | None) -> TrainingState: ...
     def train(
         self,
@@ -155,7 +156,13 @@ class LiveRun:
     @property
     def is_new(self) -> bool:
         """Whether the run has no point yet and is about to have one: its data are drawn, in pieces where they are large."""
-        return self.step == 0 and not (isinstance(self._last, Measuring) and not self._last.on_device)
+        return self.step == 0 and (self._on_device or not isinstance(self._last, Measuring))
+
+    @property
+    def computing(self) -> bool:
+        """Whether a device takes steps of this run at this moment, so that a turn of it would only wait."""
+        recorder = self._state.recorder if self._on_device and self._state is not None else None
+        return recorder is not None and recorder.busy()
 
     @property
     def delivery_due(self) -> float:
@@ -206,7 +213,7 @@ class LiveRun:
                 self._state.ahead = 1 if self.paused or self._interval or self.urgent else AHEAD
             event = self._next()
             now = self._clock()
-            if isinstance(event, Measuring) and event.on_device:
+            if self._on_device:
                 return
             if isinstance(event, Progress):
                 # A run that is behind its pace may catch up by one slice, not by its whole backlog.
@@ -235,10 +242,15 @@ class LiveRun:
         return events
 
     @property
+    def _on_device(self) -> bool:
+        """Whether a device was handed steps, and their events are still to come."""
+        return isinstance(self._last, Measuring) and self._last.on_device
+
+    @property
     def _ahead(self) -> bool:
         """Whether the state is ahead of the last event: steps are taken whose events are still to come."""
-        if isinstance(self._last, Measuring):
-            return self._last.on_device
+        if self._on_device:
+            return True
         return isinstance(self._last, Progress) and self._state is not None and self._state.step > self._last.step
 
     def settle(self) -> None:

@@ -107,6 +107,9 @@ class StandIn:
 
         return repeat
 
+    def busy(self) -> bool:
+        return self.counts["waits"] > 0
+
     def staged(self, values: Tensor) -> Tensor:
         return values
 

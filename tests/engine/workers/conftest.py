@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from engine.foundation.files import DATA_VARIABLE
-from engine.workers.worker import FairShare
+from engine.workers.turns import FairShare
 from tests.engine.foundation.test_visitor import Clock
 
 

@@ -10,7 +10,7 @@ import pytest
 from engine.foundation.shares import HEAD_START
 from engine.workers.live_run import LiveRun
 from engine.workers.protocol import Followers
-from engine.workers.worker import FairShare
+from engine.workers.turns import FairShare
 from tests.engine.foundation.test_visitor import Clock
 from tests.engine.workers.test_live_run import Timed, live_run, started, take_turn
 

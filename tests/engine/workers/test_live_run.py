@@ -6,6 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +18,8 @@ from engine.runs.request import RunRequest
 from engine.settings.costs import Memory
 from engine.workers import protocol
 from engine.workers.live_run import SAVE_EVERY, SAVE_SHARE, SHORT_SLICE, SLICE, SNAPSHOT_EVERY, LiveRun
-from engine.workers.worker import ROUND, FairShare, Worker
+from engine.workers.turns import ROUND, FairShare
+from engine.workers.worker import Worker
 from tests.engine import fake_training
 from tests.engine.foundation.test_visitor import Clock
 from tests.engine.hosting.test_limits import prediction
@@ -160,6 +162,36 @@ def test_new_runs_go_first_until_their_first_points_as_they_came(clock: Clock, t
     order = [take_turn(turns).run_id for _ in range(11)]
     assert order[:6] == ["new"] * 3 + ["newer"] * 3, "facts, first weights, first step"
     assert sorted(order[6:]) == names
+
+
+class OnDevice(Timed):
+    """The training of a run whose steps a device takes by itself, several runs' at once; who reads their numbers too early waits."""
+
+    until = 0.0
+
+    @property
+    def recorder(self) -> SimpleNamespace:
+        return SimpleNamespace(busy=lambda: self.clock.now < self.until)
+
+    def train(self, config: RunConfig, *given: Any) -> Generator[Event, str | None, None]:
+        for event in fake_training.train(config, *given):
+            if isinstance(event, Progress):
+                self.until = self.clock.now + self.seconds
+                yield Measuring(event.step - 1, on_device=True)
+                self.clock.now = max(self.clock.now, self.until)
+            yield event
+
+
+def test_no_run_waits_for_what_a_device_computes_for_another(clock: Clock) -> None:
+    turns = FairShare(clock, sleep=lambda seconds: setattr(clock, "now", clock.now + seconds))
+    slow, fast, faster = (
+        started(OnDevice(clock, seconds), name) for seconds, name in ((1.0, "a"), (0.1, "b"), (0.05, "c"))
+    )
+    turns.runs += [slow, fast, faster]
+    before = clock.now
+    seconds_of_each(turns, clock, 10.0)
+    for run, seconds in (slow, 1.0), (fast, 0.1), (faster, 0.05):
+        assert run.step == pytest.approx((clock.now - before) / seconds, rel=0.1, abs=2)
 
 
 def test_with_many_runs_the_slices_get_shorter(clock: Clock, turns: FairShare) -> None:
