@@ -25,6 +25,8 @@ from engine.training.steps import Read, Recording, SingleSteps, Step, gradients,
 
 AHEAD_SECONDS = 0.01
 """The most seconds of steps that are handed to a device before their numbers are read."""
+DRAWN_AT_ONCE = 64
+"""The number of batches that are drawn together: most of the work of drawing one is launching small operations."""
 MOST_PROGRAMS = 64
 """The most shapes of batches for which a step is recorded."""
 
@@ -39,6 +41,8 @@ class Program:
 
     queue: dict[str, Tensor]
     """The tensors of the batches that were handed over, each [AHEAD, ...]."""
+    staging: dict[str, Tensor]
+    """The same on the CPU, from where they are copied without waiting. The copy is over before the next batches are handed over."""
     step: Repeated[tuple[Read, list[Tensor | None]]]
     """Takes the step on the next batch of the queue; gives it with its logits, and the gradients."""
     beside: Repeated[Tensor]
@@ -55,6 +59,7 @@ class CapturedSteps:
         self._state, self._recording, self._recorder = state, recording, recorder
         self._parameters = trainable(state.model)
         self._rates, self._results = torch.zeros(AHEAD, device=device), torch.zeros(2, AHEAD, device=device)
+        self._staged_rates = recorder.staging(self._rates)
         # The place of the next step among those that were handed over.
         self._place = torch.zeros(1, dtype=torch.long, device=device)
         self._rate, self._failed = torch.zeros((), device=device), torch.zeros((), device=device)
@@ -74,7 +79,7 @@ class CapturedSteps:
             with self._recorder.active():
                 programs = self._hand_over(batches, rates)
                 recorded = [self._take(program, first + place, random_states) for place, program in enumerate(programs)]
-            state.upcoming(2 * len(batches))  # drawn while the device computes
+            state.upcoming(2 * len(batches), DRAWN_AT_ONCE)  # while the device computes
             handed_over = perf_counter()
             yield Measuring(state.step, on_device=True)
         finally:  # the device uses these tensors, also where the caller ends the run now
@@ -120,7 +125,8 @@ class CapturedSteps:
     def _hand_over(self, batches: Sequence[Batch], rates: Sequence[float]) -> list[Program]:
         """Put batches and learning rates into their queues on the device; the program of each batch."""
         self._place.zero_()
-        self._rates[: len(rates)].copy_(self._recorder.staged(torch.tensor(rates)), non_blocking=True)
+        self._staged_rates[: len(rates)] = torch.tensor(rates)
+        self._rates.copy_(self._staged_rates, non_blocking=True)
         shapes = [shape_of(batch) for batch in batches]
         for shape in dict.fromkeys(shapes):
             own = next(batch for batch, other in zip(batches, shapes, strict=True) if other == shape)
@@ -132,7 +138,8 @@ class CapturedSteps:
                     getattr(batch if other == shape else own, name)
                     for batch, other in zip(batches, shapes, strict=True)
                 ]
-                program.queue[name][: len(rows)].copy_(self._recorder.staged(torch.stack(rows)), non_blocking=True)
+                staged = torch.stack(rows, out=program.staging[name][: len(rows)])
+                program.queue[name][: len(rows)].copy_(staged, non_blocking=True)
         return [self._programs[shape] for shape in shapes]
 
     def _program(self, batch: Batch) -> Program:
@@ -148,7 +155,8 @@ class CapturedSteps:
             return Read(own, self._step(own)), [parameter.grad for parameter in parameters]
 
         step = Repeated(recorder, take)
-        return Program(queue, step, Repeated(recorder, lambda: self._recording.compute(step.given[0])))
+        staging = {name: self._recorder.staging(rows) for name, rows in queue.items()}
+        return Program(queue, staging, step, Repeated(recorder, lambda: self._recording.compute(step.given[0])))
 
     def _take(self, program: Program, number: int, random_states: list[RandomStates | None]) -> Tensor | None:
         """Hand one step to the device, with the computation beside it; the numbers of that."""

@@ -43,8 +43,8 @@ class Recorder(Protocol):
         """Whether the device still does work that it was handed inside :meth:`active`."""
         ...
 
-    def staged(self, values: Tensor) -> Tensor:
-        """The values of a tensor on the CPU, to be copied to the device without waiting for it."""
+    def staging(self, like: Tensor) -> Tensor:
+        """A tensor of zeros on the CPU, of that shape and type, that is copied to the device without waiting for it."""
         ...
 
 
@@ -105,8 +105,8 @@ class CudaRecorder:
     def busy(self) -> bool:
         return not self._stream.query()
 
-    def staged(self, values: Tensor) -> Tensor:
-        return values.pin_memory()
+    def staging(self, like: Tensor) -> Tensor:
+        return torch.zeros_like(like, device="cpu", pin_memory=True)
 
 
 class Repeated(Generic[T]):

@@ -60,15 +60,17 @@ class TrainingState:
     def _generator(self) -> torch.Generator:
         return self.data.generator if self.pretraining is None else self.pretraining.generator
 
-    def upcoming(self, count: int) -> list[Batch]:
-        """The batches of the next ``count`` steps, on the CPU; fewer before the end of pre-training or of the run. After the last step
-        of pre-training come the run's own data, and fresh optimizers."""
+    def upcoming(self, count: int, at_once: int = 1) -> list[Batch]:
+        """The batches of the next ``count`` steps, on the CPU; fewer before the end of pre-training or of the run. Where some are not drawn
+        yet, ``at_once`` are, or as many as are missing. After the last step of pre-training come the run's own data, and fresh
+        optimizers."""
         if self.pretraining is not None and self.step == self.config.pretrain_steps:
             self.pretraining, self.optimizers = None, build_optimizers(self.config, self.model)
         last = self.config.steps if self.pretraining is None else self.config.pretrain_steps
-        missing = min(count, last - self.step) - len(self._upcoming)
-        if missing > 0:
-            self._upcoming += (self.pretraining or self.data).training_batches(missing)
+        drawn, left = len(self._upcoming), last - self.step
+        if drawn < min(count, left):
+            wanted = min(max(count, drawn + at_once), left)
+            self._upcoming += (self.pretraining or self.data).training_batches(wanted - drawn)
         return [batch for _, batch in islice(self._upcoming, count)]
 
     def count(self, steps: int, seconds: float) -> None:

@@ -11,8 +11,6 @@ from engine.workers.live_run import SLICE, LiveRun
 
 ROUND = 0.25
 """Seconds within which every run of one visitor has its turn; with many runs the slices get shorter."""
-POLL = 1e-4
-"""Seconds between two questions whether a device has taken the steps of one of several runs."""
 
 
 class FairShare:
@@ -27,6 +25,7 @@ class FairShare:
     def __init__(
         self, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], object] = time.sleep
     ) -> None:
+        """``sleep``: lets other threads go on while a device takes steps of every run."""
         self.runs: list[LiveRun] = []
         """In the order in which they came."""
         self._left = set[str]()
@@ -54,10 +53,9 @@ class FairShare:
         if not due:
             yield None
             return
-        while len(due) > 1 and all(run.computing for run in due):  # a turn would only wait for the device
-            self._sleep(POLL)
-        due = [run for run in due if not run.computing] or due
-        began = self._clock()
+        while not (ready := [run for run in due if not run.computing]) and len(due) > 1:
+            self._sleep(0)  # a turn would wait for one run's steps only
+        due, began = ready or due, self._clock()
         asking = {claim: run for run in due for claim in self._claims.get(run.run_id, [("", "", run.run_id)])}
         turn = self._shares.next(asking, [claim for claim, run in asking.items() if run.is_new])
         run = asking[turn]

@@ -183,7 +183,7 @@ class OnDevice(Timed):
 
 
 def test_no_run_waits_for_what_a_device_computes_for_another(clock: Clock) -> None:
-    turns = FairShare(clock, sleep=lambda seconds: setattr(clock, "now", clock.now + seconds))
+    turns = FairShare(clock, sleep=lambda _: setattr(clock, "now", clock.now + 1e-3))
     slow, fast, faster = (
         started(OnDevice(clock, seconds), name) for seconds, name in ((1.0, "a"), (0.1, "b"), (0.05, "c"))
     )
