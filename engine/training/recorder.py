@@ -39,10 +39,6 @@ class Recorder(Protocol):
         Raises RuntimeError where it cannot be recorded."""
         ...
 
-    def busy(self) -> bool:
-        """Whether the device still does work that it was handed inside :meth:`active`."""
-        ...
-
     def staging(self, like: Tensor) -> Tensor:
         """A tensor of zeros on the CPU, of that shape and type, that is copied to the device without waiting for it."""
         ...
@@ -101,9 +97,6 @@ class CudaRecorder:
             self.abandoned.append(graph)
             with suppress(AttributeError, RuntimeError):
                 torch._C._cuda_endAllocateToPool(self._stream.device_index, self._pool)  # noqa: SLF001
-
-    def busy(self) -> bool:
-        return not self._stream.query()
 
     def staging(self, like: Tensor) -> Tensor:
         return torch.zeros_like(like, device="cpu", pin_memory=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Protocol
@@ -156,13 +157,7 @@ class LiveRun:
     @property
     def is_new(self) -> bool:
         """Whether the run has no point yet and is about to have one: its data are drawn, in pieces where they are large."""
-        return self.step == 0 and (self._on_device or not isinstance(self._last, Measuring))
-
-    @property
-    def computing(self) -> bool:
-        """Whether a device takes steps of this run at this moment, so that a turn of it would only wait."""
-        recorder = self._state.recorder if self._on_device and self._state is not None else None
-        return recorder is not None and recorder.busy()
+        return self.step == 0 and (self.on_device or not isinstance(self._last, Measuring))
 
     @property
     def delivery_due(self) -> float:
@@ -206,14 +201,16 @@ class LiveRun:
 
     def advance(self, seconds: float = SLICE, hurry: Callable[[], bool] = lambda: False) -> None:
         """Train until the slice is used up, the pace or a pause requires waiting, or the run is over; shorter in a ``hurry``. While a
-        device computes by itself, other runs have their turn."""
+        device computes by itself, other runs have their turn; the device is handed the next steps at once."""
         began = self._clock()
+        if self.on_device:
+            seconds = math.inf
         while not self.over:
             if self._state is not None:
                 self._state.ahead = 1 if self.paused or self._interval or self.urgent else AHEAD
             event = self._next()
             now = self._clock()
-            if self._on_device:
+            if self.on_device:
                 return
             if isinstance(event, Progress):
                 # A run that is behind its pace may catch up by one slice, not by its whole backlog.
@@ -242,14 +239,14 @@ class LiveRun:
         return events
 
     @property
-    def _on_device(self) -> bool:
+    def on_device(self) -> bool:
         """Whether a device was handed steps, and their events are still to come."""
         return isinstance(self._last, Measuring) and self._last.on_device
 
     @property
     def _ahead(self) -> bool:
         """Whether the state is ahead of the last event: steps are taken whose events are still to come."""
-        if self._on_device:
+        if self.on_device:
             return True
         return isinstance(self._last, Progress) and self._state is not None and self._state.step > self._last.step
 

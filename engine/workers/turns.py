@@ -11,6 +11,9 @@ from engine.workers.live_run import SLICE, LiveRun
 
 ROUND = 0.25
 """Seconds within which every run of one visitor has its turn; with many runs the slices get shorter."""
+HANDED_OVER = 0.002
+"""The seconds that count for a turn at whose end a device was handed steps. They are the same for all such turns, whatever a turn waits
+for: so these runs come in rotation, and the device has steps of all of them at once."""
 
 
 class FairShare:
@@ -22,17 +25,14 @@ class FairShare:
     from its first step on; until then it waits for its turn.
     """
 
-    def __init__(
-        self, clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], object] = time.sleep
-    ) -> None:
-        """``sleep``: lets other threads go on while a device takes steps of every run."""
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.runs: list[LiveRun] = []
         """In the order in which they came."""
         self._left = set[str]()
         """The ids of the runs that nobody waits for."""
         self._claims = dict[str, list[Claim]]()
         """By the run's id, a claim for each of its followers."""
-        self._clock, self._sleep = clock, sleep
+        self._clock = clock
         self._shares = Shares()
 
     def follow(self, audience: Mapping[str, protocol.Followers]) -> None:
@@ -47,15 +47,13 @@ class FairShare:
 
     @contextmanager
     def turn(self) -> Iterator[LiveRun | None]:
-        """The run whose turn it is, or None while every run waits for its pace or is paused. What the block takes counts as its time."""
-        now = self._clock()
-        due = self._awaited([run for run in self._moving() if run.due <= now])
+        """The run whose turn it is, or None while every run waits for its pace or is paused. The seconds that the block takes count as its
+        time; of a run that hands steps to a device :data:`HANDED_OVER`."""
+        began = self._clock()
+        due = self._awaited([run for run in self._moving() if run.due <= began])
         if not due:
             yield None
             return
-        while not (ready := [run for run in due if not run.computing]) and len(due) > 1:
-            self._sleep(0)  # a turn would wait for one run's steps only
-        due, began = ready or due, self._clock()
         asking = {claim: run for run in due for claim in self._claims.get(run.run_id, [("", "", run.run_id)])}
         turn = self._shares.next(asking, [claim for claim, run in asking.items() if run.is_new])
         run = asking[turn]
@@ -63,7 +61,7 @@ class FairShare:
         try:
             yield run
         finally:
-            self._shares.spend(turn, self._clock() - began, ahead=ahead)
+            self._shares.spend(turn, HANDED_OVER if run.on_device else self._clock() - began, ahead=ahead)
 
     def slice(self) -> float:
         """The seconds of one turn with the present number of runs."""

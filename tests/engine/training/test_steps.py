@@ -107,9 +107,6 @@ class StandIn:
 
         return repeat
 
-    def busy(self) -> bool:
-        return False
-
     def staging(self, like: Tensor) -> Tensor:
         return torch.zeros_like(like, device="cpu")
 
@@ -400,5 +397,4 @@ def test_the_stand_in_is_a_recorder() -> None:
     recorder: Recorder = StandIn()
     context: AbstractContextManager[None] = recorder.active()
     with context:
-        assert not recorder.busy()
         assert recorder.staging(torch.ones(2, 3)).tolist() == [[0.0] * 3] * 2

@@ -6,7 +6,6 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -167,31 +166,18 @@ def test_new_runs_go_first_until_their_first_points_as_they_came(clock: Clock, t
 class OnDevice(Timed):
     """The training of a run whose steps a device takes by itself, several runs' at once; who reads their numbers too early waits."""
 
-    until = 0.0
-
-    @property
-    def recorder(self) -> SimpleNamespace:
-        return SimpleNamespace(busy=lambda: self.clock.now < self.until)
-
     def train(self, config: RunConfig, *given: Any) -> Generator[Event, str | None, None]:
         for event in fake_training.train(config, *given):
             if isinstance(event, Progress):
-                self.until = self.clock.now + self.seconds
+                until = self.clock.now + self.seconds
                 yield Measuring(event.step - 1, on_device=True)
-                self.clock.now = max(self.clock.now, self.until)
+                self.clock.now = max(self.clock.now, until) + 0.001
             yield event
 
 
-def test_no_run_waits_for_what_a_device_computes_for_another(clock: Clock) -> None:
-    turns = FairShare(clock, sleep=lambda _: setattr(clock, "now", clock.now + 1e-3))
-    slow, fast, faster = (
-        started(OnDevice(clock, seconds), name) for seconds, name in ((1.0, "a"), (0.1, "b"), (0.05, "c"))
-    )
-    turns.runs += [slow, fast, faster]
-    before = clock.now
-    seconds_of_each(turns, clock, 10.0)
-    for run, seconds in (slow, 1.0), (fast, 0.1), (faster, 0.05):
-        assert run.step == pytest.approx((clock.now - before) / seconds, rel=0.1, abs=2)
+def test_runs_on_a_device_come_in_rotation_whatever_they_wait_for(clock: Clock, turns: FairShare) -> None:
+    turns.runs += [started(OnDevice(clock, seconds), name) for name, seconds in (("a", 0.1), ("b", 0.01), ("c", 0.01))]
+    assert [take_turn(turns).run_id for _ in range(30)] == ["a", "b", "c"] * 10
 
 
 def test_with_many_runs_the_slices_get_shorter(clock: Clock, turns: FairShare) -> None:
