@@ -47,8 +47,8 @@ class ClassSeeds:
 
     phones: int
     """How many phones have one with its numbers."""
-    this_round: int
-    """How many have one of the present round."""
+    this_round: frozenset[str]
+    """The ids of the students who have one of the present round."""
     seeds: tuple[int, ...]
     """Those with their numbers."""
     trials: tuple[Trial, ...]
@@ -107,7 +107,7 @@ def _asked(asked: set[tuple[str, str]], trial: Trial, name: str) -> bool:
 
 
 def class_seeds(code: str, at: int, round: int) -> ClassSeeds:
-    """The seeds of the class in a step so far, and how many of them are of this round. Each file is read once after it has changed."""
+    """The seeds of the class in a step so far, and who has one of this round. Each file is read once after it has changed."""
     by_name = dict[str, tuple[Trial, ...]]()
     with suppress(OSError), os.scandir(folder_of(code)) as entries:
         for entry in entries:
@@ -119,7 +119,8 @@ def class_seeds(code: str, at: int, round: int) -> ClassSeeds:
     phones = {name.partition(".")[0] for name in done}
     trials = tuple(trial for own in done.values() for trial in own)
     seeds = tuple(dict.fromkeys(trial.seed for trial in trials))
-    return ClassSeeds(len(phones), sum(name.endswith(f".{round}.seed") for name in done), seeds, trials)
+    this_round = frozenset(name.partition(".")[0] for name in done if name.endswith(f".{round}.seed"))
+    return ClassSeeds(len(phones), this_round, seeds, trials)
 
 
 @lru_cache(8192)

@@ -13,10 +13,11 @@ import os
 import re
 import secrets
 import shutil
+import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -34,6 +35,8 @@ MOST, MOST_OF_VISITOR = 200, 10
 """The number of classes that are kept, the newest: of everybody, and of one visitor who presents."""
 MOST_STUDENTS, MOST_OF_ADDRESS = 500, 60
 """The number of students in a class, and of those at one network address: who throws cookies away is not a class by itself."""
+HERE_EVERY, HERE_FOR = 15.0, 60.0
+"""Seconds between two notes that a student's phone shows the class, and those after which a phone without one has left."""
 Phase = Literal["wait", "guess", "look", "seeds", "told"]
 """The purpose of a phone now: nothing yet; its guess; to look at the wall; to train a seed; to be told the answer."""
 ENDED = "This class has ended, or its link is not complete."
@@ -72,6 +75,10 @@ class Hands:
     """How many are in the class, with or without a guess in this step."""
     guesses: Mapping[Direction, int]
     """The number of students by their answer; without the answers that nobody gave."""
+    here: frozenset[str] = field(default=frozenset(), compare=False)
+    """The ids of the students whose phones show the class now."""
+    waiting: int = field(default=0, compare=False)
+    """How many of these have not guessed yet."""
 
 
 CLASS = TypeAdapter(_Class)
@@ -110,11 +117,13 @@ def wall_of(code: str) -> Wall:
 
 
 def enter(code: str, student: Visitor) -> Mapping[int, Direction]:
-    """Take a student into a class, if it is not there yet; returns its guesses so far, by step. Raises NoRoom with one sentence where the
-    class takes nobody more, OSError where the disk does not take the file."""
+    """Take a student into a class, if it is not there yet, and note that its phone shows the class; returns its guesses so far, by step.
+    Raises NoRoom with one sentence where the class takes nobody more, OSError where the disk does not take the file."""
     file = student_file(code, student)
     if not file.exists():
         write_whole(file, "{}")
+    elif time.time() - file.stat().st_mtime > HERE_EVERY:
+        os.utime(file)
     return _guesses_in(file)
 
 
@@ -132,7 +141,7 @@ def keep_guess(code: str, student: Visitor, at: int, answer: Direction | None) -
 
 def hands(code: str, at: int) -> Hands:
     """The guesses of the class in a step so far. Of the students' files only those are read that have changed since the last call."""
-    by_student: dict[str, Direction | None] = {}
+    by_student, here = dict[str, Direction | None](), set[str]()
     with suppress(OSError), os.scandir(folder_of(code)) as entries:
         for entry in entries:
             if entry.name.endswith(".json"):
@@ -141,7 +150,10 @@ def hands(code: str, at: int) -> Hands:
                 with suppress(OSError):  # one that cannot be read just now is read the next time
                     stat = entry.stat()
                     by_student[student] = _guesses(entry.path, stat.st_mtime_ns, stat.st_size).get(at)
-    return Hands(len(by_student), Counter(answer for answer in by_student.values() if answer is not None))
+                    if time.time() - stat.st_mtime < HERE_FOR:
+                        here.add(student)
+    guesses = Counter(answer for answer in by_student.values() if answer is not None)
+    return Hands(len(by_student), guesses, frozenset(here), sum(by_student[student] is None for student in here))
 
 
 def student_file(code: str, student: Visitor) -> Path:

@@ -49,9 +49,9 @@ def _sections(issue: Issue, now: Presenting, shown: Shown) -> list[Plain]:
     """The key figure, and under its sentence the number of seeds and phones."""
     sections = key_sections(issue, issue.key_figure, guess_of(issue.slug), True, True, None, shown)
     found = class_seeds(now.classroom, now.at, now.round)
-    waiting = hands(now.classroom, now.at).students - found.this_round
+    waiting = len(hands(now.classroom, now.at).here - found.this_round)
     told = f"{counted(len(found.seeds), 'seed')} from {counted(found.phones, 'phone')}"
-    told += f" · waiting for {waiting}" if waiting > 0 else ""
+    told += f" · waiting for {waiting}" if waiting else ""
     for panel in sections[0]["panels"]:
         panel["facts"] = [*panel["facts"], told]
     return sections

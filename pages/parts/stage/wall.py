@@ -80,10 +80,8 @@ def show_hands(right: tuple[Direction, ...]) -> None:
 
 def so_far(raised: Hands) -> str:
     given = sum(raised.guesses.values())
-    waiting = raised.students - given
-    return f":material/groups: **{given} of {raised.students}** have guessed" + (
-        f" · waiting for {waiting}" if waiting else ""
-    )
+    waiting = f" · waiting for {raised.waiting}" if raised.waiting else ""
+    return f":material/groups: **{given} of {raised.students}** have guessed{waiting}"
 
 
 def bars(answers: tuple[str, str, str], raised: Hands, right: tuple[Direction, ...]) -> str:

@@ -98,11 +98,11 @@ def test_a_doubled_press_counts_once_and_two_rounds_count_twice(code: str) -> No
     assert (own.pressed, own.done) == (True, True), "a press after the end deletes nothing"
     train(code, BEN)
     found = class_seeds(code, 0, 1)
-    assert (found.phones, found.this_round, len(found.seeds), len(found.trials)) == (2, 2, 2, 8)
+    assert (found.phones, len(found.this_round), len(found.seeds), len(found.trials)) == (2, 2, 2, 8)
     show_wall(code, TEACHER, replace(ASKS, round=2))
     train(code, ANN, round=2)
     found = class_seeds(code, 0, 2)
-    assert (found.phones, found.this_round, len(found.seeds)) == (2, 1, 3)
+    assert (found.phones, len(found.this_round), len(found.seeds)) == (2, 1, 3)
     assert class_seeds(code, 1, 1) == class_seeds("0123abcd", 0, 1) == ClassSeeds(0, 0, (), ())
     assert hands(code, 0).students == 2, "a seed is no student"
 

@@ -1,6 +1,8 @@
 """Classes: only who presents opens one, guesses are counted once per student, and nobody can fill or push out somebody else's."""
 
 import json
+import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 from engine.experiments import classroom
 from engine.experiments.classroom import (
     FORM,
+    HERE_FOR,
     Hands,
     Wall,
     enter,
@@ -59,6 +62,20 @@ def test_the_latest_guess_of_each_student_counts_once_and_for_its_own_step_and_c
     assert hands(other, 0) == Hands(1, {1: 1})
     assert FORM.fullmatch(code)
     assert code != other
+
+
+def test_nobody_waits_for_a_phone_that_has_left_until_it_is_back(code: str, own_data_folder: Path) -> None:
+    for student in (ANN, BEN, EVE):
+        enter(code, student)
+    keep_guess(code, ANN, 0, 1)
+    assert (hands(code, 0).here, hands(code, 0).waiting) == ({"ann", "ben", "eve"}, 2)
+    (file,) = own_data_folder.rglob("ben.*.json")
+    left = time.time() - HERE_FOR - 1
+    os.utime(file, (left, left))
+    assert (hands(code, 0).here, hands(code, 0).waiting) == ({"ann", "eve"}, 1)
+    assert hands(code, 0) == Hands(3, {1: 1}), "it is still in the class"
+    enter(code, BEN)
+    assert hands(code, 0).waiting == 2
 
 
 def test_only_who_opened_a_class_steers_its_wall_which_all_others_follow(code: str, own_data_folder: Path) -> None:
