@@ -110,6 +110,7 @@ def show_ways_on() -> None:
     except ConfigError:
         return
     own = {name: value for name, value in parts().items() if value != PARTS[name].default}
+    st.space("small")
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         help, query = "The design under the first task, with every setting in place.", lab_query(config)
         st.page_link("lab.py", label="Open in the lab", icon=":material/science:", query_params=query, help=help)
