@@ -1,4 +1,5 @@
-"""Acceptance tests run only where ``-m`` names them: they take minutes. Files that start browsers or processes, and so wait, come first."""
+"""Thorough and acceptance tests run only where ``-m`` names them: they take long. Files that start browsers or processes, and so wait, come
+first."""
 
 import asyncio
 import inspect
@@ -18,10 +19,10 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if "acceptance" not in config.option.markexpr:
-        left_out = [item for item in items if item.get_closest_marker("acceptance")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+    unnamed = {"thorough", "acceptance"}.difference(config.option.markexpr.split())
+    left_out = {item for item in items if unnamed.intersection(mark.name for mark in item.iter_markers())}
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: not item.nodeid.removeprefix("tests/").startswith(LONGEST))
 
 
