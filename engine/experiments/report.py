@@ -66,7 +66,7 @@ class Report:
 
     @property
     def arms(self) -> tuple[Arm, ...]:
-        return self.experiment.arms_of(self.extended)
+        return _arms(self.experiment, self.trials, self.extended)
 
     @property
     def values(self) -> Values:
@@ -122,6 +122,12 @@ class Report:
         }
 
 
+def _arms(experiment: Experiment, trials: Sequence[Trial], extended: bool) -> tuple[Arm, ...]:
+    """The arms of a report: of those that take longer all where they are asked for, else those with a trial, such as a stored one."""
+    ran = {trial.arm for trial in trials}
+    return tuple(arm for arm in experiment.arms if extended or not arm.extended or arm.name in ran)
+
+
 def report(
     experiment: Experiment,
     trials: Sequence[Trial],
@@ -132,9 +138,11 @@ def report(
 ) -> Report:
     """Weigh every claim on the trials so far, without incomplete pairs; ``more``: further fields of the report."""
     values = values_of(trials, seeds)
+    own = {arm.name for arm in _arms(experiment, trials, extended)}
     rows = [
         ClaimReport(claim, known(claim.effect(values)), verdict(experiment, claim, values))
-        for claim in experiment.claims_of(extended)
+        for claim in experiment.claims
+        if own.issuperset(arm for arm, _ in claim.numbers)
     ]
     corrected = holm([row.weighed.p if len(seeds) >= FEWEST_FOR_HOLM else None for row in rows])
     rows = [replace(row, p_holm=p) for row, p in zip(rows, corrected, strict=True)]

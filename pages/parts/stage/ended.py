@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from engine.experiments.bounds import is_share
-from engine.experiments.experiment import Arm, Experiment
+from engine.experiments.experiment import Arm
 from engine.experiments.issues.issue import Issue
 from engine.experiments.report import Report
 from pages.parts.boards.component import Plain
@@ -45,7 +45,7 @@ def _panels(shown: Shown, metric: str, rows: dict[str, Ended]) -> Iterator[Plain
         yield _panel(name, f"{label} over {in_a_sentence(x_label)}", over_x_height(lines), label, in_line, drawn)
     if alone:
         name = f"strip.{metric}"
-        compared = beside(shown.experiment, alone, metric, extended=shown.extended)
+        compared = beside(shown, alone, metric)
         in_rows = [
             row for arm in compared if (row := row_of(shown, arm, metric)).known or arm in alone or not row.without
         ]
@@ -116,17 +116,16 @@ def _along_a_line(arms: Sequence[Arm]) -> list[Arm]:
     return [arm for arm in arms if len(places.get(arm.line, ())) > 1]
 
 
-def beside(experiment: Experiment, arms: Sequence[Arm], metric: str, *, extended: bool = False) -> list[Arm]:
+def beside(found: Report, arms: Sequence[Arm], metric: str) -> list[Arm]:
     """The arms, and before each those that a claim compares it with by this number: a remedy stands beside what it mends."""
-    compared = [claim.numbers for claim in experiment.claims_of(extended)]
-    found: dict[str, Arm] = {}
+    together: dict[str, Arm] = {}
     for arm in arms:
-        for pairs in compared:
-            names = [name for name, by in pairs if by == metric]
+        for row in found.claims:
+            names = [name for name, by in row.claim.numbers if by == metric]
             if len(names) == 2 and arm.name in names:
-                found |= {name: experiment.arm(name) for name in names if name != arm.name}
-        found[arm.name] = arm
-    return list(found.values())
+                together |= {name: found.experiment.arm(name) for name in names if name != arm.name}
+        together[arm.name] = arm
+    return list(together.values())
 
 
 def _lines_of(arms: Sequence[Arm], rows: dict[str, Ended]) -> list[OverX]:

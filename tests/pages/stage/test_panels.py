@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.experiment import Claim, difference
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
@@ -29,7 +30,7 @@ def shown_of(
 def ended_at_half(slug: str, state: str = "finished") -> dict[str, Any]:
     """The panels of a real issue where all trials reached .5, by their ids."""
     issue = ISSUES[slug]
-    trials = [Trial(arm.name, seed, {arm.metric: 0.5}) for arm in issue.arms_of() for seed in (0, 1)]
+    trials = [Trial(arm.name, seed, {arm.metric: 0.5}) for arm in issue.arms_of(state == "shipped") for seed in (0, 1)]
     panels = ended_section(Shown.of(report(issue, trials, range(2)), state))["panels"]
     return {panel["id"]: panel for panel in panels}
 
@@ -136,9 +137,10 @@ def test_trials_say_where_and_why_they_broke_off() -> None:
 def test_a_remedy_stands_beside_the_model_that_it_mends() -> None:
     claim = Claim("less", difference("dropout", "deep", "loss"), "nats", 0.1, sentence="It is less.")
     assert claim.numbers == [("dropout", "loss"), ("deep", "loss")]
-    issue = ISSUES["overfitting-depth"]
-    remedies = [arm for arm in issue.arms_of() if arm.metric == "best_loss"]
-    names = [arm.name for arm in beside(issue, remedies, "best_loss")]
+    found = shown_report(ISSUES["overfitting-depth"])
+    assert found is not None
+    remedies = [arm for arm in found.arms if arm.metric == "best_loss"]
+    names = [arm.name for arm in beside(found, remedies, "best_loss")]
     assert names == ["6 layers, 256 sequences", "dropout 0.2", "weight decay 1"]
     stored = ended_at_half("overfitting-depth", "shipped")["strip.best_loss"]
     assert rows(stored) == ["dropout 0.2", "weight decay 1"], "what stored evidence does not hold makes no empty row"

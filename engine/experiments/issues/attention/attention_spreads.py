@@ -43,7 +43,7 @@ ISSUE = read_issue(
         _arm(TWO, n_layers=2),
         _arm(COSINE, attention_score="cosine"),
         _arm(QK_NORM, qk_norm=True),
-        _arm(LONGER, seq_len=33, min_seq_len=NEAR),
+        _arm(LONGER, seq_len=33, min_seq_len=NEAR, extended=True),
         _arm(MORE_STEPS, steps=1200, extended=True),
     ),
     claims=(

@@ -59,7 +59,7 @@ def _pretrained(task: str, family: str, what: str, role: Role = "remedy", *, ext
     return Arm(name, role, {**TASKS[task], **_model(task, family), **settings}, extended=extended)
 
 
-LIVE: dict[tuple[str, str, int], Role] = {
+ROLES: dict[tuple[str, str, int], Role] = {
     ("brackets", "decoder", 32): "fault",
     ("brackets", "gru", 32): "control",
     ("recall", "decoder", 128): "fault",
@@ -74,7 +74,7 @@ CURVES = [
     for task in TASKS
     for family in LABELS
     for size in SIZES
-    if (task, family, size) not in LIVE and (family in ("decoder", "gru") or size in (32, 512))
+    if (task, family, size) not in ROLES and (family in ("decoder", "gru") or size in (32, 512))
 ]
 LONG = SISTER_STEPS + BASE["steps"]
 FEW, SISTER = _name("recall", "decoder", 128), "recall, transformer, 128, after a sister task"
@@ -86,7 +86,7 @@ ISSUE = read_issue(
     __file__,
     base=BASE,
     arms=(
-        *(_arm(*key, role) for key, role in LIVE.items()),
+        *(_arm(*key, role, extended=key[0] == "parity") for key, role in ROLES.items()),
         _pretrained("recall", "decoder", "sister"),
         *(_arm(*key, "comparison", extended=True) for key in CURVES),
         _pretrained("recall", "gru", "sister", "comparison", extended=True),

@@ -30,7 +30,7 @@ ISSUE = read_issue(
         _arm(SAME_TEXT, "fault", OVER, "gap", ("other_text",), line="same text", x=8),
         _arm(SIDE, "control", APART, "gap", line="same text", x=32),
         _arm(AS_MANY, "fault", {**OVER, "dataset_size": 127}, "gap", line="same number of windows", x=8),
-        _arm(LEAK, "fault", {**OVER, "split": "windows"}, "other_text.flattery", ("other_text",)),
+        _arm(LEAK, "fault", {**OVER, "split": "windows"}, "other_text.flattery", ("other_text",), extended=True),
         _arm("every start", "comparison", {**OVER, "stride": 1}, "gap", line="same text", x=1, extended=True),
         _arm("half overlapping", "comparison", {**OVER, "stride": 16}, "gap", line="same text", x=16, extended=True),
         _arm(

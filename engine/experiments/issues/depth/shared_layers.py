@@ -49,7 +49,7 @@ ISSUE = read_issue(
         Arm(HOP_ONCE, "comparison", {**HOP, "n_layers": 1}),
         Arm(OWN, "comparison", SOURCE, "loss", DIFFERENCE),
         Arm(SHARED, "comparison", {**SOURCE, **SHARE}, "loss", DIFFERENCE),
-        Arm(WIDE, "comparison", {**SOURCE, **SHARE, **TWICE_AS_WIDE}, "loss"),
+        Arm(WIDE, "comparison", {**SOURCE, **SHARE, **TWICE_AS_WIDE}, "loss", extended=True),
         Arm(BACK_OWN, "comparison", BACK),
         Arm(BACK_SHARED, "comparison", {**BACK, **SHARE}),
         Arm(FEW_OWN, "comparison", {**SOURCE, "dataset_size": 128}, "gap", extended=True),

@@ -18,9 +18,9 @@ LEVEL = 0.75
 LEARNED = ((SKIPS, "accuracy", LEVEL),)
 
 
-def _arm(name: str, role: Role, settings: Mapping[str, object]) -> Arm:
+def _arm(name: str, role: Role, settings: Mapping[str, object], *, extended: bool = False) -> Arm:
     points = tuple((layer, f"{RESIDUAL}.{layer - 1}") for layer in AFTER)
-    return Arm(name, role, settings, RESIDUAL, ("token_collapse",), points=points)
+    return Arm(name, role, settings, RESIDUAL, ("token_collapse",), extended, points=points)
 
 
 # The models of eight layers of the issue on missing skip connections; no accuracies are compared.
@@ -35,8 +35,8 @@ ISSUE = read_issue(
     arms=(
         _arm(NO_SKIPS, "fault", {"skips": False}),
         _arm(SKIPS, "control", {}),
-        _arm(NEITHER, "fault", {"skips": False, "mlp": False}),
-        _arm(SKIPS_ONLY, "remedy", {"mlp": False}),
+        _arm(NEITHER, "fault", {"skips": False, "mlp": False}, extended=True),
+        _arm(SKIPS_ONLY, "remedy", {"mlp": False}, extended=True),
     ),
     claims=(
         Claim("after-training", relative(NO_SKIPS, RESIDUAL, SKIPS), HALF, "less", learned=LEARNED),

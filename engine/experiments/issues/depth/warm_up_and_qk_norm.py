@@ -68,11 +68,11 @@ ISSUE = read_issue(
     base=BASE,
     arms=(
         _at(SLOW_PLAIN, 0.01, "control", qk_norm=False),
-        _at("rate .03, plain", 0.03, "comparison", qk_norm=False),
+        _at("rate .03, plain", 0.03, "comparison", qk_norm=False, extended=True),
         _at(FAST_PLAIN, 0.08, "fault", qk_norm=False),
         _at(FASTER_PLAIN, 0.1, "fault", qk_norm=False),
         _at(SLOW_QK, 0.01, "comparison", qk_norm=True),
-        _at("rate .03, QK-norm", 0.03, "comparison", qk_norm=True),
+        _at("rate .03, QK-norm", 0.03, "comparison", qk_norm=True, extended=True),
         _at(FAST_QK, 0.08, "remedy", qk_norm=True),
         _at(FASTER_QK, 0.1, "remedy", qk_norm=True),
         *_deep(8, 110, 260, 0.003),

@@ -62,7 +62,7 @@ ISSUE = read_issue(
         _reverse("RoPE", "comparison", "rope"),
         _reverse("T5 bias", "comparison", "t5_bias"),
         _reverse("ALiBi", "comparison", "alibi"),
-        Arm("no encoding, 300 steps", "fault", {"pos_encoding": "nope", "steps": 300}),
+        Arm("no encoding, 300 steps", "fault", {"pos_encoding": "nope", "steps": 300}, extended=True),
         _own("encoder", family="encoder"),
         _own("causal, one symbol", family="decoder", variant="constant"),
         _own("causal, one symbol, begin token", family="decoder", variant="constant", bos=True),

@@ -40,7 +40,8 @@ def role_color(role: Role, place: int = 0, of: int = 1) -> Pair:
     if role != "comparison":
         return shade(ROLE_COLORS[role], tone)
     colors = (ROLE_COLORS[role], *MORE_COLORS)
-    return shade(colors[place % len(colors)], 0.5 * (place // len(colors)))
+    turn, last = place // len(colors), (of - 1) // len(colors)
+    return shade(colors[place % len(colors)], 0.5 * turn / max(1, last))
 
 
 def goes_without_saying(row: Setting, there: object, here: object) -> bool:
