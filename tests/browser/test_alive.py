@@ -59,6 +59,7 @@ def pictures(page: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("size", SIZES)
+@pytest.mark.thorough
 def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Open, size: str) -> None:
     page = arrived(open_page, size, "lab?steps=20000")
     train, pause = (button(page, name) for name in ("Train", "Pause"))
@@ -123,6 +124,7 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
     expect(page.get_by_role("heading", name="Two runs side by side")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_the_untrained_model_answers_and_is_changed_in_its_controls_and_in_its_picture(open_page: Open) -> None:
     page = arrived(open_page, "projector")
     own = page.get_by_role("textbox", name="Your own sequence")
@@ -171,6 +173,7 @@ def test_the_untrained_model_answers_and_is_changed_in_its_controls_and_in_its_p
     page.wait_for_url(lambda url: "skips" not in url)
 
 
+@pytest.mark.thorough
 def test_each_preset_opens_on_what_its_sentence_speaks_of_and_what_to_try_next_is_one_click(open_page: Open) -> None:
     page = arrived(open_page, "projector")
     for slug, preset in PRESETS.items():

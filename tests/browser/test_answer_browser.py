@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from engine.experiments.answer import ANSWER
 from engine.experiments.issues import ISSUES
 from tests.browser.conftest import PHONE, PROJECTOR, Open, expect, fits_the_width, in_view, settled
@@ -26,6 +28,7 @@ def short_answer_is_in_sight_and_leads_on(page: Any) -> None:
     assert len(page.context.pages) == 1
 
 
+@pytest.mark.thorough
 def test_marks_open_their_stages_in_place_by_mouse_and_keyboard_and_the_browser_leads_back(open_page: Open) -> None:
     page = open_page("answer", "", PROJECTOR)
     links_of(page, "no-encoding").first.focus()

@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+import pytest
+
 from pages.parts.app.frame import PLACES
 from tests.browser.conftest import PHONE, Open, drawn, expect, figure, fits_the_width
 
@@ -25,6 +27,7 @@ def bands(page: Any, panel: str) -> int:
     return int(figure(page, panel).locator(".band:visible").count())
 
 
+@pytest.mark.thorough
 def test_keys_move_the_query_pictures_are_linked_and_a_phone_holds_it(open_page: Open) -> None:
     page = open_page("attention", "Attention")
     tabs(page).wait_for()

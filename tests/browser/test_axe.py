@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from engine.foundation.glossary import TERMS
@@ -77,6 +78,7 @@ def judged(page: Any, part: str, rules: dict[str, Any]) -> list[str]:
             ]
 
 
+@pytest.mark.thorough
 def test_no_page_has_a_violation(open_page: Open) -> None:
     page, found = open_page(reduced_motion="reduce"), {}
     for path, heading in PAGES.items():
@@ -89,6 +91,7 @@ def test_no_page_has_a_violation(open_page: Open) -> None:
     assert {path: of_page for path, of_page in found.items() if of_page} == {}
 
 
+@pytest.mark.thorough
 def test_the_lab_has_none_with_the_list_of_all_tasks_or_after_a_run(open_page: Open) -> None:
     page = open_page("lab?steps=40", "Lab")
     page.get_by_role("button", name="All tasks").click()
@@ -103,6 +106,7 @@ def test_the_lab_has_none_with_the_list_of_all_tasks_or_after_a_run(open_page: O
     assert found + violations(page) == []
 
 
+@pytest.mark.thorough
 def test_a_stage_has_none_before_the_guess_and_with_the_evidence_in_its_tabs(open_page: Open) -> None:
     page = open_page("issues?issue=missing-mask&seeds=1", "The mask is missing")
     page.get_by_role("radio", name="It falls").click()
@@ -120,6 +124,7 @@ def test_a_stage_has_none_before_the_guess_and_with_the_evidence_in_its_tabs(ope
     assert found == []
 
 
+@pytest.mark.thorough
 def test_none_on_a_phone_after_a_measurement_while_an_issue_runs_and_after_a_run_on_words(open_page: Open) -> None:
     page = open_page(
         "memory-and-time?longest=256&kinds=fused,cnn&d_model=8&n_heads=2&rounds=1", "Memory and time", PHONE
@@ -152,6 +157,7 @@ COVERED = """(titles) => titles.filter((title) => {
 """JavaScript: the titles that lie under something else."""
 
 
+@pytest.mark.thorough
 def test_at_a_zoom_of_400_percent_no_page_scrolls_sideways_and_no_title_lies_under_a_field(open_page: Open) -> None:
     page, covered = open_page(viewport={"width": 320, "height": 640}, reduced_motion="reduce"), {}
     for path, heading in (PAGES | {"lab": "Lab", "issues?issue=missing-mask": "The mask is missing"}).items():

@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+import pytest
+
 from tests.browser.conftest import (
     PHONE,
     PROJECTOR,
@@ -36,6 +38,7 @@ def guess(phone: Any, answer: str) -> None:
     phone.get_by_text("It is counted.").wait_for()
 
 
+@pytest.mark.thorough
 def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_two_phones_reload(
     open_page: Open, app: str
 ) -> None:

@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+import pytest
+
 from engine.notebooks import NOTEBOOKS
 from tests.browser.conftest import PHONE, Open, button, drawn, fits_the_width
 
@@ -16,6 +18,7 @@ def choose(page: Any, label: str, option: str) -> None:
     page.get_by_role("option", name=option, exact=True).click()
 
 
+@pytest.mark.thorough
 def test_a_design_is_drawn_on_the_same_node_run_and_back_by_the_link_on_a_phone(open_page: Open) -> None:
     page = open_page("design?against=nope&tasks=permutation&seeds=1", "Design")
     own = drawn(page, "similarity.own")

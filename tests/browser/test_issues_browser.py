@@ -5,6 +5,8 @@ import re
 import struct
 from pathlib import Path
 
+import pytest
+
 from engine.experiments.experiment import LIVE_SEED
 from engine.experiments.issues import ISSUES
 from engine.foundation.glossary import TERMS
@@ -37,6 +39,7 @@ CUT_OFF = """(svg) => {
 """JavaScript: the words of a drawing that are cut off, once it is the page."""
 
 
+@pytest.mark.thorough
 def test_from_the_map_to_a_run_that_is_stopped_a_term_and_from_a_guess_to_the_claims(open_page: Open, app: str) -> None:
     page = open_page("issues", "What goes wrong", PHONE)
     nothing_is_cut_off(page)
@@ -128,6 +131,7 @@ def test_a_press_while_the_page_redraws_is_neither_lost_nor_counted_twice(open_p
     assert page.get_by_text("encountered an error").count() == 0
 
 
+@pytest.mark.thorough
 def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
     page = open_page("issues?issue=cost&seeds=1", SLIDE.title, color_scheme="dark")
     result = figure(page, "key.figure")

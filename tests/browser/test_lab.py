@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from engine.config.run_config import RunConfig
 from tests.browser.conftest import PHONE, PROJECTOR, WIDE, Open, button, expect, fits_the_width, go, in_view, settled
 
@@ -57,6 +59,7 @@ def test_from_the_button_of_the_start_page_to_an_empty_link_that_trains_to_a_fin
     page.locator("article.stack .score").get_by_text(re.compile(r"\d+ of \d+ right")).wait_for()
 
 
+@pytest.mark.thorough
 def test_train_pressed_before_the_boards_script_is_there_is_followed(open_page: Open) -> None:
     # The browser may answer the two calls that wait for the script in either order: four pages meet both.
     for steps in (5, 6, 7, 8):

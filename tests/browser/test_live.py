@@ -92,6 +92,7 @@ def scripts_run(page: Any) -> str:
     return str(page.get_by_text("script runs:").inner_text())
 
 
+@pytest.mark.thorough
 def test_a_run_is_watched_zoomed_into_looked_back_at_and_left(open_board: Open) -> None:
     page = open_board(family="encoder_decoder", steps=20_000, rate=100)
     loss = plot(page, "loss")
@@ -169,6 +170,7 @@ def test_a_run_is_watched_zoomed_into_looked_back_at_and_left(open_board: Open) 
     page.wait_for_function("() => window.streamClosed?.includes('/live/')")
 
 
+@pytest.mark.thorough
 def test_a_board_before_its_run_in_the_queue_at_the_end_and_with_another_run(open_board: Open, tmp_path: Path) -> None:
     asked = list[str]()
     page = open_board(
@@ -247,6 +249,7 @@ def test_a_board_before_its_run_in_the_queue_at_the_end_and_with_another_run(ope
         until(plot(page, "loss"), "node._fullLayout.font.color.toLowerCase() === argument", ink)
 
 
+@pytest.mark.thorough
 def test_behind_a_path_prefix_a_cut_stream_and_a_hidden_tab_take_up_where_they_were(troubled: Any, site: str) -> None:
     """A browser opens six connections to a host: tabs that nobody sees must leave them to the one that is seen."""
     turn = """(hidden) => {
@@ -281,6 +284,7 @@ def test_behind_a_path_prefix_a_cut_stream_and_a_hidden_tab_take_up_where_they_w
         assert steps_drawn(page) == list(range(1, 451)), "no gap, no double"
 
 
+@pytest.mark.thorough
 def test_a_refused_stream_is_polled_at_once_and_a_swallowed_one_after_a_while(troubled: Any, site: str) -> None:
     page, asked = troubled, list[str]()
 
@@ -333,6 +337,7 @@ def test_a_recording_stands_still_where_motion_is_not_wanted(open_board: Open) -
     assert positions(page) == (0, 0)
 
 
+@pytest.mark.thorough
 def test_a_recording_plays_once_is_led_by_hand_and_waits_for_who_sees_it(open_board: Open) -> None:
     page = open_board(recorded=60)
     page.get_by_text("Watch the curve.").wait_for()

@@ -13,6 +13,7 @@ ENOUGH = 7
 
 
 @pytest.mark.parametrize("how", ["terminate", "kill"])
+@pytest.mark.thorough
 def test_an_open_page_goes_on_with_its_run(chromium: Any, tmp_path: Path, how: str) -> None:
     same = {"STREAMLIT_SERVER_PORT": str(free_port()), **KEEPS_UP}
     page, unanswered = chromium.new_page(viewport=WIDE), list[str]()

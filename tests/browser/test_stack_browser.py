@@ -169,6 +169,7 @@ def test_a_click_takes_a_skip_connection_away_and_puts_it_back(open_page: Open) 
     panel.locator(".part.mask.fault").wait_for()
 
 
+@pytest.mark.thorough
 def test_swapping_two_symbols_changes_other_answers_with_positions_only(open_page: Open) -> None:
     for encoding in ("learned", "nope"):
         page = arrived(open_page, f"lab?family=encoder&seq_len=6&steps=250&pos_encoding={encoding}")
@@ -210,6 +211,7 @@ def test_swapping_two_symbols_changes_other_answers_with_positions_only(open_pag
         assert texts(page, "reads")[1:3] == symbols[2:0:-1]
 
 
+@pytest.mark.thorough
 def test_a_part_taken_away_is_judged_on_the_sequence_that_is_read(open_page: Open) -> None:
     page = arrived(open_page, f"{SMALL}&steps=250")
     trained(page)
@@ -244,6 +246,7 @@ def test_a_part_taken_away_is_judged_on_the_sequence_that_is_read(open_page: Ope
     expect(whose).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_an_open_box_follows_the_run(open_page: Open) -> None:
     page = arrived(open_page, f"{SMALL}&steps=2000")
     button(page, "Train").click()
@@ -332,6 +335,7 @@ def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_
     panel.locator(".layer-row.arrives").wait_for()
 
 
+@pytest.mark.thorough
 def test_where_it_is_presented_to_a_room_the_path_of_the_answer_stands_out(open_page: Open) -> None:
     page = open_page(f"lessons?steps={to_code(Lesson('', (lab_step(5, HOPS_IN_TWO_LAYERS),)))}", "Lessons", PROJECTOR)
     settled(page)  # the link's own lesson comes last
@@ -354,6 +358,7 @@ def test_where_it_is_presented_to_a_room_the_path_of_the_answer_stands_out(open_
     fits_the_width(page)
 
 
+@pytest.mark.thorough
 def test_without_skip_connections_nothing_arrives_through_six_layers_and_the_picture_says_so(open_page: Open) -> None:
     page = arrived(open_page, HOPS.replace("n_layers=4", "n_layers=6").replace("steps=300", "steps=100&skips=false"))
     trained(page)
@@ -381,6 +386,7 @@ def sentences(page: Any) -> list[str]:
     return found
 
 
+@pytest.mark.thorough
 def test_its_help_explains_the_picture(open_page: Open) -> None:
     page = arrived(open_page, SMALL)
     stack(page).get_by_role("button", name="What this means: The model").click()
@@ -421,6 +427,7 @@ def test_a_layers_parts_and_gradients_stand_where_they_tell_something(open_page:
     assert panel.bounding_box() == stands
 
 
+@pytest.mark.thorough
 def test_a_head_is_shown_large_and_told_in_words(open_page: Open) -> None:
     page = arrived(open_page, SMALL)
     panel = stack(page)

@@ -49,6 +49,7 @@ def within_one_screen(page: Any, viewport: dict[str, int]) -> None:
     eventually(page, fits)
 
 
+@pytest.mark.thorough
 def test_every_issue_fits_one_screen_before_and_after(open_page: Open) -> None:
     order = [(slug, issue) for group in GROUPS for slug, issue in ISSUES.items() if issue.group == group]
     assert len(order) == len(ISSUES)

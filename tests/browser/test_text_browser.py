@@ -2,11 +2,14 @@
 
 import re
 
+import pytest
+
 from engine.foundation.glossary import TERMS
 from tests.browser.conftest import PHONE, WIDE, Open, button, expect, fits_the_width, in_view
 from tests.pages.test_text_page import TEXT
 
 
+@pytest.mark.thorough
 def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(open_page: Open) -> None:
     page = open_page("text?steps=40&vocab_size=40", "Text", PHONE)
     places = (button(page, "Write"), page.locator(".st-key-text-written"), button(page, "Train"))
