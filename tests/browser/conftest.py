@@ -148,9 +148,13 @@ def figure(page: Any, panel: str) -> Any:
 
 
 def drawn(page: Any, panel: str, least: int = 1) -> Any:
-    """The plot of a panel, which is drawn when it comes into sight, once it was drawn so many times."""
-    plot, often = figure(page, panel).locator(".plot"), "([plot, least]) => Number(plot.dataset.draws ?? 0) >= least"
-    plot.scroll_into_view_if_needed()
+    """The plot of a panel, which is drawn when it comes into sight, once it was drawn so many times. Those above it, which are drawn
+    meanwhile, may push it out of sight again."""
+    plot = figure(page, panel).locator(".plot")
+    often = """([plot, least]) => {
+      plot.scrollIntoView({ block: "nearest" })
+      return Number(plot.dataset.draws ?? 0) >= least
+    }"""
     page.wait_for_function(often, arg=[plot.element_handle(), least])
     plot.locator(".main-svg").first.wait_for()
     return plot
