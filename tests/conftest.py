@@ -19,8 +19,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    unnamed = {"thorough", "acceptance"}.difference(config.option.markexpr.split())
-    left_out = {item for item in items if unnamed.intersection(mark.name for mark in item.iter_markers())}
+    unnamed = [mark for mark in ("thorough", "acceptance") if mark not in config.option.markexpr]
+    left_out = {item for item in items if any(map(item.get_closest_marker, unnamed))}
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: not item.nodeid.removeprefix("tests/").startswith(LONGEST))

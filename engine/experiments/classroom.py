@@ -141,7 +141,7 @@ def keep_guess(code: str, student: Visitor, at: int, answer: Direction | None) -
 
 def hands(code: str, at: int) -> Hands:
     """The guesses of the class in a step so far. Of the students' files only those are read that have changed since the last call."""
-    by_student, here = dict[str, Direction | None](), set[str]()
+    by_student, here, now = dict[str, Direction | None](), set[str](), time.time()
     with suppress(OSError), os.scandir(folder_of(code)) as entries:
         for entry in entries:
             if entry.name.endswith(".json"):
@@ -150,7 +150,7 @@ def hands(code: str, at: int) -> Hands:
                 with suppress(OSError):  # one that cannot be read just now is read the next time
                     stat = entry.stat()
                     by_student[student] = _guesses(entry.path, stat.st_mtime_ns, stat.st_size).get(at)
-                    if time.time() - stat.st_mtime < HERE_FOR:
+                    if now - stat.st_mtime < HERE_FOR:
                         here.add(student)
     guesses = Counter(answer for answer in by_student.values() if answer is not None)
     return Hands(len(by_student), guesses, frozenset(here), sum(by_student[student] is None for student in here))

@@ -6,7 +6,7 @@ design is another one (:mod:`engine.experiments.comparison`). Whoever runs, stor
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
@@ -158,8 +158,12 @@ class Experiment:
 
     def claims_of(self, extended: bool = False) -> tuple[Claim, ...]:
         """The claims; unless ``extended``, those that need no extended arm."""
-        slow = set() if extended else {arm.name for arm in self.arms if arm.extended}
-        return tuple(claim for claim in self.claims if slow.isdisjoint(arm for arm, _ in claim.numbers))
+        return self.claims_on(self.arms_of(extended))
+
+    def claims_on(self, arms: Iterable[Arm]) -> tuple[Claim, ...]:
+        """The claims that need no arm but these."""
+        names = {arm.name for arm in arms}
+        return tuple(claim for claim in self.claims if names.issuperset(arm for arm, _ in claim.numbers))
 
     def claim(self, name: str) -> Claim:
         """The claim of that id. Raises KeyError."""

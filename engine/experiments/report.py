@@ -138,11 +138,9 @@ def report(
 ) -> Report:
     """Weigh every claim on the trials so far, without incomplete pairs; ``more``: further fields of the report."""
     values = values_of(trials, seeds)
-    own = {arm.name for arm in _arms(experiment, trials, extended)}
     rows = [
         ClaimReport(claim, known(claim.effect(values)), verdict(experiment, claim, values))
-        for claim in experiment.claims
-        if own.issuperset(arm for arm, _ in claim.numbers)
+        for claim in experiment.claims_on(_arms(experiment, trials, extended))
     ]
     corrected = holm([row.weighed.p if len(seeds) >= FEWEST_FOR_HOLM else None for row in rows])
     rows = [replace(row, p_holm=p) for row, p in zip(rows, corrected, strict=True)]
