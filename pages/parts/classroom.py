@@ -17,6 +17,7 @@ from engine.experiments.key_figure import ANSWERS, Direction
 from engine.experiments.lessons import Lesson, Question, from_code
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.errors import Refused
+from pages.parts.app.fragment import as_fragment
 from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words, show_refusal
 from pages.parts.app.visitor import number_here, visitor
 from pages.parts.stage.board import CHECKS
@@ -64,7 +65,7 @@ def show_phone(code: str) -> None:
         if phone is not None and phone.seed is not None and phone.seed.pressed and not phone.seed.done:
             _train(code, phone, phone.seed)
 
-    st.fragment(look, run_every=max(TICK, number_here() / CHECKS))()
+    as_fragment(look, every=max(TICK, number_here() / CHECKS))
 
 
 def _looked_at(code: str) -> tuple[Phone | None, str]:

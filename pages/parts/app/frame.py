@@ -9,6 +9,7 @@ from streamlit.navigation.page import Page
 
 from engine.foundation.glossary import TERMS
 from engine.settings.names import meant
+from pages.parts.app.fragment import as_fragment
 from pages.parts.app.glossary import show_terms
 
 MARKED = """<style>
@@ -117,7 +118,7 @@ def show_frame(address: str) -> None:
         for view in views:
             st.page_link(view.file, label=view.title)
         names = {view.address: view.title for view in views}
-        _glossary(place.title if place else "", names.get(address, ""))
+        as_fragment(_glossary, place.title if place else "", names.get(address, ""))
 
 
 def unseen_title(words: str) -> None:
@@ -126,7 +127,6 @@ def unseen_title(words: str) -> None:
         st.title(words, anchor=False)
 
 
-@st.fragment
 def _glossary(place: str, current: str) -> None:
     """The button, and whatever link to a term is followed on the page. ``current``: the name of this page's tab, if any."""
     with st.container(horizontal=True, key="frame-end"):

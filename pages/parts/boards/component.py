@@ -111,12 +111,6 @@ def show_board(source: BoardKind, key: str, data: Plain, **listeners: Callable[[
     return _component(source)(key=key, data=[data | sent], **listeners)
 
 
-def as_fragment(draw: Callable[[], None], every: float | None) -> None:
-    """Draw a board now, and again ``every`` so many seconds; None for once. It is always a fragment: where only some reruns had one, the
-    browser would mount the board anew."""
-    st.fragment(draw, run_every=every)()
-
-
 def plotly_script() -> bytes:
     return files("plotly").joinpath("package_data", "plotly.min.js").read_bytes()
 

@@ -39,6 +39,7 @@ from engine.foundation.formatting import counted
 from engine.foundation.job import AnswerT, Job
 from engine.foundation.provenance import short_commit
 from engine.text.tokens import unknown_beside
+from pages.parts.app.fragment import as_fragment
 from pages.parts.app.in_markdown import escaped, in_markdown
 from pages.parts.app.questions import Remembered, ask
 from pages.parts.app.setting_widget import offer_file
@@ -80,8 +81,11 @@ STYLES: list[CSSDict] = [
 ]
 
 
-@st.fragment
 def choose() -> None:
+    as_fragment(_choose)
+
+
+def _choose() -> None:
     SETTINGS.write_address(SETTINGS.query())
     needs: tuple[str, ...] = value(NEEDED) or FIRST_NEED
     asked, tested = st.columns([5, 1], gap="medium")

@@ -12,9 +12,9 @@ from engine.experiments.comparison import DESIGN
 from engine.experiments.evidence import store
 from engine.experiments.running import trial_cache
 from engine.experiments.running.tuned_run import TunedRun
+from pages.parts.app.fragment import as_fragment
 from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refusal
 from pages.parts.app.visitor import visitor
-from pages.parts.boards.component import as_fragment
 from pages.parts.encodings.state import design_parts
 from pages.parts.stage.experiments import ROWS, begin_button, run_of
 
@@ -50,7 +50,7 @@ def _follow(task: TunedRun) -> None:
         if task.state != "running":
             st.rerun()
 
-    as_fragment(draw, POLL)
+    as_fragment(draw, every=POLL)
     leave, args = ROWS.leave, (st.session_state[MEASURED], visitor())
     st.button("Stop", icon=":material/stop:", on_click=leave, args=args)
 

@@ -18,6 +18,7 @@ from engine.runs.folder import RunFolder
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError
 from pages.parts.app import server
+from pages.parts.app.fragment import as_fragment
 from pages.parts.app.in_markdown import as_code, in_markdown
 from pages.parts.app.own_runs import shown_run
 from pages.parts.app.questions import ask_once, asking_threads
@@ -59,10 +60,8 @@ POLL_SECONDS = 2.0
 # Side by side
 
 
-@st.fragment
 def compare() -> None:
-    with in_turn():
-        _compare()
+    as_fragment(in_turn()(_compare))
 
 
 def _compare() -> None:
@@ -199,7 +198,7 @@ def names_of(configs: dict[str, RunConfig]) -> dict[str, str]:
 
 def through_training() -> None:
     run = _chosen()
-    st.fragment(_along, run_every=POLL_SECONDS if run.live else None)(run)
+    as_fragment(_along, run, every=POLL_SECONDS if run.live else None)
 
 
 def steps_stored(run: Run) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from engine.config.presets import PRESETS
 from engine.settings.fields import Setting
 from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.base import GROUPS, TaskSpec
+from pages.parts.app.fragment import as_fragment
 from pages.parts.app.own_runs import leave_run
 from pages.parts.lab.state import LOOK_AT, PRESET, SETTINGS, fill_form
 
@@ -119,7 +120,7 @@ def choose_task() -> None:
     """The tasks by name and sample, the sentence of the chosen one, and the way to a list of all."""
     with st.container(gap="xsmall", key="lab-task"):
         SETTINGS.widget("task", choices=IN_GROUPS, format_func=partial(_with_sample, SETTINGS.asked_for()))
-        _button()
+        as_fragment(_button)
         st.caption(TASKS[SETTINGS.asked_for()["task"]].summary)
 
 
@@ -134,7 +135,6 @@ def _with_sample(values: Mapping[str, Any], name: str) -> str:
     return f"{task.label} · {own.sample(task.sample)}"
 
 
-@st.fragment
 def _button() -> None:
     """The button that opens the list. What is closed costs nothing, and opening it runs no more of the page."""
     if st.button("All tasks", key="lab.tasks", type="tertiary", disabled=SETTINGS.locks("task")):

@@ -12,6 +12,7 @@ from engine.notebooks.cells import Cell, NotebookStep
 from engine.notebooks.ipynb import to_ipynb
 from engine.notebooks.player import Outcome, Play
 from engine.notebooks.players import NONE_HERE
+from pages.parts.app.fragment import as_fragment
 from pages.parts.app.in_markdown import escaped, show_refusal
 from pages.parts.app.visitor import mine
 from pages.parts.boards.panels import panels
@@ -72,7 +73,7 @@ def show_side(notebook: Notebook, play: Play | None) -> None:
         _show_buttons(notebook, play)
         show_refusal(show=st.warning)
         if play is not None:
-            st.fragment(_show_progress, run_every=TICK if play.state == "running" else None)(play, play_mark(play))
+            as_fragment(_show_progress, play, play_mark(play), every=TICK if play.state == "running" else None)
         with st.container(key="notebooks-contents", gap="xsmall"):
             lines = []
             for step in notebook.steps[1:]:
@@ -172,7 +173,7 @@ def _show_output(notebook: Notebook, cell: Cell, play: Play | None) -> None:
     if play is None or outcome is None:
         return
     if outcome.state == "running":
-        st.fragment(_follow, run_every=TICK)(play, cell)
+        as_fragment(_follow, play, cell, every=TICK)
     else:
         show_outcome(cell, outcome, notebook.slug)
 

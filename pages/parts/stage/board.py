@@ -13,11 +13,12 @@ from engine.experiments.experiment import Experiment
 from engine.experiments.frames import effects_frame, numbers_frame
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.provenance import in_words
+from pages.parts.app.fragment import as_fragment
 from pages.parts.app.frame import nothing
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import number_here
-from pages.parts.boards.component import Plain, as_fragment
+from pages.parts.boards.component import Plain
 from pages.parts.boards.panels import mount
 from pages.parts.stage.panels import VALIDATION, curve_label, sections, shows_both, status
 from pages.parts.stage.shown import Shown, of_run
@@ -53,7 +54,7 @@ def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown 
         if running and shown.state != "running":
             st.rerun()
 
-    as_fragment(draw, max(POLL, number_here() / CHECKS) if running or callable(source) else None)
+    as_fragment(draw, every=max(POLL, number_here() / CHECKS) if running or callable(source) else None)
 
 
 def _mount(drawing: Drawing, name: str, shown: Shown) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 from engine.experiments.classroom import Hands, Phase, Wall, hands, show_wall
 from engine.experiments.key_figure import ANSWERS, Direction
 from engine.experiments.lessons import to_code
+from pages.parts.app.fragment import as_fragment
 from pages.parts.app.visitor import visitor
 from pages.parts.stage.presenting import CODE, Presenting, presenting
 
@@ -75,7 +76,7 @@ def show_hands(right: tuple[Direction, ...]) -> None:
         elif raised.students:
             st.html(bars(question.answers, raised, right))
 
-    st.fragment(show, run_every=TICK if guessing else None)()
+    as_fragment(show, every=TICK if guessing else None)
 
 
 def so_far(raised: Hands) -> str:

@@ -13,6 +13,7 @@ from engine.runs.events import Progress
 from engine.runs.run import Run
 from engine.runs.summary import passed, unknown_tokens
 from engine.text import plays
+from pages.parts.app.fragment import as_fragment
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once, if_known
 from pages.parts.boards.panels import Panel, panels
@@ -58,7 +59,7 @@ def find_levels(run: Run) -> bool:
 
 def show_passed(run: Run) -> None:
     """One sentence for each counting model with context, updated while the run trains."""
-    st.fragment(_say_passed, run_every=POLL_SECONDS if run.state in ("queued", "running") else None)(run)
+    as_fragment(_say_passed, run, every=POLL_SECONDS if run.state in ("queued", "running") else None)
 
 
 def _say_passed(run: Run) -> None:

@@ -14,6 +14,7 @@ from engine.runs.events import Progress
 from engine.runs.run import Run
 from engine.workers.runs.memory import largest_accelerator
 from pages.parts.app import server
+from pages.parts.app.fragment import as_fragment
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.own_runs import start_run
 from pages.parts.text.state import RUN
@@ -28,7 +29,7 @@ def offer() -> None:
     pool = server.pool()
     health = pool.health()
     if not health.ready:
-        st.fragment(_wait, run_every=POLL_SECONDS)()
+        as_fragment(_wait, every=POLL_SECONDS)
         return
     if why := why_not(largest_accelerator(health.workers), pool.limits):
         st.caption(f":material/memory: {in_markdown(why)}")
@@ -77,7 +78,7 @@ def published_level() -> Mapping[str, tuple[str, float]]:
 def show_published(run: Run) -> None:
     """What nanoGPT reports, what differs here, and the run's own loss, updated while it trains."""
     st.markdown(in_markdown(NANOGPT.look_at), help=NANOGPT.published.source if NANOGPT.published else None)
-    st.fragment(_say_loss, run_every=POLL_SECONDS if run.state in ("queued", "running") else None)(run)
+    as_fragment(_say_loss, run, every=POLL_SECONDS if run.state in ("queued", "running") else None)
 
 
 def _say_loss(run: Run) -> None:

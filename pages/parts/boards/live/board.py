@@ -12,8 +12,9 @@ from typing import Any, Literal
 import streamlit as st
 
 from engine.foundation.glossary import TERMS as GLOSSARY
+from pages.parts.app.fragment import as_fragment
 from pages.parts.app.frame import nothing
-from pages.parts.boards.component import SHELL, BoardKind, Plain, as_fragment, joined, show_board
+from pages.parts.boards.component import SHELL, BoardKind, Plain, joined, show_board
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
 from pages.parts.boards.live.readable_run import ReadableRun, controlled_as, has_ended
@@ -133,7 +134,7 @@ def live_board(
         if run and (controlled_as(run), _asked(key, run)) != (state, asked):
             st.rerun()
 
-    as_fragment(draw, _seconds_to_next(run) if run and polling else None)
+    as_fragment(draw, every=_seconds_to_next(run) if run and polling else None)
     return polling
 
 
