@@ -156,8 +156,9 @@ class Worker:
         self._report(protocol.RunUpdate(run.run_id, state="saved", saved_step=run.saved_step))
 
     def _save_weights(self, run: LiveRun) -> None:
-        """Save the weights in the run's folder, if there is a model; not those of a step that is repeated."""
-        if run.model is None or run.repeating:
+        """Save the weights in the run's folder, if there is a model; not those of a step that is repeated, nor of a trial, which is read
+        from its events and then deleted."""
+        if run.model is None or run.repeating or run.request.trial:
             return
         from engine.model.build import save_weights  # with a stand-in for the training there is no model, and no torch
 

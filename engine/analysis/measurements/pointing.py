@@ -3,9 +3,9 @@
 An explanation scores each position read, [batch, key]: its importance for the answer at the last position.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +14,8 @@ from engine.analysis.attention.following import answering_layer
 from engine.config.run_config import RunConfig
 from engine.model.activations import ActivationCache, in_mode
 from engine.model.attention import Pattern
+from engine.model.precision import in_own_precision
+from engine.model.transformer import Transformer
 from engine.tasks.base.data import IGNORE, task_data
 from engine.training.contributions import contributions_in
 from engine.training.data import Batch
@@ -21,6 +23,8 @@ from engine.training.evaluation import forward
 from engine.training.result import Trained
 from engine.training.snapshot import residual_in
 
+BlockCall: TypeAlias = tuple[nn.Module, tuple[Any, ...]]
+"""A block and the arguments it is called with; the first are the tokens, [batch, length, d_model]."""
 SAMPLES, PATHS, AT_ONCE = 256, 128, 64
 """The number of sequences on which explanations are scored; of those whose path is followed, one by one; and of those in a pass."""
 PERMUTATIONS = 16
@@ -33,9 +37,12 @@ def pointing(trained: Trained) -> dict[str, float]:
     ``best_layer`` is the layer with the highest share on other samples, so that it is not the best by chance. ``path`` is the head of
     :func:`answering_head`; ``gradient_x_input``, ``gradient_norm`` and ``leave_one_out`` use the whole model. The last position, which
     asks, is no candidate. ``same_answer_permuted`` is that of :func:`same_answer_permuted` for the last layer, and
-    ``same_answer_permuted_best`` for the best one. Raises ValueError where the task has no single true source.
+    ``same_answer_permuted_best`` for the best one. Raises ValueError where the task has no single true source, or
+    the family no attention.
     """
     model, both = trained.model, trained.data.validation_batch(size=2 * SAMPLES).to(trained.device)
+    if not isinstance(model, Transformer):
+        raise ValueError(f"family is {trained.config.family}; this measurement is of a transformer's attention.")
     halves = both.rows(slice(SAMPLES)), both.rows(slice(SAMPLES, None))
     (choosing, true_there), (batch, true) = (asking(trained.config, half) for half in halves)
     with in_mode(model, training=False):
@@ -95,7 +102,7 @@ def best_layer(patterns: Tensor, true: Tensor) -> int:
 
 
 @torch.no_grad()
-def same_answer_permuted(model: nn.Module, batch: Batch, layer: int = -1) -> Tensor:
+def same_answer_permuted(model: Transformer, batch: Batch, layer: int = -1) -> Tensor:
     """The share of permutations, [batch], in which the answer stays the same when the weights of a layer's attention, at the
     position that asks, are permuted at random over the positions, in all heads alike. By default it is the last layer.
 
@@ -103,6 +110,7 @@ def same_answer_permuted(model: nn.Module, batch: Batch, layer: int = -1) -> Ten
     """
     generator = torch.Generator().manual_seed(0)
     order = torch.arange(batch.inputs.size(1))
+    calls = block_calls(model, batch)[layer:]
 
     def permute(module: Pattern, given: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> tuple[Tensor, ...]:
         scores, pattern, _ = output
@@ -110,18 +118,41 @@ def same_answer_permuted(model: nn.Module, batch: Batch, layer: int = -1) -> Ten
         permuted[:, :, -1] = pattern[:, :, -1, order.to(pattern.device)]
         return scores, permuted, permuted
 
-    whole = forward(model, batch, {})[:, -1].argmax(dim=-1)
+    whole = answers_after(model, calls)
     patterns = [module for module in model.modules() if isinstance(module, Pattern)]
     hook = patterns[layer].register_forward_hook(permute)
     shares = []
     try:
         for _ in range(PERMUTATIONS):
             order = torch.randperm(batch.inputs.size(1), generator=generator)
-            same = forward(model, batch, {})[:, -1].argmax(dim=-1) == whole  # with a cache attention is not fused
-            shares.append(same.float())
+            shares.append((answers_after(model, calls) == whole).float())
     finally:
         hook.remove()
     return torch.stack(shares).mean(dim=0)
+
+
+def block_calls(model: Transformer, batch: Batch) -> list[BlockCall]:
+    """The blocks of the stack that answers, in their order, each with its arguments in a pass on a batch."""
+    calls = list[BlockCall]()
+    hooks = [
+        block.register_forward_pre_hook(lambda block, given: calls.append((block, given)))
+        for block in model.stack.blocks
+    ]
+    try:
+        forward(model, batch, {})  # with a cache attention is not fused, and a hook on its pattern is called
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return calls
+
+
+@in_own_precision
+def answers_after(model: Transformer, calls: Sequence[BlockCall]) -> Tensor:
+    """The answers at the last position, [batch], as the last blocks of the stack give them. Those before are not computed again."""
+    tokens = calls[0][1][0]
+    for block, (_, *given) in calls:
+        tokens = block(tokens, *given)
+    return cast(Tensor, model.head(model.stack.norm(tokens))[:, -1].argmax(dim=-1))
 
 
 def patterns_of(model: nn.Module, batch: Batch) -> Tensor:
