@@ -8,7 +8,7 @@ from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.experiment import Claim
 from engine.experiments.finding import FEWEST_SEEDS, Finding
 from engine.experiments.issues import ISSUES
-from engine.experiments.report import BySeed
+from engine.experiments.report import BySeed, Report
 from engine.experiments.statistics import weigh
 
 
@@ -20,20 +20,32 @@ def findings() -> dict[tuple[str, str], Finding]:
     for slug, issue in ISSUES.items():
         shown = shown_report(issue)
         for row in shown.claims if shown is not None else ():
-            again = often(row.claim, row.effects)
+            again = often(row.claim, row.effects, margins(shown, row.claim))
             cannot = row.finding is Finding.CANNOT_TELL and bool(row.weighed.why)
             found[slug, row.claim.sentence] = Finding.CANNOT_TELL if cannot else again
     return found
 
 
-def often(claim: Claim, by_seed: BySeed) -> Finding:
-    """The finding that nine in ten draws of eight of sixteen seeds or more give too; undecided where fewer do."""
-    whole = finding(claim, by_seed)
-    effects = np.array([effect for effect in by_seed if effect is not None])
-    if len(effects) < 16 or np.ptp(effects) == 0 or claim.computed:
+def margins(found: Report, claim: Claim) -> np.ndarray:
+    """How much better than is asked the models are that must have learned their task first, [model, seed]."""
+    numbers = {(trial.arm, trial.seed): trial.numbers for trial in found.trials}
+    rows = [
+        [(numbers[arm, seed].get(metric, np.nan) - level) * (-1 if "loss" in metric else 1) for seed in found.seeds]
+        for arm, metric, level in claim.learned
+    ]
+    return np.array(rows).reshape(len(rows), len(found.seeds))
+
+
+def often(claim: Claim, by_seed: BySeed, better: np.ndarray) -> Finding:
+    """The finding that nine in ten draws of eight of sixteen seeds or more give too, with models that have learned their task; undecided
+    where fewer do."""
+    whole, effects = finding(claim, by_seed), np.array(by_seed, dtype=float)
+    known = np.flatnonzero(np.isfinite(effects))
+    if len(known) < 16 or np.ptp(effects[known]) == 0 or claim.computed:
         return whole
-    draws = np.random.default_rng(0).choice(effects, (8, 400)).T
-    return whole if np.mean([finding(claim, draw) is whole for draw in draws]) >= 0.9 else Finding.UNDECIDED
+    draws = known[np.random.default_rng(0).integers(len(known), size=(8, 400))].T
+    again = [finding(claim, effects[draw]) is whole and bool((better[:, draw].mean(1) >= 0).all()) for draw in draws]
+    return whole if np.mean(again) >= 0.9 else Finding.UNDECIDED
 
 
 def finding(claim: Claim, by_seed: BySeed) -> Finding:

@@ -46,9 +46,9 @@ is nearer to zero than that size, on both sides. The runs *{Finding.CANNOT_TELL.
 that the claim rests on, where its best learning rate is the last one that was tried, and where an effect seems small, or stays undecided,
 because the numbers are at the best or the worst value that there is, or at blind guessing. All other claims are
 *{Finding.UNDECIDED.words.lower()}*: more seeds may decide them. So are all claims with fewer than {FEWEST_SEEDS} seeds, and those with
-{2 * READERS_SEEDS} seeds or more whose finding fewer than {100 * AGAIN:g} % of draws of {READERS_SEEDS} of these seeds give again: who runs
-{READERS_SEEDS} seeds is to find what is shown. A claim that is a formula, a count or a theorem is marked *computed*: no seed can change
-it."""
+{2 * READERS_SEEDS} seeds or more whose finding fewer than {100 * AGAIN:g} % of draws of {READERS_SEEDS} of these seeds give again, with
+models that have learned the task: who runs {READERS_SEEDS} seeds is to find what is shown. A claim that is a formula, a count or a
+theorem is marked *computed*: no seed can change it."""
 """How the finding is reached, in Markdown, for the pages and the table of evidence."""
 
 

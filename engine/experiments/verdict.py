@@ -36,7 +36,7 @@ def verdict(experiment: Experiment, claim: Claim, values: Values) -> Weighed:
     )
     if why:
         return replace(weighed, finding=Finding.CANNOT_TELL, why=why)
-    why = _not_again(claim, effects, weighed)
+    why = _not_again(claim, values, effects, weighed)
     return replace(weighed, finding=Finding.UNDECIDED, why=why) if why else weighed
 
 
@@ -85,11 +85,17 @@ def _bound(experiment: Experiment, values: Values, arm: str, metric: str) -> str
     return "" if mean is None else bound_at(experiment.config(experiment.arm(arm)), metric, mean)
 
 
-def _not_again(claim: Claim, effects: np.ndarray, weighed: Weighed) -> str:
-    """The sentence on a finding of many seeds that a reader's few would often not give; empty where they would."""
+def _not_again(claim: Claim, values: Values, effects: np.ndarray, weighed: Weighed) -> str:
+    """The sentence on a finding of many seeds that a reader's few would often not give; empty where they would. Nor do they
+    where, with them, a model has not learned the task that the claim rests on."""
     if not weighed.finding.decided or weighed.exact or weighed.seeds < 2 * READERS_SEEDS:
         return ""
-    again = share_again(tuple(effects), claim.smallest_effect, claim.direction, weighed.finding)
+    beyond = tuple(
+        tuple(level - values(arm, metric) if is_loss(metric) else values(arm, metric) - level)
+        for arm, metric, level in claim.learned
+        if _mean(values, arm, metric) is not None
+    )
+    again = share_again(tuple(effects), claim.smallest_effect, claim.direction, weighed.finding, beyond)
     if again >= AGAIN:
         return ""
     words = f"{weighed.finding.words} with these {weighed.seeds} seeds"

@@ -80,6 +80,23 @@ def test_a_finding_of_sixteen_seeds_stands_only_where_eight_of_them_nearly_alway
         assert judged({"here": level[:15], "there": there[:15]}).finding is Finding.HOLDS
 
 
+def test_so_does_one_whose_models_have_hardly_learned_their_task() -> None:
+    random = np.random.default_rng(8)
+    here, there = 0.902 + 0.06 * np.linspace(-1, 1, 16), np.full(16, 0.4)
+
+    def found(seeds: np.ndarray, level: float) -> ClaimReport:
+        rows = {"here": here[seeds].tolist(), "there": there[seeds].tolist()}
+        return judged(rows, learned=(("here", "accuracy", level),))
+
+    fresh = [found(random.integers(16, size=8), 0.9).finding for _ in range(400)]
+    assert set(fresh) == {Finding.HOLDS, Finding.CANNOT_TELL}
+    shown = found(np.arange(16), 0.9)
+    assert shown.finding is Finding.UNDECIDED
+    said = re.search(r"only (\d+) % of draws of 8", shown.weighed.why)
+    assert int(said[1]) / 100 == pytest.approx(fresh.count(Finding.HOLDS) / 400, abs=0.1)
+    assert found(np.arange(16), 0.8).finding is Finding.HOLDS
+
+
 def test_one_arm_at_a_bound_hides_a_small_effect_and_not_a_large_one() -> None:
     below = judged({"here": [0.999] * 8, "there": [0.95 + 0.001 * seed for seed in range(8)]}, 0.2)
     assert (below.finding, below.weighed.why) == (

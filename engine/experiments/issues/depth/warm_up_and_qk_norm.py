@@ -31,14 +31,14 @@ def _at_start(name: str, norm: str) -> Arm:
     return Arm(name, "comparison", settings, "first_grad.last", ("first_gradients",), tuned=False)
 
 
-def _deep(layers: int, steps: int, longer: int, rate: float, *, extended: bool = False) -> tuple[Arm, ...]:
+def _deep(layers: int, steps: int, longer: int, rate: float) -> tuple[Arm, ...]:
     """Pre-LN and, with more steps, post-LN, both without warm-up, and post-LN whose rate warms up over the first quarter."""
     shape = {"n_layers": layers, **NO_WARM_UP}
     post = {**shape, "norm": "post", "steps": longer, "learning_rate": rate}
     return (
-        Arm(_named(layers, PRE), "control", {**shape, "steps": steps}, extended=extended),
-        Arm(_named(layers, POST), "fault", post, extended=extended),
-        Arm(_named(layers, WARM), "remedy", {**post, "warmup_steps": longer // 4}, extended=extended),
+        Arm(_named(layers, PRE), "control", {**shape, "steps": steps}, extended=True),
+        Arm(_named(layers, POST), "fault", post, extended=True),
+        Arm(_named(layers, WARM), "remedy", {**post, "warmup_steps": longer // 4}, extended=True),
     )
 
 
@@ -78,8 +78,8 @@ ISSUE = read_issue(
         *_deep(8, 110, 260, 0.003),
         _at_start(PRE_AT_START, "pre"),
         _at_start(POST_AT_START, "post"),
-        *_deep(16, 130, 600, 0.001, extended=True),
-        *_deep(24, 150, 900, 0.001, extended=True),
+        *_deep(16, 130, 600, 0.001),
+        *_deep(24, 150, 900, 0.001),
     ),
     claims=(
         Claim("high-rate", difference(FAST_QK, FAST_PLAIN, "accuracy"), COUNTS),

@@ -16,8 +16,10 @@ HOPS: dict[int, dict[str, object]] = {
     2: {"n_hops": 2, "vocab_size": 4, "steps": 400, "learning_rate": 0.006, "warmup_steps": 50},
 }
 """The task by number of hops, and so many steps that the first depth that is enough has room to be better."""
-LIVE = ((1, 1), (1, 2), (2, 2), (2, 3))
-"""The hops and layers of the arms that are quick enough to run live."""
+COMPARED = ((1, 1), (1, 2), (2, 2), (2, 3))
+"""The hops and layers between which so many layers become enough."""
+LIVE = COMPARED[:2]
+"""The hops and layers of the arms that run live: those of the key figure."""
 WIDE, LONGER, SMALL_RATE = "1 hop, one wide layer", "1 hop, one layer, twice the steps", "1 hop, 2 layers, rate .001"
 
 
@@ -40,9 +42,9 @@ def _over(claim: str, hops: int, more: int, fewer: int) -> Claim:
 
 
 def _layers_enough(values: Values, hops: int) -> np.ndarray:
-    """The layers at which the curve of so many hops reaches what is enough, with a straight line between two depths that run live; one
-    more than the most of them where it does not."""
-    depths = [layers for other, layers in LIVE if other == hops]
+    """The layers at which the curve of so many hops reaches what is enough, with a straight line between two depths that are
+    compared; one more than the most of them where it does not."""
+    depths = [layers for other, layers in COMPARED if other == hops]
     accuracies = np.array([values(_name(hops, layers), "accuracy") for layers in depths])  # [depth, seed]
     best = np.maximum.accumulate(accuracies, axis=0)
     reached = [np.interp(ENOUGH, curve, depths, right=depths[-1] + 1) for curve in best.T]
@@ -63,11 +65,11 @@ ISSUE = read_issue(
     __file__,
     base=BASE,
     arms=(
-        *(_arm(*each) for each in LIVE),
+        *(_arm(*each) for each in COMPARED),
         _one_hop(WIDE, d_model=90, d_head=46),
         _one_hop(LONGER, steps=120),
         _one_hop(SMALL_RATE, tuned=False, n_layers=2, learning_rate=0.001),
-        *(_arm(hops, layers) for hops in HOPS for layers in DEPTHS if (hops, layers) not in LIVE),
+        *(_arm(hops, layers) for hops in HOPS for layers in DEPTHS if (hops, layers) not in COMPARED),
     ),
     claims=(
         _over("two-layers", 1, more=2, fewer=1),
