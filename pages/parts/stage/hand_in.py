@@ -83,7 +83,9 @@ def offer_hand_in() -> None:
         return hand_in(notes.values(), words)  # with what was typed until the file is asked for
 
     offer_file("Hand-in (HTML)", make, "hand-in.html", ":material/assignment_turned_in:")
-    st.caption("What you guessed, ran and found in this tab. Save it before you reload or close the page: then it begins anew.")
+    st.caption(
+        "What you guessed, ran and found in this tab. Save it before you reload or close the page: then it begins anew."
+    )
 
 
 def _keep(name: str, key: str) -> None:
