@@ -26,6 +26,7 @@ DOCUMENT = ROOT / "docs" / "gpu.md"
 SIZE = nanogpt.Size(16, 6, 2, 2, 4)
 
 
+@pytest.mark.thorough
 def test_the_command_writes_each_row_into_the_document(tmp_path: Path) -> None:
     document, numbers = tmp_path / "gpu.md", tmp_path / "gpu.jsonl"
     shutil.copy(DOCUMENT, document)

@@ -57,6 +57,7 @@ def test_marks_open_their_stages_in_place_by_mouse_and_keyboard_and_the_browser_
     assert page.get_by_role("heading", name=TITLE, exact=True).is_visible(), "with a key held down a mark stays a link"
 
 
+@pytest.mark.thorough
 def test_on_a_phone_a_mark_followed_early_leads_on_and_nothing_is_wider(open_page: Open) -> None:
     page = open_page("answer#issue=heads", "", PHONE)  # so a mark is followed before the page listens
     arrives(page, ISSUES["heads"].title)

@@ -4,12 +4,14 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from engine.experiments.choice.qualities import NEEDS
 from pages.parts.encodings.state import VIEWS
 from tests.browser.conftest import PHONE, Open, button, columns, drawn, figure, fits_the_width, saved
 
 
+@pytest.mark.thorough
 def test_a_control_redraws_what_it_changes_and_training_is_looked_at(open_page: Open, app: str) -> None:
     page = open_page("encodings?a=learned&b=rope&seq_len=16", "Encodings")
     kept, changed = drawn(page, "matrix.a"), drawn(page, "matrix.b")

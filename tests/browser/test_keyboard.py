@@ -203,6 +203,7 @@ def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open
         expect(code).to_have_count(shown)
 
 
+@pytest.mark.thorough
 def test_presses_in_quick_succession_all_count_and_none_counts_twice(open_page: Open) -> None:
     """Each round of presses comes while the page still draws the one before: the browser sends them within one task."""
     page = open_page("lessons?steps=missing-mask.5~~lab~steps~40.5~~heads.5", "Lessons", PROJECTOR)

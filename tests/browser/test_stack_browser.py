@@ -262,6 +262,7 @@ def test_an_open_box_follows_the_run(open_page: Open) -> None:
     stack(page).locator('.part.skip.cut[data-layer="1"]').wait_for()
 
 
+@pytest.mark.thorough
 def test_clicks_on_parts_while_the_page_draws_are_each_done_once(open_page: Open) -> None:
     page = arrived(open_page, f"{SMALL}&steps=50")
     stack(page).evaluate(THREE_CLICKS)
@@ -273,6 +274,7 @@ def test_clicks_on_parts_while_the_page_draws_are_each_done_once(open_page: Open
     expect(page.locator(".st-key-lab-shelf button")).to_have_count(1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", SIZES)
 def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_taken_away(
     open_page: Open, size: str

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from engine.experiments.story import STEPS
 from engine.settings.fields import to_text
 from tests.browser.conftest import PHONE, PROJECTOR, Open, button, expect, fits_the_width, in_view, settled
@@ -11,6 +13,7 @@ ON_A_PHONE, OF_PICTURES = (1, 3), 4
 FIGURES = ".board article:not([hidden])"
 
 
+@pytest.mark.thorough
 def test_six_steps_are_guessed_trained_and_answered_and_lead_into_the_lab(open_page: Open) -> None:
     page = open_page("story", STEPS[0].title, PROJECTOR)
     for number, step in enumerate(STEPS, 1):

@@ -171,6 +171,7 @@ def healthz(address: str) -> int:
         return connection.getresponse().status
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has further addresses of its own")
 def test_half_sent_requests_beyond_all_descriptors_leave_room_for_others_and_end(tmp_path: Path) -> None:
     with running("app.py", tmp_path, under=FEW, ATTENTION_LAB_WORKERS="1") as (process, address):
