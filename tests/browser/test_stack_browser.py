@@ -248,7 +248,7 @@ def test_a_part_taken_away_is_judged_on_the_sequence_that_is_read(open_page: Ope
 
 @pytest.mark.thorough
 def test_an_open_box_follows_the_run(open_page: Open) -> None:
-    page = arrived(open_page, f"{SMALL}&steps=2000")
+    page = arrived(open_page, f"{SMALL}&steps=8000")
     button(page, "Train").click()
     page.locator(".board .badge").get_by_text("Training").wait_for()
     stack(page).locator('.part.skip[data-layer="1"]').click()
