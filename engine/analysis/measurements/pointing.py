@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.analysis.attention.following import answering_layer
+from engine.analysis.measurements.head_pruning import hooked
 from engine.config.run_config import RunConfig
 from engine.model.activations import ActivationCache, in_mode
 from engine.model.attention import Pattern
@@ -134,15 +135,8 @@ def same_answer_permuted(model: Transformer, batch: Batch, layer: int = -1) -> T
 def block_calls(model: Transformer, batch: Batch) -> list[BlockCall]:
     """The blocks of the stack that answers, in their order, each with its arguments in a pass on a batch."""
     calls = list[BlockCall]()
-    hooks = [
-        block.register_forward_pre_hook(lambda block, given: calls.append((block, given)))
-        for block in model.stack.blocks
-    ]
-    try:
+    with hooked(model.stack.blocks, lambda block, given: calls.append((block, given))):
         forward(model, batch, {})  # with a cache attention is not fused, and a hook on its pattern is called
-    finally:
-        for hook in hooks:
-            hook.remove()
     return calls
 
 
