@@ -83,6 +83,21 @@ def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(
     assert "What a task found could not be kept: No space left on device" in caplog.text
 
 
+def test_one_whose_result_is_still_being_kept_no_longer_runs(tasks: TaskRegistry[Scripted]) -> None:
+    reached, goes_on = Event(), Event()
+
+    def keep(_: str) -> None:
+        reached.set()
+        goes_on.wait(240)
+
+    work = Scripted(visitor=ME)
+    tasks.begin(work, keep=keep)
+    assert reached.wait(240)
+    assert (work.state, tasks.running_of(ME)) == ("finished", "")
+    goes_on.set()
+    assert work.wait(240)
+
+
 def test_old_ones_are_forgotten_but_none_that_goes(tasks: TaskRegistry[Scripted]) -> None:
     running = Scripted(Scripted.until_stopped, ME)
     first = tasks.begin(running)
