@@ -3,6 +3,7 @@
 import streamlit as st
 
 from engine.experiments.lessons import LESSONS
+from pages.parts.app.frame import STORY
 from pages.parts.app.in_markdown import escaped, say_ignored
 from pages.parts.lessons import SETTINGS, show_own, show_ways, titles
 from pages.parts.stage.hand_in import offer_hand_in
@@ -23,6 +24,7 @@ for name, lesson in LESSONS.items():
         st.header(f"{lesson.title} · {lesson.minutes} minutes", anchor=False)
         st.caption(escaped(titles(lesson.steps)))
         show_ways(lesson, base, name)
+st.page_link(STORY.file, label=f"For one alone: {STORY.title}", icon=":material/route:")
 show_own(base)
 with st.expander("What you did yourself", icon=":material/assignment_turned_in:"):
     offer_hand_in()

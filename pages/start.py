@@ -5,13 +5,14 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from engine.config.link import to_query
+from pages.parts.app.frame import STORY
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.app.server import pool
 from pages.parts.boards.live.board import live_board, recorded_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.boards.live.stack import stack_of
 from pages.parts.boards.recorded import recorded_feed, recorded_run
-from pages.parts.start import CONFIG, DOORS, present, press, said, shown_run, workers_in_words
+from pages.parts.start import CONFIG, DOORS, WAY, present, press, said, shown_run, workers_in_words
 
 SECONDS = 5.0
 """How long the recorded run plays, which is shown where none can be trained."""
@@ -27,6 +28,8 @@ with st.container(horizontal=True, vertical_alignment="center", key="start-way")
         now.label, type="primary", icon=now.icon, key="start.press", disabled=controlled == "running", on_click=press
     )
     st.markdown(said(now, run))
+    if now is WAY[-1]:
+        st.page_link(STORY.file, label=STORY.title, icon=":material/arrow_forward:")
 with st.container(key="start-board"):
     if run is recorded_run():
         recorded_board(run, recorded_feed(), seconds=SECONDS, panels=("stack",), look=now.look, level=2, name="start")

@@ -39,6 +39,8 @@ def test_one_button_trains_cuts_swaps_and_begins_again_beside_three_doors(open_p
         assert not disabled(app, now.label)
         assert now.says in said(app)
         press(app, now.label)
+        links = {link.proto.page for link in app.get("page_link")}
+        assert ("story" in links) == (now is WAY[-2]), "it goes on there once all is done"
     assert WAY[0].says in said(app)
     assert RUN not in app.session_state
 

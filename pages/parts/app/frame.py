@@ -42,8 +42,9 @@ class Place:
     views: tuple[View, ...]
 
 
+STORY = View("Reverse in six steps", "story.py")
 PLACES = (
-    Place("Start", ":material/home:", (View("Start", "start.py"), View("Reverse in six steps", "story.py"))),
+    Place("Start", ":material/home:", (View("Start", "start.py"), STORY)),
     Place(
         "Lab",
         ":material/science:",
@@ -104,12 +105,14 @@ def _page(view: View, place: Place) -> Page:
 
 
 def show_frame(address: str) -> None:
-    """The row above a page: a tab for each view of its place, and the button of the glossary. Unseen: what waits for a lost server."""
-    place = place_at(address)
-    views = place.views if place and len(place.views) > 1 else ()
+    """The row above a page: a tab for each view of its place, and the button of the glossary. Unseen: what waits for a lost server.
+
+    The first page has no tabs: it is to be one button, and leads to the other view of its place at its end.
+    """
+    place, address = place_at(address), address or FIRST.address
+    views = place.views if place and len(place.views) > 1 and address != FIRST.address else ()
     with st.container(key="frame-away"):
         listening_script(HERE / "away.js")(key="frame.away", on_back_change=nothing)
-    address = address or FIRST.address
     if views and address != views[0].address:
         st.html(MARKED.format(address="" if views[0] is FIRST else views[0].address))
     with st.container(

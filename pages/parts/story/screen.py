@@ -14,6 +14,7 @@ from engine.experiments.story.readings import score_of
 from engine.experiments.story.steps import StoryStep
 from engine.foundation.formatting import percent
 from engine.runs.run import Run
+from pages.parts.app.frame import STORY
 from pages.parts.app.glossary import setting_help, with_terms
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.app.own_runs import say_watching, start_run, stop_button
@@ -40,7 +41,6 @@ from pages.parts.story.state import (
     tries,
 )
 
-STORY = "Reverse in six steps"
 PANELS: dict[str, tuple[Panel, ...]] = {
     "accuracy": ("stack", "accuracy"),
     "heads": ("stack", "heads"),
@@ -58,7 +58,7 @@ def show_step(number: int, step: StoryStep, run: Run | None) -> None:
                 say_unsaved(run)
             _figure(number, step, run)
         with words, st.container(key="story-words"):
-            st.caption(f"{STORY} · step {number} of {len(STEPS)}")
+            st.caption(f"{STORY.title} · step {number} of {len(STEPS)}")
             st.title(step.title, anchor=False)
             st.markdown("\n\n".join(with_terms(*step.sentences)))
             going = run is not None and run.live
@@ -195,7 +195,7 @@ def card_of(scores: Sequence[tuple[str, float]], base: str) -> Card | None:
         f"I trained {len(scores)} small transformers to write symbols backwards: "
         f"the worst had {percent(min(shares))} right, the best {percent(max(shares))}."
     )
-    return Card(sentence, rows, f"{base}story", f"{STORY} · Attention Lab")
+    return Card(sentence, rows, f"{base}story", f"{STORY.title} · Attention Lab")
 
 
 def _go(label: Literal["Back", "Next"], to: int, **common: Any) -> None:
@@ -248,7 +248,7 @@ def _note(number: int, step: StoryStep, run: Run, guessed: str | None, observed:
     ran = f"{step.row.label} {step.label_of(config.flat()[step.setting])}, seed {config.seed}, {config.steps} steps."
     found = f"{question.answers[observed.answer]}. {observed.sentence}".replace("**", "")
     guess = question.answers[guessed] if guessed is not None else ""
-    write_down(f"story.{number}.{run.id}", Note(f"{STORY}: {step.title}", question.text, guess, ran, found))
+    write_down(f"story.{number}.{run.id}", Note(f"{STORY.title}: {step.title}", question.text, guess, ran, found))
 
 
 def feedback(question: Question, guessed: str | None, observed: Observed) -> str:
