@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.analysis.attention.asked import LARGEST, ModelAsked, SampleAsked, weights_of_one_sequence
-from engine.analysis.attention.following import paths_of
+from engine.analysis.attention.following import followed
 from engine.analysis.attention.model import held_out, last_step, model_of, sample_of, tokens_at
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import Path, Words
@@ -41,7 +41,7 @@ def path_at(asked: ModelAsked, sample: SampleAsked, position: int) -> Path | Non
     """The answer to :class:`engine.analysis.attention.path_jobs.FollowAnswer`."""
     config = asked.config.replace(device="cpu")
     snapshot = take_snapshot(config, model_of(asked), sample_of(config, sample), last_step(asked))
-    return paths_of(snapshot)[position]
+    return followed(snapshot)[0][position]
 
 
 @torch.no_grad()

@@ -71,16 +71,6 @@ def followed(snapshot: Snapshot) -> tuple[list[Path | None], Arrival | None]:
     return paths, _arrival(seen, [path for path in paths if path]) if seen else None
 
 
-def paths_of(snapshot: Snapshot, most: int | None = None) -> list[Path | None]:
-    """The paths of :func:`followed`, or the first ``most`` of them."""
-    return followed(snapshot)[0][:most]
-
-
-def arrival_of(snapshot: Snapshot) -> Arrival | None:
-    """The place where the answers arise, by :func:`followed`."""
-    return followed(snapshot)[1]
-
-
 def _arrival(seen: Seen, paths: Sequence[Path]) -> Arrival | None:
     """The place where these answers arise; None as long as at most half of them arrive."""
     arriving = [path for path in paths if path.arrives]
