@@ -90,15 +90,11 @@ def tempered(model: nn.Module, temperature: float) -> Iterator[None]:
             pattern = pattern.masked_fill(mask.blocked, 0.0)
         return scores, pattern, pattern
 
-    if temperature == 1.0:
+    with ExitStack() as hooks:
+        for module in model.modules():
+            if isinstance(module, Pattern) and temperature != 1.0:
+                hooks.enter_context(module.register_forward_hook(cool))
         yield
-        return
-    hooks = [module.register_forward_hook(cool) for module in model.modules() if isinstance(module, Pattern)]
-    try:
-        yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def other_scores(asked: ModelAsked, sample: SampleAsked, place: HeadIndex) -> dict[str, HeadSeen]:

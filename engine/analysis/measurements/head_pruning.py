@@ -4,7 +4,7 @@ Source: Michel et al. 2019, Are Sixteen Heads Really Better than One?, section 4
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from statistics import fmean
 
 import torch
@@ -89,12 +89,10 @@ def gated(model: nn.Module, gates: Tensor, modules: Sequence[Attention] | None =
 @contextmanager
 def hooked(modules: Iterable[nn.Module], hook: Callable[[nn.Module, tuple[Tensor, ...]], object]) -> Iterator[None]:
     """Inside the block ``hook`` is called before each of the modules; afterwards no more, also after an exception."""
-    handles = [module.register_forward_pre_hook(hook) for module in modules]
-    try:
+    with ExitStack() as hooks:
+        for module in modules:
+            hooks.enter_context(module.register_forward_pre_hook(hook))
         yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def attentions(model: nn.Module) -> list[Attention]:

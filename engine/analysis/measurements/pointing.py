@@ -58,8 +58,8 @@ def pointing(trained: Trained) -> dict[str, float]:
         )
     scores = {
         "last": patterns[-1, :, -1],
-        "average": averaged_attention(patterns),
-        "rollout": rollout(patterns),
+        "average": patterns[:, :, -1].mean(dim=0),
+        "rollout": flow_through(patterns)[-1, :, -1],
         "best_layer": patterns[best, :, -1],
         **{f"layer.{layer}": pattern[:, -1] for layer, pattern in enumerate(patterns)},
         "gradient_x_input": times_input,
@@ -121,14 +121,11 @@ def same_answer_permuted(model: Transformer, batch: Batch, layer: int = -1) -> T
 
     whole = answers_after(model, calls)
     patterns = [module for module in model.modules() if isinstance(module, Pattern)]
-    hook = patterns[layer].register_forward_hook(permute)
     shares = []
-    try:
+    with patterns[layer].register_forward_hook(permute):
         for _ in range(PERMUTATIONS):
             order = torch.randperm(batch.inputs.size(1), generator=generator)
             shares.append((answers_after(model, calls) == whole).float())
-    finally:
-        hook.remove()
     return torch.stack(shares).mean(dim=0)
 
 
@@ -179,14 +176,6 @@ def answering_head(model: nn.Module, batch: Batch) -> Tensor:
         layer = answering_layer(right.numpy(), heads.numpy(), mlp.numpy())
         read.append(patterns[layer][row, int(heads[layer].argmax())])
     return torch.stack(read)
-
-
-def averaged_attention(patterns: Tensor) -> Tensor:
-    return patterns[:, :, -1].mean(dim=0)
-
-
-def rollout(patterns: Tensor) -> Tensor:
-    return flow_through(patterns)[-1, :, -1]
 
 
 def flow_through(patterns: Tensor) -> Tensor:
