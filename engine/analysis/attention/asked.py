@@ -62,6 +62,12 @@ def places_in(config: RunConfig) -> tuple[Which, ...]:
     return ("self", "encoder", "cross") if config.family == "encoder_decoder" else ("self",)
 
 
+def heads_in(config: RunConfig, layers: int) -> list[HeadIndex]:
+    """All heads of so many layers."""
+    heads = range(config.n_heads)
+    return [HeadIndex(which, layer, head) for which in places_in(config) for layer in range(layers) for head in heads]
+
+
 def tap_name(config: RunConfig, which: Which, layer: int) -> str:
     """The prefix of that attention's tensors in an ``ActivationCache`` (:mod:`engine.model.activations`)."""
     stack = "encoder" if which == "encoder" or config.family == "encoder" else "decoder"

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from engine.analysis.attention.asked import LARGEST, ModelAsked, SampleAsked, weights_of_one_sequence
 from engine.analysis.attention.following import followed
-from engine.analysis.attention.model import held_out, last_step, model_of, sample_of, tokens_at
+from engine.analysis.attention.model import held_out, last_step, model_of, run_with_cache, sample_of, tokens_at
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import Path, Words
 from engine.analysis.attention.path_jobs import Exchanged, ExchangedHere, PathExchanged
@@ -24,7 +24,6 @@ from engine.analysis.attention.taken import OTHERS, TAKES_OVER, named
 from engine.analysis.attention.without import without_parts
 from engine.analysis.measurements.head_pruning import hooked
 from engine.foundation.formatting import counted
-from engine.model.activations import ActivationCache, OnlyThese
 from engine.model.block import Block
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
@@ -104,7 +103,7 @@ def pairs_of(model: Transformer, batch: Batch, sender: Part, receiver: Part, at:
     """The pairs, for as many of the sequences as one is found. ``at`` [row]: the positions that answer; by default one is drawn in each
     sequence, among those whose answers are right and counted by the task's first metric."""
     upper, lower = (f"{model.stack.name}.{part.layer}.self.pattern" for part in (receiver, sender))
-    logits, cache = passed(model, batch, upper, lower)
+    logits, cache = run_with_cache(model, batch, upper, lower)
     given, row = logits.argmax(-1), torch.arange(len(batch.inputs))
     fits = torch.zeros_like(batch.inputs, dtype=torch.bool)
     if at is None:
@@ -143,10 +142,10 @@ def path_answers(model: Transformer, pairs: Pairs, senders: Sequence[Part], rece
     """The answers [row] where the receiver alone reads what the senders, heads of one layer, write on the other sequence."""
     mixed = mixed_name(model, receiver.layer)
     between = dict(attentions_between(model, senders[0].layer, receiver.layer))
-    own = passed(model, pairs.batch, mixed, *between.values())[1]
+    own = run_with_cache(model, pairs.batch, mixed, *between.values())[1]
     inputs = {module: own[name].transpose(1, 2).flatten(2) for module, name in between.items()}
     with reading(inputs | heads_given(model, pairs, senders)):
-        received = passed(model, pairs.batch, mixed)[1]
+        received = run_with_cache(model, pairs.batch, mixed)[1]
     return answers(model, pairs, {out_of(model, receiver.layer): side_by_side(own[mixed], received[mixed], [receiver])})
 
 
@@ -164,7 +163,7 @@ def _become(pairs: Pairs, given: Tensor) -> int:
 def heads_given(model: Transformer, pairs: Pairs, heads: Sequence[Part]) -> dict[nn.Module, Tensor]:
     """What the output projection of a layer's heads reads where some of them write what they write on the other sequence."""
     name = mixed_name(model, heads[0].layer)
-    own, other = (passed(model, batch, name)[1][name] for batch in (pairs.batch, pairs.other))
+    own, other = (run_with_cache(model, batch, name)[1][name] for batch in (pairs.batch, pairs.other))
     return {out_of(model, heads[0].layer): side_by_side(own, other, heads)}
 
 
@@ -193,12 +192,6 @@ def out_of(model: Transformer, layer: int) -> nn.Module:
 
 def mixed_name(model: Transformer, layer: int) -> str:
     return f"{model.stack.name}.{layer}.self.mixed"
-
-
-def passed(model: Transformer, batch: Batch, *names: str) -> tuple[Tensor, ActivationCache]:
-    """The logits of a pass, and its inner tensors of these names."""
-    cache = OnlyThese(names)
-    return forward(model, batch, cache), cache
 
 
 def reading(inputs: dict[nn.Module, Tensor]) -> AbstractContextManager[None]:

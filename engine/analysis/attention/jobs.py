@@ -178,7 +178,6 @@ class Steps(TypedDict):
     keys: list[str]
     query: int
     position: int
-    key_positions: list[int]
     q: np.ndarray
     turned_q: np.ndarray
     k: np.ndarray

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.analysis.attention.following import answering_layer
+from engine.analysis.attention.model import run_with_cache
 from engine.analysis.measurements.head_pruning import hooked
 from engine.config.run_config import RunConfig
 from engine.model.activations import ActivationCache, in_mode
@@ -148,10 +149,7 @@ def answers_after(model: Transformer, calls: Sequence[BlockCall]) -> Tensor:
 
 def patterns_of(model: nn.Module, batch: Batch) -> Tensor:
     """The self-attention of every layer, averaged over heads: [layer, batch, query, key]."""
-    cache: ActivationCache = {}
-    with torch.no_grad():
-        forward(model, batch, cache)
-    return torch.stack([pattern.mean(dim=1) for pattern in self_patterns(cache)])
+    return torch.stack([pattern.mean(dim=1) for pattern in self_patterns(run_with_cache(model, batch)[1])])
 
 
 def self_patterns(cache: ActivationCache) -> list[Tensor]:
@@ -163,9 +161,9 @@ def self_patterns(cache: ActivationCache) -> list[Tensor]:
 def answering_head(model: nn.Module, batch: Batch) -> Tensor:
     """The attention at the position that asks, [batch, key], of the head that brings the predicted answer: of the layer that brings it
     (:func:`engine.analysis.attention.following.answering_layer`), the head that adds most to its logit."""
-    cache: ActivationCache = {}
+    logits, cache = run_with_cache(model, batch)
     targets = torch.full_like(batch.targets, IGNORE)
-    targets[:, -1] = forward(model, batch, cache)[:, -1].argmax(dim=-1)
+    targets[:, -1] = logits[:, -1].argmax(dim=-1)
     patterns = [pattern[:, :, -1] for pattern in self_patterns(cache)]  # [batch, head, key]
     read = []
     for row, asked in enumerate(targets):
