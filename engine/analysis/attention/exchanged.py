@@ -10,6 +10,7 @@ reads, and another one, such that the model answers otherwise. So an answer that
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +20,6 @@ from engine.analysis.attention.following import followed
 from engine.analysis.attention.model import held_out, last_step, model_of, run_with_cache, sample_of, tokens_at
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import Path, Words
-from engine.analysis.attention.path_jobs import Exchanged, ExchangedHere, PathExchanged
 from engine.analysis.attention.taken import OTHERS, TAKES_OVER, named
 from engine.analysis.attention.without import without_parts
 from engine.analysis.measurements.head_pruning import hooked
@@ -43,11 +43,49 @@ def path_at(asked: ModelAsked, sample: SampleAsked, position: int) -> Path | Non
     return followed(snapshot)[0][position]
 
 
-@torch.no_grad()
-def path_exchanged(
-    asked: ModelAsked, sample: SampleAsked, position: int, sender: Part, receiver: Part
-) -> PathExchanged:
+class ExchangedHere(NamedTuple):
+    """The exchange in one sequence."""
+
+    places: tuple[int, int]
+    """The positions of the two symbols that change places, from 0, in their order."""
+    symbols: tuple[str, str]
+    own: str
+    """The answer to the sequence."""
+    told: str
+    """The answer to the other one, in which the symbols have changed places."""
+    alone: str
+    """The answer to the sequence where the upper head alone reads what the lower one writes on the other."""
+
+
+class Exchanged(NamedTuple):
+    """Answers in several sequences that become those of the other sequences, in which two symbols have changed places."""
+
+    sequences: int
+    answers: int
+    """The answers that are compared, at most one for each sequence: right ones, which differ from those of the other sequences."""
+    alone: int
+    """Those that become the other one where the upper head alone reads what the lower one writes on the other sequence."""
+    wrong: int
+    """Those that become neither the one nor the other then."""
+    by_next: int
+    """Those that become the other one with the next head in the place of the lower one."""
+    all_senders: int
+    """The same with all heads of the lower head's layer in its place."""
+    all_readers: int
+    """The same where all parts that read the lower head read what it writes on the other sequence."""
+
+
+def path_exchanged(asked: ModelAsked, sample: SampleAsked, position: int, sender: Part, receiver: Part) -> list[Words]:
     """The answer to :class:`engine.analysis.attention.path_jobs.ExchangePath`."""
+    return list(verdict(sender, receiver, *exchanged(asked, sample, position, sender, receiver)))
+
+
+@torch.no_grad()
+def exchanged(
+    asked: ModelAsked, sample: SampleAsked, position: int, sender: Part, receiver: Part
+) -> tuple[Part | None, ExchangedHere | None, Exchanged]:
+    """The other head of the lower head's layer with which most answers change, None where there is no other; the exchange in the sequence,
+    None where none that was tried changes the answer; and the exchanges in others."""
     config = asked.config.replace(device="cpu")
     model = without_parts(model_of(asked), ())  # a copy in which layers that share weights are separate ones
     one, most = sample_of(config, sample), max(1, min(OTHERS, LARGEST // weights_of_one_sequence(config)))
@@ -58,26 +96,22 @@ def path_exchanged(
     alone = path_answers(model, others, [sender], receiver)
     by_sibling = {one: _become(others, path_answers(model, others, [one], receiver)) for one in siblings}
     follows = max(siblings, key=lambda part: by_sibling[part], default=None)
-    found: Exchanged = {
-        "sequences": len(batch.inputs),
-        "answers": len(others.at),
-        "alone": _become(others, alone),
-        "wrong": int(((alone != others.told) & (alone != others.own)).sum()),
-        "next": 0 if follows is None else by_sibling[follows],
-        "all_senders": _become(others, path_answers(model, others, [sender, *siblings], receiver)),
-        "all_readers": _become(others, answers(model, others, heads_given(model, others, [sender]))),
-    }
-    shown = None
-    if len(here.at):
-        name, symbols = answer_namer(config), tokens_at(config, one, "self")[0]
-        first, second = sorted((int(here.read), int(here.partner)))
-        told = (here.own, here.told, path_answers(model, here, [sender], receiver))
-        own, other, only = (name(int(answer)) for answer in told)
-        shown = ExchangedHere(
-            places=[first, second], symbols=[symbols[first], symbols[second]], own=own, told=other, alone=only
-        )
-    words = list(verdict(sender, receiver, follows, shown, found))
-    return {"words": words, "next": "" if follows is None else follows.name, "here": shown, "others": found}
+    found = Exchanged(
+        sequences=len(batch.inputs),
+        answers=len(others.at),
+        alone=_become(others, alone),
+        wrong=int(((alone != others.told) & (alone != others.own)).sum()),
+        by_next=0 if follows is None else by_sibling[follows],
+        all_senders=_become(others, path_answers(model, others, [sender, *siblings], receiver)),
+        all_readers=_become(others, answers(model, others, heads_given(model, others, [sender]))),
+    )
+    if not len(here.at):
+        return follows, None, found
+    name, symbols = answer_namer(config), tokens_at(config, one, "self")[0]
+    first, second = sorted((int(here.read), int(here.partner)))
+    told = (here.own, here.told, path_answers(model, here, [sender], receiver))
+    shown = ExchangedHere((first, second), (symbols[first], symbols[second]), *(name(int(answer)) for answer in told))
+    return follows, shown, found
 
 
 @dataclass(frozen=True)
@@ -203,29 +237,29 @@ def verdict(
     sender: Part, receiver: Part, follows: Part | None, here: ExchangedHere | None, others: Exchanged
 ) -> Iterator[Words]:
     """What becomes of the answers, compared with the same exchange of other heads, in words."""
-    sequences, total = counted(others["sequences"], "other sequence"), others["answers"]
+    sequences, total = counted(others.sequences, "other sequence"), others.answers
     if not total:
         yield Words(f"In {sequences} no right answer changes when two symbols are exchanged in this way.")
         return
     yield from (Words("Where "), named(receiver), Words(" alone reads what "), named(sender))
     yield Words(
-        f" writes on a sequence with two symbols exchanged, {others['alone']} of {counted(total, 'right answer')} in "
+        f" writes on a sequence with two symbols exchanged, {others.alone} of {counted(total, 'right answer')} in "
     )
-    yield Words(f"{sequences} become the answer to that sequence, and {others['wrong']} another wrong one.")
+    yield Words(f"{sequences} become the answer to that sequence, and {others.wrong} another wrong one.")
     if here is not None:
-        (one, other), (first, second) = here["symbols"], here["places"]
+        (one, other), (first, second) = here.symbols, here.places
         yield Words(
             f" Here, with the “{one}” and the “{other}” at positions {first + 1} and {second + 1} exchanged, the whole model answers "
-            f"“{here['told']}” in place of “{here['own']}”; with the exchange for this head alone it answers “{here['alone']}”."
+            f"“{here.told}” in place of “{here.own}”; with the exchange for this head alone it answers “{here.alone}”."
         )
-    shared = others["all_senders"] - others["alone"] >= TAKES_OVER * total
+    shared = others.all_senders - others.alone >= TAKES_OVER * total
     if follows is not None:
         yield from (Words(" With "), named(follows), Words(" in place of "), named(sender))
         yield Words(
-            f", the most of any other head of that layer, {others['next']} change, and with all of its heads together "
+            f", the most of any other head of that layer, {others.by_next} change, and with all of its heads together "
         )
-        yield Words(f"{others['all_senders']}: {'others write a part of it' if shared else 'no other one is needed'}.")
-    taken_over = others["all_readers"] - others["alone"] >= TAKES_OVER * total
+        yield Words(f"{others.all_senders}: {'others write a part of it' if shared else 'no other one is needed'}.")
+    taken_over = others.all_readers - others.alone >= TAKES_OVER * total
     yield from (Words(" Where all that reads "), named(sender))
-    yield Words(f" reads the exchange, {others['all_readers']} change: ")
+    yield Words(f" reads the exchange, {others.all_readers} change: ")
     yield Words(f"{'other readers take over' if taken_over else 'no other reader takes over'}.")

@@ -171,13 +171,10 @@ def sequence(config: RunConfig, asked: SampleAsked) -> SequenceRead:
     """The tokens that the model reads, by name."""
     own, given = config.task_settings, asked.text.strip()
     batch = sample_of(config, asked)
-    named = {which: tokens_at(config, batch, which) for which in places_in(config)}
     corpus = TASKS[config.task].corpus
     shorter = given and not corpus and len(numbers_of(config, given)) < shortest_known(config)
     return {
-        "queries": {which: queries for which, (queries, _) in named.items()},
-        "keys": {which: keys for which, (_, keys) in named.items()},
-        "samples": len(held_out(config).inputs),
+        "tokens": {which: tokens_at(config, batch, which) for which in places_in(config)},
         "unknown": read_text(own.encoded(), given).unknown if given and isinstance(own, TextSettings) else [],
         "new_length": lengths_in_words(config) if shorter else "",
     }
