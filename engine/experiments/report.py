@@ -110,16 +110,12 @@ class Report:
         return sorted(said.union(self.reasons.get(arm.name, ())))
 
     def _arm_to_json(self, arm: Arm) -> dict[str, Any]:
-        return {
-            "name": arm.name,
-            "role": arm.role,
-            "metric": arm.metric,
-            "values": known(self.values(arm.name, arm.metric)),
-            "outcomes": self.reasons_of(arm),
-            "points": [
-                {"x": x, "metric": metric, "values": known(self.values(arm.name, metric))} for x, metric in arm.points
-            ],
-        }
+        def by_seed(metric: str) -> dict[str, Any]:
+            return {"metric": metric, "values": known(self.values(arm.name, metric))}
+
+        points = [{"x": x, **by_seed(metric)} for x, metric in arm.points]
+        told = {"name": arm.name, "role": arm.role, **by_seed(arm.metric)}
+        return {**told, "outcomes": self.reasons_of(arm), "points": points}
 
 
 def _arms(experiment: Experiment, trials: Sequence[Trial], extended: bool) -> tuple[Arm, ...]:
@@ -129,18 +125,13 @@ def _arms(experiment: Experiment, trials: Sequence[Trial], extended: bool) -> tu
 
 
 def report(
-    experiment: Experiment,
-    trials: Sequence[Trial],
-    seeds: Sequence[int],
-    *,
-    extended: bool = False,
-    **more: Any,
+    experiment: Experiment, trials: Sequence[Trial], seeds: Sequence[int], *, extended: bool = False, **more: Any
 ) -> Report:
     """Weigh every claim on the trials so far, without incomplete pairs; ``more``: further fields of the report."""
     values = values_of(trials, seeds)
     rows = [
         ClaimReport(claim, known(claim.effect(values)), verdict(experiment, claim, values))
-        for claim in experiment.claims_on(_arms(experiment, trials, extended))
+        for claim in experiment.claims_of(_arms(experiment, trials, extended))
     ]
     corrected = holm([row.weighed.p if len(seeds) >= FEWEST_FOR_HOLM else None for row in rows])
     rows = [replace(row, p_holm=p) for row, p in zip(rows, corrected, strict=True)]

@@ -98,9 +98,9 @@ def column(
     ``design``: the parts of a design, which then has a row, too."""
     own = latest_trials(CHOICE.slug) if here is None else here
     shipped = [trial for trial in shipped_trials(CHOICE) if trial.seed in CONFIRMATORY_SEEDS]
-    arms = {name: arm_of(quality, name) for name in COMPARED} | (
-        {DESIGN: arm_of(quality, DESIGN, design)} if design else {}
-    )
+    arms = {name: arm_of(quality, name) for name in COMPARED}
+    if design:
+        arms[DESIGN] = arm_of(quality, DESIGN, design)
     trials = {name: _trials_of(arm.name, own, shipped) for name, arm in arms.items()}
     numbers = {name: _numbers(found, quality.number(times)) for name, (found, _) in trials.items()}
     cells = {name: _cell(quality, times, numbers[name], *trials[name]) for name in arms}
