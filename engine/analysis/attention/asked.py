@@ -122,9 +122,8 @@ def why_not(config: RunConfig, name: str) -> str:
         return "An encoder has no causal mask to break."
     if name == "no_scale" and config.attention_score != "scaled_dot":
         return f"This run's score is {config.attention_score}, which has no 1/√d_head."
-    if all(
-        config.value(setting) == value for setting, value in FAULTS[name].changes.items() if setting != "attention_impl"
-    ):
+    changes = {**FAULTS[name].changes, "attention_impl": config.attention_impl}
+    if all(config.value(setting) == value for setting, value in changes.items()):
         return "This run was trained with it."
     return ""
 

@@ -146,11 +146,7 @@ def pairs_of(model: Transformer, batch: Batch, sender: Part, receiver: Part, at:
     else:
         fits[row, at] = True
     generator = torch.Generator().manual_seed(0)
-    found, places, others = (
-        torch.zeros(len(row), dtype=torch.bool),
-        torch.zeros(len(row), 4).long(),
-        batch.inputs.clone(),
-    )
+    found, places, others = torch.zeros(len(row)).bool(), torch.zeros(len(row), 4).long(), batch.inputs.clone()
     for _ in range(TRIES):
         here = (torch.rand(fits.shape, generator=generator) * fits).argmax(-1)
         key = cache[upper][row, receiver.head, here].argmax(-1)
@@ -167,9 +163,8 @@ def pairs_of(model: Transformer, batch: Batch, sender: Part, receiver: Part, at:
         places[new], others[new] = torch.stack([here, read, partner, told], dim=1)[new], twins[new]
     whole = batch.having({name: tensor[found] for name, tensor in batch.tensors.items()})
     here, read, partner, told = places[found].unbind(dim=1)
-    return Pairs(
-        whole, replace(whole, inputs=others[found]), here, read, partner, given[row, places[:, 0]][found], told
-    )
+    other, own = replace(whole, inputs=others[found]), given[row, places[:, 0]][found]
+    return Pairs(whole, other, here, read, partner, own, told)
 
 
 def path_answers(model: Transformer, pairs: Pairs, senders: Sequence[Part], receiver: Part) -> Tensor:
@@ -242,10 +237,8 @@ def verdict(
         yield Words(f"In {sequences} no right answer changes when two symbols are exchanged in this way.")
         return
     yield from (Words("Where "), named(receiver), Words(" alone reads what "), named(sender))
-    yield Words(
-        f" writes on a sequence with two symbols exchanged, {others.alone} of {counted(total, 'right answer')} in "
-    )
-    yield Words(f"{sequences} become the answer to that sequence, and {others.wrong} another wrong one.")
+    yield Words(f" writes on a sequence with two symbols exchanged, {others.alone} of {counted(total, 'right answer')}")
+    yield Words(f" in {sequences} become the answer to that sequence, and {others.wrong} another wrong one.")
     if here is not None:
         (one, other), (first, second) = here.symbols, here.places
         yield Words(
@@ -255,10 +248,10 @@ def verdict(
     shared = others.all_senders - others.alone >= TAKES_OVER * total
     if follows is not None:
         yield from (Words(" With "), named(follows), Words(" in place of "), named(sender))
+        yield Words(f", the most of any other head of that layer, {others.by_next} change, and with all of its heads ")
         yield Words(
-            f", the most of any other head of that layer, {others.by_next} change, and with all of its heads together "
+            f"together {others.all_senders}: {'others write a part of it' if shared else 'no other one is needed'}."
         )
-        yield Words(f"{others.all_senders}: {'others write a part of it' if shared else 'no other one is needed'}.")
     taken_over = others.all_readers - others.alone >= TAKES_OVER * total
     yield from (Words(" Where all that reads "), named(sender))
     yield Words(f" reads the exchange, {others.all_readers} change: ")

@@ -186,9 +186,8 @@ def own_sequence(config: RunConfig, text: str) -> Batch:
     symbols = read_text(own.encoded(), text).tokens if isinstance(own, TextSettings) else numbers_of(config, text)
     shortest, longest = spec.shortest + bool(spec.corpus), config.seq_len + bool(spec.corpus)
     if not shortest <= len(symbols) <= longest:
-        raise ValueError(
-            f"Your tokens are {len(symbols)}; allowed are {shortest} to {longest}. {lengths_in_words(config)}"
-        )
+        given, trained = len(symbols), lengths_in_words(config)
+        raise ValueError(f"Your tokens are {given}; allowed are {shortest} to {longest}. {trained}")
     line = torch.tensor([symbols])
     if spec.corpus:  # the answer to a text is the text itself, shifted by one token
         return data.frame(line[:, :-1], line[:, 1:])

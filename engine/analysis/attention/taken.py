@@ -90,10 +90,8 @@ def verdict(head: Part, follows: Part | None, here: Fallen, others: Fallen) -> I
         yield Words("The model has no right answer that could be lost.")
         return
     yield from (Words("Without "), named(head))
-    yield Words(
-        f", {here.without} of {counted(here.right, 'right answer')} here become wrong, and {others.without:,} of "
-    )
-    yield Words(f"{others.right:,} in {counted(others.sequences, 'other sequence')}.")
+    yield Words(f", {here.without} of {counted(here.right, 'right answer')} here become wrong, and ")
+    yield Words(f"{others.without:,} of {others.right:,} in {counted(others.sequences, 'other sequence')}.")
     needed = others.without > HARDLY * others.right
     beyond = others.without_both - others.without - others.without_next
     takes_over = beyond >= TAKES_OVER * others.right
@@ -101,12 +99,9 @@ def verdict(head: Part, follows: Part | None, here: Fallen, others: Fallen) -> I
         yield Words(" The model hardly needs it.")
     elif follows is not None:
         does = "takes over" if not needed else "takes over a part of its work" if takes_over else "does not take over"
-        yield from (
-            Words(" "),
-            named(follows, capital=True),
-            Words(f", which then adds most, {does}: without it alone, "),
-        )
-        yield Words(f"{others.without_next:,} become wrong, without both {others.without_both:,}.")
+        yield from (Words(" "), named(follows, capital=True))
+        yield Words(f", which then adds most, {does}: without it alone, {others.without_next:,} become wrong, ")
+        yield Words(f"without both {others.without_both:,}.")
 
 
 def named(head: Part, *, capital: bool = False) -> Words:
