@@ -25,10 +25,8 @@ def run(given: argparse.Namespace) -> int:
         _, config, _, _ = folder.read_config()
     except (OSError, ValueError):
         raise ValueError(f"{given.folder} is no folder that train --save left.") from None
-    asked = WriteText(
-        config, str(folder.weights), given.prompt, given.length, given.temperature, given.top_k, given.seed
-    )
-    told = asked.do()
+    how = (given.length, given.temperature, given.top_k, given.seed)
+    told = WriteText(config, str(folder.weights), given.prompt, *how).do()
     if given.json:
         print_json(told)
     else:
