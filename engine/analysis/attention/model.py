@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 from time import perf_counter
 
 import torch
@@ -109,7 +108,8 @@ def train_again(asked: ModelAsked, seconds: float = math.inf) -> StepsDone:
         if isinstance(event, Progress):
             training.step = event.step
     if training.step == steps:
-        _keep(_trainings.pop(asked).model, file)
+        with adding(file, KEPT_FILES) as half_written:
+            save_model(_trainings.pop(asked).model.cpu(), str(half_written))
     return StepsDone(step=training.step, steps=steps)
 
 
@@ -129,11 +129,6 @@ def _load_trained_again(model: Transformer, asked: ModelAsked) -> None:
 
 def last_step(asked: ModelAsked) -> int:
     return asked.config.steps if asked.step is None else asked.step
-
-
-def _keep(model: Transformer, file: Path) -> None:
-    with adding(file, KEPT_FILES) as half_written:
-        save_model(model.cpu(), str(half_written))
 
 
 @lru_cache(maxsize=4)

@@ -69,7 +69,8 @@ def beside_counting_models(config: RunConfig, weights: str) -> Beside:
     own = text_settings_of(config)
     inputs, answers, positions = text_corpus(own, config).every(config.seq_len, held_out=True)
     asked = positions[:, 1:].numpy()  # [window, length]
-    of_parts = parts_of(answers.numpy() != UNKNOWN, own.encoded().held_out_words[asked])
+    known, words = answers.numpy() != UNKNOWN, own.encoded().held_out_words[asked]
+    of_parts = {"all": np.ones_like(known), "known": known, "words": words, "layout": ~words}
     nats = {"model": _nats_of(config, model, Data(config).frame(inputs, answers))}
     nats |= {name: values[asked] for name, values in counted.items()}
     there = {name: part for name, part in of_parts.items() if part.any()}
@@ -163,11 +164,6 @@ def baseline_nats(config: RunConfig) -> Nats:
     except OSError as error:
         LOG.warning("The scores of counting models could not be kept: %s", error.strerror or type(error).__name__)
     return nats
-
-
-def parts_of(known: np.ndarray, words: np.ndarray) -> dict[str, np.ndarray]:
-    """The parts of a text, each True at its tokens: all, those of the vocabulary, words, and the layout between them; all [..., token]."""
-    return {"all": np.ones_like(known), "known": known, "words": words, "layout": ~words}
 
 
 def _scored(config: RunConfig) -> Nats:

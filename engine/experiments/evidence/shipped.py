@@ -89,8 +89,7 @@ def write_set(reports: Sequence[Report], folder: Path) -> None:
     if before["seeds"] != seeds:
         raise ValueError(f"{file.name} holds {len(before['seeds'])} seeds, and these reports {len(seeds)}.")
     issues = before["issues"]
-    origin = {found.experiment.slug: {"provenance": found.provenance} if found.provenance else {} for found in reports}
-    issues |= {found.experiment.slug: _row_of(found) | origin[found.experiment.slug] for found in reports}
+    issues |= {found.experiment.slug: _row_of(found) for found in reports}
     row = {
         "seeds": seeds,
         "machine": f"{os.cpu_count()} CPU cores, {platform.machine()}",
@@ -113,7 +112,7 @@ def _row_of(found: Report) -> dict[str, Any]:
     fingerprints = {arm.name: experiment.fingerprint(arm) for arm in found.arms}
     return {
         "extended": found.extended, "seconds": round(_seconds_live(found), 2), "rates": rates, "fingerprints": fingerprints,
-        "arms": arms, "reasons": reasons,
+        "arms": arms, "reasons": reasons, **({"provenance": found.provenance} if found.provenance else {}),
     }  # fmt: skip
 
 
