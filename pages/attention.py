@@ -37,7 +37,7 @@ def looked_at(now: AttentionState) -> LookedAt | None:
         st.caption(f":material/info: {in_markdown(unknown_in_words(seen['unknown']))}")
     if seen["new_length"]:
         st.caption(f":material/info: {in_markdown(seen['new_length'])}")
-    queries, keys = seen["queries"][now.which], seen["keys"][now.which]
+    queries, keys = seen["tokens"][now.which]
     # The default query is two thirds down: in a sequence of question and answer, a token of the answer.
     query = now.query if now.query is not None and now.query < len(queries) else len(queries) * 2 // 3
     return LookedAt(run, model, now, place, sample, queries, keys, query, ATTENTION)

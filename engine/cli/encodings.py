@@ -64,14 +64,11 @@ def run(given: argparse.Namespace) -> int:
     if given.json:
         print_json(*({**row, "provenance": provenance()} for row in rows))
         return 0
-    lines = (
-        (
-            *(str(row[key]) for key in ("name", "label", "acts_on", "parameters")),
-            "" if row["added_flops"] is None else f"+{row['added_flops']:.1%}",
-            str(row["source"]),
-        )
-        for row in rows
-    )
+    lines = []
+    for row in rows:
+        flops = "" if row["added_flops"] is None else f"+{row['added_flops']:.1%}"
+        first = [str(row[key]) for key in ("name", "label", "acts_on", "parameters")]
+        lines.append((*first, flops, str(row["source"])))
     columns = ("name", "label", "acts on", "parameters", "FLOPs", "source")
     console().print(table("Positional encodings", columns, lines))
     return 0
@@ -171,14 +168,10 @@ def _show_evidence(needs: Sequence[Need], measured: Sequence[Trial] | None, *, a
             print_json({"event": "answer", **asdict(said), "cheapest": cheapest})
         return 0
     heads = [f"{one.quality.label}{f', {one.times}×' if one.quality.lengths else ''}" for one in columns]
-    lines = (
-        (
-            label(name),
-            *(cell_in_words(one.cells[name]) for one in columns),
-            *(_cost_in_words(costs[name], one) for one in wanted),
-        )
-        for name in names
-    )
+    lines = []
+    for name in names:
+        cells = (cell_in_words(one.cells[name]) for one in columns)
+        lines.append((label(name), *cells, *(_cost_in_words(costs[name], one) for one in wanted)))
     title = "Which one should I use?"
     console().print(table(title, ("encoding", *heads, *(COSTS[one].lower() for one in wanted)), lines))
     if columns:

@@ -61,20 +61,13 @@ def _follow_as_json(run: ExperimentRun) -> None:
 def rates_table(experiment: Experiment, grids: list[RateGrid]) -> Table:
     """A row for each arm: its chosen rate, and the mean score over the pilot seeds at each rate."""
 
-    def scores(grid: RateGrid) -> str:
-        means = {rate: abs(grid.mean(rate)) for rate in sorted(grid.scores)}
-        return "  ".join(
-            f"{rate:g}: " + (f"{mean:.3g}" if math.isfinite(mean) else "failed") for rate, mean in means.items()
-        )
+    def score(mean: float) -> str:
+        return f"{mean:.3g}" if math.isfinite(mean) else "failed"
 
-    def guessing(grid: RateGrid) -> str:
-        return "" if grid.chance is None else f"{grid.chance:.3g}"
-
-    rows = (
-        (grid.arm, f"{grid.own:g}", best_in_words(grid), grid.metric, guessing(grid), scores(grid)) for grid in grids
-    )
-    return table(
-        f"{experiment.slug}: the learning rate of each arm, chosen on {PILOTS}",
-        ("arm", "own rate", "best rate", "score", "guessing", f"mean of {len(PILOT_SEEDS)} seeds at each rate"),
-        rows,
-    )
+    rows = []
+    for grid in grids:
+        scores = "  ".join(f"{rate:g}: {score(abs(grid.mean(rate)))}" for rate in sorted(grid.scores))
+        guessing = "" if grid.chance is None else f"{grid.chance:.3g}"
+        rows.append((grid.arm, f"{grid.own:g}", best_in_words(grid), grid.metric, guessing, scores))
+    columns = ("arm", "own rate", "best rate", "score", "guessing", f"mean of {len(PILOT_SEEDS)} seeds at each rate")
+    return table(f"{experiment.slug}: the learning rate of each arm, chosen on {PILOTS}", columns, rows)

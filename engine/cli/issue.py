@@ -27,17 +27,13 @@ from engine.settings.names import meant
 def list_issues(given: argparse.Namespace) -> int:
     if given.json:
         for issue in ISSUES.values():
-            claims = [claim.sentence for claim in issue.claims]
-            print_json({"slug": issue.slug, "group": issue.group, "title": issue.title, "claims": claims})
+            sentences = [claim.sentence for claim in issue.claims]
+            print_json({"slug": issue.slug, "group": issue.group, "title": issue.title, "claims": sentences})
         return 0
-    rows = (
-        (
-            issue.slug,
-            GROUPS[issue.group],
-            "\n".join(f"{claim.sentence} [dim]{claim.condition}[/]" for claim in issue.claims),
-        )
-        for issue in ISSUES.values()
-    )
+    rows = []
+    for issue in ISSUES.values():
+        claims = "\n".join(f"{claim.sentence} [dim]{claim.condition}[/]" for claim in issue.claims)
+        rows.append((issue.slug, GROUPS[issue.group], claims))
     console().print(table("Documented issues", ("slug", "group", "claims"), rows, lines=True))
     return 0
 
@@ -126,10 +122,8 @@ def claims_table(found: Report) -> Table:
 
 
 def summary_table(reports: list[Report], seconds: float) -> Table:
-    def hold(found: Report) -> str:
-        return f"{sum(claim.finding is Finding.HOLDS for claim in found.claims)} of {len(found.claims)}"
-
-    rows = (
-        (found.experiment.slug, found.claims[0].weighed.words, hold(found), f"{found.seconds:.0f}") for found in reports
-    )
+    rows = []
+    for found in reports:
+        hold = f"{sum(claim.finding is Finding.HOLDS for claim in found.claims)} of {len(found.claims)}"
+        rows.append((found.experiment.slug, found.claims[0].weighed.words, hold, f"{found.seconds:.0f}"))
     return table(f"All issues, {seconds / 60:.1f} minutes", ("issue", "finding", "claims that hold", "seconds"), rows)

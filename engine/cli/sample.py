@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from engine.analysis.text.jobs import WriteText
 from engine.cli.terminal import print_json
 from engine.runs.folder import RunFolder
 from engine.text.tokens import unknown_in_words
@@ -24,12 +25,8 @@ def run(given: argparse.Namespace) -> int:
         _, config, _, _ = folder.read_config()
     except (OSError, ValueError):
         raise ValueError(f"{given.folder} is no folder that train --save left.") from None
-    from engine.analysis.text.questions import sample  # imported here, once the run is known to exist: it imports torch
-
-    told = sample(
-        config, str(folder.weights), given.prompt, length=given.length, temperature=given.temperature, top_k=given.top_k,
-        seed=given.seed,
-    )  # fmt: skip
+    how = (given.length, given.temperature, given.top_k, given.seed)
+    told = WriteText(config, str(folder.weights), given.prompt, *how).do()
     if given.json:
         print_json(told)
     else:

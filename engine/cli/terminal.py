@@ -48,12 +48,7 @@ def print_json(*rows: object) -> None:
 
 
 def table(
-    title: str | None,
-    columns: Sequence[str],
-    rows: Iterable[Iterable[str]],
-    *,
-    left: int | None = None,
-    lines: bool = False,
+    title: str, columns: Sequence[str], rows: Iterable[Iterable[str]], *, left: int | None = None, lines: bool = False
 ) -> Table:
     """A table. ``left``: how many columns are aligned to the left, by default all; ``lines``: whether there is one between two rows."""
     made = Table(*columns, title=title, show_lines=lines)

@@ -110,13 +110,10 @@ def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
     elif told["levels"]:
         unknown = told["facts"]["unknown"] / max(1, told["facts"]["held_out"])
         known = {name: f"{math.exp(nats):.1f}" for name, nats in told["known"].items()} if unknown else {}
-        rows = (
-            (
-                name if name == "unigram" else f"Kneser-Ney {name}", f"{nats:.3f}", f"{math.exp(nats):.1f}",
-                *([known[name]] if known else []),
-            )
-            for name, nats in told["levels"].items()
-        )  # fmt: skip
+        rows = []
+        for name, nats in told["levels"].items():
+            label = name if name == "unigram" else f"Kneser-Ney {name}"
+            rows.append((label, f"{nats:.3f}", f"{math.exp(nats):.1f}", *([known[name]] if known else [])))
         columns = ("model", "loss", "perplexity", *(["known perplexity"] if known else []))
         title = "Counting models on the same held-out windows"
         title += f"; {unknown:.1%} of the held-out tokens are unknown" if unknown else ""
@@ -197,6 +194,5 @@ def result_table(event: events.Finished) -> Table:
         for row in found
     )
     columns = [name.replace("_", " ") for name in ("length", *names, "note")]
-    return table(
-        f"Held-out sequences after {event.step} steps, {event.seconds:.2f} s of training", columns, rows, left=0
-    )
+    title = f"Held-out sequences after {event.step} steps, {event.seconds:.2f} s of training"
+    return table(title, columns, rows, left=0)

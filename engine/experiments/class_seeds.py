@@ -95,15 +95,11 @@ def keep_seed(own: ClassSeed, issue: Issue, trials: Sequence[Trial]) -> None:
         return
     figure = issue.key_figure
     asked = {*((row.arm, row.metric) for row in figure.rows), *issue.claim(figure.claim).numbers}
-    kept = [
-        replace(trial, curves={}, numbers={name: value for name, value in trial.numbers.items() if _asked(asked, trial, name)})
-        for trial in trials
-    ]  # fmt: skip
-    write_whole(own.file, json.dumps([asdict(trial) for trial in kept]))
-
-
-def _asked(asked: set[tuple[str, str]], trial: Trial, name: str) -> bool:
-    return (trial.arm, name) in asked or name.startswith("chance.")
+    kept = []
+    for trial in trials:
+        names = [name for name in trial.numbers if (trial.arm, name) in asked or name.startswith("chance.")]
+        kept.append(asdict(replace(trial, curves={}, numbers={name: trial.numbers[name] for name in names})))
+    write_whole(own.file, json.dumps(kept))
 
 
 def class_seeds(code: str, at: int, round: int) -> ClassSeeds:

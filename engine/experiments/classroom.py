@@ -87,7 +87,7 @@ CLASS = TypeAdapter(_Class)
 def open_class(presenter: Visitor) -> str:
     """Make a class and return its code. Raises OSError where the disk does not take it."""
     code = secrets.token_hex(4)
-    give(_class(code), _written(_Class(presenter.id, Wall())), presenter, MOST_OF_VISITOR, MOST)
+    give(_class(code), json.dumps(asdict(_Class(presenter.id, Wall()))), presenter, MOST_OF_VISITOR, MOST)
     keep_newest(_classes(), "*.jsonl", 0)  # of a former version
     for folder in _classes().iterdir():
         if FORM.fullmatch(folder.name) and not _class(folder.name).exists():
@@ -105,7 +105,7 @@ def show_wall(code: str, presenter: Visitor, wall: Wall) -> None:
     """Let the phones of a class follow its wall; nothing where the visitor has not opened it. Raises OSError."""
     found = _read_class(code)
     if found is not None and found.presenter == presenter.id and found.wall != wall:
-        write_whole(_class(code), _written(_Class(presenter.id, wall)))
+        write_whole(_class(code), json.dumps(asdict(_Class(presenter.id, wall))))
 
 
 def wall_of(code: str) -> Wall:
@@ -208,10 +208,6 @@ def _read_class(code: str) -> _Class | None:
 @lru_cache(MOST)
 def _class_in(file: Path, changed: int, size: int) -> _Class:
     return CLASS.validate_json(file.read_bytes())
-
-
-def _written(of: _Class) -> str:
-    return json.dumps(asdict(of))
 
 
 def _class(code: str) -> Path:

@@ -51,52 +51,6 @@ def design_config(design: Mapping[str, Any], **more: Any) -> RunConfig:
     return parse({**BASE, "task": "k_back", "pos_encoding": DESIGN, **design, **more})
 
 
-def comparison(
-    design: Mapping[str, Any],
-    rivals: Sequence[str] = USUAL,
-    tasks: Sequence[str] = tuple(TASKS),
-    seeds: int = READERS_SEEDS,
-) -> Experiment:
-    """The experiment that compares a design with its rivals.
-
-    Raises ConfigError where parts do not go together, ValueError for a choice of rivals, tasks or seeds.
-    """
-    _check("against", rivals, RIVALS, MOST_RIVALS)
-    _check("tasks", tasks, tuple(TASKS), len(TASKS))
-    design_config(design)
-    arms = [_arm(task, name, design if name == DESIGN else {}) for task in tasks for name in (DESIGN, *rivals)]
-    overall = Claim(
-        "overall",
-        over_the_best(tasks, rivals),
-        SMALLEST,
-        unit="accuracy",
-        condition="the best is the one with the highest mean over all tasks and seeds",
-        sentence="Over the tasks together, your design does better than the best of the others.",
-    )
-    pairs = [
-        Claim(
-            f"{task}.{name}",
-            difference(arm_name(task, DESIGN), arm_name(task, name), "accuracy"),
-            SMALLEST,
-            unit="accuracy",
-            about="condition",
-            sentence=f"{TASKS[task].label}: your design does better than {ENCODINGS[name].label}.",
-        )
-        for task in tasks
-        for name in rivals
-    ]
-    return Experiment(
-        slug="design",
-        title="Your design",
-        base=BASE,
-        arms=tuple(arms),
-        claims=(overall, *pairs),
-        seeds=seeds,
-        matched=MATCHED,
-        x_label="Length",
-    )
-
-
 def over_the_best(tasks: Sequence[str], rivals: Sequence[str]) -> Callable[[Values], np.ndarray]:
     """The design's mean accuracy over the tasks minus that of the rival whose own mean over tasks and seeds is highest."""
 
@@ -119,9 +73,9 @@ class Comparison:
     """The compared design, rivals, tasks and seeds. Equal comparisons have the same name on every machine."""
 
     parts: Mapping[str, Any]
-    against: tuple[str, ...]
-    tasks: tuple[str, ...]
-    seeds: int
+    against: tuple[str, ...] = USUAL
+    tasks: tuple[str, ...] = tuple(TASKS)
+    seeds: int = READERS_SEEDS
 
     @property
     def name(self) -> str:
@@ -130,8 +84,44 @@ class Comparison:
 
     @property
     def experiment(self) -> Experiment:
-        """The experiment. Raises ConfigError and ValueError as :func:`comparison` does."""
-        return comparison(self.parts, self.against, self.tasks, self.seeds)
+        """The experiment that compares the design with its rivals.
+
+        Raises ConfigError where parts do not go together, ValueError for a choice of rivals, tasks or seeds.
+        """
+        tasks, rivals = self.tasks, self.against
+        _check("against", rivals, RIVALS, MOST_RIVALS)
+        _check("tasks", tasks, tuple(TASKS), len(TASKS))
+        design_config(self.parts)
+        overall = Claim(
+            "overall",
+            over_the_best(tasks, rivals),
+            SMALLEST,
+            unit="accuracy",
+            condition="the best is the one with the highest mean over all tasks and seeds",
+            sentence="Over the tasks together, your design does better than the best of the others.",
+        )
+        pairs = [
+            Claim(
+                f"{task}.{name}",
+                difference(arm_name(task, DESIGN), arm_name(task, name), "accuracy"),
+                SMALLEST,
+                unit="accuracy",
+                about="condition",
+                sentence=f"{TASKS[task].label}: your design does better than {ENCODINGS[name].label}.",
+            )
+            for task in tasks
+            for name in rivals
+        ]
+        return Experiment(
+            slug="design",
+            title="Your design",
+            base=BASE,
+            arms=tuple(_arm(task, name, self.parts) for task in tasks for name in (DESIGN, *rivals)),
+            claims=(overall, *pairs),
+            seeds=self.seeds,
+            matched=MATCHED,
+            x_label="Length",
+        )
 
 
 def arm_name(task: str, encoding: str) -> str:
@@ -143,7 +133,7 @@ def _arm(task: str, encoding: str, parts: Mapping[str, Any]) -> Arm:
     return Arm(
         arm_name(task, encoding),
         "comparison" if encoding == DESIGN else "control",
-        {**TASKS[task].settings, "pos_encoding": encoding, **parts},
+        {**TASKS[task].settings, "pos_encoding": encoding, **(parts if encoding == DESIGN else {})},
         points=((float(BASE["seq_len"]), "accuracy"), *longer) if longer else (),
     )
 

@@ -106,10 +106,8 @@ def seed_range(seeds: int, first_seed: int) -> range:
     """The seeds of an experiment. Raises ValueError with one sentence."""
     if not 1 <= seeds <= MOST_SEEDS:
         raise ValueError(f"seeds is {seeds}; allowed is a whole number from 1 to {MOST_SEEDS}.")
-    if not 0 <= first_seed <= LARGEST_SEED - MOST_SEEDS:
-        raise ValueError(
-            f"first_seed is {first_seed}; allowed is a whole number from 0 to {LARGEST_SEED - MOST_SEEDS}."
-        )
+    if not 0 <= first_seed <= (highest := LARGEST_SEED - MOST_SEEDS):
+        raise ValueError(f"first_seed is {first_seed}; allowed is a whole number from 0 to {highest}.")
     return range(first_seed, first_seed + seeds)
 
 
@@ -156,11 +154,7 @@ class Experiment:
     def arms_of(self, extended: bool = False) -> tuple[Arm, ...]:
         return tuple(arm for arm in self.arms if extended or not arm.extended)
 
-    def claims_of(self, extended: bool = False) -> tuple[Claim, ...]:
-        """The claims; unless ``extended``, those that need no extended arm."""
-        return self.claims_on(self.arms_of(extended))
-
-    def claims_on(self, arms: Iterable[Arm]) -> tuple[Claim, ...]:
+    def claims_of(self, arms: Iterable[Arm]) -> tuple[Claim, ...]:
         """The claims that need no arm but these."""
         names = {arm.name for arm in arms}
         return tuple(claim for claim in self.claims if names.issuperset(arm for arm, _ in claim.numbers))

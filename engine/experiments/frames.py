@@ -15,20 +15,8 @@ EFFECTS = [
     "claim", "condition", "finding", "before", "after", "effect", "low", "high", "p", "p (Holm)", "smallest effect",
     "found", "direction", "unit", "seeds",
 ]  # fmt: skip
-EVIDENCE = [
-    "encoding",
-    "quality",
-    "task",
-    "length / trained",
-    "state",
-    "number",
-    "low",
-    "high",
-    "behind the best",
-    "seeds",
-    "measured",
-]
 EVIDENCE_NUMBERS = ["number", "low", "high", "behind the best"]
+EVIDENCE = ["encoding", "quality", "task", "length / trained", "state", *EVIDENCE_NUMBERS, "seeds", "measured"]
 
 
 def numbers_frame(found: Report) -> pd.DataFrame:

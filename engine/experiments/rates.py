@@ -136,12 +136,7 @@ def pilot(experiment: SomeExperiment, grids: Iterable[RateGrid]) -> SomeExperime
     if not arms:
         return None
     return replace(
-        experiment.untuned(),
-        arms=tuple(arms),
-        claims=(),
-        curves=(),
-        seeds=len(PILOT_SEEDS),
-        first_seed=PILOT_SEEDS[0],
+        experiment.untuned(), arms=tuple(arms), claims=(), curves=(), seeds=len(PILOT_SEEDS), first_seed=PILOT_SEEDS[0]
     )
 
 
@@ -226,9 +221,8 @@ def write_grids(slug: str, grids: Sequence[RateGrid], folder: Path) -> None:
     """Write an issue's grids to the folder, in the place of its earlier ones."""
     rows = dict(_rows(folder))
     rows[slug] = [as_row(grid) for grid in grids]
-    (folder / FILE).write_text(
-        json_lines(dict(sorted(rows.items())), 2) + "\n", encoding="utf-8"
-    )  # a line for each arm
+    lines = json_lines(dict(sorted(rows.items())), 2)  # one for each arm
+    (folder / FILE).write_text(f"{lines}\n", encoding="utf-8")
     _rows.cache_clear()
 
 
@@ -247,16 +241,6 @@ def read_grids(slug: str, folder: Path = FOLDER) -> list[RateGrid]:
         return RateGrid(row["arm"], row["own"], row["metric"], scores, row.get("chance"))
 
     return [grid(row) for row in _rows(folder).get(slug, [])]
-
-
-def chosen_rates(slug: str) -> dict[str, float]:
-    """The rate of each arm of an issue by the shipped grids."""
-    return {grid.arm: grid.best for grid in read_grids(slug)}
-
-
-def rates_at_end(slug: str) -> frozenset[str]:
-    """The arms of an issue whose best rate is the last one of its shipped grid."""
-    return frozenset(grid.arm for grid in read_grids(slug) if grid.at_end)
 
 
 @cache

@@ -66,7 +66,9 @@ class Report:
 
     @property
     def arms(self) -> tuple[Arm, ...]:
-        return _arms(self.experiment, self.trials, self.extended)
+        """The arms: of those that take longer all where they are asked for, else those with a trial, such as a stored one."""
+        ran = {trial.arm for trial in self.trials}
+        return tuple(arm for arm in self.experiment.arms if self.extended or not arm.extended or arm.name in ran)
 
     @property
     def values(self) -> Values:
@@ -110,41 +112,23 @@ class Report:
         return sorted(said.union(self.reasons.get(arm.name, ())))
 
     def _arm_to_json(self, arm: Arm) -> dict[str, Any]:
-        return {
-            "name": arm.name,
-            "role": arm.role,
-            "metric": arm.metric,
-            "values": known(self.values(arm.name, arm.metric)),
-            "outcomes": self.reasons_of(arm),
-            "points": [
-                {"x": x, "metric": metric, "values": known(self.values(arm.name, metric))} for x, metric in arm.points
-            ],
-        }
+        def by_seed(metric: str) -> dict[str, Any]:
+            return {"metric": metric, "values": known(self.values(arm.name, metric))}
 
-
-def _arms(experiment: Experiment, trials: Sequence[Trial], extended: bool) -> tuple[Arm, ...]:
-    """The arms of a report: of those that take longer all where they are asked for, else those with a trial, such as a stored one."""
-    ran = {trial.arm for trial in trials}
-    return tuple(arm for arm in experiment.arms if extended or not arm.extended or arm.name in ran)
+        points = [{"x": x, **by_seed(metric)} for x, metric in arm.points]
+        told = {"name": arm.name, "role": arm.role, **by_seed(arm.metric)}
+        return {**told, "outcomes": self.reasons_of(arm), "points": points}
 
 
 def report(
-    experiment: Experiment,
-    trials: Sequence[Trial],
-    seeds: Sequence[int],
-    *,
-    extended: bool = False,
-    **more: Any,
+    experiment: Experiment, trials: Sequence[Trial], seeds: Sequence[int], *, extended: bool = False, **more: Any
 ) -> Report:
     """Weigh every claim on the trials so far, without incomplete pairs; ``more``: further fields of the report."""
-    values = values_of(trials, seeds)
-    rows = [
-        ClaimReport(claim, known(claim.effect(values)), verdict(experiment, claim, values))
-        for claim in experiment.claims_on(_arms(experiment, trials, extended))
-    ]
+    found = Report(experiment, list(seeds), trials, (), extended, **more)
+    values, claims = found.values, experiment.claims_of(found.arms)
+    rows = [ClaimReport(one, known(one.effect(values)), verdict(experiment, one, values)) for one in claims]
     corrected = holm([row.weighed.p if len(seeds) >= FEWEST_FOR_HOLM else None for row in rows])
-    rows = [replace(row, p_holm=p) for row, p in zip(rows, corrected, strict=True)]
-    return Report(experiment, list(seeds), trials, rows, extended, **more)
+    return replace(found, claims=[replace(row, p_holm=p) for row, p in zip(rows, corrected, strict=True)])
 
 
 def values_of(trials: Iterable[Trial], seeds: Sequence[int]) -> Values:

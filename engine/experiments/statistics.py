@@ -136,10 +136,8 @@ def _judge(mean: float, low: float, high: float, p: float, smallest: float, seed
     if high < 0 and p < LEVEL and mean <= -smallest:
         return Finding.OPPOSITE, f"The same holds the other way: the effect is at most {-smallest:g}."
     if -smallest < low and high < smallest:
-        return (
-            Finding.SMALL,
-            f"The whole interval is nearer to zero than {smallest:g}, the smallest effect that counts.",
-        )
+        why = f"The whole interval is nearer to zero than {smallest:g}, the smallest effect that counts."
+        return Finding.SMALL, why
     if high < smallest:
         return Finding.UNDECIDED, "The claimed effect is excluded, but there may be one the other way."
     if low > 0 and p < LEVEL:

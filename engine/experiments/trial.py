@@ -86,15 +86,10 @@ def numbers_of(events: Sequence[Event]) -> dict[str, float]:
 def curves_of(events: Sequence[Event], more: Sequence[str] = ()) -> dict[str, Curve]:
     progress = [event for event in events if isinstance(event, Progress)]
     every = max(1, math.ceil(len(progress) / POINTS))
+    stretches = [progress[start : start + every] for start in range(0, len(progress), every)]
     curves: dict[str, Curve] = {
         # The mean of each stretch, so that thinning a curve does not make it noisier.
-        "loss": [
-            (
-                progress[min(start + every, len(progress)) - 1].step,
-                fmean(e.loss for e in progress[start : start + every]),
-            )
-            for start in range(0, len(progress), every)
-        ]
+        "loss": [(stretch[-1].step, fmean(event.loss for event in stretch)) for stretch in stretches]
     }
     for event in progress:
         for name, value in (event.validation or {}).items():

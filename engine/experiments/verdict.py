@@ -52,13 +52,10 @@ def _not_learned(claim: Claim, values: Values) -> str:
 
 def _rate_at_end(experiment: Experiment, claim: Claim) -> str:
     """The sentence on the first arm that may be better at a learning rate farther off than was tried; empty where none is."""
-    arms = dict.fromkeys(arm for arm, _ in claim.numbers)
-    found = next((arm for arm in arms if arm in experiment.rates_at_end), None)
-    return (
-        f"The best learning rate of “{found}” is the last one that was tried: a farther one may be better."
-        if found
-        else ""
-    )
+    for arm, _ in claim.numbers:
+        if arm in experiment.rates_at_end:
+            return f"The best learning rate of “{arm}” is the last one that was tried: a farther one may be better."
+    return ""
 
 
 def _at_bounds(experiment: Experiment, claim: Claim, values: Values, weighed: Weighed) -> str:

@@ -1,7 +1,7 @@
 """``python -m engine.notebooks.play <slug>``: run a notebook's cells, one after another, in one namespace.
 
-Standard input holds the numbers of the cells to run up to, one per line; its end ends the process, whatever it is doing.
-Standard output reports events, one JSON object per line:
+Standard input holds messages (:mod:`engine.foundation.messages`), the numbers of the cells to run up to; its end ends the process,
+whatever it is doing. Standard output reports events, a message each:
 
     {"cell": 3, "event": "started"}
     {"cell": 3, "event": "text", "text": "loss 0.02\\n"}
@@ -24,10 +24,11 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
+from functools import partial
 from queue import SimpleQueue
-from typing import Any, BinaryIO
+from typing import Any
 
-from engine.foundation.messages import listen, take_over_pipes
+from engine.foundation.messages import listen, receive, send, take_over_pipes
 from engine.foundation.priority import NOTEBOOK, give_way
 from engine.notebooks import NOTEBOOKS
 from engine.notebooks.cells import Cell
@@ -126,13 +127,6 @@ def _name(cell: Cell) -> str:
     return f"<cell {cell.number}>"
 
 
-def read_number(stream: BinaryIO) -> int:
-    """The number of the cell to run up to. Raises EOFError when the parent is gone."""
-    if not (line := stream.readline()):
-        raise EOFError
-    return int(line)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m engine.notebooks.play", description="Run a notebook's cells.")
     parser.add_argument("slug", choices=NOTEBOOKS)
@@ -142,13 +136,8 @@ def main() -> None:
     give_way(NOTEBOOK)
     os.environ["SHAKESPEARE"] = str(ARCHIVE)  # a notebook that runs elsewhere finds the plays beside itself
     asked: SimpleQueue[int] = SimpleQueue()
-
-    def say(message: dict[str, Any]) -> None:
-        outward.write(json.dumps(message).encode() + b"\n")
-        outward.flush()
-
-    listen(inward, read_number, asked.put)
-    play(notebook.cells, asked.get, say)
+    listen(inward, receive, asked.put)
+    play(notebook.cells, asked.get, partial(send, outward))
 
 
 if __name__ == "__main__":

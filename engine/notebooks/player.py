@@ -1,15 +1,15 @@
 """One visitor's play of one notebook: its process, the checks on it, and the outputs of its cells."""
 
-import json
 import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import RLock, Thread
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 from engine.foundation.child import ChildProcess
 from engine.foundation.formatting import in_bytes, in_time
+from engine.foundation.messages import receive, send
 from engine.hosting.limits import Limits
 from engine.notebooks import Notebook
 
@@ -37,21 +37,6 @@ class Outcome:
     line: int | None = None
     """The line of the error, from 1."""
     seconds: float = 0.0
-
-
-def write_number(stream: BinaryIO, number: int) -> None:
-    """Tell the process the number of the cell to run up to, on a line of its own."""
-    stream.write(f"{number}\n".encode())
-    stream.flush()
-
-
-def read_event(stream: BinaryIO) -> dict[str, Any]:
-    """The next event of the process. Raises EOFError at the end, also in the middle of a line: the process was killed."""
-    line = stream.readline()
-    if not line.endswith(b"\n"):
-        raise EOFError
-    event: dict[str, Any] = json.loads(line)
-    return event
 
 
 class Play:
@@ -85,8 +70,8 @@ class Play:
         self._process: ChildProcess[int, dict[str, Any]] = ChildProcess(
             f"notebook-{notebook.slug}",
             command or ["-m", "engine.notebooks.play", notebook.slug],
-            write=write_number,
-            read=read_event,
+            write=send,
+            read=receive,
             on_message=self._take_event,
             on_end=self._ended,
         )

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from engine.analysis.attention.asked import ModelAsked
-from engine.analysis.attention.following import arrival_of, paths_of
+from engine.analysis.attention.following import followed
 from engine.analysis.attention.jobs import SwitchEachHeadOff
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import Arrival
@@ -68,12 +68,12 @@ def test_the_named_head_is_the_one_of_its_layer_that_costs_most_and_the_costlies
     for seed in SEEDS:
         file = tmp_path / f"{seed}.safetensors"
         config, snapshots = trained(file, n_layers=2, seed=seed)
-        arrival, cost = arrival_of(snapshots[-1]), costs(config, file)
+        arrival, cost = followed(snapshots[-1])[1], costs(config, file)
         assert isinstance(arrival, Arrival)
         assert (arrival.layer, arrival.name) == (1, "induction"), seed
         costliest = max(cost, key=lambda name: cost[name])
         rivals = [name for name in cost if name.startswith(f"head.{arrival.layer}.")]
-        parts = {reading.part for path in paths_of(snapshots[-1]) if path for reading in path.readings}
+        parts = {reading.part for path in followed(snapshots[-1])[0] if path for reading in path.readings}
         of_layer += arrival.head == max(rivals, key=lambda name: cost[name])
         on_path += costliest in parts
     assert of_layer >= 0.8 * len(SEEDS)
@@ -84,15 +84,15 @@ def test_without_skips_at_six_layers_nothing_arrives_and_with_them_the_answer_se
     tmp_path: Path,
 ) -> None:
     _, without = trained(tmp_path / "without.safetensors", n_layers=6, skips=False, steps=150, seed=910)
-    assert [arrival_of(snapshot) for snapshot in without] == [None] * len(without)
-    said = [path.sentence for path in paths_of(without[-1]) if path]
+    assert [followed(snapshot)[1] for snapshot in without] == [None] * len(without)
+    said = [path.sentence for path in followed(without[-1])[0] if path]
     assert said
     assert all(
         sentence.startswith("The answer does not arrive: after layer 6 the right symbol has ") for sentence in said
     )
 
     _, snapshots = trained(tmp_path / "with.safetensors", n_layers=2, seed=911)
-    layers = [arrival and arrival.layer for arrival in map(arrival_of, snapshots)]
+    layers = [arrival and arrival.layer for _, arrival in map(followed, snapshots)]
     assert layers[0] is None
     settled = next(step for step in range(len(layers)) if set(layers[step:]) == {1})
     assert 0 < settled < len(layers) - 1

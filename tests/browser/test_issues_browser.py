@@ -29,7 +29,7 @@ from tests.browser.conftest import (
 
 MASK, LONGER, SKIPS = (ISSUES[slug] for slug in ("missing-mask", "longer-sequences", "missing-skips"))
 SLIDE = ISSUES["cost"]
-CLAIMS = list(MASK.claims_of())
+CLAIMS = list(MASK.claims_of(MASK.arms_of()))
 CUT_OFF = """(svg) => {
   document.body.style.margin = 0
   document.body.innerHTML = svg

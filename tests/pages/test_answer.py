@@ -86,6 +86,7 @@ def test_the_short_answer_is_told_by_what_was_found(monkeypatch: pytest.MonkeyPa
     assert found.finding == "holds"
     assert lead_of(block) == f"**{told.text}** {mark(told)}"
     for finding in Finding:
-        monkeypatch.setattr(prose, "found_of", lambda slug, finding=finding: (replace(found, finding=finding),))
+        other = replace(found, weighed=replace(found.weighed, finding=finding))
+        monkeypatch.setattr(prose, "found_of", lambda slug, other=other: (other,))
         assert f"{told.text}** [" in lead_of(block)
         assert lead_of(block).startswith(f"**{told.text}") == (finding == "holds")

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.analysis.attention.asked import ModelAsked, file_of
-from engine.analysis.attention.following import paths_of
+from engine.analysis.attention.following import followed
 from engine.config.run_config import parse
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Snapshot
@@ -135,7 +135,7 @@ def test_two_steps_are_compared_on_the_sequence_that_is_chosen(open_page: Open) 
 
 def test_what_a_head_tells_another_one_is_exchanged_by_one_click_and_is_in_the_link(open_page: Open) -> None:
     app = open_page("attention.py", view="change", run=RECORDED_HOPS, query="15")
-    path = paths_of(recorded_run(RECORDED_HOPS).events.of(Snapshot)[-1])[15]
+    path = followed(recorded_run(RECORDED_HOPS).events.of(Snapshot)[-1])[0][15]
     assert path is not None
     assert in_markdown(path.sentence) in said(app)
     assert "right answers in 100 other sequences" not in said(app)

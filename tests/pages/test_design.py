@@ -10,7 +10,7 @@ from engine.config.link import from_query as lab_config
 from engine.config.link import to_query as lab_query
 from engine.encodings.designed import DesignedSettings
 from engine.encodings.designed.code import written
-from engine.experiments.comparison import BASE, Comparison, comparison, design_config
+from engine.experiments.comparison import BASE, Comparison, design_config
 from engine.settings.fields import to_text
 from pages.parts.charts.encoding import similarity_picture, table_picture
 from pages.parts.charts.spectra import offsets_figure
@@ -72,7 +72,7 @@ def test_every_choice_survives_its_link() -> None:
     assert SETTINGS.read(query) == (chosen, [])
     assert SETTINGS.read({}) == (usual, [])
 
-    config, issue = design_config({"design_features": "table"}), comparison({"design_features": "table"})
+    config, issue = design_config({"design_features": "table"}), Comparison({"design_features": "table"}).experiment
     assert lab_config(lab_query(config)) == (config, []), "so does the link to the lab"
     assert issue.config(issue.arms[0]).encoding_settings == config.encoding_settings
 

@@ -167,7 +167,7 @@ def test_an_issue_opens_with_its_question_alone_and_each_tab_has_its_part(open_p
     assert all(line in unlinked(app) for line in MASK.remedies)
     assert "[causal mask](glossary?term=mask)" in said(app)
     assert MASK.sources[0].url in said(app)
-    assert all(claim.sentence in unlinked(open_tab(app, "Evidence")) for claim in MASK.claims_of())
+    assert all(claim.sentence in unlinked(open_tab(app, "Evidence")) for claim in MASK.claims_of(MASK.arms_of()))
     assert "(glossary?term=" in said(app)
     assert "Mask fault: None → **Missing**" in said(open_tab(app, "How measured"))
     assert all(note in unlinked(app) for note in MASK.notes)

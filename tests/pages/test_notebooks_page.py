@@ -20,16 +20,18 @@ from tests.pages.looking import WORDS, Open
 
 NOTEBOOK = NOTEBOOKS["mean-pooling"]
 SCRIPT = """
-import json, sys
+import sys
+from engine.foundation.messages import receive, send
 from engine.notebooks import NOTEBOOKS
 left = [cell.number for cell in NOTEBOOKS["mean-pooling"].cells if cell.kind == "code"]
-for line in sys.stdin:
-    while left and left[0] <= int(line):
+while True:
+    last = receive(sys.stdin.buffer)
+    while left and left[0] <= last:
         cell = left.pop(0)
         for message in ({"event": "started"}, {"event": "text", "text": "a number: given 0.5, here 0.4\\nand words\\n"},
                         FAILED if cell == FAILING else {"event": "passed", "seconds": 0.1}):
-            print(json.dumps({"cell": cell} | message), flush=True)
-    print(json.dumps({"event": "waiting", "until": int(line)}), flush=True)
+            send(sys.stdout.buffer, {"cell": cell} | message)
+    send(sys.stdout.buffer, {"event": "waiting", "until": last})
 """
 """A process that passes every cell but one, without running any."""
 FAILED = {"event": "failed", "seconds": 0.1, "error": "AssertionError: assert 1 == 2", "line": 3}
@@ -120,7 +122,8 @@ def test_stop_keeps_what_the_cell_had_printed_and_who_sees_a_play_by_a_link_can_
 ) -> None:
     first = next(cell.number for cell in NOTEBOOK.cells if cell.kind == "code")
     said_before = ({"cell": first, "event": "started"}, {"cell": first, "event": "text", "text": "seed 1 of 10: 3\n"})
-    code = f"import json, time\nfor said in {said_before!r}: print(json.dumps(said), flush=True)\ntime.sleep(600)"
+    code = "import sys, time\nfrom engine.foundation.messages import send\n"
+    code += f"for said in {said_before!r}: send(sys.stdout.buffer, said)\ntime.sleep(600)"
     plays(monkeypatch, code)
     app = press(open_page("notebook.py", notebook=NOTEBOOK.slug), "notebooks.all")
     play = own_play(app, played)

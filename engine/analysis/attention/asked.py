@@ -62,6 +62,12 @@ def places_in(config: RunConfig) -> tuple[Which, ...]:
     return ("self", "encoder", "cross") if config.family == "encoder_decoder" else ("self",)
 
 
+def heads_in(config: RunConfig, layers: int) -> list[HeadIndex]:
+    """All heads of so many layers."""
+    heads = range(config.n_heads)
+    return [HeadIndex(which, layer, head) for which in places_in(config) for layer in range(layers) for head in heads]
+
+
 def tap_name(config: RunConfig, which: Which, layer: int) -> str:
     """The prefix of that attention's tensors in an ``ActivationCache`` (:mod:`engine.model.activations`)."""
     stack = "encoder" if which == "encoder" or config.family == "encoder" else "decoder"
@@ -116,9 +122,8 @@ def why_not(config: RunConfig, name: str) -> str:
         return "An encoder has no causal mask to break."
     if name == "no_scale" and config.attention_score != "scaled_dot":
         return f"This run's score is {config.attention_score}, which has no 1/√d_head."
-    if all(
-        config.value(setting) == value for setting, value in FAULTS[name].changes.items() if setting != "attention_impl"
-    ):
+    changes = {**FAULTS[name].changes, "attention_impl": config.attention_impl}
+    if all(config.value(setting) == value for setting, value in changes.items()):
         return "This run was trained with it."
     return ""
 

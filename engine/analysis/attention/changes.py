@@ -1,14 +1,14 @@
 """The effect of changes to a trained model's attention: heads off, another temperature, another score."""
 
 from collections.abc import Collection, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from engine.analysis.attention.asked import HeadIndex, ModelAsked, SampleAsked, places_in, tap_name
+from engine.analysis.attention.asked import HeadIndex, ModelAsked, SampleAsked, heads_in, tap_name
 from engine.analysis.attention.heads import head_seen
 from engine.analysis.attention.jobs import Changed, EachHeadOff, HeadSeen
 from engine.analysis.attention.model import (
@@ -52,13 +52,7 @@ def each_head_off(asked: ModelAsked) -> EachHeadOff:
     """Held-out metrics with one head switched off at a time. Layers that share weights share their heads."""
     config = asked.config
     model = model_of(asked)
-    layers = len(model.stack.blocks)
-    places = [
-        HeadIndex(which, layer, head)
-        for which in places_in(config)
-        for layer in range(layers)
-        for head in range(config.n_heads)
-    ]
+    places = heads_in(config, len(model.stack.blocks))
     rows = []
     for place in places[:MOST_HEADS]:
         with heads_off(model, [place]):
@@ -66,17 +60,15 @@ def each_head_off(asked: ModelAsked) -> EachHeadOff:
     return {"whole": held_out_metrics(config, model), "rows": rows, "left_out": len(places) - len(rows)}
 
 
-@contextmanager
-def heads_off(model: Transformer, off: Collection[HeadIndex]) -> Iterator[None]:
+def heads_off(model: Transformer, off: Collection[HeadIndex]) -> AbstractContextManager[None]:
+    """Inside the block the outputs of these heads are zero."""
     modules: dict[Attention, Tensor] = {}
     for place in off:
         attention = attention_at(model, place)
         modules.setdefault(attention, torch.ones(attention.n_heads))[place.head] = 0.0
     if not modules:
-        yield
-        return
-    with gated(model, torch.stack(list(modules.values())).to(next(model.parameters()).dtype), list(modules)):
-        yield
+        return nullcontext()
+    return gated(model, torch.stack(list(modules.values())).to(next(model.parameters()).dtype), list(modules))
 
 
 @contextmanager
@@ -90,15 +82,11 @@ def tempered(model: nn.Module, temperature: float) -> Iterator[None]:
             pattern = pattern.masked_fill(mask.blocked, 0.0)
         return scores, pattern, pattern
 
-    if temperature == 1.0:
+    with ExitStack() as hooks:
+        for module in model.modules():
+            if isinstance(module, Pattern) and temperature != 1.0:
+                hooks.enter_context(module.register_forward_hook(cool))
         yield
-        return
-    hooks = [module.register_forward_hook(cool) for module in model.modules() if isinstance(module, Pattern)]
-    try:
-        yield
-    finally:
-        for hook in hooks:
-            hook.remove()
 
 
 def other_scores(asked: ModelAsked, sample: SampleAsked, place: HeadIndex) -> dict[str, HeadSeen]:

@@ -10,9 +10,8 @@ from torch import Tensor
 from engine.analysis.attention.asked import WIDTHS, HeadIndex, ModelAsked, SampleAsked, with_faults
 from engine.analysis.attention.heads import entropy, head_seen
 from engine.analysis.attention.jobs import CheckResult, Faulty, FaultySeen
-from engine.analysis.attention.model import held_out_metrics, model_of, pattern_at, sample_of
+from engine.analysis.attention.model import held_out_metrics, model_of, pattern_at, run_with_cache, sample_of
 from engine.config.run_config import RunConfig
-from engine.model.activations import ActivationCache
 from engine.model.attention import PREPARE
 from engine.model.block import Residual
 from engine.model.transformer import Transformer
@@ -53,9 +52,7 @@ def past_reach(model: Transformer, batch: Batch) -> float:
 
 def row_sum_error(model: Transformer, batch: Batch) -> float:
     """The largest deviation from one of the sum of a query's weights."""
-    cache: ActivationCache = {}
-    forward(model, batch, cache)
-    patterns = [tensor for name, tensor in cache.items() if name.endswith(".pattern")]
+    patterns = [tensor for name, tensor in run_with_cache(model, batch)[1].items() if name.endswith(".pattern")]
     return max((pattern.sum(-1) - 1).abs().max().item() for pattern in patterns)
 
 

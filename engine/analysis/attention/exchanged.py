@@ -10,21 +10,20 @@ reads, and another one, such that the model answers otherwise. So an answer that
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from engine.analysis.attention.asked import LARGEST, ModelAsked, SampleAsked, weights_of_one_sequence
-from engine.analysis.attention.following import paths_of
-from engine.analysis.attention.model import held_out, last_step, model_of, sample_of, tokens_at
+from engine.analysis.attention.following import followed
+from engine.analysis.attention.model import held_out, last_step, model_of, run_with_cache, sample_of, tokens_at
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import Path, Words
-from engine.analysis.attention.path_jobs import Exchanged, ExchangedHere, PathExchanged
 from engine.analysis.attention.taken import OTHERS, TAKES_OVER, named
 from engine.analysis.attention.without import without_parts
 from engine.analysis.measurements.head_pruning import hooked
 from engine.foundation.formatting import counted
-from engine.model.activations import ActivationCache, OnlyThese
 from engine.model.block import Block
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
@@ -41,14 +40,52 @@ def path_at(asked: ModelAsked, sample: SampleAsked, position: int) -> Path | Non
     """The answer to :class:`engine.analysis.attention.path_jobs.FollowAnswer`."""
     config = asked.config.replace(device="cpu")
     snapshot = take_snapshot(config, model_of(asked), sample_of(config, sample), last_step(asked))
-    return paths_of(snapshot)[position]
+    return followed(snapshot)[0][position]
+
+
+class ExchangedHere(NamedTuple):
+    """The exchange in one sequence."""
+
+    places: tuple[int, int]
+    """The positions of the two symbols that change places, from 0, in their order."""
+    symbols: tuple[str, str]
+    own: str
+    """The answer to the sequence."""
+    told: str
+    """The answer to the other one, in which the symbols have changed places."""
+    alone: str
+    """The answer to the sequence where the upper head alone reads what the lower one writes on the other."""
+
+
+class Exchanged(NamedTuple):
+    """Answers in several sequences that become those of the other sequences, in which two symbols have changed places."""
+
+    sequences: int
+    answers: int
+    """The answers that are compared, at most one for each sequence: right ones, which differ from those of the other sequences."""
+    alone: int
+    """Those that become the other one where the upper head alone reads what the lower one writes on the other sequence."""
+    wrong: int
+    """Those that become neither the one nor the other then."""
+    by_next: int
+    """Those that become the other one with the next head in the place of the lower one."""
+    all_senders: int
+    """The same with all heads of the lower head's layer in its place."""
+    all_readers: int
+    """The same where all parts that read the lower head read what it writes on the other sequence."""
+
+
+def path_exchanged(asked: ModelAsked, sample: SampleAsked, position: int, sender: Part, receiver: Part) -> list[Words]:
+    """The answer to :class:`engine.analysis.attention.path_jobs.ExchangePath`."""
+    return list(verdict(sender, receiver, *exchanged(asked, sample, position, sender, receiver)))
 
 
 @torch.no_grad()
-def path_exchanged(
+def exchanged(
     asked: ModelAsked, sample: SampleAsked, position: int, sender: Part, receiver: Part
-) -> PathExchanged:
-    """The answer to :class:`engine.analysis.attention.path_jobs.ExchangePath`."""
+) -> tuple[Part | None, ExchangedHere | None, Exchanged]:
+    """The other head of the lower head's layer with which most answers change, None where there is no other; the exchange in the sequence,
+    None where none that was tried changes the answer; and the exchanges in others."""
     config = asked.config.replace(device="cpu")
     model = without_parts(model_of(asked), ())  # a copy in which layers that share weights are separate ones
     one, most = sample_of(config, sample), max(1, min(OTHERS, LARGEST // weights_of_one_sequence(config)))
@@ -59,26 +96,22 @@ def path_exchanged(
     alone = path_answers(model, others, [sender], receiver)
     by_sibling = {one: _become(others, path_answers(model, others, [one], receiver)) for one in siblings}
     follows = max(siblings, key=lambda part: by_sibling[part], default=None)
-    found: Exchanged = {
-        "sequences": len(batch.inputs),
-        "answers": len(others.at),
-        "alone": _become(others, alone),
-        "wrong": int(((alone != others.told) & (alone != others.own)).sum()),
-        "next": 0 if follows is None else by_sibling[follows],
-        "all_senders": _become(others, path_answers(model, others, [sender, *siblings], receiver)),
-        "all_readers": _become(others, answers(model, others, heads_given(model, others, [sender]))),
-    }
-    shown = None
-    if len(here.at):
-        name, symbols = answer_namer(config), tokens_at(config, one, "self")[0]
-        first, second = sorted((int(here.read), int(here.partner)))
-        told = (here.own, here.told, path_answers(model, here, [sender], receiver))
-        own, other, only = (name(int(answer)) for answer in told)
-        shown = ExchangedHere(
-            places=[first, second], symbols=[symbols[first], symbols[second]], own=own, told=other, alone=only
-        )
-    words = list(verdict(sender, receiver, follows, shown, found))
-    return {"words": words, "next": "" if follows is None else follows.name, "here": shown, "others": found}
+    found = Exchanged(
+        sequences=len(batch.inputs),
+        answers=len(others.at),
+        alone=_become(others, alone),
+        wrong=int(((alone != others.told) & (alone != others.own)).sum()),
+        by_next=0 if follows is None else by_sibling[follows],
+        all_senders=_become(others, path_answers(model, others, [sender, *siblings], receiver)),
+        all_readers=_become(others, answers(model, others, heads_given(model, others, [sender]))),
+    )
+    if not len(here.at):
+        return follows, None, found
+    name, symbols = answer_namer(config), tokens_at(config, one, "self")[0]
+    first, second = sorted((int(here.read), int(here.partner)))
+    told = (here.own, here.told, path_answers(model, here, [sender], receiver))
+    shown = ExchangedHere((first, second), (symbols[first], symbols[second]), *(name(int(answer)) for answer in told))
+    return follows, shown, found
 
 
 @dataclass(frozen=True)
@@ -104,7 +137,7 @@ def pairs_of(model: Transformer, batch: Batch, sender: Part, receiver: Part, at:
     """The pairs, for as many of the sequences as one is found. ``at`` [row]: the positions that answer; by default one is drawn in each
     sequence, among those whose answers are right and counted by the task's first metric."""
     upper, lower = (f"{model.stack.name}.{part.layer}.self.pattern" for part in (receiver, sender))
-    logits, cache = passed(model, batch, upper, lower)
+    logits, cache = run_with_cache(model, batch, upper, lower)
     given, row = logits.argmax(-1), torch.arange(len(batch.inputs))
     fits = torch.zeros_like(batch.inputs, dtype=torch.bool)
     if at is None:
@@ -113,11 +146,7 @@ def pairs_of(model: Transformer, batch: Batch, sender: Part, receiver: Part, at:
     else:
         fits[row, at] = True
     generator = torch.Generator().manual_seed(0)
-    found, places, others = (
-        torch.zeros(len(row), dtype=torch.bool),
-        torch.zeros(len(row), 4).long(),
-        batch.inputs.clone(),
-    )
+    found, places, others = torch.zeros(len(row)).bool(), torch.zeros(len(row), 4).long(), batch.inputs.clone()
     for _ in range(TRIES):
         here = (torch.rand(fits.shape, generator=generator) * fits).argmax(-1)
         key = cache[upper][row, receiver.head, here].argmax(-1)
@@ -134,19 +163,18 @@ def pairs_of(model: Transformer, batch: Batch, sender: Part, receiver: Part, at:
         places[new], others[new] = torch.stack([here, read, partner, told], dim=1)[new], twins[new]
     whole = batch.having({name: tensor[found] for name, tensor in batch.tensors.items()})
     here, read, partner, told = places[found].unbind(dim=1)
-    return Pairs(
-        whole, replace(whole, inputs=others[found]), here, read, partner, given[row, places[:, 0]][found], told
-    )
+    other, own = replace(whole, inputs=others[found]), given[row, places[:, 0]][found]
+    return Pairs(whole, other, here, read, partner, own, told)
 
 
 def path_answers(model: Transformer, pairs: Pairs, senders: Sequence[Part], receiver: Part) -> Tensor:
     """The answers [row] where the receiver alone reads what the senders, heads of one layer, write on the other sequence."""
     mixed = mixed_name(model, receiver.layer)
     between = dict(attentions_between(model, senders[0].layer, receiver.layer))
-    own = passed(model, pairs.batch, mixed, *between.values())[1]
+    own = run_with_cache(model, pairs.batch, mixed, *between.values())[1]
     inputs = {module: own[name].transpose(1, 2).flatten(2) for module, name in between.items()}
     with reading(inputs | heads_given(model, pairs, senders)):
-        received = passed(model, pairs.batch, mixed)[1]
+        received = run_with_cache(model, pairs.batch, mixed)[1]
     return answers(model, pairs, {out_of(model, receiver.layer): side_by_side(own[mixed], received[mixed], [receiver])})
 
 
@@ -164,7 +192,7 @@ def _become(pairs: Pairs, given: Tensor) -> int:
 def heads_given(model: Transformer, pairs: Pairs, heads: Sequence[Part]) -> dict[nn.Module, Tensor]:
     """What the output projection of a layer's heads reads where some of them write what they write on the other sequence."""
     name = mixed_name(model, heads[0].layer)
-    own, other = (passed(model, batch, name)[1][name] for batch in (pairs.batch, pairs.other))
+    own, other = (run_with_cache(model, batch, name)[1][name] for batch in (pairs.batch, pairs.other))
     return {out_of(model, heads[0].layer): side_by_side(own, other, heads)}
 
 
@@ -195,12 +223,6 @@ def mixed_name(model: Transformer, layer: int) -> str:
     return f"{model.stack.name}.{layer}.self.mixed"
 
 
-def passed(model: Transformer, batch: Batch, *names: str) -> tuple[Tensor, ActivationCache]:
-    """The logits of a pass, and its inner tensors of these names."""
-    cache = OnlyThese(names)
-    return forward(model, batch, cache), cache
-
-
 def reading(inputs: dict[nn.Module, Tensor]) -> AbstractContextManager[None]:
     """Inside the block these modules read these inputs."""
     return hooked(inputs, lambda module, _: (inputs[module],))
@@ -210,29 +232,27 @@ def verdict(
     sender: Part, receiver: Part, follows: Part | None, here: ExchangedHere | None, others: Exchanged
 ) -> Iterator[Words]:
     """What becomes of the answers, compared with the same exchange of other heads, in words."""
-    sequences, total = counted(others["sequences"], "other sequence"), others["answers"]
+    sequences, total = counted(others.sequences, "other sequence"), others.answers
     if not total:
         yield Words(f"In {sequences} no right answer changes when two symbols are exchanged in this way.")
         return
     yield from (Words("Where "), named(receiver), Words(" alone reads what "), named(sender))
-    yield Words(
-        f" writes on a sequence with two symbols exchanged, {others['alone']} of {counted(total, 'right answer')} in "
-    )
-    yield Words(f"{sequences} become the answer to that sequence, and {others['wrong']} another wrong one.")
+    yield Words(f" writes on a sequence with two symbols exchanged, {others.alone} of {counted(total, 'right answer')}")
+    yield Words(f" in {sequences} become the answer to that sequence, and {others.wrong} another wrong one.")
     if here is not None:
-        (one, other), (first, second) = here["symbols"], here["places"]
+        (one, other), (first, second) = here.symbols, here.places
         yield Words(
             f" Here, with the “{one}” and the “{other}” at positions {first + 1} and {second + 1} exchanged, the whole model answers "
-            f"“{here['told']}” in place of “{here['own']}”; with the exchange for this head alone it answers “{here['alone']}”."
+            f"“{here.told}” in place of “{here.own}”; with the exchange for this head alone it answers “{here.alone}”."
         )
-    shared = others["all_senders"] - others["alone"] >= TAKES_OVER * total
+    shared = others.all_senders - others.alone >= TAKES_OVER * total
     if follows is not None:
         yield from (Words(" With "), named(follows), Words(" in place of "), named(sender))
+        yield Words(f", the most of any other head of that layer, {others.by_next} change, and with all of its heads ")
         yield Words(
-            f", the most of any other head of that layer, {others['next']} change, and with all of its heads together "
+            f"together {others.all_senders}: {'others write a part of it' if shared else 'no other one is needed'}."
         )
-        yield Words(f"{others['all_senders']}: {'others write a part of it' if shared else 'no other one is needed'}.")
-    taken_over = others["all_readers"] - others["alone"] >= TAKES_OVER * total
+    taken_over = others.all_readers - others.alone >= TAKES_OVER * total
     yield from (Words(" Where all that reads "), named(sender))
-    yield Words(f" reads the exchange, {others['all_readers']} change: ")
+    yield Words(f" reads the exchange, {others.all_readers} change: ")
     yield Words(f"{'other readers take over' if taken_over else 'no other reader takes over'}.")

@@ -71,16 +71,6 @@ def followed(snapshot: Snapshot) -> tuple[list[Path | None], Arrival | None]:
     return paths, _arrival(seen, [path for path in paths if path]) if seen else None
 
 
-def paths_of(snapshot: Snapshot, most: int | None = None) -> list[Path | None]:
-    """The paths of :func:`followed`, or the first ``most`` of them."""
-    return followed(snapshot)[0][:most]
-
-
-def arrival_of(snapshot: Snapshot) -> Arrival | None:
-    """The place where the answers arise, by :func:`followed`."""
-    return followed(snapshot)[1]
-
-
 def _arrival(seen: Seen, paths: Sequence[Path]) -> Arrival | None:
     """The place where these answers arise; None as long as at most half of them arrive."""
     arriving = [path for path in paths if path.arrives]
@@ -139,9 +129,8 @@ def _path(seen: Seen, position: int) -> Path:
     arrives = bool(right[-1] >= ARRIVED)
     carrier, readings = _brought(seen, position, layer, heads[layer], float(mlp[layer])) if arrives else ("", ())
     induction = carrier in ("head", "mlp") and is_induction(readings, seen.symbols)
-    path = Path(
-        position, arrives, layer, float(right[layer]), float(right[layer + 1]), carrier, readings, induction, ()
-    )
+    before, after = right[layer : layer + 2].tolist()
+    path = Path(position, arrives, layer, before, after, carrier, readings, induction, ())
     return replace(path, words=words_of(path, right.tolist(), seen.symbols))
 
 
@@ -187,9 +176,6 @@ def _below(seen: Seen, reading: Reading) -> Iterator[Reading]:
 def is_induction(readings: Sequence[Reading], symbols: Symbols) -> bool:
     """Whether the first of the readings is that of an induction head: of the symbol after an earlier place of its own symbol, which the
     last of them had marked by reading the position before."""
-    return (
-        len(readings) > 1
-        and readings[0].which == "self"
-        and symbols.follows_its_own(readings[0])
-        and marks(readings[-1])
-    )
+    if len(readings) < 2 or readings[0].which != "self":
+        return False
+    return symbols.follows_its_own(readings[0]) and marks(readings[-1])

@@ -6,7 +6,6 @@ in Voita et al. 2019, Analyzing Multi-Head Self-Attention, section 4, and Clark 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -18,6 +17,7 @@ from engine.analysis.attention.asked import (
     ModelAsked,
     SampleAsked,
     Which,
+    heads_in,
     places_in,
     tap_name,
     weights_of_one_sequence,
@@ -55,12 +55,7 @@ def heads(asked: ModelAsked, sample: SampleAsked) -> Heads:
     room = LARGEST // weights_of_one_sequence(config)
     batch = held_out(config).rows(slice(max(1, min(SEQUENCES, room))))
     batch_look = run_with_cache(model, batch)[1]
-    rows = [
-        head_numbers(asked, batch, batch_look, HeadIndex(which, layer, head))
-        for which in places_in(config)
-        for layer in range(config.n_layers)
-        for head in range(config.n_heads)
-    ]
+    rows = [head_numbers(asked, batch, batch_look, place) for place in heads_in(config, config.n_layers)]
     return {
         "patterns": patterns_in(cache),
         "tokens": {which: tokens_at(config, one, which) for which in places_in(config)},
@@ -116,24 +111,15 @@ def rolled_out(asked: ModelAsked, cache: ActivationCache) -> dict[Which, Rollout
     return flows
 
 
-@dataclass(frozen=True)
-class HeadKind:
-    """The cells that a head of this kind attends to: ``cells(query, key, keys)`` of positions [query, 1] and [1, key]."""
-
-    label: str
-    cells: Callable[[Tensor, Tensor, int], Tensor]
-
-
-KINDS: dict[str, HeadKind] = {
-    "previous": HeadKind("previous token", lambda query, key, keys: key == query - 1),
-    "same": HeadKind("same place", lambda query, key, keys: key == query),
-    "next": HeadKind("next token", lambda query, key, keys: key == query + 1),
+KINDS: dict[str, Callable[[Tensor, Tensor, int], Tensor]] = {
+    "previous token": lambda query, key, keys: key == query - 1,
+    "same place": lambda query, key, keys: key == query,
+    "next token": lambda query, key, keys: key == query + 1,
     # Not at queries for which the first token is also the same or the previous one.
-    "first": HeadKind("first token", lambda query, key, keys: (key == 0) & (query >= 2)),
-    "mirrored": HeadKind(
-        "mirrored", lambda query, key, keys: (key == keys - 1 - query) & ((key - query).abs() >= 2)
-    ),
-}  # fmt: skip
+    "first token": lambda query, key, keys: (key == 0) & (query >= 2),
+    "mirrored": lambda query, key, keys: (key == keys - 1 - query) & ((key - query).abs() >= 2),
+}
+"""By label, the cells that a head of this kind attends to, of positions [query, 1] and [1, key] and the number of keys."""
 
 
 def kind_scores(pattern: Tensor, visible: Tensor) -> dict[str, float]:
@@ -144,22 +130,17 @@ def kind_scores(pattern: Tensor, visible: Tensor) -> dict[str, float]:
     queries, keys = pattern.shape[-2:]
     query, key = torch.arange(queries)[:, None], torch.arange(keys)[None, :]
     choice = visible.sum(-1)  # [batch, query]
-    scores: dict[str, float] = {}
-    for kind in KINDS.values():
-        _note(scores, kind.label, score_in(pattern, visible, choice, kind.cells(query, key, keys)))
-    back: dict[str, float] = {}
-    for k in range(2, min(FURTHEST_BACK, queries)):
-        _note(back, f"{k} back", score_in(pattern, visible, choice, key == query - k))
+    scores = {label: score_in(pattern, visible, choice, cells(query, key, keys)) for label, cells in KINDS.items()}
+    back = {
+        f"{k} back": score
+        for k in range(2, min(FURTHEST_BACK, queries))
+        if (score := score_in(pattern, visible, choice, key == query - k)) is not None
+    }
     if back:
         best = max(back, key=lambda label: back[label])
         scores[best] = back[best]
-    _note(scores, "uniform", uniform_score(pattern, choice))
-    return scores
-
-
-def _note(scores: dict[str, float], label: str, score: float | None) -> None:
-    if score is not None:
-        scores[label] = score
+    scores["uniform"] = uniform_score(pattern, choice)
+    return {label: score for label, score in scores.items() if score is not None}
 
 
 def score_in(pattern: Tensor, visible: Tensor, choice: Tensor, cells: Tensor) -> float | None:

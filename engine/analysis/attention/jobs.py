@@ -17,11 +17,8 @@ MOST_BYTES = 256 * 2**20
 
 
 class SequenceRead(TypedDict):
-    queries: dict[Which, list[str]]
-    """The names of the query tokens, by kind of attention."""
-    keys: dict[Which, list[str]]
-    samples: int
-    """The number of numbered sequences."""
+    tokens: dict[Which, tuple[list[str], list[str]]]
+    """The names of the query and of the key tokens, by kind of attention."""
     unknown: list[str]
     """Parts of the reader's own text that are not in the vocabulary."""
     new_length: str
@@ -178,7 +175,6 @@ class Steps(TypedDict):
     keys: list[str]
     query: int
     position: int
-    key_positions: list[int]
     q: np.ndarray
     turned_q: np.ndarray
     k: np.ndarray

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 from time import perf_counter
 
 import torch
 from safetensors.torch import load_model, save_model
-from torch import Tensor
+from torch import Tensor, nn
 
 from engine.analysis.attention.asked import (
     HeadIndex,
@@ -25,18 +24,18 @@ from engine.analysis.attention.asked import (
 )
 from engine.analysis.attention.jobs import SequenceRead, StepsDone
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.without import without_parts
+from engine.analysis.attention.without import stack_of, without_parts
 from engine.analysis.measurements.depth import untrained
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.estimate.layout import shapes
 from engine.foundation.files import adding, note_use
-from engine.model.activations import ActivationCache
+from engine.model.activations import ActivationCache, OnlyThese
 from engine.model.attention import Attention
 from engine.model.baselines import Baseline
 from engine.model.block import NOWHERE
 from engine.model.build import build_model, in_single, load_weights
-from engine.model.transformer import Stack, Transformer
+from engine.model.transformer import Transformer
 from engine.runs.events import Event, Failed, Measuring, Progress, Snapshot
 from engine.runs.record_options import LEAST_RECORD
 from engine.settings.errors import quoted
@@ -109,7 +108,8 @@ def train_again(asked: ModelAsked, seconds: float = math.inf) -> StepsDone:
         if isinstance(event, Progress):
             training.step = event.step
     if training.step == steps:
-        _keep(_trainings.pop(asked).model, file)
+        with adding(file, KEPT_FILES) as half_written:
+            save_model(_trainings.pop(asked).model.cpu(), str(half_written))
     return StepsDone(step=training.step, steps=steps)
 
 
@@ -129,11 +129,6 @@ def _load_trained_again(model: Transformer, asked: ModelAsked) -> None:
 
 def last_step(asked: ModelAsked) -> int:
     return asked.config.steps if asked.step is None else asked.step
-
-
-def _keep(model: Transformer, file: Path) -> None:
-    with adding(file, KEPT_FILES) as half_written:
-        save_model(model.cpu(), str(half_written))
 
 
 @lru_cache(maxsize=4)
@@ -171,19 +166,13 @@ def sequence(config: RunConfig, asked: SampleAsked) -> SequenceRead:
     """The tokens that the model reads, by name."""
     own, given = config.task_settings, asked.text.strip()
     batch = sample_of(config, asked)
-    named = {which: tokens_at(config, batch, which) for which in places_in(config)}
+    corpus = TASKS[config.task].corpus
+    shorter = given and not corpus and len(numbers_of(config, given)) < shortest_known(config)
     return {
-        "queries": {which: queries for which, (queries, _) in named.items()},
-        "keys": {which: keys for which, (_, keys) in named.items()},
-        "samples": len(held_out(config).inputs),
+        "tokens": {which: tokens_at(config, batch, which) for which in places_in(config)},
         "unknown": read_text(own.encoded(), given).unknown if given and isinstance(own, TextSettings) else [],
-        "new_length": lengths_in_words(config) if given and _is_shorter(config, given) else "",
+        "new_length": lengths_in_words(config) if shorter else "",
     }
-
-
-def _is_shorter(config: RunConfig, text: str) -> bool:
-    """Whether the reader's own sequence is shorter than all in training."""
-    return not TASKS[config.task].corpus and len(numbers_of(config, text)) < shortest_known(config)
 
 
 def own_sequence(config: RunConfig, text: str) -> Batch:
@@ -192,9 +181,8 @@ def own_sequence(config: RunConfig, text: str) -> Batch:
     symbols = read_text(own.encoded(), text).tokens if isinstance(own, TextSettings) else numbers_of(config, text)
     shortest, longest = spec.shortest + bool(spec.corpus), config.seq_len + bool(spec.corpus)
     if not shortest <= len(symbols) <= longest:
-        raise ValueError(
-            f"Your tokens are {len(symbols)}; allowed are {shortest} to {longest}. {lengths_in_words(config)}"
-        )
+        given, trained = len(symbols), lengths_in_words(config)
+        raise ValueError(f"Your tokens are {given}; allowed are {shortest} to {longest}. {trained}")
     line = torch.tensor([symbols])
     if spec.corpus:  # the answer to a text is the text itself, shifted by one token
         return data.frame(line[:, :-1], line[:, 1:])
@@ -222,11 +210,11 @@ def in_short(names: Sequence[str], most: int = 16) -> str:
     return ", ".join(distinct if len(distinct) <= most else [*distinct[: most - 2], "…", distinct[-1]])
 
 
-def run_with_cache(model: Transformer, batch: Batch) -> tuple[Tensor, dict[str, Tensor]]:
-    """Logits [batch, length, class], and every inner tensor by name."""
-    cache: ActivationCache = {}
-    with torch.no_grad():
-        return forward(model, batch, cache), cache
+@torch.no_grad()
+def run_with_cache(model: nn.Module, batch: Batch, *names: str) -> tuple[Tensor, ActivationCache]:
+    """Logits [batch, length, class], and the inner tensors of these names, or all of them where none is named."""
+    cache = OnlyThese(names) if names else ActivationCache()
+    return forward(model, batch, cache), cache
 
 
 def pattern_at(model: Transformer, batch: Batch, place: HeadIndex) -> Tensor:
@@ -235,14 +223,8 @@ def pattern_at(model: Transformer, batch: Batch, place: HeadIndex) -> Tensor:
     return run_with_cache(model, batch)[1][f"{name}.pattern"][0, place.head]
 
 
-def stack_of(model: Transformer, place: HeadIndex) -> Stack:
-    stack = model.source_stack if place.which == "encoder" else model.stack
-    assert stack is not None, "asked for the encoder of a model that has none"
-    return stack
-
-
 def attention_at(model: Transformer, place: HeadIndex) -> Attention:
-    block = (blocks := stack_of(model, place).blocks)[place.layer % len(blocks)]
+    block = (blocks := stack_of(model, place.which).blocks)[place.layer % len(blocks)]
     return block.cross if place.which == "cross" else block.attention  # type: ignore[return-value]
 
 
@@ -250,7 +232,7 @@ def encoding_at(model: Transformer, place: HeadIndex) -> PositionalEncoding:
     """The encoding that acts on queries, keys or scores at this place; cross-attention has none."""
     if place.which == "cross":
         return NOWHERE
-    encodings = stack_of(model, place).encodings
+    encodings = stack_of(model, place.which).encodings
     return encodings[place.layer % len(encodings)]  # type: ignore[return-value]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.analysis.attention.asked import Which
+from engine.analysis.attention.asked import Which, heads_in
 from engine.config.run_config import RunConfig
 from engine.settings.errors import Problem
 
@@ -28,10 +28,10 @@ class Part:
 
     @property
     def name(self) -> str:
-        place = f"{LETTERS[self.which]}{self.layer}"
-        return {"head": f"head.{place}.{self.head}", "mask": "mask", "encoding": "encoding"}.get(
-            self.kind, f"{self.kind}.{place}"
-        )
+        if self.kind in ("mask", "encoding"):
+            return self.kind
+        name = f"{self.kind}.{LETTERS[self.which]}{self.layer}"
+        return f"{name}.{self.head}" if self.kind == "head" else name
 
 
 def parts_of(config: RunConfig) -> dict[str, Part]:
@@ -53,10 +53,7 @@ def _parts(config: RunConfig) -> Iterator[Part]:
         yield from (Part(kind, which, layer) for which in stacks for layer in range(config.n_layers))
     if not attends:
         return
-    for which in (*stacks, *(("cross",) if two else ())):
-        yield from (
-            Part("head", which, layer, head) for layer in range(config.n_layers) for head in range(config.n_heads)
-        )
+    yield from (Part("head", **vars(place)) for place in heads_in(config, config.n_layers))
     if config.causal and config.mask_fault != "missing":
         yield Part("mask")
     if config.pos_encoding != "nope":

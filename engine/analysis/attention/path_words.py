@@ -42,9 +42,8 @@ def words_of(path: Path, right: Sequence[float], symbols: Symbols) -> tuple[Word
 
 def _words(path: Path, right: Sequence[float], symbols: Symbols) -> Iterator[Words]:
     if not path.arrives:
-        yield Words(
-            f"The answer does not arrive: after layer {len(right) - 1} the right symbol has {_percent(right[-1])}."
-        )
+        last, share = len(right) - 1, _percent(right[-1])
+        yield Words(f"The answer does not arrive: after layer {last} the right symbol has {share}.")
         return
     yield from _layer_words(path, right)
     readings = path.readings
@@ -81,12 +80,8 @@ def _first_words(path: Path, symbols: Symbols) -> Iterator[Words]:
     first = path.readings[0]
     head = Words(f"head {first.head + 1}", first.part)
     if path.carrier == "mlp":
-        yield from (
-            Words(": the "),
-            Words("MLP", Part("mlp", layer=path.layer).name),
-            Words(" makes it of what "),
-            head,
-        )
+        mlp = Words("MLP", Part("mlp", layer=path.layer).name)
+        yield from (Words(": the "), mlp, Words(" makes it of what "), head)
     else:
         yield from (Words(": "), head)
     between = ("," if path.carrier == "mlp" else "") + ("" if first.weight >= SHARP else " mostly")

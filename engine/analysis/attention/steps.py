@@ -46,11 +46,8 @@ def steps(asked: ModelAsked, sample: SampleAsked, place: HeadIndex, query: int) 
     if not 0 <= query < len(queries):
         raise ValueError(f"query is {query}; allowed is a whole number from 0 to {len(queries) - 1}.")
     logits, cache = run_with_cache(model, batch)
-    name, attention, encoding = (
-        tap_name(config, place.which, place.layer),
-        attention_at(model, place),
-        encoding_at(model, place),
-    )
+    attention, encoding = attention_at(model, place), encoding_at(model, place)
+    name = tap_name(config, place.which, place.layer)
     at, head = positions_at(batch, place), place.head
     q, k, v = (cache[f"{name}.{part}"] for part in "qkv")  # [1, head, length, d_head]
     scores, pattern, out = (cache[f"{name}.{part}"] for part in ("scores", "pattern", "out"))
@@ -62,9 +59,7 @@ def steps(asked: ModelAsked, sample: SampleAsked, place: HeadIndex, query: int) 
         added = torch.zeros_like(scores) if bias is None else bias.expand_as(scores)
         term = encoding.value_term(pattern, at, at)
         mixed = pattern @ v if term is None else pattern @ v + term  # [1, head, query, d_head]
-        weight = attention.out.weight.view(
-            out.size(-1), attention.n_heads, -1
-        )  # [d_model, head * d_head] -> [.., head, d_head]
+        weight = attention.out.weight.view(out.size(-1), attention.n_heads, -1)  # [d_model, head, d_head]
         projected = torch.einsum("hd,mhd->hm", mixed[0, :, query], weight)  # [head, d_model]
         without = _scores_without_encoding(model, batch, config, place)
     blocked = blocked_in(scores)
@@ -80,8 +75,7 @@ def steps(asked: ModelAsked, sample: SampleAsked, place: HeadIndex, query: int) 
     asks = place.which != "encoder"
     answer = answer_namer(config)
     return {
-        "queries": queries, "keys": keys, "query": query,
-        "position": at[query], "key_positions": list(at if place.which != "cross" else batch.source_positions or range(len(keys))),
+        "queries": queries, "keys": keys, "query": query, "position": at[query],
         "q": row(q), "turned_q": row(turned_q), "k": array(k[0, head]), "turned_k": array(turned_k[0, head]), "v": array(v[0, head]),
         "product": row(q @ k.mT), "turned": row(turned_q @ turned_k.mT), "scaled": row(compared), "bias": row(added),
         "by_encoding": row(compared + added - without), "score": row(compared + added), "blocked": row(blocked) > 0,

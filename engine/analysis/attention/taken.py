@@ -6,22 +6,21 @@ without the one and without the other together: self-repair (McGrath et al. 2023
 Interpretability in the Wild.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from engine.analysis.attention.asked import ModelAsked, SampleAsked
 from engine.analysis.attention.model import held_out, last_step, model_of, sample_of
 from engine.analysis.attention.parts import Part, parts_of
 from engine.analysis.attention.path import Words
-from engine.analysis.attention.path_jobs import Fallen, HeadTaken
 from engine.analysis.attention.without import without_parts
 from engine.foundation.formatting import counted
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
-from engine.training.evaluation import forward, loss_of
+from engine.training.evaluation import forward
 from engine.training.snapshot import take_snapshot
 
 OTHERS = 100
@@ -33,30 +32,36 @@ TAKES_OVER = 0.1
 another head takes over."""
 
 
-def head_taken(asked: ModelAsked, text: str, head: Part) -> HeadTaken:
+class Fallen(NamedTuple):
+    """Right answers of the whole model that are wrong without a head."""
+
+    sequences: int
+    right: int
+    """The right answers of the whole model."""
+    without: int
+    """Those that are wrong without the head."""
+    without_next: int
+    """Those that are wrong without the next head alone."""
+    without_both: int
+    """Those that are wrong without both."""
+
+
+def head_taken(asked: ModelAsked, text: str, head: Part) -> list[Words]:
     """The answer to :class:`engine.analysis.attention.path_jobs.TakeHeadAway`. Raises ValueError with one sentence where the text is no
     question of the task."""
+    return list(verdict(head, *lost_without(asked, text, head)))
+
+
+def lost_without(asked: ModelAsked, text: str, head: Part) -> tuple[Part | None, Fallen, Fallen]:
+    """The head that adds most to the right symbols once this one is gone, None where there is no other; and the answers that are lost, in
+    the sequence and in others."""
     config, model = asked.config.replace(device="cpu"), model_of(asked)
     here, others = sample_of(config, SampleAsked(text=text)), held_out(config).rows(slice(1, 1 + OTHERS))
     without = without_parts(model, [head])
     follows = strongest_head(without, here, last_step(asked), but=head)
     both = [head] if follows is None else [head, follows]
-    models = {
-        "whole": model,
-        "without": without,
-        "without_next": without_parts(model, both[1:]),
-        "without_both": without_parts(model, both),
-    }
-    read_here = {name: logits_of(one, here) for name, one in models.items()}
-    read_others = {name: logits_of(one, others) for name, one in models.items()}
-    counts = (fallen(read_here, here), fallen(read_others, others))
-    return {
-        "words": list(verdict(head, follows, *counts)),
-        "next": "" if follows is None else follows.name,
-        "here": counts[0],
-        "others": counts[1],
-        "loss": {name: loss_of(logits, others.targets).item() for name, logits in read_others.items()},
-    }
+    models = (model, without, without_parts(model, both[1:]), without_parts(model, both))
+    return follows, fallen(models, here), fallen(models, others)
 
 
 def strongest_head(model: Transformer, batch: Batch, step: int, *, but: Part) -> Part | None:
@@ -71,47 +76,32 @@ def strongest_head(model: Transformer, batch: Batch, step: int, *, but: Part) ->
 
 
 @torch.no_grad()
-def logits_of(model: Transformer, batch: Batch) -> Tensor:
-    return forward(model, batch).float()
-
-
-def fallen(read: Mapping[str, Tensor], batch: Batch) -> Fallen:
-    """The right answers that are lost, from the logits of the models: in the part of the sequences that the task's first metric counts."""
+def fallen(models: Sequence[Transformer], batch: Batch) -> Fallen:
+    """The right answers of the first model that each of the others loses: in the part of the sequences that the task's first metric
+    counts."""
     region = next(iter(batch.regions.values()))
-    right = {name: (logits.argmax(-1) == batch.targets)[:, region] for name, logits in read.items()}
-    lost = {name: int((right["whole"] & ~still).sum()) for name, still in right.items()}
-    return {
-        "sequences": len(batch.inputs),
-        "right": int(right["whole"].sum()),
-        "without": lost["without"],
-        "without_next": lost["without_next"],
-        "without_both": lost["without_both"],
-    }
+    whole, *others = [(forward(one, batch).argmax(-1) == batch.targets)[:, region] for one in models]
+    return Fallen(len(batch.inputs), int(whole.sum()), *(int((whole & ~still).sum()) for still in others))
 
 
 def verdict(head: Part, follows: Part | None, here: Fallen, others: Fallen) -> Iterator[Words]:
     """The answers that are lost, and whether the next head takes over, in words."""
-    if not others["right"]:
+    if not others.right:
         yield Words("The model has no right answer that could be lost.")
         return
     yield from (Words("Without "), named(head))
-    yield Words(
-        f", {here['without']} of {counted(here['right'], 'right answer')} here become wrong, and {others['without']:,} of "
-    )
-    yield Words(f"{others['right']:,} in {counted(others['sequences'], 'other sequence')}.")
-    needed = others["without"] > HARDLY * others["right"]
-    beyond = others["without_both"] - others["without"] - others["without_next"]
-    takes_over = beyond >= TAKES_OVER * others["right"]
+    yield Words(f", {here.without} of {counted(here.right, 'right answer')} here become wrong, and ")
+    yield Words(f"{others.without:,} of {others.right:,} in {counted(others.sequences, 'other sequence')}.")
+    needed = others.without > HARDLY * others.right
+    beyond = others.without_both - others.without - others.without_next
+    takes_over = beyond >= TAKES_OVER * others.right
     if not needed and not takes_over:
         yield Words(" The model hardly needs it.")
     elif follows is not None:
         does = "takes over" if not needed else "takes over a part of its work" if takes_over else "does not take over"
-        yield from (
-            Words(" "),
-            named(follows, capital=True),
-            Words(f", which then adds most, {does}: without it alone, "),
-        )
-        yield Words(f"{others['without_next']:,} become wrong, without both {others['without_both']:,}.")
+        yield from (Words(" "), named(follows, capital=True))
+        yield Words(f", which then adds most, {does}: without it alone, {others.without_next:,} become wrong, ")
+        yield Words(f"without both {others.without_both:,}.")
 
 
 def named(head: Part, *, capital: bool = False) -> Words:

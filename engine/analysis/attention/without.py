@@ -73,15 +73,16 @@ def _take_layer(model: Transformer | Baseline, part: Part) -> None:
     layers = _layers(model, part.which)
     del layers[part.layer]
     if isinstance(model, Transformer):
-        stack = _stack(model, part.which)
+        stack = stack_of(model, part.which)
         stack.depth -= 1
         if len(stack.encodings) > 1:  # each layer has its own
             del stack.encodings[part.layer]
 
 
-def _stack(model: Transformer, which: Which) -> Stack:
+def stack_of(model: Transformer, which: Which) -> Stack:
+    """The stack of that attention: the one that answers, or the encoder of an encoder-decoder."""
     stack = model.source_stack if which == "encoder" else model.stack
-    assert stack is not None
+    assert stack is not None, "asked for the encoder of a model that has none"
     return stack
 
 
@@ -91,6 +92,6 @@ def _stacks(model: Transformer | Baseline) -> list[Stack]:
 
 def _layers(model: Transformer | Baseline, which: Which) -> nn.ModuleList:
     """The layers of the stack that answers, or of the encoder of an encoder-decoder."""
-    layers = _stack(model, which).blocks if isinstance(model, Transformer) else model.body.layers
+    layers = stack_of(model, which).blocks if isinstance(model, Transformer) else model.body.layers
     assert isinstance(layers, nn.ModuleList)
     return layers

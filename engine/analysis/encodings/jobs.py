@@ -61,18 +61,13 @@ class Portrait(Matrices, Lines):
     """The matrices and lines of an encoding."""
 
 
-class Effect(TypedDict):
-    """The effect of the encoding on random tokens at the config's own scale."""
-
-    on_content: bool
-    """Whether the added values depend on the tokens."""
-    added_scale: float
-    """The root mean square of the values added to the embedding; 0 where none are added."""
-    token_scale: float
-
-
-class FirstPortrait(Portrait, Effect):
+class FirstPortrait(Portrait):
     """The portrait of an encoding's first weights."""
+
+    added_scale: float
+    """The root mean square of the values added to the embedding of random tokens; 0 where none are added."""
+    token_scale: float
+    """That of the tokens: the config's."""
 
 
 class ComputeMatrices(Job[Matrices], function=".portraits:matrices", noun="Computing the encoding's matrices"):

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from engine.analysis.encodings import spectra
-from engine.analysis.encodings.jobs import Effect, FirstPortrait, Lines, Matrices, MatrixKind, Portrait, Preview
+from engine.analysis.encodings.jobs import FirstPortrait, Lines, Matrices, MatrixKind, Portrait, Preview
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, matrices_of
 from engine.estimate.layout import shapes
@@ -22,7 +22,7 @@ from engine.runs.events import of_layer
 from engine.runs.folder import RunFolder
 
 PROBED = 16
-"""The number of positions at which the dependence on the tokens is tested."""
+"""The number of positions at which the size of what is added to tokens is measured."""
 BEYOND = 2
 """The length of a preview as a multiple of the trained length, where the encoding has rows there."""
 Array = np.ndarray
@@ -45,7 +45,8 @@ def portrait(config: RunConfig, shown: int) -> FirstPortrait:
     """
     encoding = first_weights(config)
     arrays, rows = matrices_of(encoding, shown)
-    return FirstPortrait(**portrait_of(config, arrays, config.seq_len, rows), **effect(config, encoding))
+    whole = portrait_of(config, arrays, config.seq_len, rows)
+    return FirstPortrait(**whole, added_scale=added_scale(config, encoding), token_scale=config.token_init_std)
 
 
 @torch.no_grad()
@@ -116,21 +117,11 @@ def first_weights(config: RunConfig) -> PositionalEncoding:
 
 
 @torch.no_grad()
-def effect(config: RunConfig, encoding: PositionalEncoding) -> Effect:
-    """The encoding's effect on two sets of random tokens, which shows whether the added values depend on the tokens."""
-    length = min(config.seq_len, PROBED)
-    at, drawn = range(length), torch.Generator().manual_seed(config.seed)
-    first, second = (torch.randn(2, 1, length, config.d_model, generator=drawn) * config.token_init_std).unbind()
-    added = [encoding.add_to_embedding(x, at) - x for x in (first, second)]
-    heads = (2, 2, 1, config.n_heads, length, config.head_width)
-    asked = torch.randn(heads, generator=drawn)
-    biases = [encoding.score_bias(q, k, at, at) for q, k in asked]
-    bias_differs = biases[0] is not None and biases[1] is not None and not torch.allclose(biases[0], biases[1])
-    return Effect(
-        on_content=bool(bias_differs or not torch.allclose(added[0], added[1], atol=1e-4)),
-        added_scale=added[0].square().mean().sqrt().item(),
-        token_scale=config.token_init_std,
-    )
+def added_scale(config: RunConfig, encoding: PositionalEncoding) -> float:
+    """The root mean square of what the encoding adds to random tokens of the config's own scale."""
+    length, drawn = min(config.seq_len, PROBED), torch.Generator().manual_seed(config.seed)
+    tokens = torch.randn(1, length, config.d_model, generator=drawn) * config.token_init_std
+    return (encoding.add_to_embedding(tokens, range(length)) - tokens).square().mean().sqrt().item()
 
 
 def portrait_of(config: RunConfig, arrays: dict[str, Array], trained: int, rows: int) -> Portrait:

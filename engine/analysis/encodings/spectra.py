@@ -37,9 +37,8 @@ def components(rows: Array, trained: int, count: int = 3) -> tuple[Array, Array]
     entry of largest magnitude is positive.
     """
     mean = rows[:trained].mean(0)
-    _, sizes, directions = (
-        np.asarray(part) for part in torch.linalg.svd(torch.from_numpy(rows[:trained] - mean), full_matrices=False)
-    )
+    parts = torch.linalg.svd(torch.from_numpy(rows[:trained] - mean), full_matrices=False)
+    _, sizes, directions = map(np.asarray, parts)
     curves = (rows - mean) @ directions[:count].T  # [position, component]
     strongest = np.take_along_axis(curves, np.abs(curves).argmax(0)[None], 0)
     total = (sizes**2).sum()

@@ -4,7 +4,7 @@ Source: Michel et al. 2019, Are Sixteen Heads Really Better than One?, section 4
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from statistics import fmean
 
 import torch
@@ -71,30 +71,24 @@ def accuracy_without(model: nn.Module, batch: Batch, heads: Sequence[int]) -> fl
     return next(iter(right.values()))
 
 
-@contextmanager
-def gated(model: nn.Module, gates: Tensor, modules: Sequence[Attention] | None = None) -> Iterator[None]:
+def gated(model: nn.Module, gates: Tensor, modules: Sequence[Attention] | None = None) -> AbstractContextManager[None]:
     """Inside the block each head's output is multiplied by its gate, [layer, head]; rows as in ``attentions(model)`` or ``modules``."""
 
     def gate(module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         row = gates[layer_of[module]]
         return (given[0] * row.repeat_interleave(given[0].size(-1) // len(row)),)
 
-    layer_of: dict[nn.Module, int] = {
-        attention.out: layer for layer, attention in enumerate(modules or attentions(model))
-    }
-    with hooked(layer_of, gate):
-        yield
+    layer_of: dict[nn.Module, int] = {one.out: layer for layer, one in enumerate(modules or attentions(model))}
+    return hooked(layer_of, gate)
 
 
 @contextmanager
 def hooked(modules: Iterable[nn.Module], hook: Callable[[nn.Module, tuple[Tensor, ...]], object]) -> Iterator[None]:
     """Inside the block ``hook`` is called before each of the modules; afterwards no more, also after an exception."""
-    handles = [module.register_forward_pre_hook(hook) for module in modules]
-    try:
+    with ExitStack() as hooks:
+        for module in modules:
+            hooks.enter_context(module.register_forward_pre_hook(hook))
         yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def attentions(model: nn.Module) -> list[Attention]:

@@ -38,9 +38,8 @@ def shuffle_meters(trained: Trained) -> dict[str, float]:
     training, where the task has one.
     Source: Sinha et al. 2022, The Curious Case of Absolute Position Embeddings (there shifted, here shuffled).
     """
-    first, second = (
-        trained.data.decorrelated_batch(size=SHUFFLED_SEQUENCES, stream=stream).to(trained.device) for stream in (3, 4)
-    )
+    draws = (trained.data.decorrelated_batch(size=SHUFFLED_SEQUENCES, stream=stream) for stream in (3, 4))
+    first, second = (batch.to(trained.device) for batch in draws)
     before, resampled = predictions(trained.model, first), predictions(trained.model, second)
     asked = first.targets != IGNORE
     generator = torch.Generator().manual_seed(trained.config.seed)

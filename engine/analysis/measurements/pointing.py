@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from engine.analysis.attention.following import answering_layer
+from engine.analysis.attention.model import run_with_cache
 from engine.analysis.measurements.head_pruning import hooked
 from engine.config.run_config import RunConfig
 from engine.model.activations import ActivationCache, in_mode
@@ -58,8 +59,8 @@ def pointing(trained: Trained) -> dict[str, float]:
         )
     scores = {
         "last": patterns[-1, :, -1],
-        "average": averaged_attention(patterns),
-        "rollout": rollout(patterns),
+        "average": patterns[:, :, -1].mean(dim=0),
+        "rollout": flow_through(patterns)[-1, :, -1],
         "best_layer": patterns[best, :, -1],
         **{f"layer.{layer}": pattern[:, -1] for layer, pattern in enumerate(patterns)},
         "gradient_x_input": times_input,
@@ -121,14 +122,11 @@ def same_answer_permuted(model: Transformer, batch: Batch, layer: int = -1) -> T
 
     whole = answers_after(model, calls)
     patterns = [module for module in model.modules() if isinstance(module, Pattern)]
-    hook = patterns[layer].register_forward_hook(permute)
     shares = []
-    try:
+    with patterns[layer].register_forward_hook(permute):
         for _ in range(PERMUTATIONS):
             order = torch.randperm(batch.inputs.size(1), generator=generator)
             shares.append((answers_after(model, calls) == whole).float())
-    finally:
-        hook.remove()
     return torch.stack(shares).mean(dim=0)
 
 
@@ -151,10 +149,7 @@ def answers_after(model: Transformer, calls: Sequence[BlockCall]) -> Tensor:
 
 def patterns_of(model: nn.Module, batch: Batch) -> Tensor:
     """The self-attention of every layer, averaged over heads: [layer, batch, query, key]."""
-    cache: ActivationCache = {}
-    with torch.no_grad():
-        forward(model, batch, cache)
-    return torch.stack([pattern.mean(dim=1) for pattern in self_patterns(cache)])
+    return torch.stack([pattern.mean(dim=1) for pattern in self_patterns(run_with_cache(model, batch)[1])])
 
 
 def self_patterns(cache: ActivationCache) -> list[Tensor]:
@@ -166,9 +161,9 @@ def self_patterns(cache: ActivationCache) -> list[Tensor]:
 def answering_head(model: nn.Module, batch: Batch) -> Tensor:
     """The attention at the position that asks, [batch, key], of the head that brings the predicted answer: of the layer that brings it
     (:func:`engine.analysis.attention.following.answering_layer`), the head that adds most to its logit."""
-    cache: ActivationCache = {}
+    logits, cache = run_with_cache(model, batch)
     targets = torch.full_like(batch.targets, IGNORE)
-    targets[:, -1] = forward(model, batch, cache)[:, -1].argmax(dim=-1)
+    targets[:, -1] = logits[:, -1].argmax(dim=-1)
     patterns = [pattern[:, :, -1] for pattern in self_patterns(cache)]  # [batch, head, key]
     read = []
     for row, asked in enumerate(targets):
@@ -179,14 +174,6 @@ def answering_head(model: nn.Module, batch: Batch) -> Tensor:
         layer = answering_layer(right.numpy(), heads.numpy(), mlp.numpy())
         read.append(patterns[layer][row, int(heads[layer].argmax())])
     return torch.stack(read)
-
-
-def averaged_attention(patterns: Tensor) -> Tensor:
-    return patterns[:, :, -1].mean(dim=0)
-
-
-def rollout(patterns: Tensor) -> Tensor:
-    return flow_through(patterns)[-1, :, -1]
 
 
 def flow_through(patterns: Tensor) -> Tensor:

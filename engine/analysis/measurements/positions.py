@@ -6,9 +6,9 @@ from contextlib import suppress
 import torch
 from torch import Tensor
 
+from engine.analysis.attention.model import run_with_cache
 from engine.encodings.base.layer import PositionalEncoding, PositionOutOfRange, cosines
-from engine.model.activations import OnlyThese, in_mode
-from engine.training.evaluation import forward
+from engine.model.activations import in_mode
 from engine.training.result import Trained
 
 FITTED, JUDGED = 192, 64
@@ -49,9 +49,8 @@ def residual_stream(trained: Trained) -> Iterator[Tensor]:
     batch = trained.data.validation_batch(size=FITTED + JUDGED).to(trained.device)
     stack = "encoder" if config.family == "encoder" else "decoder"
     names = ["embedding", *(f"{stack}.{layer}.out" for layer in range(config.n_layers))]
-    cache = OnlyThese(names)
     with in_mode(model, training=False):
-        forward(model, batch, cache)
+        _, cache = run_with_cache(model, batch, *names)
     return (cache.pop(name).double().cpu() for name in names)
 
 

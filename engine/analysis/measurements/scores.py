@@ -4,16 +4,14 @@ import torch
 from torch import Tensor
 
 from engine.analysis.attention.heads import entropy
-from engine.analysis.attention.model import blocked_in
-from engine.model.activations import ActivationCache, in_mode
-from engine.training.evaluation import forward
+from engine.analysis.attention.model import blocked_in, run_with_cache
+from engine.model.activations import in_mode
 from engine.training.result import Trained
 
 SCORED = 64
 """The number of held-out sequences."""
 
 
-@torch.no_grad()
 def attention_scores(trained: Trained) -> dict[str, float]:
     """``largest_score``: the largest absolute attention score before softmax, of all layers and heads, as the median over sequences.
     ``attention_entropy``: the entropy of a query's weights as a share of that of equal weights, 0 to 1; the mean over layers, heads,
@@ -23,10 +21,9 @@ def attention_scores(trained: Trained) -> dict[str, float]:
     2023, Scaling Vision Transformers to 22 Billion Parameters, section 2; Zhai et al. 2023, Stabilizing Transformer Training by Preventing
     Attention Entropy Collapse, section 3).
     """
-    cache: ActivationCache = {}
     batch = trained.data.validation_batch(size=SCORED).to(trained.device)
     with in_mode(trained.model, training=False):
-        forward(trained.model, batch, cache)
+        _, cache = run_with_cache(trained.model, batch)
     kept = [name.removesuffix(".scores") for name in cache if name.endswith(".self.scores")]
     largest = [largest_of(cache[f"{name}.scores"]) for name in kept]  # [batch] each
     spread = [spread_of(cache[f"{name}.scores"], cache[f"{name}.pattern"]) for name in kept]

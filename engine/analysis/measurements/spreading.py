@@ -7,10 +7,11 @@ from contextlib import AbstractContextManager
 import torch
 from torch import Tensor, nn
 
+from engine.analysis.attention.model import run_with_cache
 from engine.analysis.measurements.head_pruning import hooked
 from engine.analysis.measurements.pointing import asking, self_patterns
 from engine.estimate.layout import TESTED
-from engine.model.activations import ActivationCache, in_mode
+from engine.model.activations import in_mode
 from engine.model.attention import Pattern
 from engine.training.data import Batch
 from engine.training.evaluation import accuracies, forward
@@ -45,9 +46,9 @@ def answer_weight(trained: Trained) -> dict[str, float]:
 def weights_on_source(trained: Trained, batch: Batch) -> Tensor:
     """The mean weight that the last position gives its true source, [layer, head]."""
     batch, true = asking(trained.config, batch)
-    cache: ActivationCache = {}
-    forward(trained.model, batch, cache)
-    at_end = [pattern[:, :, -1] for pattern in self_patterns(cache)]  # [batch, head, key]
+    at_end = [
+        pattern[:, :, -1] for pattern in self_patterns(run_with_cache(trained.model, batch)[1])
+    ]  # [batch, head, key]
     there = true.to(batch.inputs.device)[:, None, None]
     return torch.stack([weight.gather(2, there.expand(-1, weight.size(1), 1))[..., 0].mean(dim=0) for weight in at_end])
 

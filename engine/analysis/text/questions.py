@@ -47,7 +47,9 @@ def counting_models(config: RunConfig) -> Counted:
     levels_of_known: dict[str, float] = {}
     text = text_settings_of(config).encoded()
     if has_baselines(config):
-        positions = validation_positions(config)
+        positions = (
+            Data(config).validation_positions()[:, 1:].numpy()
+        )  # of the tokens that are asked for: [row, length]
         scored = {name: nats[positions] for name, nats in baseline_nats(config).items()}
         known = np.concatenate(text.held_out)[positions] != UNKNOWN
         levels = {name: float(nats.mean()) for name, nats in scored.items()}
@@ -67,12 +69,14 @@ def beside_counting_models(config: RunConfig, weights: str) -> Beside:
     own = text_settings_of(config)
     inputs, answers, positions = text_corpus(own, config).every(config.seq_len, held_out=True)
     asked = positions[:, 1:].numpy()  # [window, length]
-    of_parts = parts_of(answers.numpy() != UNKNOWN, own.encoded().held_out_words[asked])
+    known, words = answers.numpy() != UNKNOWN, own.encoded().held_out_words[asked]
+    of_parts = {"all": np.ones_like(known), "known": known, "words": words, "layout": ~words}
     nats = {"model": _nats_of(config, model, Data(config).frame(inputs, answers))}
     nats |= {name: values[asked] for name, values in counted.items()}
+    there = {name: part for name, part in of_parts.items() if part.any()}
     return {
         "tokens": {name: int(part.sum()) for name, part in of_parts.items()},
-        "nats": {name: mean_nats(values, of_parts) for name, values in nats.items()},
+        "nats": {name: {part: float(values[at].mean()) for part, at in there.items()} for name, values in nats.items()},
         "by_read": {name: values.mean(axis=0) for name, values in nats.items()},
     }
 
@@ -91,14 +95,7 @@ def _nats_of(config: RunConfig, model: nn.Module, batch: Batch) -> np.ndarray:
 
 
 def sample(
-    config: RunConfig,
-    weights: str,
-    prompt: str,
-    *,
-    length: int = 60,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    seed: int = 0,
+    config: RunConfig, weights: str, prompt: str, length: int, temperature: float, top_k: int | None, seed: int
 ) -> Written:
     """The text that the model writes after a prompt."""
     _check_numbers(length, temperature, top_k)
@@ -106,15 +103,14 @@ def sample(
     read = read_text(own.encoded(), prompt)
     chances = distribution(next_logits(config, model, read.tokens), temperature, top_k)
     likeliest = chances.topk(min(LIKELIEST, len(chances)))
+    likely = zip(likeliest.indices.tolist(), likeliest.values.tolist(), strict=True)
     names = text_corpus(own, config).names
     written = write_on(config, model, read.tokens, length, temperature=temperature, top_k=top_k, seed=seed)
     return {
         "prompt": read.text,
         "text": continuation(config, read.text, written),
         "unknown": read.unknown,
-        "next": [
-            (names[n], p) for n, p in zip(likeliest.indices.tolist(), likeliest.values.tolist(), strict=True) if p
-        ],
+        "next": [(names[token], chance) for token, chance in likely if chance],
         "read": min(len(read.tokens), config.seq_len),
     }
 
@@ -163,26 +159,11 @@ def baseline_nats(config: RunConfig) -> Nats:
     except (OSError, ValueError, KeyError, BadZipFile):
         nats = _scored(config)
     try:
-        _keep(file, nats)
+        with adding(file, MAX_KEPT) as half_written, half_written.open("wb") as stream:
+            np.savez_compressed(stream, allow_pickle=False, **nats)
     except OSError as error:
         LOG.warning("The scores of counting models could not be kept: %s", error.strerror or type(error).__name__)
     return nats
-
-
-def validation_positions(config: RunConfig) -> np.ndarray:
-    """The indices of the tokens that the run's validation asks for: [row, length]."""
-    positions: np.ndarray = Data(config).validation_positions()[:, 1:].numpy()
-    return positions
-
-
-def parts_of(known: np.ndarray, words: np.ndarray) -> dict[str, np.ndarray]:
-    """The parts of a text, each True at its tokens: all, those of the vocabulary, words, and the layout between them; all [..., token]."""
-    return {"all": np.ones_like(known), "known": known, "words": words, "layout": ~words}
-
-
-def mean_nats(nats: np.ndarray, parts: dict[str, np.ndarray]) -> dict[str, float]:
-    """The mean over each part that has a token."""
-    return {name: float(nats[part].mean()) for name, part in parts.items() if part.any()}
 
 
 def _scored(config: RunConfig) -> Nats:
@@ -202,8 +183,3 @@ def _file(config: RunConfig) -> Path:
     names += ["seed"] if own.text_tokens is not None else []
     key = json.dumps([code_hash(), own.unit, {name: config.value(name) for name in names}])
     return data_folder() / "baselines" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.npz"
-
-
-def _keep(file: Path, nats: Nats) -> None:
-    with adding(file, MAX_KEPT) as half_written, half_written.open("wb") as stream:
-        np.savez_compressed(stream, allow_pickle=False, **nats)

@@ -66,11 +66,8 @@ def _no_answer(columns: Sequence[Column]) -> str:
         if one.best is None:
             return f"There is no answer: nothing was measured for “{one.quality.need}”."
         if not one.solved:
-            goal = (
-                "is better than guessing"
-                if one.quality.lower_is_better
-                else "gets half of the way from guessing to perfect"
-            )
+            half = "gets half of the way from guessing to perfect"
+            goal = "is better than guessing" if one.quality.lower_is_better else half
             reached = f"The best one, {label(one.best)}, reaches {one.cells[one.best]['number']:.2f}."
             return f"There is no answer: {condition_of(one)}, no encoding {goal}. {reached}"
     return ""

@@ -53,9 +53,8 @@ def cheapest_in_words(names: Sequence[str], costs: Mapping[str, Cost], needs: Se
         ratios = {name: timing["ratio"] for name in names if (timing := costs[name].timing) is not None}
         if ratios:
             fast = min(ratios, key=lambda name: ratios[name])
-            said.append(
-                f"The least forward time: {ENCODINGS[fast].label}, {ratios[fast]:.2f} times that without encoding."
-            )
+            ratio = f"{ratios[fast]:.2f} times that without encoding"
+            said.append(f"The least forward time: {ENCODINGS[fast].label}, {ratio}.")
         else:
             said.append("The times were not measured on this machine yet.")
     return " ".join(said)

@@ -18,7 +18,7 @@ from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters
 from engine.experiments.comparison import DESIGN
 from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm, Experiment
-from engine.experiments.rates import chosen_rates, rates_at_end
+from engine.experiments.rates import at_best_rates, read_grids
 from engine.foundation.formatting import counted
 from engine.foundation.tables import Text, read_tables
 
@@ -123,7 +123,7 @@ def arm_of(quality: Quality, encoding: str, parts: Mapping[str, Any] = NO_PARTS)
     return Arm(arm_name(quality, encoding, parts), "comparison", settings, quality.number(1), measured, points=points)
 
 
-CHOICE = Experiment(
+_AT_ONE_RATE = Experiment(
     slug="choice",
     title="Which encoding should I use?",
     base={"vocab_size": 10, "d_model": 32, "n_heads": 4, "schedule": "cosine", "learning_rate": 0.01},
@@ -131,10 +131,9 @@ CHOICE = Experiment(
     claims=(),
     seeds=len(CONFIRMATORY_SEEDS),
     first_seed=SETS[0],
-    rates=chosen_rates("choice"),
-    rates_at_end=rates_at_end("choice"),
     matched="All else is the same in each quality, except for the learning rate: each is trained at its own best one.",
 )
+CHOICE = at_best_rates(_AT_ONE_RATE, read_grids("choice"))
 
 
 def row_of(encoding: str, parts: Mapping[str, Any] = NO_PARTS) -> Experiment:

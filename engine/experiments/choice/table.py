@@ -98,9 +98,9 @@ def column(
     ``design``: the parts of a design, which then has a row, too."""
     own = latest_trials(CHOICE.slug) if here is None else here
     shipped = [trial for trial in shipped_trials(CHOICE) if trial.seed in CONFIRMATORY_SEEDS]
-    arms = {name: arm_of(quality, name) for name in COMPARED} | (
-        {DESIGN: arm_of(quality, DESIGN, design)} if design else {}
-    )
+    arms = {name: arm_of(quality, name) for name in COMPARED}
+    if design:
+        arms[DESIGN] = arm_of(quality, DESIGN, design)
     trials = {name: _trials_of(arm.name, own, shipped) for name, arm in arms.items()}
     numbers = {name: _numbers(found, quality.number(times)) for name, (found, _) in trials.items()}
     cells = {name: _cell(quality, times, numbers[name], *trials[name]) for name in arms}
@@ -198,18 +198,14 @@ class BesidePaper:
 
 
 def beside_papers(one: Column, encoding: str) -> list[BesidePaper]:
-    return [
-        _beside(one, paper, encoding)
-        for paper in one.quality.papers
-        if encoding != paper.baseline and encoding in paper.numbers and one.times in paper.times
-        and paper.times.index(one.times) < len(paper.numbers[encoding])
-    ]  # fmt: skip
-
-
-def _beside(one: Column, paper: Paper, encoding: str) -> BesidePaper:
-    place = paper.times.index(one.times)
-    theirs, base = paper.numbers[encoding][place], paper.numbers[paper.baseline][place]
-    return BesidePaper(paper, theirs, base, paper.multiple(one.times), _sign(one, paper, encoding, theirs, base))
+    beside = list[BesidePaper]()
+    for paper in one.quality.papers:
+        published = {name: dict(zip(paper.times, numbers, strict=False)) for name, numbers in paper.numbers.items()}
+        if encoding != paper.baseline and one.times in published.get(encoding, {}):
+            number, baseline = (published[name][one.times] for name in (encoding, paper.baseline))
+            sign = _sign(one, paper, encoding, number, baseline)
+            beside.append(BesidePaper(paper, number, baseline, paper.multiple(one.times), sign))
+    return beside
 
 
 def _sign(one: Column, paper: Paper, encoding: str, theirs: float, base: float) -> Sign:

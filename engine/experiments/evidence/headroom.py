@@ -1,7 +1,7 @@
 """Room to differ: where the better of two compared models is nearly perfect, or has hardly learned, a comparison can show little."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from engine.experiments.experiment import Change, Claim
 from engine.experiments.report import Report, sides_of
@@ -10,13 +10,11 @@ LOWEST, HIGHEST = 0.75, 0.97
 """The accuracies between which the better model of a comparison should stand."""
 
 
-@dataclass(frozen=True)
-class Compared:
-    """A claim that compares the accuracies of two arms."""
+class Compared(NamedTuple):
+    """A claim that compares the accuracies of two arms, and the mean accuracy of the better one."""
 
     claim: Claim
     control: float
-    """The mean accuracy of the better arm."""
 
     @property
     def has_room(self) -> bool:

@@ -5,7 +5,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -42,21 +41,6 @@ class Spread:
     direction: Literal["more", "less"] = "more"
 
 
-@dataclass(frozen=True)
-class Power:
-    """The shares of the draws in which the rule finds an effect."""
-
-    found: dict[float, dict[str, float]]
-    """By the size of the true effect (a multiple of the smallest one) and the column, the share that is found."""
-    wrong: float
-    """The share that is decided where an arm is compared with itself."""
-    claims: int
-    alike: int
-    """The number of numbers of arms that were compared with themselves."""
-    draws: int
-    draws_alike: int
-
-
 def effects_of(reports: Sequence[Report]) -> list[Spread]:
     """The effects of each claim over all reports on an experiment, of those that have a spread."""
     by_claim: dict[str, list[float]] = {}
@@ -78,10 +62,8 @@ def numbers_of(reports: Sequence[Report]) -> list[Spread]:
             for side in (claim.effect.before, claim.effect.after):
                 if isinstance(side, tuple):
                     smallest[side] = min(smallest.get(side, claim.smallest_effect), claim.smallest_effect)
-    rows = (
-        Spread(np.concatenate([found.values(*number) for found in reports]), size) for number, size in smallest.items()
-    )
-    return list(_spread_out(Spread(row.numbers[np.isfinite(row.numbers)], row.smallest) for row in rows))
+    every = ((np.concatenate([found.values(*number) for found in reports]), size) for number, size in smallest.items())
+    return list(_spread_out(Spread(numbers[np.isfinite(numbers)], size) for numbers, size in every))
 
 
 def _spread_out(rows: Iterable[Spread]) -> Iterable[Spread]:
@@ -98,16 +80,14 @@ def share_found(rows: Sequence[Spread], times: float, seeds: int, draws: int, *,
     random, found = np.random.default_rng(0), 0
     for row in rows:
         count = len(row.numbers)
-        around = (row.numbers - row.numbers.mean()) * np.sqrt(
-            count / (count - 1)
-        )  # drawn again, they have their own spread
+        spread = np.sqrt(count / (count - 1))  # drawn again, they have their own
+        around = (row.numbers - row.numbers.mean()) * spread
         true = times * row.smallest * (1 if row.direction == "more" else -1)
         for _ in range(draws):
             drawn = true + random.choice(around, seeds)
-            holds = weigh(drawn, row.smallest, row.direction).finding is Finding.HOLDS
-            found += holds and (
-                not again or share_again(tuple(drawn), row.smallest, row.direction, Finding.HOLDS) >= AGAIN
-            )
+            weighing = row.smallest, row.direction
+            holds = weigh(drawn, *weighing).finding is Finding.HOLDS
+            found += holds and (not again or share_again(tuple(drawn), *weighing, Finding.HOLDS) >= AGAIN)
     return found / (len(rows) * draws)
 
 
@@ -121,52 +101,40 @@ def share_wrong(rows: Sequence[Spread], draws: int) -> float:
     return wrong / (len(rows) * draws)
 
 
-def measure(draws: int = DRAWS, draws_alike: int = DRAWS_ALIKE, folder: Path = FOLDER) -> Power:
-    """The power of the rule on all issues, over all sets of seeds in a folder."""
-    by_issue = [reports for issue in ISSUES.values() if (reports := shipped_reports(issue, folder))]
+def measured(draws: int = DRAWS, draws_alike: int = DRAWS_ALIKE) -> str:
+    """The table of the power of the rule on all issues over all sets of seeds, and what it says. ``draws``: of each claim at each size and
+    number of seeds; ``draws_alike``: of each number of an arm against itself."""
+    by_issue = [reports for issue in ISSUES.values() if (reports := shipped_reports(issue))]
     effects = [row for reports in by_issue for row in effects_of(reports)]
     numbers = [row for reports in by_issue for row in numbers_of(reports)]
-    found = {
-        times: {
-            title: share_found(effects, times, seeds, draws, again=again) for title, (seeds, again) in COLUMNS.items()
-        }
-        for times in TIMES
-    }
-    return Power(found, share_wrong(numbers, draws_alike), len(effects), len(numbers), draws, draws_alike)
-
-
-def markdown(power: Power, sets: Sequence[Sequence[int]]) -> str:
-    """The table and what it says. ``sets``: the sets of seeds from which it was measured."""
-    named = " and ".join(f"{seeds[0]} to {seeds[-1]}" for seeds in sets)
-    lines = "".join(
-        f"| {f'{times:g} times the smallest size' if times != 1 else 'exactly the smallest size'} | "
-        + " | ".join(percent(share) for share in by_seeds.values())
-        + " |\n"
-        for times, by_seeds in power.found.items()
-    )
+    lines = ""
+    for times in TIMES:
+        shares = [share_found(effects, times, seeds, draws, again=again) for seeds, again in COLUMNS.values()]
+        size = "exactly the smallest size" if times == 1 else f"{times:g} times the smallest size"
+        lines += f"| {size} | {' | '.join(map(percent, shares))} |\n"
+    wrong = 100 * share_wrong(numbers, draws_alike)
+    named = " and ".join(f"{one['seeds'][0]} to {one['seeds'][-1]}" for one in sets_of_seeds())
     return f"""\
 | true effect | {" | ".join(COLUMNS)} |
 |--|{"--:|" * len(COLUMNS)}
 {lines}
-Measured on the effects of {power.claims} claims over seeds {named}. Of each claim, effects are drawn again {power.draws:,} times for
+Measured on the effects of {len(effects)} claims over seeds {named}. Of each claim, effects are drawn again {draws:,} times for
 each cell, with their spread kept and their mean moved to the true effect. *Found* is “holds”. The last column
 is the verdict on {2 * READERS_SEEDS} seeds or more: at least {100 * AGAIN:g} % of draws of {READERS_SEEDS} of them must hold, too.
 
-False positives: {100 * power.wrong:.2f} % are decided where there is nothing to find, {HALF} seeds of an arm against {HALF} other seeds of
-the same arm (A/A): {power.alike * power.draws_alike:,} draws over {power.alike} numbers of arms, each weighed with the smallest size that
+False positives: {wrong:.2f} % are decided where there is nothing to find, {HALF} seeds of an arm against {HALF} other seeds of
+the same arm (A/A): {len(numbers) * draws_alike:,} draws over {len(numbers)} numbers of arms, each weighed with the smallest size that
 counts in a claim about it.
 """
 
 
-def between_marks(text: str, section: str, marks: tuple[str, str] = (BEGIN, END)) -> str:
+def between_marks(text: str, section: str) -> str:
     """The text with this section between the two marks. Raises ValueError where it has not both marks once."""
-    begin, end = marks
-    if text.count(begin) != 1 or text.count(end) != 1:
-        raise ValueError(f"The text must have {begin.strip()} and {end.strip()} once each.")
-    before, _, rest = text.partition(begin)
-    return f"{before}{begin}{section}{end}{rest.partition(end)[2]}"
+    if text.count(BEGIN) != 1 or text.count(END) != 1:
+        raise ValueError(f"The text must have {BEGIN.strip()} and {END.strip()} once each.")
+    before, _, rest = text.partition(BEGIN)
+    return f"{before}{BEGIN}{section}{END}{rest.partition(END)[2]}"
 
 
 if __name__ == "__main__":
-    made = markdown(measure(), [one["seeds"] for one in sets_of_seeds()])
-    FAIR.write_text(between_marks(FAIR.read_text("utf-8"), made), encoding="utf-8")
+    FAIR.write_text(between_marks(FAIR.read_text("utf-8"), measured()), encoding="utf-8")

@@ -7,7 +7,7 @@ import json
 import math
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from engine.experiments.evidence import FOLDER
-from engine.experiments.experiment import CONFIRMATORY_SEEDS, Change, Claim, Experiment
-from engine.experiments.finding import Finding, contradict
+from engine.experiments.experiment import CONFIRMATORY_SEEDS, Change, Experiment
+from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
-from engine.experiments.report import BySeed, Report, known, report, sides_of
+from engine.experiments.report import BySeed, ClaimReport, Report, known, report, sides_of
 from engine.experiments.trial import Trial
 from engine.foundation.json_lines import json_lines
 
@@ -37,12 +37,10 @@ def is_confirmatory(seeds: Sequence[int]) -> bool:
     return list(seeds) == list(CONFIRMATORY_SEEDS)
 
 
-def shipped_reports(experiment: Experiment, folder: Path = FOLDER) -> list[Report]:
-    """The reports on an experiment for each set of seeds in which it was run, the confirmatory one first."""
-    return _reports_in(experiment, sets_of_seeds(folder))
-
-
-def _reports_in(experiment: Experiment, sets: Iterable[dict[str, Any]]) -> list[Report]:
+def shipped_reports(experiment: Experiment, folder: Path = FOLDER, *, confirmatory: bool | None = None) -> list[Report]:
+    """The reports on an experiment for each set of seeds in which it was run, the confirmatory one first. Where ``confirmatory`` is told,
+    only that one, or only those on seeds that had been seen while claims were written."""
+    sets = [one for one in sets_of_seeds(folder) if confirmatory in (None, is_confirmatory(one["seeds"]))]
     reports = (shipped_report(experiment, measured) for measured in sets)
     return [found for found in reports if found is not None]
 
@@ -59,13 +57,7 @@ def shipped_report(experiment: Experiment, measured: dict[str, Any]) -> Report |
 
 def shown_report(experiment: Experiment, folder: Path = FOLDER) -> Report | None:
     """The report on which the shown findings rest: that on the confirmatory seeds. None where it was not run on them."""
-    sets = [measured for measured in sets_of_seeds(folder) if is_confirmatory(measured["seeds"])]
-    return next(iter(_reports_in(experiment, sets)), None)
-
-
-def seen_reports(experiment: Experiment) -> list[Report]:
-    """The reports on sets of seeds that had been seen while claims were written. They stand beside the shown findings."""
-    return _reports_in(experiment, [seen for seen in sets_of_seeds() if not is_confirmatory(seen["seeds"])])
+    return next(iter(shipped_reports(experiment, folder, confirmatory=True)), None)
 
 
 def shipped_trials(experiment: Experiment) -> list[Trial]:
@@ -97,8 +89,7 @@ def write_set(reports: Sequence[Report], folder: Path) -> None:
     if before["seeds"] != seeds:
         raise ValueError(f"{file.name} holds {len(before['seeds'])} seeds, and these reports {len(seeds)}.")
     issues = before["issues"]
-    origin = {found.experiment.slug: {"provenance": found.provenance} if found.provenance else {} for found in reports}
-    issues |= {found.experiment.slug: _row_of(found) | origin[found.experiment.slug] for found in reports}
+    issues |= {found.experiment.slug: _row_of(found) for found in reports}
     row = {
         "seeds": seeds,
         "machine": f"{os.cpu_count()} CPU cores, {platform.machine()}",
@@ -121,7 +112,7 @@ def _row_of(found: Report) -> dict[str, Any]:
     fingerprints = {arm.name: experiment.fingerprint(arm) for arm in found.arms}
     return {
         "extended": found.extended, "seconds": round(_seconds_live(found), 2), "rates": rates, "fingerprints": fingerprints,
-        "arms": arms, "reasons": reasons,
+        "arms": arms, "reasons": reasons, **({"provenance": found.provenance} if found.provenance else {}),
     }  # fmt: skip
 
 
@@ -137,8 +128,6 @@ def _seconds_live(found: Report) -> float:
 class ShippedResult:
     """The answer of the confirmatory seeds to an issue's question."""
 
-    finding: Finding
-    """The finding about the figure's claim."""
     outcome: Outcome
     report: Report
 
@@ -146,36 +135,25 @@ class ShippedResult:
 def shipped_result(experiment: Experiment, figure: KeyFigure) -> ShippedResult | None:
     """None where the experiment was not run on the confirmatory seeds, or has none of the figure's two numbers there."""
     found = shown_report(experiment)
-    if found is None:
-        return None
-    row = found.claim(figure.claim)
-    outcome = outcome_of(figure, found.values, row.weighed)
-    return ShippedResult(row.finding, outcome, found) if outcome is not None else None
+    outcome = found and outcome_of(figure, found.values, found.claim(figure.claim).weighed)
+    return ShippedResult(outcome, found) if found and outcome else None
 
 
-@dataclass(frozen=True)
-class ShippedClaim:
-    """A claim with its finding and its effect on the confirmatory seeds."""
+@dataclass(frozen=True, kw_only=True)
+class ShippedClaim(ClaimReport):
+    """The report on a claim on the confirmatory seeds, with what other seeds say."""
 
-    claim: Claim
-    finding: Finding
-    why: str
-    """The reason for the finding, in one sentence."""
-    seen: tuple[Finding, ...]
-    """The finding of each set of seen seeds alone."""
     effect: float
     """The mean over the seeds, in the claim's unit."""
-    seeds: int
-    """The number of seeds that have an effect."""
-    agreeing: int
-    """The number of seeds whose effect has the sign of the mean."""
     sides: tuple[float, float] | None
     """The means before and after; None where the effect is no difference of two stored numbers."""
+    seen: tuple[Finding, ...]
+    """The finding of each set of seen seeds alone."""
 
     @property
-    def contradicted(self) -> bool:
-        """Whether a set of seen seeds says something else."""
-        return any(contradict(self.finding, other) for other in self.seen)
+    def agreeing(self) -> int:
+        """The number of seeds whose effect has the sign of the mean."""
+        return sum(effect is not None and np.sign(effect) == np.sign(self.effect) for effect in self.effects)
 
 
 def shipped_claims(experiment: Experiment) -> list[ShippedClaim]:
@@ -183,16 +161,13 @@ def shipped_claims(experiment: Experiment) -> list[ShippedClaim]:
     found = shown_report(experiment)
     if found is None:
         return []
-    claims, beside = list[ShippedClaim](), seen_reports(experiment)
+    claims, beside = list[ShippedClaim](), shipped_reports(experiment, confirmatory=False)
     for row in found.claims:
-        claim = row.claim
-        effects = np.array([effect for effect in row.effects if effect is not None], dtype=float)
-        if len(effects):
-            mean = float(effects.mean())
-            agreeing = int((np.sign(effects) == np.sign(mean)).sum())
-            above_zero = isinstance(claim.effect, Change) and claim.effect.before == 0.0  # then it is a number itself
-            sides = None if above_zero else sides_of(claim, found.values)
-            there = (one for other in beside for one in other.claims if one.claim.id == claim.id)
+        if row.weighed.effect is not None:
+            change = row.claim.effect
+            above_zero = isinstance(change, Change) and change.before == 0.0  # then it is a number itself
+            sides = None if above_zero else sides_of(row.claim, found.values)
+            there = (one for other in beside for one in other.claims if one.claim.id == row.claim.id)
             seen = tuple(one.finding for one in there if one.weighed.seeds)
-            claims.append(ShippedClaim(claim, row.finding, row.weighed.why, seen, mean, len(effects), agreeing, sides))
+            claims.append(ShippedClaim(**vars(row), effect=row.weighed.effect, sides=sides, seen=seen))
     return claims

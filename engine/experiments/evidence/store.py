@@ -8,7 +8,6 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -20,7 +19,7 @@ from engine.experiments.report import Report, report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
-from engine.foundation.files import data_folder, give, given_by, write_whole
+from engine.foundation.files import data_folder, give, given_by
 from engine.foundation.provenance import provenance
 from engine.foundation.stored_json import read_json
 
@@ -48,7 +47,7 @@ def save(run: ExperimentRun, comparison: Comparison | None = None) -> Path:
         file, row = folder_of(run.experiment.slug) / f"{time.time_ns()}-{secrets.token_hex(2)}.json", row_of(run)
     else:
         file, row = _comparison_file(comparison.name), {**row_of(run), "asked": asdict(comparison)}
-    give(file, _in_json(row), run.visitor, MAX_KEPT_OF_VISITOR, MAX_KEPT)
+    give(file, json.dumps(row, allow_nan=False), run.visitor, MAX_KEPT_OF_VISITOR, MAX_KEPT)
     return file
 
 
@@ -65,15 +64,6 @@ def row_of(run: ExperimentRun) -> dict[str, Any]:
         "from_before": len(run.reused),
         "trials": [asdict(trial) for trial in run.trials],
     }
-
-
-def write(file: Path, row: dict[str, Any]) -> None:
-    """Write a row in one step. Raises OSError where the disk does not take it."""
-    write_whole(file, _in_json(row))
-
-
-def _in_json(row: dict[str, Any]) -> str:
-    return json.dumps(row, allow_nan=False)
 
 
 def report_in(file: Path, experiment: Experiment) -> Report | None:
@@ -111,24 +101,16 @@ def find_comparison(name: str) -> tuple[Comparison, Report] | None:
 def latest_trials(slug: str) -> list[Trial]:
     """The latest trial of every arm and seed that was run on this machine with the code as it is."""
     found: dict[tuple[str, int], Trial] = {}
-    for row in (row for row in _rows(slug) if row.get("code") == code_hash()):
+    for file in sorted(folder_of(slug).glob("*.json"), reverse=True):  # the newest first
+        row = read(file) or {}
         with suppress(KeyError, TypeError, ValueError):
-            for trial in map(trial_of, row["trials"]):
+            for trial in map(trial_of, row["trials"] if row["code"] == code_hash() else ()):
                 found.setdefault((trial.arm, trial.seed), trial)
     return list(found.values())
 
 
 def _comparison_file(name: str) -> Path:
     return folder_of(DESIGNS) / f"{name}.json"
-
-
-def _files(slug: str) -> list[Path]:
-    """The files of an issue, the newest first."""
-    return sorted(folder_of(slug).glob("*.json"), reverse=True)
-
-
-def _rows(slug: str) -> Iterator[dict[str, Any]]:
-    return (row for file in _files(slug) if (row := read(file)) is not None)
 
 
 def read(file: Path) -> dict[str, Any] | None:

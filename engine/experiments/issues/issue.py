@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 from engine.experiments.experiment import Arm, Claim, Experiment
 from engine.experiments.key_figure import KeyFigure
-from engine.experiments.rates import chosen_rates, rates_at_end
+from engine.experiments.rates import at_best_rates, read_grids
 from engine.foundation.tables import Text
 
 Group = Literal["depth", "attention", "encoding"]
@@ -94,12 +94,10 @@ def read_issue(
         )
     data = tomllib.loads(found[1])
     slug = path.stem.replace("_", "-")
-    rates = chosen_rates(slug)
-    return Issue(
+    grids = read_grids(slug)
+    issue = Issue(
         slug=slug,
-        rates=rates,
-        rates_at_end=rates_at_end(slug),
-        matched=TUNED if rates else Experiment.matched,
+        matched=TUNED if grids else Experiment.matched,
         group=path.parent.name,  # type: ignore[arg-type]
         title=found[2],
         minutes=data["minutes"],
@@ -115,6 +113,7 @@ def read_issue(
         claims=_worded(path, _items(texts["What is claimed"]), claims),
         **more,
     )
+    return at_best_rates(issue, grids)
 
 
 def _made(path: Path, table: dict[str, Any], row: type[Made]) -> Made:

@@ -4,7 +4,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from statistics import fmean
 from threading import Event as Signal
@@ -104,15 +104,8 @@ class ExperimentRun(BackgroundTask):
         when, trials = self.state, self.trials
         weighed_when, found = self._weighed
         if when != weighed_when or len(trials) != len(found.trials):
-            found = report(
-                self.experiment,
-                trials,
-                self.seeds,
-                extended=self.extended,
-                seconds=self.seconds,
-                provenance=provenance(),
-            )
-            found = replace(found, reused=len(self.reused))
+            facts = {"seconds": self.seconds, "reused": len(self.reused), "provenance": provenance()}
+            found = report(self.experiment, trials, self.seeds, extended=self.extended, **facts)
             self._weighed = when, found
         return found
 
@@ -123,7 +116,8 @@ class ExperimentRun(BackgroundTask):
     @property
     def done(self) -> float:
         """The share of all training steps that are done, from 0 to 1."""
-        return self._share(self.trials, self.running_trials)
+        steps = [self._steps[trial.arm] for trial in self.trials] + [trial.run.step for trial in self.running_trials]
+        return min(1.0, sum(steps) / (sum(self._steps.values()) * len(self.seeds)))
 
     @property
     def seconds_left(self) -> float | None:
@@ -141,10 +135,6 @@ class ExperimentRun(BackgroundTask):
         begun = sum(min(trial.seconds, each[trial.arm.name]) for trial in running)
         work = sum(number * each[name] for name, number in left.items()) - begun
         return max(0.0, work) / max(1, min(self._pool.machines.slots, sum(left.values())))
-
-    def _share(self, trials: Sequence[Trial], running: Sequence[RunningTrial] = ()) -> float:
-        taken = sum(self._steps[trial.arm] for trial in trials) + sum(trial.run.step for trial in running)
-        return min(1.0, taken / (sum(self._steps.values()) * len(self.seeds)))
 
     def stop(self) -> None:
         super().stop()

@@ -63,9 +63,8 @@ class SharedTrials:
 
         Raises Refused, and NoRoom where it may be tried again.
         """
-        request = RunRequest(
-            experiment.config(arm, seed), visitor, trial=True, alone=arm.alone, record=experiment.record(arm)
-        )
+        config, record = experiment.config(arm, seed), experiment.record(arm)
+        request = RunRequest(config, visitor, trial=True, alone=arm.alone, record=record)
         if arm.alone:
             return SharedRun(pool.submit(request), [visitor])
         key = json.dumps([experiment.identity(arm), seed], sort_keys=True)

@@ -8,11 +8,11 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from engine.experiments.evidence.store import FORMAT, folder_of, read, trial_of, write
+from engine.experiments.evidence.store import FORMAT, folder_of, read, trial_of
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
-from engine.foundation.files import keep_newest
+from engine.foundation.files import keep_newest, write_whole
 from engine.foundation.log import LOG
 
 MAX_KEPT = 20_000
@@ -36,7 +36,7 @@ def save(experiment: Experiment, trial: Trial) -> None:
         return
     try:
         (file,) = files_of(experiment, arm, [trial.seed])
-        write(file, {"format": FORMAT, "trial": asdict(trial)})
+        write_whole(file, json.dumps({"format": FORMAT, "trial": asdict(trial)}, allow_nan=False))
     except OSError as error:
         LOG.warning("A trial could not be kept: %s", error.strerror or type(error).__name__)
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from engine.config.run_config import RunConfig
 from engine.experiments.story.readings import (
-    EqualSymbols,
     Head,
     Score,
     equal_symbols,
@@ -54,8 +55,9 @@ class Question:
     """What a run with that answer teaches, in one sentence without its numbers."""
 
     def observe(self, config: RunConfig, events: EventLog) -> Observed | None:
-        """The right answer, read from a run's events; None while the run has not finished."""
-        return READINGS[self.slug](config, events)
+        """The right answer, read from a run's events; None while the run has not finished, or where there is nothing to read."""
+        score = score_of(config, events)
+        return None if score is None else READINGS[self.slug](FinishedRun(config, events, score))
 
     @property
     def pictures(self) -> Mapping[str, np.ndarray]:
@@ -63,94 +65,84 @@ class Question:
         return PICTURES if self.slug == "picture-of-the-weights" else {}
 
 
-def _score_in_words(score: Score) -> str:
-    right, guessing = percent(score.value), percent(score.chance)
-    return f"On {score.sequences} new sequences {right} of the answers are right; guessing gives {guessing}."
+class FinishedRun(NamedTuple):
+    """A run that has finished."""
+
+    config: RunConfig
+    events: EventLog
+    score: Score
+
+    @property
+    def heads(self) -> list[Head]:
+        """What the heads of the figure read at the end; empty where there is no attention to look at."""
+        look = last_look(self.events)
+        return [] if look is None or "self" not in look.patterns else heads_of(look.patterns["self"])
+
+    @property
+    def in_words(self) -> str:
+        right, guessing = percent(self.score.value), percent(self.score.chance)
+        return f"On {self.score.sequences} new sequences {right} of the answers are right; guessing gives {guessing}."
+
+    @property
+    def in_short(self) -> str:
+        return f"{percent(self.score.value)} of the answers are right."
 
 
-def how_many_right(config: RunConfig, events: EventLog) -> Observed | None:
-    score = score_of(config, events)
-    if score is None:
-        return None
-    above = clearly_above(score.value, score.chance, score.sequences)
-    answer = NEARLY_ALL if score.value >= LEARNED else SOME if above else CHANCE
-    return Observed(answer, _score_in_words(score))
+def how_many_right(run: FinishedRun) -> Observed:
+    above = clearly_above(run.score.value, run.score.chance, run.score.sequences)
+    answer = NEARLY_ALL if run.score.value >= LEARNED else SOME if above else CHANCE
+    return Observed(answer, run.in_words)
 
 
-def picture_of_the_weights(config: RunConfig, events: EventLog) -> Observed | None:
+def picture_of_the_weights(run: FinishedRun) -> Observed | None:
     """The picture that the clearest head comes nearest to."""
-    score, heads = score_of(config, events), _heads_in(events)
-    if score is None or not heads:
+    if not (heads := run.heads):
         return None
     answer = MIRRORED if any(head.at_mirror for head in heads) else SPREAD
     if answer == SPREAD and any(head.at_one_distance for head in heads):
         answer = ONE_DISTANCE
     most = max(head.at_distance for head in heads)
-    return Observed(
-        answer,
-        f"{_clearest_in_words(heads)} The commonest distance is used at **{most} of {heads[0].positions}** positions. "
-        f"{percent(score.value)} of the answers are right.",
-    )
+    commonest = f"The commonest distance is used at **{most} of {heads[0].positions}** positions."
+    return Observed(answer, f"{_clearest_in_words(heads)} {commonest} {run.in_short}")
 
 
-def when_most_are_right(config: RunConfig, events: EventLog) -> Observed | None:
-    score = score_of(config, events)
-    if score is None:
-        return None
-    step = step_reaching(config, events, MOST)
+def when_most_are_right(run: FinishedRun) -> Observed:
+    step, steps = step_reaching(run.config, run.events, MOST), run.config.steps
     if step is None:
-        return Observed(NEVER, f"At no step were {percent(MOST)} right. {_score_in_words(score)}")
-    answer = EARLY if 2 * step <= config.steps else LATE
-    return Observed(
-        answer, f"{percent(MOST)} were right at step **{step} of {config.steps}**. {_score_in_words(score)}"
-    )
+        return Observed(NEVER, f"At no step were {percent(MOST)} right. {run.in_words}")
+    answer = EARLY if 2 * step <= steps else LATE
+    return Observed(answer, f"{percent(MOST)} were right at step **{step} of {steps}**. {run.in_words}")
 
 
-def answers_to_equal_symbols(config: RunConfig, events: EventLog) -> Observed | None:
-    score, look = score_of(config, events), last_look(events)
-    if score is None or look is None:
+def answers_to_equal_symbols(run: FinishedRun) -> Observed | None:
+    look = last_look(run.events)
+    if look is None:
         return None
-    found = equal_symbols(look.samples)
-    return Observed(ALWAYS if found.same == found.pairs else NOT_ALWAYS, _pairs_in_words(found, score))
+    pairs, same = equal_symbols(look.samples)
+    told = "No two positions in the figure hold the same symbol; try another seed."
+    if pairs:
+        told = f"The figure has {counted(pairs, 'pair')} of positions with the same symbol (dotted)"
+        told += f": **{same} of {pairs}** got the same answer."
+    return Observed(ALWAYS if same == pairs else NOT_ALWAYS, f"{told} {run.in_words}")
 
 
-def _pairs_in_words(found: EqualSymbols, score: Score) -> str:
-    if not found.pairs:
-        return f"No two positions in the figure hold the same symbol; try another seed. {_score_in_words(score)}"
-    pairs = f"The figure has {counted(found.pairs, 'pair')} of positions with the same symbol (dotted)"
-    return f"{pairs}: **{found.same} of {found.pairs}** got the same answer. {_score_in_words(score)}"
-
-
-def heads_at_the_mirror(config: RunConfig, events: EventLog) -> Observed | None:
-    score, heads = score_of(config, events), _heads_in(events)
-    if score is None or not heads:
+def heads_at_the_mirror(run: FinishedRun) -> Observed | None:
+    if not (heads := run.heads):
         return None
-    reading = [head for head in heads if head.at_mirror]
-    answer = EVERY if len(reading) == len(heads) else PART if reading else NONE
-    counts = f"**{len(reading)} of {len(heads)}** heads read the mirrored position. " if len(heads) > 1 else ""
-    return Observed(answer, f"{counts}{_clearest_in_words(heads)} {percent(score.value)} of the answers are right.")
+    reading = sum(head.at_mirror for head in heads)
+    answer = EVERY if reading == len(heads) else PART if reading else NONE
+    counts = f"**{reading} of {len(heads)}** heads read the mirrored position. " if len(heads) > 1 else ""
+    return Observed(answer, f"{counts}{_clearest_in_words(heads)} {run.in_short}")
 
 
-def layer_at_the_mirror(config: RunConfig, events: EventLog) -> Observed | None:
-    score, heads = score_of(config, events), _heads_in(events)
-    if score is None or not heads:
+def layer_at_the_mirror(run: FinishedRun) -> Observed | None:
+    if not (heads := run.heads):
         return None
     layers = [head.layer for head in heads if head.at_mirror]
     answer = NO_LAYER if not layers else FIRST if min(layers) == 0 else LATER
-    best = [
-        _clearest([head for head in heads if head.layer == layer]) for layer in sorted({head.layer for head in heads})
-    ]
+    best = [_clearest(list(of_layer)) for _, of_layer in groupby(heads, key=lambda head: head.layer)]
     counts = "; ".join(f"layer {head.layer + 1} at **{head.hits} of {head.positions}** positions" for head in best)
-    return Observed(
-        answer,
-        f"The largest weight lies on the mirrored position in {counts}. {percent(score.value)} of the answers are right.",
-    )
-
-
-def _heads_in(events: EventLog) -> list[Head]:
-    """What the heads of the figure read at the end; empty where there is no attention to look at."""
-    look = last_look(events)
-    return [] if look is None or "self" not in look.patterns else heads_of(look.patterns["self"])
+    return Observed(answer, f"The largest weight lies on the mirrored position in {counts}. {run.in_short}")
 
 
 def _clearest(heads: Sequence[Head]) -> Head:
@@ -166,7 +158,7 @@ def _clearest_in_words(heads: Sequence[Head]) -> str:
     )
 
 
-READINGS: dict[str, Callable[[RunConfig, EventLog], Observed | None]] = {
+READINGS: dict[str, Callable[[FinishedRun], Observed | None]] = {
     "equal-symbols": answers_to_equal_symbols,
     "how-many-right": how_many_right,
     "heads-at-the-mirror": heads_at_the_mirror,

@@ -16,8 +16,6 @@ from engine.runs.log import EventLog
 
 AT_MIRROR = 0.8
 """The share of positions at which a head's strongest weight has to lie on the mirrored position, so that the head reads it."""
-
-
 AT_ONE_DISTANCE = 0.5
 """The share of positions whose strongest weights have to lie at one distance, so that the head reads at this distance: no other
 distance than 0 has a partner for every position."""
@@ -30,15 +28,6 @@ class Score:
     value: float
     chance: float
     sequences: int
-
-
-@dataclass(frozen=True)
-class EqualSymbols:
-    """Pairs of positions in one sequence at which the model reads the same symbol."""
-
-    pairs: int
-    same: int
-    """The number of pairs whose two answers are the same."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +84,9 @@ def step_reaching(config: RunConfig, events: EventLog, share: float) -> int | No
     return next((step for step, metrics in measured if metrics is not None and metrics.get(name, 0.0) >= share), None)
 
 
-def equal_symbols(samples: Iterable[Sample]) -> EqualSymbols:
-    """The pairs of equal symbols among the positions of each sequence at which an answer is asked."""
+def equal_symbols(samples: Iterable[Sample]) -> tuple[int, int]:
+    """The number of pairs of equal symbols among the positions of each sequence at which an answer is asked; and of those whose two
+    answers are the same."""
     pairs = same = 0
     for sample in samples:
         asked = [position for position, target in enumerate(sample.targets) if target != ""]
@@ -104,7 +94,7 @@ def equal_symbols(samples: Iterable[Sample]) -> EqualSymbols:
             if sample.tokens[one] == sample.tokens[other]:
                 pairs += 1
                 same += sample.predictions[one] == sample.predictions[other]
-    return EqualSymbols(pairs, same)
+    return pairs, same
 
 
 def heads_of(pattern: np.ndarray) -> list[Head]:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from engine.experiments.answer import Paragraph, Section, Told, claim_of, statements
 from engine.experiments.evidence.shipped import ShippedClaim, shipped_claims, shipped_result
-from engine.experiments.finding import Finding
+from engine.experiments.finding import Finding, contradict
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import ZERO, number
 from engine.foundation.formatting import counted
@@ -72,8 +72,8 @@ def mark(told: Told) -> str:
         return ""
     tested = f"{claim.sentence} ({claim.condition})" if claim.condition else claim.sentence
     if found.finding is Finding.CANNOT_TELL:
-        tested += f" {found.why}"
-    if found.contradicted:
+        tested += f" {found.weighed.why}"
+    if any(contradict(found.finding, finding) for finding in found.seen):
         tested += f" Seeds that were seen before say otherwise: {', '.join(finding.words for finding in found.seen)}."
     words = "" if found.finding is Finding.HOLDS else f"{badge(found.finding, found.finding.words)} "
     return f'[{words}{numbers(found, turned=told.turned)}]({LINK}{told.issue} "{tested}")'
@@ -81,7 +81,7 @@ def mark(told: Told) -> str:
 
 def numbers(found: ShippedClaim, *, turned: bool = False) -> str:
     """The effect as two numbers, or where these were not stored as it is, and how many seeds agree with its sign."""
-    seeds, unit = counted(found.seeds, "seed"), found.claim.unit
+    seeds, unit = counted(found.weighed.seeds, "seed"), found.claim.unit
     over = f"over {seeds}" if found.finding is Finding.SMALL else f"in {found.agreeing} of {seeds}"
     if found.sides is None:
         return f"{signed(found.effect)} {escaped(unit)}, {over}"

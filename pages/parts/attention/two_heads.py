@@ -22,5 +22,5 @@ def show_two_heads(at: LookedAt) -> None:
     if SETTINGS.drawn("exchanged"):
         st.toggle(**SETTINGS.labelled("exchanged", shown=at.now.exchanged))
     if at.now.exchanged:
-        found = ask_once(ExchangePath(at.model, at.sample, at.query, *pair))
-        st.markdown(in_markdown("".join(piece.text for piece in found["words"])))
+        words = ask_once(ExchangePath(at.model, at.sample, at.query, *pair))
+        st.markdown(in_markdown("".join(piece.text for piece in words)))

@@ -112,7 +112,7 @@ def prediction_of(issue: Issue) -> Prediction:
 
 def ask_prediction(issue: Issue, extended: bool) -> None:
     """A row for each claim with its three possible findings."""
-    claims = issue.claims_of(extended)
+    claims = issue.claims_of(issue.arms_of(extended))
     asked = [(place, claim) for place, claim in enumerate(issue.claims) if claim in claims]
     sentences = with_terms(*(sentence_of(claim) for _, claim in asked))
     for (place, _), sentence in zip(asked, sentences, strict=True):

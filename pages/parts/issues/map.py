@@ -52,7 +52,8 @@ def shipped_of(slug: str) -> tuple[str, str]:
         return "", model_of(slug)
     before, after = map(issue.key_figure.written, (found.outcome.before, found.outcome.after))
     drawn = thumbnail(key_numbers(issue, found.report)["rows"], issue.key_figure.scale, found.outcome.sentence)
-    return f"**{before} → {after}** {badge(found.finding, found.finding.words)}", drawn
+    finding = found.report.claim(issue.key_figure.claim).finding
+    return f"**{before} → {after}** {badge(finding, finding.words)}", drawn
 
 
 @once

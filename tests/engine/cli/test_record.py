@@ -9,7 +9,7 @@ import pytest
 
 from engine.analysis.attention.asked import HeadIndex, ModelAsked, SampleAsked
 from engine.analysis.attention.changes import each_head_off
-from engine.analysis.attention.following import arrival_of, followed
+from engine.analysis.attention.following import followed
 from engine.analysis.attention.heads import heads, patterns
 from engine.analysis.attention.working_head import load, working_head
 from engine.cli.record import CONFIG, COUNTED, EVERY, FOLDER, SHOWN, WORDS, record
@@ -63,7 +63,7 @@ def test_the_run_of_two_layers_has_a_path_whose_heads_are_needed_and_the_answers
     paths, arrival = followed(snapshots[-1])
     assert arrival is not None
     assert (arrival.layer, arrival.name) == (1, "induction")
-    assert arrival_of(snapshots[0]) is None
+    assert followed(snapshots[0])[1] is None
     last = [path for path in paths if path][-1]
     assert last.induction
     off = each_head_off(asked(run, run.config.steps))

@@ -42,7 +42,7 @@ def test_claims_have_the_findings_that_their_effects_give_when_they_are_weighed_
     every = {(slug, one.claim.sentence): one for slug, issue in ISSUES.items() for one in shipped_claims(issue)}
     assert {claim: one.finding for claim, one in every.items()} == findings()
     for one in every.values():
-        assert 0 <= one.agreeing <= one.seeds == len(CONFIRMATORY_SEEDS)
+        assert 0 <= one.agreeing <= one.weighed.seeds == len(CONFIRMATORY_SEEDS)
         if one.sides is not None:
             assert isinstance(one.claim.effect, Change)
             assert one.sides[1] - one.sides[0] == pytest.approx(one.effect)

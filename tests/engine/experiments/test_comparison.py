@@ -5,7 +5,7 @@ import pytest
 
 from engine.analysis.encodings.portraits import preview
 from engine.experiments import comparison as compared
-from engine.experiments.comparison import DESIGN, TASKS, USUAL, arm_name, comparison, design_config, over_the_best
+from engine.experiments.comparison import DESIGN, TASKS, USUAL, Comparison, arm_name, design_config, over_the_best
 from engine.experiments.report import report
 from engine.experiments.trial import Trial
 from engine.settings.errors import ConfigError
@@ -15,7 +15,7 @@ OWN = ("design", "sinusoid", "table", "rope", "yarn", "pos")
 
 
 def test_arms_of_a_task_differ_in_the_encoding_alone_and_every_built_in_one_can_be_a_rival() -> None:
-    experiment = comparison({"design_features": "table", "design_readout": "direct"})
+    experiment = Comparison({"design_features": "table", "design_readout": "direct"}).experiment
     assert len(experiment.arms) == len(TASKS) * (1 + len(USUAL))
     for task in TASKS:
         configs = [experiment.config(experiment.arm(arm_name(task, name)), seed=3).flat() for name in (DESIGN, *USUAL)]
@@ -23,7 +23,7 @@ def test_arms_of_a_task_differ_in_the_encoding_alone_and_every_built_in_one_can_
         assert shared == [shared[0]] * len(shared)
     assert experiment.config(experiment.arms[0]).value("design_features") == "table"
     for name in compared.RIVALS:
-        experiment = comparison({}, (name,), ("permutation",))
+        experiment = Comparison({}, (name,), ("permutation",)).experiment
         assert [experiment.config(arm).pos_encoding for arm in experiment.arms] == [DESIGN, name]
 
 
@@ -38,7 +38,7 @@ def test_the_overall_effect_is_against_the_best_other_and_waits_for_all() -> Non
 
 @pytest.mark.parametrize(("design", "finding"), [(0.9, "holds"), (0.5, "too small")])
 def test_a_finding_comes_from_the_trials(design: float, finding: str) -> None:
-    experiment = comparison({}, ("learned",), ("permutation",))
+    experiment = Comparison({}, ("learned",), ("permutation",)).experiment
     ours, rival = (arm.name for arm in experiment.arms)
     trials = [
         Trial(name, seed, {"accuracy": level + 0.01 * seed})
@@ -59,9 +59,9 @@ def test_a_finding_comes_from_the_trials(design: float, finding: str) -> None:
 )
 def test_a_bad_choice_is_named(rivals: tuple[str, ...], tasks: tuple[str, ...], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        comparison({}, rivals, tasks)
+        assert Comparison({}, rivals, tasks).experiment
     with pytest.raises(ConfigError, match="design_place"):
-        comparison({"design_features": "convolution", "design_place": "scores"})
+        assert Comparison({"design_features": "convolution", "design_place": "scores"}).experiment
 
 
 @pytest.mark.parametrize("place", ["embedding", "scores", "rotation"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.experiments.choice.qualities import CHOICE
-from engine.experiments.comparison import comparison
+from engine.experiments.comparison import Comparison
 from engine.experiments.experiment import Arm, Experiment, relative
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import report
@@ -28,7 +28,7 @@ def test_the_seeds_follow_the_first_and_bad_numbers_are_refused_in_one_sentence(
 
 @pytest.mark.parametrize(
     "experiment",
-    [*ISSUES.values(), comparison({}), CHOICE],
+    [*ISSUES.values(), Comparison({}).experiment, CHOICE],
     ids=lambda one: one.slug,
 )
 def test_the_vocabulary_of_every_experiment_on_a_text_has_its_held_out_tokens(experiment: Experiment) -> None:

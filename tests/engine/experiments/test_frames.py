@@ -13,7 +13,7 @@ from tests.engine.experiments.fake_issue import fake_issue, fake_report
 
 def test_a_claim_is_a_row_with_its_finding_effect_and_interval() -> None:
     frame = effects_frame(fake_report(short=0.9, noise=1.0))
-    assert list(frame["claim"]) == [claim.sentence for claim in fake_issue().claims_of()]
+    assert list(frame["claim"]) == [claim.sentence for claim in fake_issue().claims_of(fake_issue().arms_of())]
     first = frame.iloc[0]
     assert (first["before"], first["after"], first["effect"]) == pytest.approx((0.1, 0.9 + 0.5, 1.3))
     assert frame["before"][1] == 1, "a level known beforehand"

@@ -14,7 +14,7 @@ from engine.config.text_recipe import text_config
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import Prediction, predict
 from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, remember_speeds
-from engine.experiments.comparison import RIVALS, comparison
+from engine.experiments.comparison import RIVALS, Comparison
 from engine.experiments.experiment import Experiment
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS
@@ -54,7 +54,7 @@ def of(experiment: Experiment) -> Iterator[Offer]:
 
 def of_a_design() -> Iterator[Offer]:
     for rivals in (RIVALS[first : first + 5] for first in range(0, len(RIVALS), 5)):
-        yield from of(comparison({}, rivals))
+        yield from of(Comparison({}, rivals).experiment)
 
 
 OFFERS = {

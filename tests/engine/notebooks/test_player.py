@@ -1,6 +1,5 @@
 """Players: a process of their own, watched over, limited, and ended with what they came to kept."""
 
-import json
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -19,7 +18,8 @@ from tests.engine.workers.test_pool import until
 
 NOTEBOOK = NOTEBOOKS["fixed-length"]
 CODE = [cell.number for cell in NOTEBOOK.cells if cell.kind == "code"]
-BUSY = 'print(\'{"cell": 2, "event": "started"}\', flush=True)\nimport time\ntime.sleep(600)'
+MESSAGES = "import sys, time\nfrom engine.foundation.messages import receive, send\n"
+BUSY = MESSAGES + 'send(sys.stdout.buffer, {"cell": 2, "event": "started"})\ntime.sleep(600)'
 """A notebook whose first cell never ends."""
 
 Start, PlayersOf = Callable[..., Play], Callable[..., tuple[Players, Allowances]]
@@ -42,8 +42,8 @@ def start() -> Iterator[Start]:
 
 def saying(*messages: dict[str, Any]) -> str:
     """A script that says this once it is asked for a cell, not before, and then listens."""
-    lines = [json.dumps(message) for message in messages]
-    return f"import sys\nsys.stdin.readline()\nfor line in {lines!r}:\n    print(line, flush=True)\nsys.stdin.read()"
+    said = "".join(f"send(sys.stdout.buffer, {message!r})\n" for message in messages)
+    return f"{MESSAGES}receive(sys.stdin.buffer)\n{said}sys.stdin.read()"
 
 
 def test_its_end_is_told_and_what_it_came_to_is_kept(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:

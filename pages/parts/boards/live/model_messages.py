@@ -44,7 +44,7 @@ def own_message(config: RunConfig, weights: str, text: str, ask: Ask, without: S
     asked, parts = ModelAsked(config, weights, None if weights else 0), parts_named(config, without)
     snapshot = plain_snapshot(ask(ReadOwnSequence(asked, text, parts)))
     if [part.kind for part in parts] == ["head"]:
-        snapshot["taken"] = [asdict(one) for one in ask(TakeHeadAway(asked, text, parts[0]))["words"]]
+        snapshot["taken"] = [asdict(one) for one in ask(TakeHeadAway(asked, text, parts[0]))]
     return {"snapshot": snapshot}
 
 

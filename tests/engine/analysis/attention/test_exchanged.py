@@ -5,10 +5,20 @@ import torch
 from torch import Tensor, nn
 
 from engine.analysis.attention.asked import ModelAsked, SampleAsked
-from engine.analysis.attention.exchanged import Pairs, answers, heads_given, pairs_of, path_answers, verdict
+from engine.analysis.attention.exchanged import (
+    Exchanged,
+    ExchangedHere,
+    Pairs,
+    answers,
+    exchanged,
+    heads_given,
+    pairs_of,
+    path_answers,
+    verdict,
+)
 from engine.analysis.attention.model import held_out, model_of, run_with_cache
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.path_jobs import Exchanged, ExchangedHere, ExchangePath, FollowAnswer
+from engine.analysis.attention.path_jobs import ExchangePath, FollowAnswer
 from engine.analysis.attention.without import without_parts
 from engine.config.run_config import parse
 from engine.model.block import Block
@@ -116,15 +126,15 @@ def test_the_other_sequence_has_the_read_symbol_in_another_place_and_another_ans
 
 def test_a_question_has_the_counts_and_the_words_of_its_pairs() -> None:
     asked = ModelAsked(parse(SHORT), step=0)
-    found = ExchangePath(asked, SampleAsked(), 14, LOWER, UPPER).do()
-    others = found["others"]
-    assert found["next"] == "head.0.0"
-    assert 0 < others["answers"] <= others["sequences"] == 100
-    assert others["alone"] + others["wrong"] <= others["answers"]
-    names = [piece.part for piece in found["words"] if piece.part]
-    assert set(names) == {LOWER.name, UPPER.name, "head.0.0"}
-    sentence = "".join(piece.text for piece in found["words"])
-    assert f", {others['alone']} of {others['answers']} right answers in 100 other sequences become" in sentence
+    follows, _, others = exchanged(asked, SampleAsked(), 14, LOWER, UPPER)
+    words = ExchangePath(asked, SampleAsked(), 14, LOWER, UPPER).do()
+    assert follows == THIRD
+    assert 0 < others.answers <= others.sequences == 100
+    assert others.alone + others.wrong <= others.answers
+    names = [piece.part for piece in words if piece.part]
+    assert set(names) == {LOWER.name, UPPER.name, THIRD.name}
+    sentence = "".join(piece.text for piece in words)
+    assert f", {others.alone} of {others.answers} right answers in 100 other sequences become" in sentence
     assert FollowAnswer(asked, SampleAsked(), 2).do() is None, "nothing is asked there"
     path = FollowAnswer(asked, SampleAsked(), 14).do()
     assert path is not None
@@ -132,13 +142,10 @@ def test_a_question_has_the_counts_and_the_words_of_its_pairs() -> None:
 
 
 def counts(alone: int, wrong: int, by_next: int, all_senders: int, all_readers: int, answers: int = 90) -> Exchanged:
-    return {
-        "sequences": 100, "answers": answers, "alone": alone, "wrong": wrong, "next": by_next, "all_senders": all_senders,
-        "all_readers": all_readers,
-    }  # fmt: skip
+    return Exchanged(100, answers, alone, wrong, by_next, all_senders, all_readers)
 
 
-HERE = ExchangedHere(places=[3, 9], symbols=["2", "0"], own="1", told="3", alone="3")
+HERE = ExchangedHere(places=(3, 9), symbols=("2", "0"), own="1", told="3", alone="3")
 
 
 def said(others: Exchanged, here: ExchangedHere | None = HERE, follows: Part | None = THIRD) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.analysis.attention.asked import ModelAsked
-from engine.analysis.attention.following import arrival_of, paths_of
+from engine.analysis.attention.following import followed
 from engine.analysis.attention.model import own_sequence_read
 from engine.analysis.attention.parts import Part, parts_named
 from engine.analysis.attention.path import Arrival, Path, Reading, Words
@@ -58,7 +58,7 @@ def snapshot(
 
 
 def path_in(look: Snapshot) -> Path:
-    *others, path = paths_of(look)
+    *others, path = followed(look)[0]
     assert others == [None] * 4, "nothing is asked there"
     assert path is not None
     assert path.sentence == "".join(piece.text for piece in path.words)
@@ -82,7 +82,7 @@ def test_an_induction_head_is_told_with_the_layer_that_marked_what_it_reads() ->
     )
     named = [piece for piece in path.words if piece.part]
     assert named == [Words("layer 2", "layer.1"), Words("head 1", "head.1.0"), Words("head 2 of layer 1", "head.0.1")]
-    assert arrival_of(INDUCTION) == Arrival(1, "head.1.0", "induction")
+    assert followed(INDUCTION)[1] == Arrival(1, "head.1.0", "induction")
     assert path.pair == (Part("head", "self", 0, 1), Part("head", "self", 1, 0))
 
 
@@ -130,7 +130,7 @@ def test_where_nothing_arrives_and_where_no_head_stands_out_it_says_so() -> None
     path = path_in(snapshot([0.3, 0.2, 0.6, 0.25], {(1, 0): 1.0}, {}))
     assert (path.arrives, path.carrier, path.readings) == (False, "", ())
     assert path.sentence == "The answer does not arrive: after layer 3 the right symbol has 25 %."
-    assert arrival_of(snapshot([0.3, 0.2, 0.25], {}, {})) is None
+    assert followed(snapshot([0.3, 0.2, 0.25], {}, {}))[1] is None
 
     look = snapshot([0.1, 0.2, 0.9], {(1, 0): 1.2, (1, 1): -1, (1, 2): 1.1, (1, 3): 1.0}, {(1, 2, 4): 2}, n_heads=4)
     path = path_in(look)
@@ -140,7 +140,9 @@ def test_where_nothing_arrives_and_where_no_head_stands_out_it_says_so() -> None
         path.sentence
         == "The answer arrives in layer 2 (20 → 90 %), where no head stands out: heads 1, 3 and 4 add to it."
     )
-    assert arrival_of(look) == Arrival(1, "head.1.0", "answer in layer 2"), "the one that adds most, over all positions"
+    assert followed(look)[1] == Arrival(1, "head.1.0", "answer in layer 2"), (
+        "the one that adds most, over all positions"
+    )
 
 
 def test_the_mlp_brings_what_it_adds_far_more_to_than_the_heads() -> None:
@@ -154,7 +156,7 @@ def test_the_mlp_brings_what_it_adds_far_more_to_than_the_heads() -> None:
     assert (alone.carrier, alone.readings) == ("mlp", ())
     assert alone.sentence == "The answer arrives in layer 2 (20 → 90 %): the MLP makes it."
     assert Words("MLP", "mlp.1") in alone.words
-    assert arrival_of(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0})) == Arrival(1, "", "answer in layer 2")
+    assert followed(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0}))[1] == Arrival(1, "", "answer in layer 2")
 
 
 def test_a_head_that_reads_many_symbols_is_said_to_read_one_mostly() -> None:
@@ -164,12 +166,11 @@ def test_a_head_that_reads_many_symbols_is_said_to_read_one_mostly() -> None:
 
 def test_there_is_no_path_with_one_layer_in_an_old_recording_and_without_attention() -> None:
     nothing = [None] * 5
-    assert paths_of(snapshot([0.1, 0.9], {(0, 0): 1.0}, {})) == nothing
-    assert paths_of(replace(INDUCTION, contributions={})) == nothing
-    assert paths_of(replace(INDUCTION, patterns={}, contributions={}, residual={})) == nothing
-    assert paths_of(replace(INDUCTION, samples=[])) == []
-    assert arrival_of(replace(INDUCTION, contributions={})) is None
-    assert len(paths_of(INDUCTION, most=3)) == 3
+    assert followed(snapshot([0.1, 0.9], {(0, 0): 1.0}, {}))[0] == nothing
+    assert followed(replace(INDUCTION, contributions={}))[0] == nothing
+    assert followed(replace(INDUCTION, patterns={}, contributions={}, residual={}))[0] == nothing
+    assert followed(replace(INDUCTION, samples=[]))[0] == []
+    assert followed(replace(INDUCTION, contributions={}))[1] is None
 
 
 @pytest.mark.parametrize("family", ["decoder", "encoder", "encoder_decoder"])
@@ -180,7 +181,7 @@ def test_every_family_has_paths_from_the_layer_of_the_answer_down(family: str, w
     look = own_sequence_read(ModelAsked(config, step=0), "", parts_named(config, without))
     right = look.residual["right"].copy()
     right[-1] = 1.0
-    paths = paths_of(replace(look, residual={**look.residual, "right": right}))
+    paths = followed(replace(look, residual={**look.residual, "right": right}))[0]
     asked = [target != "" for target in look.samples[0].targets]
     assert [path is not None for path in paths] == asked
     found = [path for path in paths if path is not None]

@@ -101,7 +101,7 @@ def test_own_tokens_are_framed_and_checked() -> None:
 def test_a_sentence_is_read_as_written_and_named_by_the_vocabulary(task: str, sentence: str, names: list[str]) -> None:
     config = tiny_config(task=task, seq_len=10, plays=1)
     seen = models.sequence(config, SampleAsked(text=sentence))
-    assert seen["queries"]["self"] == names
+    assert seen["tokens"]["self"][0] == names
     assert seen["unknown"] == (["Gandalf"] if "Gandalf" in sentence else [])
     batch, size = sample_of(config, SampleAsked(text=sentence)), len(data_of(config).corpus.names)
     unit = config.task_settings.unit

@@ -9,58 +9,55 @@ from engine.analysis.attention.changes import heads_off
 from engine.analysis.attention.model import held_out, model_of
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import Words
-from engine.analysis.attention.path_jobs import Fallen, HeadTaken, TakeHeadAway
-from engine.analysis.attention.taken import verdict
+from engine.analysis.attention.path_jobs import TakeHeadAway
+from engine.analysis.attention.taken import Fallen, lost_without, verdict
 from engine.config.run_config import RunConfig, parse
 from engine.tasks.base.data import IGNORE
-from engine.training.evaluation import forward, loss_of
+from engine.training.evaluation import forward
 
 HEAD, NEXT = Part("head", "self", 1, 0), Part("head", "self", 1, 2)
 SHORT = {"n_layers": 2, "n_heads": 4, "seq_len": 6}
 
 
-def answers(config: RunConfig, off: list[Part], rows: slice) -> tuple[np.ndarray, float]:
-    """Which answers are right with some heads' outputs multiplied by zero, [sequence, asked], and the loss."""
+def answers(config: RunConfig, off: list[Part], rows: slice) -> np.ndarray:
+    """Which answers are right with some heads' outputs multiplied by zero, [sequence, asked]."""
     model, batch = model_of(ModelAsked(config, step=0)), held_out(config).rows(rows)
     region = next(iter(batch.regions.values()))
     with heads_off(model, [HeadIndex(part.which, part.layer, part.head) for part in off]), torch.no_grad():
         logits = forward(model, batch)
     assert (batch.targets[:, region] != IGNORE).all()
-    return (logits.argmax(-1) == batch.targets)[:, region].numpy(), loss_of(logits, batch.targets).item()
+    right: np.ndarray = (logits.argmax(-1) == batch.targets)[:, region].numpy()
+    return right
 
 
 @pytest.mark.parametrize("family", ["decoder", "encoder_decoder"])
 def test_the_answers_lost_are_those_that_switching_the_heads_off_loses(family: str) -> None:
     config = parse({**SHORT, "family": family, "task": "reverse", "vocab_size": 3})
-    taken: HeadTaken = TakeHeadAway(ModelAsked(config, step=0), "", HEAD).do()
-    which, layer, head = taken["next"].replace("head.", "self.", 1).replace("self.c", "cross.").split(".")
-    follows = Part("head", "cross" if which == "cross" else "self", int(layer), int(head))
-    assert follows not in (HEAD, None)
-    for rows, found in ((slice(1), taken["here"]), (slice(1, 101), taken["others"])):
-        whole, whole_loss = answers(config, [], rows)
-        assert (found["sequences"], found["right"]) == (len(whole), whole.sum())
-        for name, off in (("without", [HEAD]), ("without_next", [follows]), ("without_both", [HEAD, follows])):
-            right, loss = answers(config, off, rows)
-            assert found[name] == (whole & ~right).sum()  # type: ignore[literal-required]
-            if rows.start:
-                assert taken["loss"][name] == pytest.approx(loss, rel=1e-4)
-                assert taken["loss"]["whole"] == pytest.approx(whole_loss, rel=1e-4)
-    assert 0 < taken["others"]["without"] < taken["others"]["right"], "the example tells something"
+    asked = ModelAsked(config, step=0)
+    follows, here, others = lost_without(asked, "", HEAD)
+    assert follows is not None
+    assert follows != HEAD
+    for rows, found in ((slice(1), here), (slice(1, 101), others)):
+        whole = answers(config, [], rows)
+        lost = [(whole & ~answers(config, off, rows)).sum() for off in ([HEAD], [follows], [HEAD, follows])]
+        assert list(found) == [len(whole), whole.sum(), *lost]
+    assert 0 < others.without < others.right, "the example tells something"
+    assert TakeHeadAway(asked, "", HEAD).do() == list(verdict(HEAD, follows, here, others))
 
 
 def test_it_reads_a_sequence_of_the_readers_own_and_says_what_is_wrong_with_it() -> None:
     asked = ModelAsked(parse({**SHORT, "task": "reverse", "vocab_size": 3}), step=0)
-    assert TakeHeadAway(asked, "0 1 2 0 1 2", HEAD).do()["here"]["sequences"] == 1
+    assert lost_without(asked, "0 1 2 0 1 2", HEAD)[1].sequences == 1
     with pytest.raises(ValueError, match="Your token “7” is not known"):
         TakeHeadAway(asked, "7 1 2 0 1 2", HEAD).do()
 
 
 def test_a_model_with_one_head_has_no_other_that_could_take_over() -> None:
     asked = ModelAsked(parse({"task": "reverse", "n_layers": 1, "n_heads": 1}), step=0)
-    taken = TakeHeadAway(asked, "", Part("head")).do()
-    assert taken["next"] == ""
-    assert taken["others"]["without"] == taken["others"]["without_both"]
-    assert taken["others"]["without_next"] == 0
+    follows, _, others = lost_without(asked, "", Part("head"))
+    assert follows is None
+    assert others.without == others.without_both
+    assert others.without_next == 0
 
 
 def said(here: Fallen, others: Fallen, follows: Part | None = NEXT) -> str:
@@ -68,7 +65,7 @@ def said(here: Fallen, others: Fallen, follows: Part | None = NEXT) -> str:
 
 
 def lost(right: int, without: int, by_next: int, both: int, sequences: int = 100) -> Fallen:
-    return {"sequences": sequences, "right": right, "without": without, "without_next": by_next, "without_both": both}
+    return Fallen(sequences, right, without, by_next, both)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +78,7 @@ def lost(right: int, without: int, by_next: int, both: int, sequences: int = 100
     ],
 )  # fmt: skip
 def test_the_verdict_says_how_many_answers_are_lost_and_who_takes_over(others: Fallen, ends: str) -> None:
-    begins = f"Without head 1 of layer 2, 5 of 6 right answers here become wrong, and {others['without']} of 2,000 in 100 other sequences. "
+    begins = f"Without head 1 of layer 2, 5 of 6 right answers here become wrong, and {others.without} of 2,000 in 100 other sequences. "
     assert said(lost(6, 5, 0, 5, 1), others) == begins + (
         f"Head 3 of layer 2, which then adds most, {ends}" if ends else "The model hardly needs it."
     )

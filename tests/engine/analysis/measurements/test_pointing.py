@@ -15,9 +15,9 @@ from engine.analysis.measurements.pointing import (
     answering_head,
     asking,
     best_layer,
+    flow_through,
     gradients,
     pointing,
-    rollout,
     same_answer_permuted,
 )
 from engine.model.activations import in_mode
@@ -33,14 +33,13 @@ def trained(**settings: object) -> Trained:
 def test_rollout_is_half_attention_half_identity_and_finds_what_was_fetched_on_the_way() -> None:
     pattern = torch.rand(1, 3, 5, 5).softmax(dim=-1)
     expected = 0.5 * pattern[0] + 0.5 * torch.eye(5)
-    assert rollout(pattern).allclose(expected[:, -1])
+    assert flow_through(pattern)[-1].allclose(expected)
 
     # Layer 1 moves token 0 to place 2, layer 2 moves place 2 to the last: token 0 counts, its attention is elsewhere.
     patterns = torch.zeros(2, 1, 4, 4)
     patterns[0, 0, :, 0] = 1.0
     patterns[1, 0, :, 2] = 1.0
-    assert rollout(patterns)[0].tolist() == pytest.approx([0.5, 0, 0.25, 0.25])
-    assert points.averaged_attention(patterns)[0].tolist() == [0.5, 0, 0.5, 0]
+    assert flow_through(patterns)[-1, 0, -1].tolist() == pytest.approx([0.5, 0, 0.25, 0.25])
 
 
 def test_gradient_times_input_sums_to_the_answer_of_a_linear_model() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from engine.analysis.text import questions
+from engine.analysis.text.jobs import WriteText
 from engine.analysis.text.questions import baseline_nats
 from engine.config.run_config import RunConfig, parse
 from engine.model.build import save_weights
@@ -15,6 +16,7 @@ from engine.runs.events import Finished, Snapshot
 from engine.text import own
 from engine.text.kneser_ney import kneser_ney
 from engine.text.tokens import pieces, vocabulary_of
+from engine.training.data import Data
 from engine.training.train import prepare, train
 
 CLAUSES = ("the cat sat on the mat", "a dog ran to the gate", "the old king slept", "birds sang, and the sun rose")
@@ -52,7 +54,7 @@ def test_counting_models_see_the_models_text_and_are_left_out_where_that_would_n
     # A whole number of windows with repeats: each held-out token but the first few at the ends is asked about as often.
     assert told["levels"]["trigram"] == pytest.approx(nats[1:].mean(), abs=0.25)
     assert told["facts"]["trained"] == len(trained)
-    positions = questions.validation_positions(config)
+    positions = Data(config).validation_positions()[:, 1:].numpy()
     asked, scored = vocabulary.encode(held_out)[positions], nats[positions]
     assert 0 < (asked == 0).mean() < 1
     assert told["known"]["trigram"] == pytest.approx(scored[asked != 0].mean(), rel=1e-5)
@@ -102,13 +104,13 @@ def test_all_held_out_tokens_by_part_and_by_place_agree(run: Ran) -> None:
 
 def test_writing_names_what_is_unknown_and_is_reproducible(run: Ran) -> None:
     config, weights, _, _ = run
-    told = questions.sample(config, weights, " the cat Gandalf sat.", length=12, temperature=0.9, seed=3)
+    told = WriteText(config, weights, " the cat Gandalf sat.", length=12, temperature=0.9, seed=3).do()
     assert told["unknown"] == ["Gandalf"]
     assert told["prompt"] == "the cat Gandalf sat.\n", "the last mark goes on as it does in the text"
-    assert told == questions.sample(config, weights, "the cat Gandalf sat.", length=12, temperature=0.9, seed=3)
+    assert told == WriteText(config, weights, "the cat Gandalf sat.", length=12, temperature=0.9, seed=3).do()
     assert sum(p for _, p in told["next"]) == pytest.approx(1.0, abs=0.2)
     assert [p for _, p in told["next"]] == sorted((p for _, p in told["next"]), reverse=True)
-    greedy = questions.sample(config, weights, "the", length=5, temperature=0.0)
+    greedy = WriteText(config, weights, "the", length=5, temperature=0.0).do()
     assert [p for _, p in greedy["next"]] == [1.0]
 
 
@@ -121,7 +123,7 @@ def test_writing_names_what_is_unknown_and_is_reproducible(run: Ran) -> None:
 )  # fmt: skip
 def test_what_does_not_fit_is_named(run: Ran, given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        questions.sample(run[0], **{"weights": run[1], "prompt": "the", **given})
+        WriteText(run[0], **{"weights": run[1], "prompt": "the", **given}).do()
 
 
 def test_attention_on_a_sentence_is_the_models_own(run: Ran) -> None:

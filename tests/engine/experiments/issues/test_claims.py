@@ -18,7 +18,7 @@ from engine.training.train import train
 
 CLAIMS = [
     pytest.param(issue, claim, id=f"{issue.slug}: {claim.id}", marks=[pytest.mark.acceptance] * (claim not in core))
-    for issue, core in ((issue, issue.claims_of()) for issue in ISSUES.values())
+    for issue, core in ((issue, issue.claims_of(issue.arms_of())) for issue in ISSUES.values())
     for claim in issue.claims
 ]
 COUNTS_VISITS = "_seen_"

@@ -55,7 +55,7 @@ def test_every_arm_is_a_run_of_its_own_and_a_fault_has_a_control_and_something_t
     roles = {arm.role for arm in issue.arms_of()}
     if "fault" in roles:
         assert "control" in roles
-        assert "remedy" in {claim.about for claim in issue.claims_of()}
+        assert "remedy" in {claim.about for claim in issue.claims_of(issue.arms_of())}
     else:
         assert roles == {"comparison"}
 
@@ -81,7 +81,7 @@ def test_claims_ask_for_numbers_that_their_arms_give_and_are_paired_by_seed(issu
         assert np.isnan(partial[1])
         assert claim.numbers
         assert claim.smallest_effect > 0
-    assert issue.claims[0] in issue.claims_of()
+    assert issue.claims[0] in issue.claims_of(issue.arms_of())
     assert issue.claims[0].about == "issue"
     assert len({claim.id for claim in issue.claims}) == len(issue.claims)
     points = [(arm.name, metric) for arm in issue.arms for _, metric in arm.points]
@@ -131,7 +131,7 @@ def test_an_issue_is_complete_and_what_is_read_first_is_short(issue: Issue) -> N
     assert len(words) <= MOST_WORDS
     assert len(set(figure.answers)) == len(ANSWERS)
     assert figure.question.endswith("?")
-    assert figure.claim in {claim.id for claim in issue.claims_of()}
+    assert figure.claim in {claim.id for claim in issue.claims_of(issue.arms_of())}
 
 
 def test_an_earlier_slug_is_that_of_no_issue_and_leads_to_one() -> None:

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import pytest
 
-from engine.experiments.comparison import comparison
+from engine.experiments.comparison import Comparison
 from engine.experiments.experiment import Arm, Experiment
 from engine.experiments.issues import ISSUES
 from engine.experiments.running import shared_trials, trial_cache
@@ -306,12 +306,12 @@ def stored(experiment: Experiment) -> list[Trial]:
 
 
 def test_a_trial_is_found_wherever_the_same_is_trained() -> None:
-    experiment = comparison({}, ("rope",), ("permutation", "k_back"))
+    experiment = Comparison({}, ("rope",), ("permutation", "k_back")).experiment
     ours, rival = (arm.name for arm in experiment.arms[:2])
     for arm in (ours, rival):
         trial_cache.save(experiment, trial_of(arm, 3))
     assert stored(experiment) == [trial_of(ours, 3), trial_of(rival, 3)]
-    other_design = comparison({"design_features": "table"}, ("alibi", "rope"), ("permutation",))
+    other_design = Comparison({"design_features": "table"}, ("alibi", "rope"), ("permutation",)).experiment
     assert stored(other_design) == [trial_of(rival, 3)], "the design is another, the rival is not"
     assert stored(replace(experiment, seeds=3)) == []
     assert stored(replace(experiment, evaluations=5)) == []
@@ -323,7 +323,7 @@ def test_what_measured_time_or_did_not_finish_or_is_of_other_code_is_not_found(m
     timed = next(arm for arm in issue.arms_of() if arm.alone)
     trial_cache.save(issue, trial_of(timed.name, 0))
     assert stored(issue) == []
-    experiment = comparison({}, ("rope",), ("permutation",))
+    experiment = Comparison({}, ("rope",), ("permutation",)).experiment
     arm = experiment.arms[0]
     trial_cache.save(experiment, replace(trial_of(arm.name, 0), outcome="The worker was ended."))
     assert stored(experiment) == []
@@ -338,7 +338,7 @@ def test_what_measured_time_or_did_not_finish_or_is_of_other_code_is_not_found(m
 
 def test_only_the_newest_trials_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trial_cache, "MAX_KEPT", 3)
-    experiment = comparison({}, ("rope",), ("permutation",))
+    experiment = Comparison({}, ("rope",), ("permutation",)).experiment
     for seed in range(5):
         trial_cache.save(experiment, trial_of(experiment.arms[0].name, seed))
     trial_cache.delete_oldest()
@@ -348,7 +348,7 @@ def test_only_the_newest_trials_stay(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_stored_trials_are_counted_without_opening_one_and_with_the_key_of_their_arm_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    experiment = comparison({}, ("rope",), ("permutation",))
+    experiment = Comparison({}, ("rope",), ("permutation",)).experiment
     ours, rival = experiment.arms
     for seed in (0, 1, 5, 99):
         trial_cache.save(experiment, trial_of(ours.name, seed))
@@ -394,7 +394,7 @@ def test_an_experiment_is_told_of_the_end_of_a_trial_and_looks_at_none_while_it_
 
 
 def test_thirty_trials_that_end_at_once_are_all_kept_while_the_oldest_are_deleted() -> None:
-    experiment, together = replace(comparison({}, ("rope",), ("permutation",)), seeds=15), Barrier(30)
+    experiment, together = replace(Comparison({}, ("rope",), ("permutation",)).experiment, seeds=15), Barrier(30)
     there = [trial_of(arm.name, seed) for arm in experiment.arms[:2] for seed in range(15)]
 
     def save(trial: Trial) -> None:

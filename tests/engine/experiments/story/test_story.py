@@ -172,7 +172,7 @@ def test_the_answer_is_read_from_the_run(question: str, events: EventLog, answer
 def test_equal_symbols_are_counted_pair_by_pair_within_one_sequence_where_an_answer_is_asked() -> None:
     three, two_sequences = [sample("555", "775")], [sample("12", "33"), sample("12", "33")]
     counted = [equal_symbols(samples) for samples in (SAMPLES, three, two_sequences, [sample("1123", "9999", "  12")])]
-    assert [(found.pairs, found.same) for found in counted] == [(2, 1), (3, 1), (0, 0), (0, 0)]
+    assert counted == [(2, 1), (3, 1), (0, 0), (0, 0)]
 
 
 def test_a_head_reads_the_mirrored_position_by_its_largest_weights() -> None:
