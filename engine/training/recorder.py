@@ -22,7 +22,7 @@ Work = Callable[[], None]
 """A piece of work that takes and gives nothing: it reads and writes tensors whose addresses stay."""
 
 
-RANDOM_STATE_PER_GRAPH = (2, 13)
+RANDOM_STATE_PER_GRAPH = "2.13"
 """The version of torch since which each CUDA graph has a random state of its own. Before, graphs that run at once read one another's."""
 
 
@@ -156,7 +156,7 @@ def why_not_recorded(config: RunConfig, device: torch.device) -> str:
         return "Each step is launched by itself: Muon's update cannot be recorded as a CUDA graph."
     if config.randomized_positions != 1:
         return "Each step is launched by itself: randomized positions differ in every step, and a CUDA graph repeats the same ones."
-    if (config.dropout or config.position_dropout) and torch_version() < RANDOM_STATE_PER_GRAPH:
+    if (config.dropout or config.position_dropout) and torch.__version__ < RANDOM_STATE_PER_GRAPH:
         return "Each step is launched by itself: with this version of torch all CUDA graphs share one random state."
     return ""
 
@@ -164,8 +164,3 @@ def why_not_recorded(config: RunConfig, device: torch.device) -> str:
 def recorder_for(config: RunConfig, device: torch.device) -> Recorder | None:
     """A recorder for a run on a device; None where its steps are not recorded."""
     return CudaRecorder(device) if device.type == "cuda" and not why_not_recorded(config, device) else None
-
-
-def torch_version() -> tuple[int, int]:
-    major, minor, *_ = torch.__version__.split(".")
-    return int(major), int(minor)

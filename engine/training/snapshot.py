@@ -184,9 +184,8 @@ def samples_of(config: RunConfig, probe: Batch, predictions: np.ndarray) -> list
     """The probe sequences with named tokens; of a decoder that continues its question, only the answer has targets. ``predictions``
     [sample, position]."""
     probe = probe.to(torch.device("cpu"))
-    shorter = (
-        shapes(config).length - probe.inputs.size(1)
-    ) // 2  # symbols fewer than usual in a sequence that somebody typed
+    # Symbols fewer than usual in a sequence that somebody typed.
+    shorter = (shapes(config).length - probe.inputs.size(1)) // 2
     first = config.seq_len - 1 - shorter if continues(config) else 0
     answer = answer_namer(config)
     samples = []

@@ -29,20 +29,22 @@ from engine.training.recorder import Repeated, active, recorder_for, why_not_rec
 from engine.training.result import MeasureByName, Trained, measured_result, nothing_to_measure_with
 from engine.training.snapshot import probe_tensors, snapshot_from
 from engine.training.state import TrainingState
-from engine.training.steps import Read, Recording, SingleSteps, Step, Steps
+from engine.training.steps import Read, Recording, SingleSteps, Step
 
 
 def prepare(config: RunConfig, prediction: Prediction | None = None) -> nn.Module:
     """The untrained model of a config, on its device. Raises ValueError where the device is missing."""
-    prediction = prediction or predict(config)
-    return _untrained(config, choose_device(config, prediction)[0])
+    device, _ = choose_device(config, prediction or predict(config))
+    return build_model(config, **shapes(config).of_model).to(device)
 
 
-def begin(config: RunConfig, prediction: Prediction | None = None) -> TrainingState:
-    """The state of a config's training before the first step. Raises ValueError where the device is missing."""
+def begin(config: RunConfig, prediction: Prediction | None = None, model: nn.Module | None = None) -> TrainingState:
+    """The state of a config's training before the first step. Raises ValueError where the device is missing. ``model``: by default that of
+    :func:`prepare`."""
     prediction = prediction or predict(config)
     device, _ = choose_device(config, prediction)
-    return TrainingState(config, _untrained(config, device), device, recorder_for(config, device))
+    model = prepare(config, prediction) if model is None else model
+    return TrainingState(config, model, device, recorder_for(config, device))
 
 
 def train(
@@ -70,8 +72,7 @@ def train(
     prediction = prediction or predict(config)
     device, note = choose_device(config, prediction)
     if state is None:
-        own = _untrained(config, device) if model is None else model
-        state = TrainingState(config, own, device, recorder_for(config, device))
+        state = begin(config, prediction, model)
         if model is None:  # else the caller looks at the model after each event
             state.ahead = AHEAD
     model, data = state.model, state.data
@@ -122,9 +123,8 @@ def train(
     if state.step == config.steps:
         held_out = yield from evaluate_in_pieces(model, validation, at_once[len(validation.inputs)], state.step)
 
-    steps: Steps = SingleSteps(state, recording)
-    if state.recorder is not None:
-        steps = CapturedSteps(state, recording, state.recorder)
+    recorder = state.recorder
+    steps = CapturedSteps(state, recording, recorder) if recorder else SingleSteps(state, recording)
     while state.step < config.steps:
         following = stops[bisect_right(stops, state.step)]
         for taken in (yield from steps.take(min(following - state.step, state.ahead))):
@@ -139,14 +139,7 @@ def train(
                 whole = validation if step == config.steps else interim
                 measured["validation"] = yield from evaluate_in_pieces(model, whole, at_once[len(whole.inputs)], step)
             held_out = measured.get("validation")
-            request = yield Progress(
-                step=step,
-                loss=taken.loss,
-                grad_norm=taken.grad_norm,
-                learning_rate=taken.rate,
-                tokens_per_second=taken.tokens_per_second,
-                **measured,
-            )
+            request = yield Progress(step, taken.loss, taken.grad_norm, taken.rate, taken.tokens_per_second, **measured)
             while request == SNAPSHOT_NOW:
                 request = yield snapshot(state.step)
             if step in snapshots_at:
@@ -188,10 +181,6 @@ def _failed(state: TrainingState, found: Found, step: int, record: RecordOptions
     remedy = (yield from find_remedy(config, step, train)) if record.remedy else Remedy()
     reason = f"Step {step}: {tensor}{where} is no longer finite. {remedy.sentence}".strip()
     yield Failed(step, reason, layer, tensor, remedy.setting)
-
-
-def _untrained(config: RunConfig, device: torch.device) -> nn.Module:
-    return build_model(config, **shapes(config).of_model).to(device)
 
 
 def _evenly(steps: int, count: int) -> frozenset[int]:
