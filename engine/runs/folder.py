@@ -17,11 +17,12 @@ from typing import Any, cast
 from zipfile import BadZipFile
 
 import numpy as np
+import pydantic_core
 
 from engine.config.run_config import RunConfig, parse_leniently
 from engine.foundation.files import append_whole, replacing, write_whole
 from engine.foundation.provenance import Provenance, provenance
-from engine.foundation.stored_json import parse_json, read_json
+from engine.foundation.stored_json import read_json
 from engine.runs.events import ARRAYS, Event, Snapshot, from_json, to_json
 
 LARGEST_SNAPSHOTS = 256 * 2**20
@@ -193,7 +194,7 @@ class RunFolder:
         self._readable = 0
         for line in lines:
             try:
-                event = from_json(parse_json(line))
+                event = from_json(pydantic_core.from_json(line))
             except (ValueError, KeyError, TypeError):
                 return
             if not line.endswith(b"\n"):
