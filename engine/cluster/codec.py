@@ -5,6 +5,7 @@ make the app read wrong numbers, but not run code. Files go in pieces, and arriv
 """
 
 import math
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -129,13 +130,9 @@ class Chunk(NamedTuple):
 def chunks_of(file: Path, name: str = "") -> Iterator[Chunk]:
     """The pieces of a file, which are read one by one. Raises OSError."""
     with file.open("rb") as stream:
-        content, first = stream.read(PIECE), True
-        while True:
-            following = stream.read(PIECE)
-            yield Chunk(name or file.name, content, first, not following)
-            if not following:
-                return
-            content, first = following, False
+        size = os.fstat(stream.fileno()).st_size
+        for start in range(0, max(size, 1), PIECE):
+            yield Chunk(name or file.name, stream.read(PIECE), start == 0, start + PIECE >= size)
 
 
 def write_chunk(folder: Path, chunk: Chunk, largest: float = math.inf) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from pydantic_core import to_jsonable_python
@@ -148,9 +148,7 @@ ARRAYS = ("patterns", "more_patterns", "encoding", "residual", "contributions")
 """The fields of a snapshot that hold arrays by name. They are stored in a file of their own, not in the line of the event."""
 
 Event = Started | Progress | Snapshot | Measuring | Finished | Failed | Ended
-KINDS: dict[str, type[Any]] = {
-    kind.__name__.lower(): kind for kind in (Started, Progress, Snapshot, Measuring, Finished, Failed, Ended)
-}
+KINDS: dict[str, type[Any]] = {kind.__name__.lower(): kind for kind in get_args(Event)}
 
 
 def to_json(event: Event) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The machines whose processes train: those of the cluster while it has any, else the app's own."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from engine.foundation.child import ChildProcess
@@ -45,17 +46,12 @@ its reader thread: with each report, and at its end, last of all. Raises OSError
 class Machine(Protocol):
     """A computer, or the part of one, on which worker processes are started."""
 
-    @property
-    def name(self) -> str:
-        """Empty for the machine that the app runs on."""
-
-    @property
-    def slots(self) -> int:
-        """The number of processes that train runs in turns."""
-
-    @property
-    def memory(self) -> int:
-        """The bytes that each of them may take."""
+    name: str
+    """Empty for the machine that the app runs on."""
+    slots: int
+    """The number of processes that train runs in turns."""
+    memory: int
+    """The bytes that each of them may take."""
 
     @property
     def launch(self) -> Launch: ...
@@ -79,7 +75,8 @@ class Cluster(Protocol):
     def close(self) -> None: ...
 
 
-class ThisMachine(NamedTuple):
+@dataclass
+class ThisMachine:
     """The machine that the app runs on."""
 
     slots: int

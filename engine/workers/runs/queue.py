@@ -1,13 +1,13 @@
 """The queue of runs: which are let in, in whose turn they start, and on which worker."""
 
 import math
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from engine.estimate.prediction import Prediction
 from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.log import Queue
-from engine.foundation.shares import Claim, Shares
+from engine.foundation.shares import Shares
 from engine.hosting.allowances import Allowances, Release, has_share
 from engine.hosting.host import WORKER_BYTES
 from engine.hosting.limits import Limits
@@ -35,19 +35,14 @@ def in_turn(queue: Sequence[QueuedRun], going: Iterable[QueuedRun]) -> list[Queu
     """
     order, had = list[QueuedRun](), list(going)
     for trial in (False, True):
-        shares, waiting = Shares(), dict[Claim, deque[QueuedRun]]()
+        shares = Shares()
         for run in had:
             if run.request.trial == trial:
                 shares.spend(run.request.visitor.claim, 1, ahead=math.inf)
-        for run in queue:
-            if run.request.trial == trial:
-                waiting.setdefault(run.request.visitor.claim, deque()).append(run)
-        while waiting:
-            path = shares.next(list(waiting))
-            shares.spend(path, 1)
-            order.append(waiting[path].popleft())
-            if not waiting[path]:
-                del waiting[path]
+        waiting = [run for run in queue if run.request.trial == trial]
+        for run in shares.in_turn(waiting, lambda run: run.request.visitor.claim):
+            shares.spend(run.request.visitor.claim, 1)
+            order.append(run)
     return order
 
 
@@ -166,11 +161,6 @@ class RunQueue:
             if run_id in worker.runs:
                 return worker, worker.runs[run_id]
         return None, next((queued for queued in self.waiting if queued.run.id == run_id), None)
-
-    def is_trial(self, run_id: str) -> bool:
-        """Whether the run of that id goes or waits as a trial of an experiment."""
-        with self._lock:
-            return any(queued.run.id == run_id and queued.request.trial for queued in self.all_runs())
 
     def lacks_only_a_place(self, queued: QueuedRun) -> bool:
         """Whether a run that waits starts as soon as a place on a worker is free: no trial, and none with a process of its own."""
