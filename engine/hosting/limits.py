@@ -186,13 +186,10 @@ def _weighed(limits: Limits, on: Accelerator | None) -> list[tuple[Callable[[Pre
     whole, beside = attrgetter("peak"), attrgetter("beside")
     if on is None or not on.memory:
         return [(whole, limits.memory, "{needed} and this host allows {allowed}")]
-    there = f"{{needed}} of the memory of {on.name}, which has {{allowed}} for it"
-    allowed = on.memory
+    allowed, there = on.memory, f"{{needed}} of the memory of {on.name}, which has {{allowed}} for it"
     if limits.accelerator_memory is not None and limits.accelerator_memory < on.memory:
-        there, allowed = (
-            f"{{needed}} of the memory of {on.name} and this host allows {{allowed}}",
-            limits.accelerator_memory,
-        )
+        allowed = limits.accelerator_memory
+        there = f"{{needed}} of the memory of {on.name} and this host allows {{allowed}}"
     return [
         (whole, allowed, there),
         (beside, limits.memory, f"{{needed}} of the host's memory beside {on.name} and this host allows {{allowed}}"),

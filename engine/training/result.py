@@ -49,8 +49,8 @@ def measured_result(
     seconds: float,
     prediction: Prediction,
     measure: MeasureByName,
-) -> Generator[Measuring, None, Finished]:
-    """Measure the trained model. Yields Measuring after each piece of work, so that a caller can do other work in between.
+) -> Generator[Measuring | Finished, None, None]:
+    """Measure the trained model. Yields Measuring after each piece of work, so that a caller can do other work in between; last the result.
 
     ``validation``: the metrics of the validation pass after the last step. ``batch``: the last training batch, on which
     memory is measured. ``seconds``: how long training took. ``measure`` takes the measurements that ``record`` names.
@@ -64,7 +64,7 @@ def measured_result(
     for name in record.measurements:
         measured |= measure(name, trained)
         yield Measuring(config.steps)
-    return Finished(config.steps, metrics, rows, memory, seconds, measured)
+    yield Finished(config.steps, metrics, rows, memory, seconds, measured)
 
 
 def written_metrics(trained: Trained) -> Generator[Measuring, None, dict[str, float]]:

@@ -117,7 +117,7 @@ class TrainingState:
             _check_counters(content, self.config.steps)
             self.started, self.step, self.snapshot_step = True, content["step"], content["snapshot_step"]
             self.busy, self.seen = content["busy"], content["seen"]
-            for _ in self.data.draw_sets():  # before the generator is set: it draws them
+            for _ in self.data.undrawn:  # before the generator is set: it draws them
                 pass
             if self.step:  # the last batch once more: the generator then stands where it stood, too
                 self._generator.set_state(content["drawn_from"])

@@ -76,7 +76,7 @@ def train(
         if model is None:  # else the caller looks at the model after each event
             state.ahead = AHEAD
     model, data = state.model, state.data
-    for _ in data.draw_sets():
+    for _ in data.undrawn:
         yield Measuring(0)
     validation = data.validation_batch().to(device)
     interim = validation if record.evaluations else validation.rows(slice(interim_size(config)))
@@ -154,10 +154,8 @@ def train(
         yield from _failed(state, end, config.steps, record)
         return
     trained = Trained(config, model, data, device)
-    yield (
-        yield from measured_result(
-            trained, held_out, state.batch.to(device), state.optimizers, record, state.busy, prediction, measure
-        )
+    yield from measured_result(
+        trained, held_out, state.batch.to(device), state.optimizers, record, state.busy, prediction, measure
     )
 
 

@@ -394,4 +394,4 @@ def test_nobody_waits_for_the_disk_and_the_order_there_is_right(runs: Runs, monk
     assert run.state == "stopped"
     found = read_anew(runs, run)
     assert [type(event) for event in found.events] == [Progress, Ended]
-    assert found.events == run.events
+    assert list(found.events) == list(run.events)
