@@ -43,11 +43,6 @@ class StoredArrays(Mapping[str, np.ndarray]):
         self._file, self._group, self._held = file, group, held
 
     @property
-    def held(self) -> bool:
-        """Whether the arrays are in memory."""
-        return self._held is not None
-
-    @property
     def kept(self) -> bool:
         """Whether the file is still there."""
         return self._file.exists()

@@ -6,11 +6,9 @@ A run may train 50,000 steps. As objects they would take a kilobyte each, and ev
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from math import nan
-from typing import TypeVar, cast, overload
+from typing import NamedTuple, TypeVar, cast, overload
 
 import numpy as np
 
@@ -29,25 +27,21 @@ Names = tuple[tuple[str, tuple[str, ...]], ...]
 """The measurements of a step, each with the names of its numbers."""
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The names of a row's numbers after the plain ones."""
+class Layout(NamedTuple):
+    """The numbers of a row: the plain ones, then those of each measurement that there is."""
 
     groups: dict[str, tuple[str, ...]]
-    """The names of the numbers of each measurement that there is, in the order of a row."""
-
-    @cached_property
-    def width(self) -> int:
-        return len(PLAIN) + sum(len(names) for names in self.groups.values())
+    """The names of the numbers of each measurement."""
+    width: int
+    """How many numbers there are."""
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """Steps of one layout, in order."""
 
     layout: Layout
     values: np.ndarray
-    """[step, number]: the plain numbers, then those of each measurement."""
+    """[step, number]"""
 
 
 class EventLog(Sequence[Event]):
@@ -162,7 +156,7 @@ class EventLog(Sequence[Event]):
         numbers = array("d", [nan if number is None else number for number in row] if None in row else row)
         kind = self._known.setdefault(names, len(self._layouts))
         if kind == len(self._layouts):
-            self._layouts.append(Layout(dict(names)))
+            self._layouts.append(Layout(dict(names), len(numbers)))
         self._starts.append(len(self._values))
         self._values.extend(numbers)
         self._kinds.append(kind)

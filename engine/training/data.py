@@ -88,8 +88,7 @@ class Data:
         self._lengths = {n: share for n, share in length_law(config).items() if n in self._counts or not fixed}
         self._sets: dict[int, tuple[Tensor, Tensor]] = {}
         self.undrawn = self._drawn_sets()
-        """Draws what is not drawn yet of a fixed training set; yields after each piece of a large one, so that a caller can do
-        other work in between. The first training batch draws the rest."""
+        """Draws what is not drawn yet of a fixed training set, a large one in pieces. The first training batch draws the rest."""
 
     def _drawn_sets(self) -> Iterator[None]:
         for n, count in self._counts.items():

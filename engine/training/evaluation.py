@@ -21,11 +21,7 @@ LARGEST_EXPONENT = 700.0
 
 
 def loss_of(logits: Tensor, targets: Tensor) -> Tensor:
-    """Mean cross entropy in nats over the positions at which an answer is asked.
-
-    logits [batch, length, class], targets [batch, length].
-    """
-    # [batch, length, class] -> [batch * length, class]
+    """Mean cross entropy in nats over the positions at which an answer is asked; logits [batch, length, class], targets [batch, length]."""
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORE)
 
 
@@ -77,8 +73,8 @@ def evaluate(model: nn.Module, batch: Batch) -> dict[str, float]:
 def evaluate_in_pieces(
     model: nn.Module, batch: Batch, at_once: int, step: int
 ) -> Generator[Measuring, None, dict[str, float]]:
-    """:func:`evaluate` on so many rows at once (:func:`engine.estimate.pieces.rows_at_once`). Yields between the pieces, so
-    that a caller can do other work; a batch of one piece gives the very numbers of ``evaluate``."""
+    """:func:`evaluate` on so many rows at once (:func:`engine.estimate.pieces.rows_at_once`). A batch of one piece gives the very numbers
+    of ``evaluate``."""
     if len(batch.inputs) <= at_once:
         return evaluate(model, batch)
     found = list[list[float]]()

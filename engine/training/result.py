@@ -50,7 +50,7 @@ def measured_result(
     prediction: Prediction,
     measure: MeasureByName,
 ) -> Generator[Measuring | Finished, None, None]:
-    """Measure the trained model. Yields Measuring after each piece of work, so that a caller can do other work in between; last the result.
+    """Measure the trained model, and last give the result.
 
     ``validation``: the metrics of the validation pass after the last step. ``batch``: the last training batch, on which
     memory is measured. ``seconds``: how long training took. ``measure`` takes the measurements that ``record`` names.

@@ -55,16 +55,12 @@ def train(
     measure: MeasureByName = nothing_to_measure_with,
     state: TrainingState | None = None,
 ) -> Generator[Event, str | None, None]:
-    """Train and yield events: Started, a Progress for each step with Snapshots in between, then Finished or Failed.
+    """Train and yield events: Started, a Progress for each step with Snapshots in between, then Finished or Failed; Measuring between
+    pieces of long work beside the steps. ``send(SNAPSHOT_NOW)`` returns a Snapshot of the current model; ``next`` then continues.
 
-    Between pieces of long work beside the steps come Measuring events, at which a caller may pause.
-    ``send(SNAPSHOT_NOW)`` returns a Snapshot of the current model; ``next`` then continues.
-
-    The training path depends on the config alone: on the same CPU the same config gives the same numbers, whatever ``record``
-    asks to record; on a GPU nearly the same, since its kernels sum in a changing order. Without ``model``, the config's
-    untrained one is prepared. ``prediction`` is the config's prediction where the caller has it already. ``measure`` takes
-    the measurements that ``record`` names, at the end. A Failed event gives the reason and, where one was found, the setting
-    that would have prevented it.
+    The training path depends on the config alone: on the same CPU the same config gives the same numbers, whatever ``record`` asks to
+    record; on a GPU nearly the same, since its kernels sum in a changing order. Without ``model``, the config's untrained one is prepared.
+    ``prediction`` is the config's where the caller has it already. ``measure`` takes the measurements that ``record`` names, at the end.
 
     ``state``: the state to train, from :func:`begin`, in place of ``model``. Between two events the caller may save it; with
     a saved one the training continues after the step at which it was saved, and gives the events that are left.

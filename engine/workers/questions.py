@@ -1,9 +1,7 @@
 """The questions: jobs that are asked of the job processes, from the call of ``ask`` to the answer.
 
-Job processes never train a run, so that neither waits for the other, and a job that takes too long costs nobody a run. A process
-has one job at a time; network addresses take turns, and at each its visitors. Equal jobs that wait or are computed are one job with
-several callers. The time of a job counts from the moment at which a process computes it: one that waits too long for a process is
-refused, and costs no process.
+Job processes never train a run, so that neither waits for the other, and a job that takes too long costs nobody a run. The time of a
+job counts from the moment at which a process computes it: one that waits too long for a process is refused, and costs no process.
 """
 
 import secrets
