@@ -57,22 +57,24 @@ class Machine(Protocol):
     def launch(self) -> Launch: ...
 
 
-class Cluster(Protocol):
-    """Machines that join and leave while the app runs."""
+class Cluster:
+    """Machines that join and leave while the app runs; of this class itself there are none."""
+
+    connecting = False
+    """Whether it is not known yet whether there are any."""
+    problem = ""
+    """One sentence where the cluster cannot be reached, else empty."""
 
     @property
     def machines(self) -> Sequence[Machine]:
         """Those that take processes now."""
-
-    connecting: bool
-    """Whether it is not known yet whether there are any."""
-    problem: str
-    """One sentence where the cluster cannot be reached, else empty."""
+        return ()
 
     def start(self, changed: Callable[[], None]) -> None:
         """``changed`` is called, on a thread of the cluster's own, when machines have joined or left."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Let its machines go."""
 
 
 @dataclass
@@ -94,16 +96,6 @@ def launch_here(
     )  # fmt: skip
 
 
-class NoCluster:
-    """The cluster of a program that has none."""
-
-    machines: Sequence[Machine] = ()
-    connecting, problem = False, ""
-
-    def start(self, changed: Callable[[], None]) -> None: ...
-    def close(self) -> None: ...
-
-
 def memory_for(role: protocol.Role, machine: Machine, limits: Limits) -> int:
     """The bytes that a process may take: one with a single run as much as a worker and the largest allowed run."""
     return min(machine.memory, WORKER_BYTES + int(limits.memory)) if role == "own" else machine.memory
@@ -115,7 +107,7 @@ class Machines:
     def __init__(self, limits: Limits, slots: int, cluster: Cluster | None = None) -> None:
         """``slots``: the processes that train on the app's own machine."""
         self._here = ThisMachine(slots, int(limits.worker_memory), launch_here)
-        self.cluster = cluster or NoCluster()
+        self.cluster = cluster or Cluster()
 
     @property
     def training(self) -> list[Machine]:
