@@ -43,18 +43,17 @@ Launch = Callable[[str, Sequence[str], Callable[[protocol.Report], None], Callab
 its reader thread: with each report, and at its end, last of all. Raises OSError."""
 
 
-class Machine(Protocol):
+@dataclass(eq=False)
+class Machine:
     """A computer, or the part of one, on which worker processes are started."""
 
-    name: str
-    """Empty for the machine that the app runs on."""
     slots: int
     """The number of processes that train runs in turns."""
     memory: int
     """The bytes that each of them may take."""
-
-    @property
-    def launch(self) -> Launch: ...
+    launch: Launch
+    name: str = HERE
+    """Empty for the machine that the app runs on."""
 
 
 class Cluster:
@@ -77,16 +76,6 @@ class Cluster:
         """Let its machines go."""
 
 
-@dataclass
-class ThisMachine:
-    """The machine that the app runs on."""
-
-    slots: int
-    memory: int
-    launch: Launch
-    name: str = HERE
-
-
 def launch_here(
     name: str, arguments: Sequence[str], on_message: Callable[[protocol.Report], None], on_end: Callable[[], None]
 ) -> Process:
@@ -106,7 +95,7 @@ class Machines:
 
     def __init__(self, limits: Limits, slots: int, cluster: Cluster | None = None) -> None:
         """``slots``: the processes that train on the app's own machine."""
-        self._here = ThisMachine(slots, int(limits.worker_memory), launch_here)
+        self._here = Machine(slots, int(limits.worker_memory), launch_here)
         self.cluster = cluster or Cluster()
 
     @property
