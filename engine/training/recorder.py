@@ -6,7 +6,7 @@ Source: NVIDIA, CUDA Programming Guide, CUDA Graphs; PyTorch documentation, CUDA
 
 import gc
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from typing import ClassVar, Generic, TypeVar
 
 import torch
@@ -129,11 +129,6 @@ class Repeated(Generic[T]):
                 "A GPU takes a step launch by launch, since it cannot be recorded: %s", str(error).splitlines()[0]
             )
             self._recorder = None
-
-
-def active(recorder: Recorder | None) -> AbstractContextManager[None]:
-    """:meth:`Recorder.active` where there is a recorder."""
-    return nullcontext() if recorder is None else recorder.active()
 
 
 def why_not_recorded(config: RunConfig, device: torch.device) -> str:

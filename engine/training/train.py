@@ -4,6 +4,7 @@ thread and no file."""
 import math
 from bisect import bisect_right
 from collections.abc import Generator
+from contextlib import nullcontext
 from functools import partial
 
 import torch
@@ -25,7 +26,7 @@ from engine.training.data import Batch
 from engine.training.device import choose_device
 from engine.training.evaluation import as_metrics, chance_of, counts_of, evaluate_in_pieces, pass_numbers, shares
 from engine.training.failure import Found, Remedy, find_remedy, first_non_finite, non_finite_at_end
-from engine.training.recorder import Repeated, active, recorder_for, why_not_recorded
+from engine.training.recorder import Repeated, recorder_for, why_not_recorded
 from engine.training.result import MeasureByName, Trained, measured_result, nothing_to_measure_with
 from engine.training.snapshot import probe_tensors, snapshot_from
 from engine.training.state import TrainingState
@@ -95,7 +96,7 @@ def train(
     pass_over_probe = Repeated(state.recorder, partial(probe_tensors, config, model, probe))
 
     def snapshot(step: int) -> Snapshot:
-        with active(state.recorder):
+        with nullcontext() if state.recorder is None else state.recorder.active():
             return snapshot_from(config, model, probe, step, pass_over_probe())
 
     note = " ".join(filter(None, (note, tf32_note(config, device), why_not_recorded(config, device))))
