@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from engine.estimate.prediction import Prediction
 from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.log import Queue
 from engine.foundation.shares import Shares
@@ -84,18 +83,15 @@ def worker_for_run(workers: Sequence[WorkerProcess], queued: QueuedRun, most: in
     return min(room, key=lambda worker: (worker.load, worker.slot.number), default=None)
 
 
-def needs_own_process(prediction: Prediction, worker_memory: int) -> bool:
-    """Whether a run gets a process of its own, with the operating system's limit: where it is large for a worker that may take
-    ``worker_memory`` bytes, or where its peak is only a bound and not small. Then it alone fails if it takes more than it should."""
-    room = worker_memory - WORKER_BYTES
-    small = max(SMALL_SHARE * room, SMALL_BOUND)
-    return prediction.peak > LARGE_SHARE * room or (prediction.memory.saved is None and prediction.peak > small)
-
-
 def goes_on_its_own(queued: QueuedRun, workers: Sequence[WorkerProcess], limits: Limits) -> bool:
-    """Whether a run gets a process of its own. On an accelerator it does not: the system's limit does not count that memory."""
+    """Whether a run gets a process of its own, with the operating system's limit: where it is large for a worker, or where its peak is
+    only a bound and not small. Then it alone fails if it takes more than it should. On an accelerator it gets none: the system's limit
+    does not count that memory."""
     smallest = min((worker.allowed for worker in workers if worker.role == "runs"), default=int(limits.worker_memory))
-    return needs_own_process(queued.prediction, smallest) and not needs_accelerator(queued, workers)
+    peak, room = queued.prediction.peak, smallest - WORKER_BYTES
+    only_bound = queued.prediction.memory.saved is None
+    large = peak > LARGE_SHARE * room or (only_bound and peak > max(SMALL_SHARE * room, SMALL_BOUND))
+    return large and not needs_accelerator(queued, workers)
 
 
 def machine_for_own(workers: Sequence[WorkerProcess], machines: Sequence[Machine], limits: Limits) -> Machine | None:
