@@ -27,7 +27,7 @@ from engine.training.device import choose_device
 from engine.training.evaluation import as_metrics, chance_of, counts_of, evaluate_in_pieces, pass_numbers, shares
 from engine.training.failure import Found, Remedy, find_remedy, first_non_finite, non_finite_at_end
 from engine.training.recorder import Repeated, recorder_for, why_not_recorded
-from engine.training.result import MeasureByName, Trained, measured_result, nothing_to_measure_with
+from engine.training.result import MeasureByName, measured_result, nothing_to_measure_with
 from engine.training.snapshot import probe_tensors, snapshot_from
 from engine.training.state import TrainingState
 from engine.training.steps import Read, Recording, SingleSteps, Step
@@ -78,15 +78,14 @@ def train(
     validation = data.validation_batch().to(device)
     interim = validation if record.evaluations else validation.rows(slice(interim_size(config)))
     probe = validation.rows(slice(PROBE_SIZE))
-    on_gpu = device.type != "cpu"
-    at_once = {
-        rows: rows_at_once(config, config.seq_len, rows, on_gpu=on_gpu)
-        for rows in map(len, (validation.inputs, interim.inputs))
-    }
+
+    def at_once(batch: Batch) -> int:
+        return rows_at_once(config, config.seq_len, len(batch.inputs), on_gpu=device.type != "cpu")
+
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
     validated_at = _evenly(config.steps, record.evaluations) if record.evaluations else validation_steps(config)
     snapshots_at = snapshot_steps(config) | {0} if record.snapshots else frozenset[int]()
-    in_one_piece = len(interim.inputs) <= at_once[len(interim.inputs)]
+    in_one_piece = len(interim.inputs) <= at_once(interim)
     between = frozenset() if in_one_piece else validated_at  # validated while no step is taken
     if len(interim.inputs) < len(validation.inputs):
         between |= {config.steps}
@@ -118,7 +117,7 @@ def train(
         yield snapshot(state.step)
     held_out: dict[str, float] | None = None
     if state.step == config.steps:
-        held_out = yield from evaluate_in_pieces(model, validation, at_once[len(validation.inputs)], state.step)
+        held_out = yield from evaluate_in_pieces(model, validation, at_once(validation), state.step)
 
     recorder = state.recorder
     steps = CapturedSteps(state, recording, recorder) if recorder else SingleSteps(state, recording)
@@ -134,7 +133,7 @@ def train(
             measured = _of_step(named, config, steps.last, taken, interim)
             if step in between:
                 whole = validation if step == config.steps else interim
-                measured["validation"] = yield from evaluate_in_pieces(model, whole, at_once[len(whole.inputs)], step)
+                measured["validation"] = yield from evaluate_in_pieces(model, whole, at_once(whole), step)
             held_out = measured.get("validation")
             request = yield Progress(step, taken.loss, taken.grad_norm, taken.rate, taken.tokens_per_second, **measured)
             while request == SNAPSHOT_NOW:
@@ -145,15 +144,11 @@ def train(
                 while request == SNAPSHOT_NOW:
                     request = yield snapshot(step)
 
-    assert state.batch is not None
     assert held_out is not None
     if (end := non_finite_at_end(model, validation, held_out["loss"], config.batch_size)) is not None:
         yield from _failed(state, end, config.steps, record)
         return
-    trained = Trained(config, model, data, device)
-    yield from measured_result(
-        trained, held_out, state.batch.to(device), state.optimizers, record, state.busy, prediction, measure
-    )
+    yield from measured_result(state, held_out, record, prediction, measure)
 
 
 def warm_up(kind: str) -> None:
