@@ -184,22 +184,15 @@ class Run:
                 self.state, self.suspended, self.setback = "paused", True, setback
             self._tell()
 
-    def bring_back(self, setback: str = "") -> bool:
-        """It is queued again after it was suspended; ``setback``: the sentence where it first repeats steps. False where it is not
-        suspended, or not any more."""
+    def queue_again(self, setback: str = "", *, suspended: bool = False) -> bool:
+        """Queue the run again after the end of its worker or, where it is ``suspended``, since it goes on. ``setback``: a sentence on the
+        steps that it repeats, if there are any. False where it has ended, or somebody was quicker to bring it back."""
         with self._changed:
-            comes = self.suspended and self.live
+            comes = self.live and self.suspended == suspended
             if comes:
                 self.state, self.suspended, self.setback = "queued", False, setback
                 self._tell()
             return comes
-
-    def wait_again(self, setback: str = "") -> None:
-        """Queue the run again after the end of its worker. ``setback``: a sentence on the steps that it repeats, if there are any."""
-        with self._changed:
-            if self.live:
-                self.state, self.setback = "queued", setback
-            self._tell()
 
     def _add(self, events: Iterable[Event]) -> None:
         for event in events:
