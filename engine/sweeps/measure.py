@@ -57,7 +57,7 @@ def _visit(
         kind, place, round, config.d_model, parameters, train, inference,
         cached=None if step is None else shortest(step, on, MAX_SECONDS),
         cache_bytes=None if step is None or not count_bytes else step(),
-        memory=measure_memory(config, model, batch, optimizers) if count_bytes else None,
+        memory=measure_memory(model, batch, optimizers) if count_bytes else None,
         inference_peak=peak_bytes(lambda: model.eval()(batch.inputs), on) if count_bytes else None,
     )  # fmt: skip
 

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from engine.config.run_config import RunConfig
 from engine.model.activations import in_mode
 from engine.model.attention import Pattern
 from engine.settings.costs import Memory
@@ -125,9 +124,7 @@ def saved_for_backward(model: nn.Module, loss: Callable[[], Tensor]) -> tuple[Te
     return value, Saved(sum(kept.values()), sum(kept[key] for key in of_scores)), allocations
 
 
-def measure_memory(
-    config: RunConfig, model: nn.Module, batch: Batch, optimizers: Sequence[torch.optim.Optimizer]
-) -> Memory:
+def measure_memory(model: nn.Module, batch: Batch, optimizers: Sequence[torch.optim.Optimizer]) -> Memory:
     """One forward and backward pass on ``batch`` in training mode. Weights, mode and random state stay as they are;
     gradients are cleared."""
 

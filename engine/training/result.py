@@ -57,9 +57,8 @@ def measured_result(
     trained = Trained(config, model, state.data, state.device)
     metrics = validation | (yield from written_metrics(trained))
     rows = yield from by_length(trained)
-    memory = prediction.memory
-    if record.memory:  # of a step on the last training batch
-        memory = measure_memory(config, model, batch.to(state.device), state.optimizers)
+    on_last = batch.to(state.device)
+    memory = measure_memory(model, on_last, state.optimizers) if record.memory else prediction.memory
     yield Measuring(config.steps)
     measured: dict[str, float] = {}
     for name in record.measurements:
