@@ -92,6 +92,6 @@ def events_of(run: Run) -> Iterator[Event]:
     while not over:
         run.wait_for(seen + 1, POLL_SECONDS)
         over = not run.live  # looked at first: what is added meanwhile is read once more
-        events = run.events_since(seen)
+        events = run.events[seen:]
         yield from events
         seen += len(events)

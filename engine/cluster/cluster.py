@@ -18,6 +18,7 @@ from engine.cluster.member import SILENT, Call, Member, OtherVersion
 from engine.cluster.relay import Relay, operation
 from engine.foundation.log import LOG
 from engine.hosting.host import ROOM, SHARED_BYTES, WORKER_BYTES, is_loopback
+from engine.workers.processes.machines import Cluster
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at which workers are there."""
@@ -47,16 +48,13 @@ def checked_address(address: str) -> str:
     )
 
 
-class DaskCluster:
+class DaskCluster(Cluster):
     """The Dask workers of one scheduler. The connection lives on a thread of its own and is renewed when it was lost."""
 
     def __init__(self, address: str, security: Security | None = None) -> None:
         """``security``: the certificates; by default those that Dask's own settings name. Raises ValueError."""
         self.address = checked_address(address)
-        self.problem = ""
-        """One sentence where the scheduler cannot be reached, else empty."""
         self.connecting = True
-        """Whether it is not known yet whether there are workers."""
         self.refused: dict[str, str] = {}
         """The workers that are not used, each with one sentence."""
         self._security = security

@@ -5,12 +5,13 @@ make the app read wrong numbers, but not run code. Files go in pieces, and arriv
 """
 
 import math
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, cast, get_type_hints
+from typing import Any, NamedTuple, cast
 
 import msgpack
 import numpy as np
@@ -85,8 +86,7 @@ def _from_extended(code: int, data: bytes, depth: int) -> Any:
         case (3, list()):
             return tuple(row)
         case (4, [str(module), str(name), dict(values)]):
-            found = _dataclass(module, name)
-            return found(**_checked(found, values))
+            return _reader_of(_dataclass(module, name)).validate_python((values,))[0]
     raise Unreadable(f"The extension type {code} is unknown.")
 
 
@@ -98,19 +98,11 @@ def _dataclass(module: str, name: str) -> type:
     return found
 
 
-def _checked(kind: type, values: dict[str, Any]) -> dict[str, Any]:
-    """The values of a dataclass's fields, each as its annotation says: a step that is a text could be the path of a file."""
-    known = _fields_of(kind)
-    return {name: known[name].validate_python((value,))[0] for name, value in values.items()}
-
-
 @cache
-def _fields_of(kind: type) -> dict[str, TypeAdapter[tuple[Any]]]:
-    """The validators of the fields, in a tuple: an adapter takes no settings for a dataclass itself."""
-    hints, arrays_too = get_type_hints(kind), ConfigDict(arbitrary_types_allowed=True)
-    return {
-        one.name: TypeAdapter(cast(Any, tuple)[hints[one.name]], config=arrays_too) for one in fields(cast(Any, kind))
-    }
+def _reader_of(kind: type) -> TypeAdapter[tuple[Any]]:
+    """The validator of a dataclass's fields, each as its annotation says: a step that is a text could be the path of a file. In a tuple: an
+    adapter takes no settings for a dataclass itself."""
+    return TypeAdapter(cast(Any, tuple)[kind], config=ConfigDict(arbitrary_types_allowed=True, extra="forbid"))
 
 
 def _is_ours(module: str) -> bool:
@@ -129,13 +121,9 @@ class Chunk(NamedTuple):
 def chunks_of(file: Path, name: str = "") -> Iterator[Chunk]:
     """The pieces of a file, which are read one by one. Raises OSError."""
     with file.open("rb") as stream:
-        content, first = stream.read(PIECE), True
-        while True:
-            following = stream.read(PIECE)
-            yield Chunk(name or file.name, content, first, not following)
-            if not following:
-                return
-            content, first = following, False
+        size = os.fstat(stream.fileno()).st_size
+        for start in range(0, max(size, 1), PIECE):
+            yield Chunk(name or file.name, stream.read(PIECE), start == 0, start + PIECE >= size)
 
 
 def write_chunk(folder: Path, chunk: Chunk, largest: float = math.inf) -> None:

@@ -24,6 +24,7 @@ from engine.foundation.messages import write_value
 from engine.foundation.visitor import PROGRAM
 from engine.runs.folder import RunFolder
 from engine.workers import protocol
+from engine.workers.processes.machines import Machine
 
 SILENT = 10.0
 """Seconds without an answer after which a worker of the cluster is taken to be gone."""
@@ -42,12 +43,12 @@ class OtherVersion(Exception):
     """The worker has another version of this program."""
 
 
-class Member:
-    """One Dask worker with its relay. Its properties and :meth:`launch` may be used from any thread."""
+class Member(Machine):
+    """One Dask worker with its relay. Its attributes, ``launch`` too, may be used from any thread."""
 
     def __init__(self, address: str, slots: int, memory: int) -> None:
         """``slots``: its threads, each of which stands for one process that trains. ``memory``: bytes for each."""
-        self.name, self.slots, self.memory = address, slots, memory
+        super().__init__(slots, memory, self._launch, address)
         self.ready = False
         self._session = secrets.token_hex(8)
         self._processes: dict[str, RemoteProcess] = {}
@@ -57,7 +58,7 @@ class Member:
         self._loop = asyncio.get_running_loop()
         self._outbox: asyncio.Queue[Item] = asyncio.Queue()
 
-    def launch(
+    def _launch(
         self,
         name: str,
         arguments: Sequence[str],

@@ -101,14 +101,6 @@ def can_fork() -> bool:
 FORKS = can_fork()
 
 
-def start(command: Sequence[str], environment: Mapping[str, str]) -> Forked | Spawned:
-    """Start Python with these arguments and exactly this environment, in :data:`ROOT`. ``-m MODULE ...`` is forked where that is
-    safe: the module's ``main`` is called. Raises OSError."""
-    if FORKS and command[0] == "-m":
-        return Forked(command[1], command[2:], environment)
-    return Spawned(command, environment)
-
-
 class ChildProcess(Generic[Sent, Received]):
     """One child process. The constructor starts the process, :meth:`begin` the threads that write to it and read from it.
 
@@ -130,12 +122,14 @@ class ChildProcess(Generic[Sent, Received]):
         on_end: Callable[[], None],
         data: Path | None = None,
     ) -> None:
-        """``command``: Python's arguments, see :func:`start`. ``data``: see :func:`child_environment`."""
+        """``command``: Python's arguments; ``-m MODULE ...`` is forked where that is safe, and the module's ``main`` is called. ``data``:
+        see :func:`child_environment`. Raises OSError."""
         self.last_message_at = time.monotonic()
         self._write_message, self._read_message = write, read
         self._on_message, self._on_end = on_message, on_end
         self._outbox: SimpleQueue[Sent | None] = SimpleQueue()
-        self._process = start(command, child_environment(os.environ, data))
+        environment, forks = child_environment(os.environ, data), FORKS and command[0] == "-m"
+        self._process = Forked(command[1], command[2:], environment) if forks else Spawned(command, environment)
         self._reader = Thread(target=self._read, name=f"{name}-reader", daemon=True)
         self._writer = Thread(target=self._write, name=f"{name}-writer", daemon=True)
 

@@ -5,7 +5,7 @@ import os
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -61,10 +61,11 @@ def replacing(file: Path, later_than: int = 0) -> Iterator[Path]:
         raise
 
 
-def write_whole(file: Path, content: bytes | str) -> None:
-    """Write a file in one step; text in UTF-8. Raises OSError where the disk does not take it; ``file`` is then unchanged."""
-    with replacing(file) as half_written:
-        _write(half_written, content)
+def write_whole(file: Path, content: bytes | str, later_than: int = 0) -> None:
+    """Write a file in one step, as :func:`replacing` does; text in UTF-8. Raises OSError where the disk does not take it; ``file`` is then
+    unchanged."""
+    with replacing(file, later_than) as half_written:
+        half_written.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def append_whole(file: Path, content: str) -> None:
@@ -85,7 +86,7 @@ def adding(file: Path, count: int) -> Iterator[Path]:
     """Like :func:`replacing`, in a folder that keeps its newest ``count`` files of this ending: the file counts as the newest of them,
     also after the clock was set back, and the oldest ones above ``count`` are deleted.
     """
-    with _as_newest(file) as half_written:
+    with replacing(file, _newest_beside(file)) as half_written:
         yield half_written
     keep_newest(file.parent, f"*{file.suffix}", count, spared=file)
 
@@ -112,8 +113,7 @@ def give(file: Path, content: bytes | str, visitor: Visitor, most_of_visitor: in
     address = hashlib.sha256(visitor.address.encode()).hexdigest()[:16] if visitor.address else ""
     mark = owners / f"{visitor.id}.{address}@{file.name}"
     _mark(mark)  # it stands before its file, so that nobody takes the file for one without an owner
-    with _as_newest(file) as half_written:
-        _write(half_written, content)
+    write_whole(file, content, _newest_beside(file))
     with suppress(OSError):
         _mark(mark)  # once more: the same visitor may have given up the former file of this name meanwhile
     if visitor.id:
@@ -186,9 +186,9 @@ def _mark(mark: Path) -> None:
     _set_changed(mark, 0)
 
 
-def _as_newest(file: Path) -> AbstractContextManager[Path]:
-    """Like :func:`replacing`; the file counts as changed later than all others of its ending in the folder."""
-    return replacing(file, max(_ages(file.parent.glob(f"*{file.suffix}")).values(), default=0))
+def _newest_beside(file: Path) -> int:
+    """The time of the last change among all files of its ending in the folder; 0 where there are none."""
+    return max(_ages(file.parent.glob(f"*{file.suffix}")).values(), default=0)
 
 
 def _half_written(file: Path) -> Path:
@@ -214,10 +214,6 @@ def _delete(path: Path, changed: int) -> None:
             aside.unlink()
         else:
             aside.replace(path)
-
-
-def _write(file: Path, content: bytes | str) -> None:
-    file.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 def _above(changed: Mapping[Path, int], count: int, spared: Path | None) -> list[Path]:

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import TypedDict
+
+from typing_extensions import TypedDict  # up to Python 3.11 pydantic reads only this one
 
 from engine import VERSION
 from engine.foundation.code_hash import ENGINE, code_hash, installed_version

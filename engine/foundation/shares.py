@@ -1,7 +1,10 @@
 """The one rule by which people share what is scarce: workers' time, places on workers, processes for questions."""
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
+T = TypeVar("T")
 Claim = tuple[str, ...]
 """The name under which a share counts, from the outside in: network address, visitor and, among one visitor's runs, the run."""
 HEAD_START = 1.0
@@ -38,6 +41,18 @@ class Shares:
             asking, new = inside[name], recent.get(name, ())
             if len(asking[0]) == len(chosen):
                 return chosen
+
+    def in_turn(self, asking: Iterable[T], claim_of: Callable[[T], Claim]) -> Iterator[T]:
+        """Those who ask, each when it is the turn of its claim, for which what it is given is spent before the next one is called."""
+        waiting = dict[Claim, deque[T]]()
+        for one in asking:
+            waiting.setdefault(claim_of(one), deque()).append(one)
+        while waiting:
+            turn = self.next(waiting)
+            one = waiting[turn].popleft()
+            if not waiting[turn]:
+                del waiting[turn]
+            yield one
 
     def spend(self, claim: Claim, amount: float, *, ahead: float = 0.0) -> None:
         """Count what a claim was given, at each of its levels. ``ahead``: how far ahead it may have been when it was given that, since it

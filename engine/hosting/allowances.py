@@ -16,6 +16,7 @@ from engine.foundation.visitor import Pace, Visitor
 from engine.hosting.limits import Limits
 
 WorkKind = Literal["run", "experiment", "sweep", "notebook", "job", "stream", "tab"]
+"""What is counted. Its limits are named after it: ``runs_per_visitor``, and for everybody ``tabs``."""
 Release = Callable[[], None]
 """Give back what was taken."""
 ADVICE: Mapping[WorkKind, str] = {
@@ -44,23 +45,6 @@ class Allowances:
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
-        self._own: Mapping[WorkKind, int] = {
-            "run": limits.runs_per_visitor,
-            "experiment": limits.experiments_per_visitor,
-            "sweep": limits.sweeps_per_visitor,
-            "notebook": limits.notebooks_per_visitor,
-            "job": limits.jobs_per_visitor,
-            "stream": limits.streams_per_visitor,
-            "tab": limits.tabs_per_visitor,
-        }
-        self._all: Mapping[WorkKind, int] = {
-            "experiment": limits.experiments,
-            "sweep": limits.sweeps,
-            "notebook": limits.notebooks,
-            "job": limits.jobs,
-            "stream": limits.streams,
-            "tab": limits.tabs,
-        }
         self._texts = Pace(rate=1 / TEXT_EVERY, most=TEXTS_AT_ONCE)
         self._lock = Lock()
         self._taken: dict[object, tuple[WorkKind, Visitor]] = {}
@@ -107,19 +91,21 @@ class Allowances:
         return sum(other == kind and who.id == visitor.id for other, who in self._taken.values())
 
     def _refusal(self, kind: WorkKind, visitor: Visitor) -> str | None:
-        own, most = self._count(kind, visitor), self._own[kind]
+        own = self._count(kind, visitor)
+        most: int = getattr(self.limits, f"{kind}s_per_visitor")
         if own >= most:
             return (
                 f"You have {counted(own, kind)} going, and this host allows {most} at once. {ADVICE.get(kind, STOP_IT)}"
             )
-        if kind not in self._all:  # of runs, the queue limits those that wait
+        everybody: int | None = getattr(self.limits, f"{kind}s", None)
+        if everybody is None:  # of runs, the queue limits those that wait
             return None
         addresses = [who.address for other, who in self._taken.values() if other == kind]
         # A notebook that waits gives way to the next one, wherever it comes from.
         here = addresses.count(visitor.address) if visitor.address and kind != "notebook" else 0
-        if has_share(here, len(addresses), self._all[kind]):
+        if has_share(here, len(addresses), everybody):
             return None
-        full = len(addresses) >= self._all[kind]
+        full = len(addresses) >= everybody
         number, whose = (len(addresses), "of all visitors") if full else (here, "from your network address")
         why = "as many as this host allows" if full else "and the other places are for visitors from elsewhere"
         return f"{counted(number, kind)} {whose} {'is' if number == 1 else 'are'} going, {why}. Try again later."

@@ -105,8 +105,11 @@ class Limits(BaseModel):
         host can give it, unless the environment says how much: runs may be trained on larger machines. Raises ValueError with one
         sentence for the first variable that does not fit."""
         given = {name: environ[variable_of(name)] for name in cls.model_fields if variable_of(name) in environ}
+        profile = environ.get(PROFILE, "own")
+        if profile not in PROFILES:
+            raise ValueError(f"{PROFILE} is {profile!r}; allowed is {' or '.join(PROFILES)}.")
         try:
-            limits = cls.model_validate({**profile_in(environ), **given})
+            limits = cls.model_validate({**PROFILES[profile], **given})
         except ValidationError as error:
             item = error.errors()[0]
             name = str(item["loc"][0])
@@ -127,14 +130,6 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
     },
 }  # fmt: skip
 """The limits that differ from the defaults. ``public`` suits strangers on one core with 1 GB; a larger host raises ``workers``."""
-
-
-def profile_in(environ: Mapping[str, str]) -> Mapping[str, object]:
-    """The limits of the profile that the environment names. Raises ValueError with one sentence for any other name."""
-    name = environ.get(PROFILE, "own")
-    if name not in PROFILES:
-        raise ValueError(f"{PROFILE} is {name!r}; allowed is {' or '.join(PROFILES)}.")
-    return PROFILES[name]
 
 
 def variable_of(name: str) -> str:
@@ -186,13 +181,10 @@ def _weighed(limits: Limits, on: Accelerator | None) -> list[tuple[Callable[[Pre
     whole, beside = attrgetter("peak"), attrgetter("beside")
     if on is None or not on.memory:
         return [(whole, limits.memory, "{needed} and this host allows {allowed}")]
-    there = f"{{needed}} of the memory of {on.name}, which has {{allowed}} for it"
-    allowed = on.memory
+    allowed, there = on.memory, f"{{needed}} of the memory of {on.name}, which has {{allowed}} for it"
     if limits.accelerator_memory is not None and limits.accelerator_memory < on.memory:
-        there, allowed = (
-            f"{{needed}} of the memory of {on.name} and this host allows {{allowed}}",
-            limits.accelerator_memory,
-        )
+        allowed = limits.accelerator_memory
+        there = f"{{needed}} of the memory of {on.name} and this host allows {{allowed}}"
     return [
         (whole, allowed, there),
         (beside, limits.memory, f"{{needed}} of the host's memory beside {on.name} and this host allows {{allowed}}"),

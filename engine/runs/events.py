@@ -1,11 +1,11 @@
 """The events of a training run: frozen dataclasses whose arrays are numpy."""
 
-import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, get_args
 
 import numpy as np
+from pydantic_core import to_jsonable_python
 
 from engine.settings.costs import Memory
 
@@ -148,15 +148,13 @@ ARRAYS = ("patterns", "more_patterns", "encoding", "residual", "contributions")
 """The fields of a snapshot that hold arrays by name. They are stored in a file of their own, not in the line of the event."""
 
 Event = Started | Progress | Snapshot | Measuring | Finished | Failed | Ended
-KINDS: dict[str, type[Any]] = {
-    kind.__name__.lower(): kind for kind in (Started, Progress, Snapshot, Measuring, Finished, Failed, Ended)
-}
+KINDS: dict[str, type[Any]] = {kind.__name__.lower(): kind for kind in get_args(Event)}
 
 
 def to_json(event: Event) -> dict[str, Any]:
     """A JSON-ready dictionary with ``event`` first; values that are not finite become None; arrays are left out."""
-    values = {k: v for k, v in asdict(event).items() if not (isinstance(event, Snapshot) and k in ARRAYS)}
-    return {"event": type(event).__name__.lower(), **_finite(values)}
+    values = {name: value for name, value in vars(event).items() if name not in ARRAYS}
+    return {"event": type(event).__name__.lower(), **to_jsonable_python(values, inf_nan_mode="null")}
 
 
 def from_json(row: dict[str, Any]) -> Event:
@@ -168,13 +166,3 @@ def from_json(row: dict[str, Any]) -> Event:
     if kind == "snapshot":
         values |= {"patterns": {}, "encoding": {}, "samples": [Sample(**sample) for sample in values["samples"]]}
     return KINDS[kind](**values)  # type: ignore[no-any-return]
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {k: _finite(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_finite(v) for v in value]
-    return value

@@ -6,11 +6,9 @@ A run may train 50,000 steps. As objects they would take a kilobyte each, and ev
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from math import nan
-from typing import TypeVar, cast, overload
+from typing import NamedTuple, TypeVar, cast, overload
 
 import numpy as np
 
@@ -29,25 +27,21 @@ Names = tuple[tuple[str, tuple[str, ...]], ...]
 """The measurements of a step, each with the names of its numbers."""
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The names of a row's numbers after the plain ones."""
+class Layout(NamedTuple):
+    """The numbers of a row: the plain ones, then those of each measurement that there is."""
 
     groups: dict[str, tuple[str, ...]]
-    """The names of the numbers of each measurement that there is, in the order of a row."""
-
-    @cached_property
-    def width(self) -> int:
-        return len(PLAIN) + sum(len(names) for names in self.groups.values())
+    """The names of the numbers of each measurement."""
+    width: int
+    """How many numbers there are."""
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """Steps of one layout, in order."""
 
     layout: Layout
     values: np.ndarray
-    """[step, number]: the plain numbers, then those of each measurement."""
+    """[step, number]"""
 
 
 class EventLog(Sequence[Event]):
@@ -135,11 +129,6 @@ class EventLog(Sequence[Event]):
         chosen = range(self._count)[number]
         return self._event(chosen) if isinstance(chosen, int) else [self._event(one) for one in chosen]
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and list(self) == list(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
     def _event(self, number: int) -> Event:
         place = bisect_left(self._numbers, number)
         if place < len(self._numbers) and self._numbers[place] == number:
@@ -149,11 +138,7 @@ class EventLog(Sequence[Event]):
         numbers = iter(self._values[start : start + layout.width])
         step, *plain = islice(numbers, len(PLAIN))
         groups = {group: dict(zip(names, numbers, strict=False)) for group, names in layout.groups.items()}
-        loss, grad_norm, learning_rate, tokens_per_second = plain
-        return Progress(
-            int(step), loss, grad_norm, learning_rate, tokens_per_second,
-            groups["metrics"], groups.get("validation"), groups.get("grad_norms"),
-        )  # fmt: skip
+        return Progress(int(step), *plain, **groups)  # type: ignore[arg-type]  # the fields in their order
 
     def _other(self, place: int) -> Event:
         other = self._others[place]
@@ -169,12 +154,12 @@ class EventLog(Sequence[Event]):
         row = (*(getattr(event, name) for name in PLAIN), *measured)
         # A file has null for what is not finite. The row is made first, so that a wrong one leaves nothing behind.
         numbers = array("d", [nan if number is None else number for number in row] if None in row else row)
-        if names not in self._known:
-            self._layouts.append(Layout(dict(names)))
-            self._known[names] = len(self._layouts) - 1
+        kind = self._known.setdefault(names, len(self._layouts))
+        if kind == len(self._layouts):
+            self._layouts.append(Layout(dict(names), len(numbers)))
         self._starts.append(len(self._values))
         self._values.extend(numbers)
-        self._kinds.append(self._known[names])
+        self._kinds.append(kind)
 
     def _pack_snapshot(self) -> None:
         """Pack the latest snapshot, if its arrays are stored."""
@@ -193,11 +178,5 @@ class _Chosen(Sequence[OtherEvent]):
     def __len__(self) -> int:
         return len(self._places)
 
-    @overload
-    def __getitem__(self, place: int) -> OtherEvent: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[OtherEvent]: ...
-    def __getitem__(self, place: int | slice) -> OtherEvent | list[OtherEvent]:
-        if isinstance(place, slice):
-            return [self._read(one) for one in self._places[place]]
+    def __getitem__(self, place: int) -> OtherEvent:  # type: ignore[override]  # no slices
         return self._read(self._places[place])

@@ -42,10 +42,8 @@ def too_many(newest_first: Iterable[Kept], allowed: Retention) -> Iterator[str]:
     itself have no owner and count with everybody's only.
     """
     folders = list(newest_first)
-    of_owner = Counter[str]()
-    safe = [run for run in folders if run.pinned or run.live]
-    number, size = 0, sum(run.size for run in safe)
-    of_owner.update(run.owner for run in folders if run.live and not run.pinned)
+    of_owner = Counter(run.owner for run in folders if run.live and not run.pinned)
+    number, size = 0, sum(run.size for run in folders if run.pinned or run.live)
     for run in folders:
         if run.pinned or run.live:
             continue

@@ -56,10 +56,10 @@ class Run:
         self.elsewhere = False
         """Whether the run goes on at another server that shares the data folder; here it stands as it was when it was read."""
         self._disk = folder
-        self._events = EventLog(folder=folder)
+        self.events = EventLog(folder=folder)
         self._written = 0  # the number of events on disk
         self._write_again_at = 0.0
-        self._ending: Finished | Failed | Ended | None = None
+        self.ending: Finished | Failed | Ended | None = None
         self._changed = Condition()
         self._watchers: list[Callable[[], None]] = []
         self._writing = Lock()
@@ -75,21 +75,13 @@ class Run:
         return self._disk.provenance()
 
     @property
-    def events(self) -> EventLog:
-        return self._events
-
-    @property
     def live(self) -> bool:
         return self.state in LIVE
 
     @property
-    def ending(self) -> Finished | Failed | Ended | None:
-        return self._ending
-
-    @property
     def nbytes(self) -> int:
         """The memory that the run takes, about."""
-        return BARE_BYTES + self._events.nbytes
+        return BARE_BYTES + self.events.nbytes
 
     @property
     def weights(self) -> Path | None:
@@ -103,14 +95,10 @@ class Run:
         file = self._disk.weights_at_snapshots
         return file if file.exists() and any(event.step == step for event in self.events.of(Snapshot)) else None
 
-    def events_since(self, number: int) -> list[Event]:
-        """The events from that number on."""
-        return self._events[max(0, number) :]
-
     def wait_for(self, number: int, timeout: float | None = None) -> bool:
         """Wait until ``number`` events exist or the run is over; False when the time (s) was too short."""
         with self._changed:
-            return self._changed.wait_for(lambda: len(self._events) >= number or not self.live, timeout)
+            return self._changed.wait_for(lambda: len(self.events) >= number or not self.live, timeout)
 
     @contextmanager
     def watched(self, notify: Callable[[], None]) -> Iterator[None]:
@@ -165,7 +153,7 @@ class Run:
         ends = any(isinstance(event, Finished | Failed | Ended) for event in events)
         if self.unsaved and not ends and time.monotonic() < self._write_again_at:
             return events
-        missing = self._events[self._written :]
+        missing = self.events[self._written :]
         try:
             stored = self._disk.write_events([*missing, *events])
         except OSError as error:
@@ -174,7 +162,7 @@ class Run:
             self.unsaved = f"This run cannot be saved: {error.strerror or error}."
             self._write_again_at = time.monotonic() + WRITE_AGAIN
             return events
-        self._written, self.unsaved = len(self._events) + len(events), ""
+        self._written, self.unsaved = len(self.events) + len(events), ""
         return stored[len(missing) :]
 
     @property
@@ -196,26 +184,19 @@ class Run:
                 self.state, self.suspended, self.setback = "paused", True, setback
             self._tell()
 
-    def bring_back(self, setback: str = "") -> bool:
-        """It is queued again after it was suspended; ``setback``: the sentence where it first repeats steps. False where it is not
-        suspended, or not any more."""
+    def queue_again(self, setback: str = "", *, suspended: bool = False) -> bool:
+        """Queue the run again after the end of its worker or, where it is ``suspended``, since it goes on. ``setback``: a sentence on the
+        steps that it repeats, if there are any. False where it has ended, or somebody was quicker to bring it back."""
         with self._changed:
-            comes = self.suspended and self.live
+            comes = self.live and self.suspended == suspended
             if comes:
                 self.state, self.suspended, self.setback = "queued", False, setback
                 self._tell()
             return comes
 
-    def wait_again(self, setback: str = "") -> None:
-        """Queue the run again after the end of its worker. ``setback``: a sentence on the steps that it repeats, if there are any."""
-        with self._changed:
-            if self.live:
-                self.state, self.setback = "queued", setback
-            self._tell()
-
     def _add(self, events: Iterable[Event]) -> None:
         for event in events:
-            self._events.append(event)
+            self.events.append(event)
             match event:
                 case Started():
                     self.started = event
@@ -224,7 +205,7 @@ class Run:
                 case Snapshot():
                     self.snapshot = event
                 case Finished() | Failed() | Ended():
-                    self._ending, self.state, self.suspended = event, _state_after(event), False
+                    self.ending, self.state, self.suspended = event, _state_after(event), False
 
     @classmethod
     def from_disk(cls, folder: RunFolder, elsewhere: Callable[[str], bool] = lambda _: False) -> Run:
@@ -234,7 +215,7 @@ class Run:
         run = cls(run_id, config, folder, owner, created)
         with suppress(TypeError, ValueError):  # a damaged step: what stands before it is there
             run._add(folder.read_events())
-        run._written = len(run._events)
+        run._written = len(run.events)
         run.elsewhere = run.live and elsewhere(folder.server())
         going = run.elsewhere and folder.read_saved_request().get("going")
         if run.live and folder.saved_request.exists() and not going:

@@ -88,7 +88,7 @@ class Runs:
         """A run that was suspended goes on; ``setback``: the sentence where it first repeats steps. False where somebody was quicker,
         or it has ended."""
         with self._lock:
-            brought = run.bring_back(setback)
+            brought = run.queue_again(setback, suspended=True)
             if brought:
                 self._ended.pop(run.id, None)
                 self._live[run.id] = run

@@ -46,6 +46,11 @@ class Visit:
     took: float = 0.0
     """Seconds of the whole visit."""
 
+    @property
+    def saved(self) -> int | None:
+        """The bytes that a training step saves for backward, where the memory was measured."""
+        return None if self.memory is None else self.memory.saved
+
 
 class DescribeMachine(
     Job[Machine], function=".measure:machine", noun="Reading the facts about the machine", anywhere=True

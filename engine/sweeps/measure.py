@@ -18,6 +18,7 @@ from engine.model.transformer import Transformer
 from engine.sweeps import KINDS
 from engine.sweeps.jobs import Machine, Visit
 from engine.training.data import Batch
+from engine.training.device import found_accelerator
 from engine.training.measured_memory import measure_memory, peak_bytes
 from engine.training.optimizers import build_optimizers
 
@@ -56,7 +57,7 @@ def _visit(
         kind, place, round, config.d_model, parameters, train, inference,
         cached=None if step is None else shortest(step, on, MAX_SECONDS),
         cache_bytes=None if step is None or not count_bytes else step(),
-        memory=measure_memory(config, model, batch, optimizers) if count_bytes else None,
+        memory=measure_memory(model, batch, optimizers) if count_bytes else None,
         inference_peak=peak_bytes(lambda: model.eval()(batch.inputs), on) if count_bytes else None,
     )  # fmt: skip
 
@@ -91,7 +92,7 @@ def torch_device(name: str) -> torch.device:
     """The torch device of ``cpu`` or ``accelerator``. Raises ValueError where there is no accelerator."""
     if name == "cpu":
         return torch.device("cpu")
-    found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    found = found_accelerator()
     if found is None:
         raise ValueError("device is accelerator; this machine has only a CPU.")
     return found

@@ -58,7 +58,7 @@ class Result:
         """The quantity along the axis; empty where it was not measured for that kind."""
         found: dict[int, list[float]] = {}
         for visit in self.visits:
-            value = value_of(visit, quantity)
+            value: float | None = getattr(visit, quantity)
             if visit.kind == kind and value is not None:
                 found.setdefault(visit.place, []).append(value)
         return [
@@ -85,11 +85,3 @@ class Result:
 
 def line_name(kind: str, quantity: str) -> str:
     return f"{kind}.{quantity}"
-
-
-def value_of(visit: Visit, quantity: str) -> float | None:
-    """A quantity of a visit; ``saved`` is a part of the memory, where that was measured."""
-    if quantity == "saved":
-        return None if visit.memory is None else visit.memory.saved
-    value: float | None = getattr(visit, quantity)
-    return value

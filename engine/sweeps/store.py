@@ -2,23 +2,22 @@
 
 import json
 import re
-from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from engine.foundation.files import data_folder, give
 from engine.foundation.stored_json import read_json
 from engine.foundation.visitor import PROGRAM, Visitor
-from engine.settings.costs import Memory
-from engine.sweeps.fit import Fit
-from engine.sweeps.jobs import Machine, Visit
 from engine.sweeps.plan import read_plan
-from engine.sweeps.result import Result, Skip
+from engine.sweeps.result import Result
 
 FORMAT = 1
 MAX_KEPT, MAX_KEPT_OF_VISITOR = 200, 20
 """The number of sweeps that are kept, the newest: of everybody, and of one visitor."""
+RESULT = TypeAdapter(Result)
 NAME = re.compile(r"[A-Za-z0-9_-]{8,40}")
 
 
@@ -51,36 +50,11 @@ def shipped() -> Result:
 
 
 def to_json(result: Result) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "created": result.created,
-        "state": result.state,
-        "seconds": result.seconds,
-        "provenance": result.provenance,
-        "plan": result.plan.model_dump(),
-        "machine": asdict(result.machine) if result.machine else None,
-        "visits": [asdict(visit) for visit in result.visits],
-        "skips": [asdict(skip) for skip in result.skips],
-        "fits": {name: asdict(fit) for name, fit in result.fits.items()},
-    }
+    return {"format": FORMAT, **RESULT.dump_python(result)}
 
 
 def from_json(row: dict[str, Any]) -> Result:
-    """The result in a stored row. Raises KeyError, TypeError or ValueError where the row holds none."""
+    """The result in a stored row. Raises KeyError or ValueError where the row holds none."""
     if row["format"] != FORMAT:
         raise ValueError(f"format is {row['format']}; allowed is {FORMAT}.")
-    return Result(
-        plan=read_plan(row["plan"]),
-        machine=Machine(**row["machine"]) if row["machine"] else None,
-        visits=tuple(_visit(visit) for visit in row["visits"]),
-        skips=tuple(Skip(**skip) for skip in row["skips"]),
-        fits={name: Fit(**fit) for name, fit in row["fits"].items()},
-        state=row["state"],
-        seconds=row["seconds"],
-        created=row["created"],
-        provenance=row.get("provenance", {}),
-    )
-
-
-def _visit(row: dict[str, Any]) -> Visit:
-    return Visit(**{**row, "memory": Memory(**row["memory"]) if row["memory"] else None})
+    return RESULT.validate_python({**row, "plan": read_plan(row["plan"])})

@@ -16,9 +16,9 @@ from engine.foundation.background import BackgroundTask
 from engine.foundation.errors import JobError, Refused
 from engine.foundation.provenance import provenance
 from engine.foundation.visitor import PROGRAM, Visitor
-from engine.sweeps.fit import Fit, fit_all
+from engine.sweeps.fit import fit_all
 from engine.sweeps.guard import FIRST, FURTHER, GUESS, needed_seconds, reason_not_to, refusal
-from engine.sweeps.jobs import DescribeMachine, Machine, MeasurePoint, Visit
+from engine.sweeps.jobs import DescribeMachine, MeasurePoint
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result, Skip
 from engine.workers.pool import Pool
@@ -43,25 +43,19 @@ class Sweep(BackgroundTask):
         """The kind and the length or depth that is measured now."""
         self._pool = pool
         self._on = HERE
-        self._machine: Machine | None = None
-        self._origin = provenance()
-        self._visits: list[Visit] = []  # only the task's own thread adds to these; others copy them
-        self._skips: list[Skip] = []
-        self._fits: dict[str, Fit] = {}
+        # Only the task's own thread replaces it.
+        self._found = Result(plan, None, (), (), {}, self.state, 0.0, self.created, provenance())
         self._order = random.Random(0)
 
     @property
     def result(self) -> Result:
         """The result so far."""
-        return Result(
-            self.plan, self._machine, tuple(self._visits), tuple(self._skips), self._fits, self.state, self.seconds,
-            self.created, self._origin,
-        )  # fmt: skip
+        return replace(self._found, state=self.state, seconds=self.seconds)
 
     @property
     def seconds_left(self) -> float:
         """The predicted seconds left, from the visits so far. A point counts until the guard has rejected it."""
-        taken = Counter((visit.kind, visit.place) for visit in self._visits)
+        taken = Counter((visit.kind, visit.place) for visit in self._found.visits)
         return sum(
             self._expected(kind, place) * (self.plan.rounds - taken[kind, place])
             for kind in self.plan.kinds
@@ -74,18 +68,19 @@ class Sweep(BackgroundTask):
         """The share of the time that is done, from 0 to 1, without the time spent waiting for a worker."""
         if self.state != "running":
             return 1.0
-        spent = sum(visit.took for visit in self._visits)
+        spent = sum(visit.took for visit in self._found.visits)
         return spent / (spent + self.seconds_left) if spent else 0.0
 
     def _work(self) -> None:
         try:
             self._on = self._pool.machines.measuring
-            self._machine = self._pool.ask(DescribeMachine(self.plan.device), timeout=120.0)
+            machine = self._pool.ask(DescribeMachine(self.plan.device), timeout=120.0)
+            self._found = replace(self._found, machine=machine)
             self._measure_along_the_axis()
-            self._fits = fit_all(self.result.lines)
+            self._found = replace(self._found, fits=fit_all(self._found.lines))
             for further in range(1, self.plan.rounds):
                 self._repeat(further)
-                self._fits = fit_all(self.result.lines)
+                self._found = replace(self._found, fits=fit_all(self._found.lines))
         finally:
             self.now = None
 
@@ -96,14 +91,14 @@ class Sweep(BackgroundTask):
             for kind in self._order.sample(kinds, len(kinds)):
                 if self._stop.is_set():
                     return
-                why = reason_not_to(self.plan, kind, place, self._counted(kind), self._free_bytes())
+                why = reason_not_to(self.plan, kind, place, self._found.counted(kind), self._free_bytes())
                 if why is None:
                     self._measure(kind, place, 0)
                 else:
-                    self._skips.append(Skip(kind, place, f"{why[0].upper()}{why[1:]}."))
+                    self._skip(kind, place, f"{why[0].upper()}{why[1:]}.")
 
     def _repeat(self, round: int) -> None:
-        points = [(visit.kind, visit.place) for visit in self._visits if visit.round == 0]
+        points = [(visit.kind, visit.place) for visit in self._found.visits if visit.round == 0]
         for kind, place in self._order.sample(points, len(points)):
             if self._stop.is_set():
                 return
@@ -120,29 +115,31 @@ class Sweep(BackgroundTask):
                 job = MeasurePoint(config, length, kind, place, round, self.plan.device, count_bytes=round == 0)
                 seen = self._pool.ask(job, alone=True, timeout=60.0 + 40 * self.plan.patience)
         except JobError as error:  # the guard was too optimistic: the worker is replaced, the other kinds continue
-            self._skips.append(Skip(kind, place, str(error)))
+            self._skip(kind, place, str(error))
             return
-        self._visits.append(replace(seen, took=time.monotonic() - began))
+        seen = replace(seen, took=time.monotonic() - began)
+        self._found = replace(self._found, visits=(*self._found.visits, seen))
         time.sleep(GAP)
 
     def _free_bytes(self) -> int:
         """Bytes available to a point: free, and at most the host's limit for a step or a worker."""
         limits = self._pool.limits
-        if self._machine is not None and self._machine.kind == "cuda":
-            return min(self._machine.free, int(limits.memory))
-        elsewhere = self._machine if self._on != HERE else None
+        machine = self._found.machine
+        if machine is not None and machine.kind == "cuda":
+            return min(machine.free, int(limits.memory))
+        elsewhere = machine if self._on != HERE else None
         free = elsewhere.free if elsewhere else int(psutil.virtual_memory().available)
         return min(free, int(limits.memory), int(limits.worker_memory))
 
-    def _skipped(self, kind: str) -> bool:
-        return any(skip.kind == kind for skip in self._skips)
+    def _skip(self, kind: str, place: int, why: str) -> None:
+        self._found = replace(self._found, skips=(*self._found.skips, Skip(kind, place, why)))
 
-    def _counted(self, kind: str) -> list[Visit]:
-        return [visit for visit in self._visits if visit.kind == kind and visit.round == 0]
+    def _skipped(self, kind: str) -> bool:
+        return any(skip.kind == kind for skip in self._found.skips)
 
     def _expected(self, kind: str, place: int) -> float:
         """The predicted seconds of a visit; 0 where the guard will reject it."""
-        before = self._counted(kind)
+        before = self._found.counted(kind)
         if not before:
             return GUESS
         known = next((visit.train for visit in before if visit.place == place), None)

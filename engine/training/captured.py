@@ -50,7 +50,7 @@ class Program:
 
 
 class CapturedSteps:
-    """Steps that a device has recorded."""
+    """Steps that a device has recorded, with the methods of :class:`SingleSteps`."""
 
     last: Batch
 

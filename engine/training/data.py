@@ -87,12 +87,8 @@ class Data:
         self._counts = counts_by_length(length_law(config), config.dataset_size or 0) if fixed else {}
         self._lengths = {n: share for n, share in length_law(config).items() if n in self._counts or not fixed}
         self._sets: dict[int, tuple[Tensor, Tensor]] = {}
-        self._undrawn = self._drawn_sets()
-
-    def draw_sets(self) -> Iterator[None]:
-        """Draws what is not drawn yet of a fixed training set; yields after each piece of a large one, so that a caller can do
-        other work in between. The first training batch draws the rest."""
-        return self._undrawn
+        self.undrawn = self._drawn_sets()
+        """Draws what is not drawn yet of a fixed training set, a large one in pieces. The first training batch draws the rest."""
 
     def _drawn_sets(self) -> Iterator[None]:
         for n, count in self._counts.items():
@@ -116,7 +112,7 @@ class Data:
 
     def training_batch(self) -> Batch:
         """The next batch, [batch, length]; all sequences of one batch have one length."""
-        for _ in self.draw_sets():
+        for _ in self.undrawn:
             pass
         n = self._training_length()
         if self.corpus is not None:
@@ -143,13 +139,9 @@ class Data:
     def _drawn_alike(self) -> bool:
         """Whether all batches have one length, and nothing is random but their sequences."""
         config, own = self.config, self.config.task_settings
-        known = self.corpus is not None or config.dataset_size is not None or not self.holds_out(config.seq_len)
-        return (
-            not known
-            and len(self._lengths) == 1
-            and config.randomized_positions == 1
-            and not (config.label_noise or own.pad_token is not None)
-        )
+        fresh = self.corpus is None and config.dataset_size is None and self.holds_out(config.seq_len)
+        plain = config.randomized_positions == 1 and not config.label_noise and own.pad_token is None
+        return fresh and plain and len(self._lengths) == 1
 
     def _together(self, count: int) -> list[tuple[Tensor, Batch]]:
         """The next batches up to the first that needs a second draw: at most ``count``, maybe none."""

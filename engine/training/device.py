@@ -50,27 +50,19 @@ class RandomState:
     """torch's global random state as one run sees it: swapped in while the run computes, out while it waits."""
 
     def __init__(self, seed: int, device: torch.device) -> None:
-        self._device = device
-        outside = self._read()
-        torch.manual_seed(seed)
+        self._device = None if device.type == "cpu" else torch.get_device_module(device)
         self.states: RandomStates = self._read()
-        self._write(outside)
+        with self.active():
+            torch.manual_seed(seed)
 
     def _read(self) -> RandomStates:
-        match self._device.type:
-            case "cuda":
-                return torch.get_rng_state(), torch.cuda.get_rng_state(self._device)
-            case "mps":
-                return torch.get_rng_state(), torch.mps.get_rng_state()
-        return torch.get_rng_state(), None
+        return torch.get_rng_state(), None if self._device is None else self._device.get_rng_state()
 
     def _write(self, states: RandomStates) -> None:
         cpu, own = states
         torch.set_rng_state(cpu)
-        if own is not None and self._device.type == "cuda":
-            torch.cuda.set_rng_state(own, self._device)
-        elif own is not None and self._device.type == "mps":
-            torch.mps.set_rng_state(own)
+        if self._device is not None and own is not None:
+            self._device.set_rng_state(own)
 
     @contextmanager
     def active(self) -> Iterator[None]:

@@ -21,11 +21,7 @@ LARGEST_EXPONENT = 700.0
 
 
 def loss_of(logits: Tensor, targets: Tensor) -> Tensor:
-    """Mean cross entropy in nats over the positions at which an answer is asked.
-
-    logits [batch, length, class], targets [batch, length].
-    """
-    # [batch, length, class] -> [batch * length, class]
+    """Mean cross entropy in nats over the positions at which an answer is asked; logits [batch, length, class], targets [batch, length]."""
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORE)
 
 
@@ -68,15 +64,17 @@ def predictions(model: nn.Module, batch: Batch) -> Tensor:
 
 @torch.no_grad()
 def evaluate(model: nn.Module, batch: Batch) -> dict[str, float]:
-    """``loss`` and the accuracies of a model on a batch, without dropout; of a text also what :func:`_of_text` gives."""
+    """``loss`` and the accuracies of a model on a batch, without dropout. Of a text also ``perplexity``; ``unknown_share``, the share of
+    the answers that are the unknown token, which is easy to guess where it is common; ``known_accuracy`` and ``known_perplexity`` over
+    the other answers."""
     return as_metrics([pass_numbers(model, batch).tolist()], batch)
 
 
 def evaluate_in_pieces(
     model: nn.Module, batch: Batch, at_once: int, step: int
 ) -> Generator[Measuring, None, dict[str, float]]:
-    """:func:`evaluate` on so many rows at once (:func:`engine.estimate.pieces.rows_at_once`). Yields between the pieces, so
-    that a caller can do other work; a batch of one piece gives the very numbers of ``evaluate``."""
+    """:func:`evaluate` on so many rows at once (:func:`engine.estimate.pieces.rows_at_once`). A batch of one piece gives the very numbers
+    of ``evaluate``."""
     if len(batch.inputs) <= at_once:
         return evaluate(model, batch)
     found = list[list[float]]()
@@ -110,22 +108,15 @@ def as_metrics(found: Sequence[Sequence[float]], batch: Batch) -> dict[str, floa
     if len(found) > 1:
         loss = sum(numbers[0] * numbers[2] for numbers in found if numbers[2]) / asked if asked else math.nan
     counts = [sum(of_pieces) for of_pieces in zip(*(numbers[5:] for numbers in found), strict=True)]
-    return {
-        "loss": loss,
-        **shares(counts, batch),
-        **(_of_text(loss, known_nats, asked, known, right) if batch.text else {}),
-    }
-
-
-def _of_text(loss: float, known_nats: float, asked: float, known: float, right: float) -> dict[str, float]:
-    """Of a text: ``perplexity``; ``unknown_share``, the share of the answers that are the unknown token, which is easy to guess where it
-    is common; ``known_accuracy`` and ``known_perplexity`` over the other answers."""
-    return {
-        "perplexity": _perplexity(loss),
-        "unknown_share": 1 - known / asked if asked else math.nan,
-        "known_accuracy": right / known if known else math.nan,
-        "known_perplexity": _perplexity(known_nats / known) if known else math.nan,
-    }
+    metrics = {"loss": loss, **shares(counts, batch)}
+    if batch.text:
+        metrics |= {
+            "perplexity": _perplexity(loss),
+            "unknown_share": 1 - known / asked if asked else math.nan,
+            "known_accuracy": right / known if known else math.nan,
+            "known_perplexity": _perplexity(known_nats / known) if known else math.nan,
+        }
+    return metrics
 
 
 def _perplexity(loss: float) -> float:

@@ -101,12 +101,8 @@ def remedies(config: RunConfig) -> list[dict[str, str | float]]:
 
 
 def find_remedy(config: RunConfig, step: int, train: Train) -> Generator[Measuring, None, Remedy]:
-    """The first remedy under which the same steps stay finite; none is tried where the run is too long to repeat.
-
-    Yields after each repeated step, so that a caller can do other work in between.
-
-    ``train`` is :func:`engine.training.train.train`.
-    """
+    """The first remedy under which the same steps stay finite; none is tried where the run is too long to repeat. ``train`` is
+    :func:`engine.training.train.train`."""
     for option in remedies(config):
         name = ", ".join(f"{setting}={to_text(value)}" for setting, value in option.items())
         try:

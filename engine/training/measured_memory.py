@@ -6,7 +6,7 @@ optimizer's own step is not taken, so that measuring changes no weight.
 """
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from engine.config.run_config import RunConfig
 from engine.model.activations import in_mode
 from engine.model.attention import Pattern
 from engine.settings.costs import Memory
@@ -125,9 +124,7 @@ def saved_for_backward(model: nn.Module, loss: Callable[[], Tensor]) -> tuple[Te
     return value, Saved(sum(kept.values()), sum(kept[key] for key in of_scores)), allocations
 
 
-def measure_memory(
-    config: RunConfig, model: nn.Module, batch: Batch, optimizers: Sequence[torch.optim.Optimizer]
-) -> Memory:
+def measure_memory(model: nn.Module, batch: Batch, optimizers: Sequence[torch.optim.Optimizer]) -> Memory:
     """One forward and backward pass on ``batch`` in training mode. Weights, mode and random state stay as they are;
     gradients are cleared."""
 
@@ -160,7 +157,9 @@ def state_bytes(model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]) -
     """The bytes of a model's parameters, of their gradients, and of what its optimizers keep."""
     gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
     kept = [value for one in optimizers for state in one.state.values() for value in state.values()]
-    return _bytes(model.parameters()), _bytes(gradients), _bytes(t for t in kept if isinstance(t, Tensor))
+    tensors = model.parameters(), gradients, (value for value in kept if isinstance(value, Tensor))
+    parameters, of_gradients, of_optimizers = (sum(one.nbytes for one in those) for those in tensors)
+    return parameters, of_gradients, of_optimizers
 
 
 def peak_bytes(work: Callable[[], object], device: torch.device) -> int:
@@ -175,7 +174,3 @@ def peak_bytes(work: Callable[[], object], device: torch.device) -> int:
         with allocations:
             work()
         return allocations.peak
-
-
-def _bytes(tensors: Iterable[Tensor]) -> int:
-    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)

@@ -44,19 +44,14 @@ def next_token(config: RunConfig, batch: Batch) -> Batch:
 RELATED: dict[str, Callable[[RunConfig, Batch], Batch]] = {"sister": sister, "next_token": next_token}
 
 
-class Pretraining:
-    """Draws the batches of the pre-training steps."""
+class Pretraining(Data):
+    """The data of the pre-training steps."""
 
     def __init__(self, config: RunConfig) -> None:
-        self.config = config
-        self._data = Data(config.replace(dataset_size=None, label_noise=0.0))
+        super().__init__(config.replace(dataset_size=None, label_noise=0.0))
         # With the run's own seed, the first sister sequences would be the labelled ones in other symbols.
-        self.generator = self._data.generator
         self.generator.manual_seed(2**33 + config.seed)
 
-    def training_batch(self) -> Batch:
-        return RELATED[self.config.pretrain_on](self.config, self._data.training_batch())
-
     def training_batches(self, count: int) -> list[tuple[Tensor, Batch]]:
-        """The next batches, each with the state of the generator before it."""
-        return [(self.generator.get_state(), self.training_batch()) for _ in range(count)]
+        related = RELATED[self.config.pretrain_on]
+        return [(state, related(self.config, batch)) for state, batch in super().training_batches(count)]

@@ -6,8 +6,8 @@ Source: NVIDIA, CUDA Programming Guide, CUDA Graphs; PyTorch documentation, CUDA
 
 import gc
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import ClassVar, Generic, Protocol, TypeVar
+from contextlib import contextmanager, suppress
+from typing import ClassVar, Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -22,26 +22,8 @@ Work = Callable[[], None]
 """A piece of work that takes and gives nothing: it reads and writes tensors whose addresses stay."""
 
 
-RANDOM_STATE_PER_GRAPH = (2, 13)
+RANDOM_STATE_PER_GRAPH = "2.13"
 """The version of torch since which each CUDA graph has a random state of its own. Before, graphs that run at once read one another's."""
-
-
-class Recorder(Protocol):
-    """A device that records work. Tests drive the steps with a stand-in on the CPU."""
-
-    def active(self) -> AbstractContextManager[None]:
-        """Inside the block, work goes to the run's own queue on the device. What it gives is read there, too: outside, nothing waits
-        for it."""
-        ...
-
-    def record(self, work: Work) -> Work:
-        """Record ``work`` without doing it, and return a function that does it. It was done once before, inside :meth:`active`.
-        Raises RuntimeError where it cannot be recorded."""
-        ...
-
-    def staging(self, like: Tensor) -> Tensor:
-        """A tensor of zeros on the CPU, of that shape and type, that is copied to the device without waiting for it."""
-        ...
 
 
 @contextmanager
@@ -56,8 +38,9 @@ def without_collection() -> Iterator[None]:
             gc.enable()
 
 
-class CudaRecorder:
-    """Records CUDA graphs for one run, on a stream of its own: the work of several runs overlaps on the device."""
+class Recorder:
+    """Records CUDA graphs for one run, on a stream of its own: the work of several runs overlaps on the device. Tests drive the steps with
+    a stand-in on the CPU."""
 
     abandoned: ClassVar[list[torch.cuda.CUDAGraph]] = []
 
@@ -68,11 +51,15 @@ class CudaRecorder:
 
     @contextmanager
     def active(self) -> Iterator[None]:
+        """Inside the block, work goes to the run's own queue on the device. What it gives is read there, too: outside, nothing waits
+        for it."""
         self._stream.wait_stream(torch.cuda.current_stream(self._stream.device))
-        with torch.cuda.stream(self._stream):  # nothing outside waits for it: the work of other runs would
+        with torch.cuda.stream(self._stream):
             yield
 
     def record(self, work: Work) -> Work:
+        """Record ``work`` without doing it, and return a function that does it. It was done once before, inside :meth:`active`.
+        Raises RuntimeError where it cannot be recorded."""
         # Not torch.cuda.graph: it collects garbage and empties the allocator's cache each time, which other runs fill again.
         if torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > KEPT_ON_DEVICE:
             torch.cuda.empty_cache()  # of the steps before: a graph has memory of its own
@@ -99,6 +86,7 @@ class CudaRecorder:
                 torch._C._cuda_endAllocateToPool(self._stream.device_index, self._pool)  # noqa: SLF001
 
     def staging(self, like: Tensor) -> Tensor:
+        """A tensor of zeros on the CPU, of that shape and type, that is copied to the device without waiting for it."""
         return torch.zeros_like(like, device="cpu", pin_memory=True)
 
 
@@ -143,11 +131,6 @@ class Repeated(Generic[T]):
             self._recorder = None
 
 
-def active(recorder: Recorder | None) -> AbstractContextManager[None]:
-    """:meth:`Recorder.active` where there is a recorder."""
-    return nullcontext() if recorder is None else recorder.active()
-
-
 def why_not_recorded(config: RunConfig, device: torch.device) -> str:
     """The sentence why a device that records work takes the steps of a run launch by launch; empty where it records them, or no run's."""
     if device.type != "cuda":
@@ -156,16 +139,11 @@ def why_not_recorded(config: RunConfig, device: torch.device) -> str:
         return "Each step is launched by itself: Muon's update cannot be recorded as a CUDA graph."
     if config.randomized_positions != 1:
         return "Each step is launched by itself: randomized positions differ in every step, and a CUDA graph repeats the same ones."
-    if (config.dropout or config.position_dropout) and torch_version() < RANDOM_STATE_PER_GRAPH:
+    if (config.dropout or config.position_dropout) and torch.__version__ < RANDOM_STATE_PER_GRAPH:
         return "Each step is launched by itself: with this version of torch all CUDA graphs share one random state."
     return ""
 
 
 def recorder_for(config: RunConfig, device: torch.device) -> Recorder | None:
     """A recorder for a run on a device; None where its steps are not recorded."""
-    return CudaRecorder(device) if device.type == "cuda" and not why_not_recorded(config, device) else None
-
-
-def torch_version() -> tuple[int, int]:
-    major, minor, *_ = torch.__version__.split(".")
-    return int(major), int(minor)
+    return Recorder(device) if device.type == "cuda" and not why_not_recorded(config, device) else None

@@ -1,10 +1,10 @@
 """A trained model, and the measurements at the end of training: held-out metrics, other lengths, memory, those that the run asks for."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 import torch
-from torch import nn, optim
+from torch import nn
 
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionOutOfRange
@@ -13,9 +13,10 @@ from engine.estimate.pieces import pieces, rows_at_once
 from engine.estimate.prediction import Prediction
 from engine.runs.events import Finished, Measuring
 from engine.runs.record_options import RecordOptions
-from engine.training.data import Batch, Data
+from engine.training.data import Data
 from engine.training.evaluation import evaluate_in_pieces
 from engine.training.measured_memory import measure_memory
+from engine.training.state import TrainingState
 from engine.training.writing import generation_accuracy
 
 
@@ -41,30 +42,29 @@ def nothing_to_measure_with(name: str, trained: Trained) -> dict[str, float]:
 
 
 def measured_result(
-    trained: Trained,
+    state: TrainingState,
     validation: dict[str, float],
-    batch: Batch,
-    optimizers: Sequence[optim.Optimizer],
     record: RecordOptions,
-    seconds: float,
     prediction: Prediction,
     measure: MeasureByName,
-) -> Generator[Measuring, None, Finished]:
-    """Measure the trained model. Yields Measuring after each piece of work, so that a caller can do other work in between.
+) -> Generator[Measuring | Finished, None, None]:
+    """Measure the trained model, and last give the result.
 
-    ``validation``: the metrics of the validation pass after the last step. ``batch``: the last training batch, on which
-    memory is measured. ``seconds``: how long training took. ``measure`` takes the measurements that ``record`` names.
+    ``validation``: the metrics of the validation pass after the last step. ``measure`` takes the measurements that ``record`` names.
     """
-    config, model = trained.config, trained.model
+    config, model, batch = state.config, state.model, state.batch
+    assert batch is not None
+    trained = Trained(config, model, state.data, state.device)
     metrics = validation | (yield from written_metrics(trained))
     rows = yield from by_length(trained)
-    memory = measure_memory(config, model, batch, optimizers) if record.memory else prediction.memory
+    on_last = batch.to(state.device)
+    memory = measure_memory(model, on_last, state.optimizers) if record.memory else prediction.memory
     yield Measuring(config.steps)
     measured: dict[str, float] = {}
     for name in record.measurements:
         measured |= measure(name, trained)
         yield Measuring(config.steps)
-    return Finished(config.steps, metrics, rows, memory, seconds, measured)
+    yield Finished(config.steps, metrics, rows, memory, state.busy, measured)
 
 
 def written_metrics(trained: Trained) -> Generator[Measuring, None, dict[str, float]]:

@@ -65,15 +65,13 @@ def probe_tensors(config: RunConfig, model: nn.Module, probe: Batch) -> dict[str
         passes = [forward(model, probe.rows(slice(shown)), cache)]
         if shown < len(probe.inputs):  # no patterns of these: fused attention then keeps no matrices
             passes.append(forward(model, probe.rows(slice(shown, None))))
-        residual = residual_in(cache, model, probe.targets[0])
-        contributions = contributions_in(cache, model, probe.targets[0])
-    patterns = {f"patterns.{kind}": stack for kind, stack in _stacked(cache).items()}
-    return {
-        "predictions": torch.cat(passes).argmax(-1),
-        **patterns,
-        **{f"residual.{n}": t for n, t in residual.items()},
-        **{f"contributions.{kind}": t for kind, t in contributions.items()},
-    }
+        fields = {
+            "patterns": _stacked(cache),
+            "residual": residual_in(cache, model, probe.targets[0]),
+            "contributions": contributions_in(cache, model, probe.targets[0]),
+        }
+    named = {f"{field}.{name}": tensor for field, found in fields.items() for name, tensor in found.items()}
+    return {"predictions": torch.cat(passes).argmax(-1), **named}
 
 
 def snapshot_from(config: RunConfig, model: nn.Module, probe: Batch, step: int, tensors: dict[str, Tensor]) -> Snapshot:
@@ -184,9 +182,8 @@ def samples_of(config: RunConfig, probe: Batch, predictions: np.ndarray) -> list
     """The probe sequences with named tokens; of a decoder that continues its question, only the answer has targets. ``predictions``
     [sample, position]."""
     probe = probe.to(torch.device("cpu"))
-    shorter = (
-        shapes(config).length - probe.inputs.size(1)
-    ) // 2  # symbols fewer than usual in a sequence that somebody typed
+    # Symbols fewer than usual in a sequence that somebody typed.
+    shorter = (shapes(config).length - probe.inputs.size(1)) // 2
     first = config.seq_len - 1 - shorter if continues(config) else 0
     answer = answer_namer(config)
     samples = []

@@ -1,8 +1,8 @@
 """Measuring this machine's training speed, on a CPU core and on its accelerator: a few short runs of each family, some dominated by
 overhead, some by arithmetic."""
 
-from collections.abc import Callable, Iterator
-from itertools import combinations
+from collections.abc import Callable
+from itertools import chain, combinations
 from statistics import quantiles
 from time import perf_counter, thread_time
 
@@ -88,20 +88,16 @@ def not_negative(work: np.ndarray, seconds: np.ndarray) -> list[float]:
     ``work`` [run, kind]; ``seconds`` [run]. With few kinds, each choice of those with a price above zero is tried.
     """
     relative = work / seconds[:, None]
-    kinds = relative.shape[1]
-
-    def solutions() -> Iterator[tuple[float, list[float]]]:
-        for count in range(1, kinds + 1):
-            for chosen in combinations(range(kinds), count):
-                columns = relative[:, chosen]
-                scale = columns.max(axis=0)
-                found = np.linalg.lstsq(columns / scale, np.ones(len(seconds)), rcond=None)[0] / scale
-                if (found >= 0).all():
-                    prices = np.zeros(kinds)
-                    prices[list(chosen)] = found
-                    yield float(((relative @ prices - 1) ** 2).sum()), prices.tolist()
-
-    return min(solutions())[1]
+    kinds, solutions = relative.shape[1], list[tuple[float, list[float]]]()
+    for chosen in chain.from_iterable(combinations(range(kinds), count) for count in range(1, kinds + 1)):
+        columns = relative[:, chosen]
+        scale = columns.max(axis=0)
+        found = np.linalg.lstsq(columns / scale, np.ones(len(seconds)), rcond=None)[0] / scale
+        if (found >= 0).all():
+            prices = np.zeros(kinds)
+            prices[list(chosen)] = found
+            solutions.append((float(((relative @ prices - 1) ** 2).sum()), prices.tolist()))
+    return min(solutions)[1]
 
 
 def _seconds_per_step(config: RunConfig, timed: int) -> float:

@@ -53,12 +53,14 @@ class TrainingState:
         """Tokens trained on so far."""
         self.batch: Batch | None = None
         """The last training batch, on the CPU; None before the first."""
-        self._drawn_from = self._generator.get_state()  # the state of the data's generator before the last batch
+        self._drawn_from = (
+            self._drawing.generator.get_state()
+        )  # the state of the data's generator before the last batch
         self._upcoming = deque[tuple[Tensor, Batch]]()  # each with the state of the data's generator before it
 
     @property
-    def _generator(self) -> torch.Generator:
-        return self.data.generator if self.pretraining is None else self.pretraining.generator
+    def _drawing(self) -> Data:
+        return self.pretraining or self.data
 
     def upcoming(self, count: int, at_once: int = 1) -> list[Batch]:
         """The batches of the next ``count`` steps, on the CPU; fewer before the end of pre-training or of the run. Where some are not drawn
@@ -70,7 +72,7 @@ class TrainingState:
         drawn, left = len(self._upcoming), last - self.step
         if drawn < min(count, left):
             wanted = min(max(count, drawn + at_once), left)
-            self._upcoming += (self.pretraining or self.data).training_batches(wanted - drawn)
+            self._upcoming += self._drawing.training_batches(wanted - drawn)
         return [batch for _, batch in islice(self._upcoming, count)]
 
     def count(self, steps: int, seconds: float) -> None:
@@ -117,11 +119,11 @@ class TrainingState:
             _check_counters(content, self.config.steps)
             self.started, self.step, self.snapshot_step = True, content["step"], content["snapshot_step"]
             self.busy, self.seen = content["busy"], content["seen"]
-            for _ in self.data.draw_sets():  # before the generator is set: it draws them
+            for _ in self.data.undrawn:  # before the generator is set: it draws them
                 pass
             if self.step:  # the last batch once more: the generator then stands where it stood, too
-                self._generator.set_state(content["drawn_from"])
-                ((self._drawn_from, self.batch),) = (self.pretraining or self.data).training_batches(1)
+                self._drawing.generator.set_state(content["drawn_from"])
+                ((self._drawn_from, self.batch),) = self._drawing.training_batches(1)
         except (
             OSError, EOFError, RuntimeError, LookupError, AttributeError, TypeError, ValueError, pickle.UnpicklingError,
         ) as error:  # fmt: skip

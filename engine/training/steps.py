@@ -1,11 +1,10 @@
-"""Taking optimizer steps one by one, and the form of every way to take them (:mod:`engine.training.captured` has the other)."""
+"""Taking optimizer steps one by one; :mod:`engine.training.captured` has the other way to take them."""
 
 import math
 from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -50,37 +49,24 @@ class Recording:
     at: Collection[int]
 
 
-class Steps(Protocol):
-    """A way of taking steps."""
-
-    last: Batch
-    """The batch of the last step, on the device."""
-
-    def take(self, most: int) -> Generator[Measuring, None, list[Step]]:
-        """Take the next steps, at least one and at most ``most``. If the gradient of one is not finite, it is the last of them, and not
-        counted."""
-        ...
-
-    def close(self) -> None:
-        """Give up what was recorded, with its memory."""
-        ...
-
-
 class SingleSteps:
     """Steps that are taken one by one; the program waits for each."""
 
     last: Batch
+    """The batch of the last step, on the device."""
 
     def __init__(self, state: TrainingState, recording: Recording) -> None:
         self._state, self._recording = state, recording
         self._parameters = trainable(state.model)
 
     def take(self, most: int) -> Generator[Measuring, None, list[Step]]:
+        """Take the next steps, at least one and at most ``most``. If the gradient of one is not finite, it is the last of them, and not
+        counted."""
         yield from ()
         return [self.take_one()]
 
     def close(self) -> None:
-        pass
+        """Give up what was recorded, with its memory."""
 
     def take_one(self) -> Step:
         began, state, parameters = perf_counter(), self._state, self._parameters
@@ -133,8 +119,6 @@ def gradient_norm(parameters: Sequence[nn.Parameter]) -> float:
     """The same as a number. The squares of a gradient above 1e19 overflow float32 although the gradient itself is finite; the sum is
     then in float64."""
     norm = float(total_norm(parameters))
-    return (
-        norm
-        if math.isfinite(norm)
-        else float(get_total_norm([p.grad.cpu().double() for p in parameters if p.grad is not None]))
-    )
+    if math.isfinite(norm):
+        return norm
+    return float(get_total_norm([p.grad.cpu().double() for p in parameters if p.grad is not None]))

@@ -4,6 +4,7 @@ thread and no file."""
 import math
 from bisect import bisect_right
 from collections.abc import Generator
+from contextlib import nullcontext
 from functools import partial
 
 import torch
@@ -25,24 +26,26 @@ from engine.training.data import Batch
 from engine.training.device import choose_device
 from engine.training.evaluation import as_metrics, chance_of, counts_of, evaluate_in_pieces, pass_numbers, shares
 from engine.training.failure import Found, Remedy, find_remedy, first_non_finite, non_finite_at_end
-from engine.training.recorder import Repeated, active, recorder_for, why_not_recorded
-from engine.training.result import MeasureByName, Trained, measured_result, nothing_to_measure_with
+from engine.training.recorder import Repeated, recorder_for, why_not_recorded
+from engine.training.result import MeasureByName, measured_result, nothing_to_measure_with
 from engine.training.snapshot import probe_tensors, snapshot_from
 from engine.training.state import TrainingState
-from engine.training.steps import Read, Recording, SingleSteps, Step, Steps
+from engine.training.steps import Read, Recording, SingleSteps, Step
 
 
 def prepare(config: RunConfig, prediction: Prediction | None = None) -> nn.Module:
     """The untrained model of a config, on its device. Raises ValueError where the device is missing."""
-    prediction = prediction or predict(config)
-    return _untrained(config, choose_device(config, prediction)[0])
+    device, _ = choose_device(config, prediction or predict(config))
+    return build_model(config, **shapes(config).of_model).to(device)
 
 
-def begin(config: RunConfig, prediction: Prediction | None = None) -> TrainingState:
-    """The state of a config's training before the first step. Raises ValueError where the device is missing."""
+def begin(config: RunConfig, prediction: Prediction | None = None, model: nn.Module | None = None) -> TrainingState:
+    """The state of a config's training before the first step. Raises ValueError where the device is missing. ``model``: by default that of
+    :func:`prepare`."""
     prediction = prediction or predict(config)
     device, _ = choose_device(config, prediction)
-    return TrainingState(config, _untrained(config, device), device, recorder_for(config, device))
+    model = prepare(config, prediction) if model is None else model
+    return TrainingState(config, model, device, recorder_for(config, device))
 
 
 def train(
@@ -53,16 +56,12 @@ def train(
     measure: MeasureByName = nothing_to_measure_with,
     state: TrainingState | None = None,
 ) -> Generator[Event, str | None, None]:
-    """Train and yield events: Started, a Progress for each step with Snapshots in between, then Finished or Failed.
+    """Train and yield events: Started, a Progress for each step with Snapshots in between, then Finished or Failed; Measuring between
+    pieces of long work beside the steps. ``send(SNAPSHOT_NOW)`` returns a Snapshot of the current model; ``next`` then continues.
 
-    Between pieces of long work beside the steps come Measuring events, at which a caller may pause.
-    ``send(SNAPSHOT_NOW)`` returns a Snapshot of the current model; ``next`` then continues.
-
-    The training path depends on the config alone: on the same CPU the same config gives the same numbers, whatever ``record``
-    asks to record; on a GPU nearly the same, since its kernels sum in a changing order. Without ``model``, the config's
-    untrained one is prepared. ``prediction`` is the config's prediction where the caller has it already. ``measure`` takes
-    the measurements that ``record`` names, at the end. A Failed event gives the reason and, where one was found, the setting
-    that would have prevented it.
+    The training path depends on the config alone: on the same CPU the same config gives the same numbers, whatever ``record`` asks to
+    record; on a GPU nearly the same, since its kernels sum in a changing order. Without ``model``, the config's untrained one is prepared.
+    ``prediction`` is the config's where the caller has it already. ``measure`` takes the measurements that ``record`` names, at the end.
 
     ``state``: the state to train, from :func:`begin`, in place of ``model``. Between two events the caller may save it; with
     a saved one the training continues after the step at which it was saved, and gives the events that are left.
@@ -70,25 +69,23 @@ def train(
     prediction = prediction or predict(config)
     device, note = choose_device(config, prediction)
     if state is None:
-        own = _untrained(config, device) if model is None else model
-        state = TrainingState(config, own, device, recorder_for(config, device))
+        state = begin(config, prediction, model)
         if model is None:  # else the caller looks at the model after each event
             state.ahead = AHEAD
     model, data = state.model, state.data
-    for _ in data.draw_sets():
+    for _ in data.undrawn:
         yield Measuring(0)
     validation = data.validation_batch().to(device)
     interim = validation if record.evaluations else validation.rows(slice(interim_size(config)))
     probe = validation.rows(slice(PROBE_SIZE))
-    on_gpu = device.type != "cpu"
-    at_once = {
-        rows: rows_at_once(config, config.seq_len, rows, on_gpu=on_gpu)
-        for rows in map(len, (validation.inputs, interim.inputs))
-    }
+
+    def at_once(batch: Batch) -> int:
+        return rows_at_once(config, config.seq_len, len(batch.inputs), on_gpu=device.type != "cpu")
+
     named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
     validated_at = _evenly(config.steps, record.evaluations) if record.evaluations else validation_steps(config)
     snapshots_at = snapshot_steps(config) | {0} if record.snapshots else frozenset[int]()
-    in_one_piece = len(interim.inputs) <= at_once[len(interim.inputs)]
+    in_one_piece = len(interim.inputs) <= at_once(interim)
     between = frozenset() if in_one_piece else validated_at  # validated while no step is taken
     if len(interim.inputs) < len(validation.inputs):
         between |= {config.steps}
@@ -98,7 +95,7 @@ def train(
     pass_over_probe = Repeated(state.recorder, partial(probe_tensors, config, model, probe))
 
     def snapshot(step: int) -> Snapshot:
-        with active(state.recorder):
+        with nullcontext() if state.recorder is None else state.recorder.active():
             return snapshot_from(config, model, probe, step, pass_over_probe())
 
     note = " ".join(filter(None, (note, tf32_note(config, device), why_not_recorded(config, device))))
@@ -120,11 +117,10 @@ def train(
         yield snapshot(state.step)
     held_out: dict[str, float] | None = None
     if state.step == config.steps:
-        held_out = yield from evaluate_in_pieces(model, validation, at_once[len(validation.inputs)], state.step)
+        held_out = yield from evaluate_in_pieces(model, validation, at_once(validation), state.step)
 
-    steps: Steps = SingleSteps(state, recording)
-    if state.recorder is not None:
-        steps = CapturedSteps(state, recording, state.recorder)
+    recorder = state.recorder
+    steps = CapturedSteps(state, recording, recorder) if recorder else SingleSteps(state, recording)
     while state.step < config.steps:
         following = stops[bisect_right(stops, state.step)]
         for taken in (yield from steps.take(min(following - state.step, state.ahead))):
@@ -137,16 +133,9 @@ def train(
             measured = _of_step(named, config, steps.last, taken, interim)
             if step in between:
                 whole = validation if step == config.steps else interim
-                measured["validation"] = yield from evaluate_in_pieces(model, whole, at_once[len(whole.inputs)], step)
+                measured["validation"] = yield from evaluate_in_pieces(model, whole, at_once(whole), step)
             held_out = measured.get("validation")
-            request = yield Progress(
-                step=step,
-                loss=taken.loss,
-                grad_norm=taken.grad_norm,
-                learning_rate=taken.rate,
-                tokens_per_second=taken.tokens_per_second,
-                **measured,
-            )
+            request = yield Progress(step, taken.loss, taken.grad_norm, taken.rate, taken.tokens_per_second, **measured)
             while request == SNAPSHOT_NOW:
                 request = yield snapshot(state.step)
             if step in snapshots_at:
@@ -155,17 +144,11 @@ def train(
                 while request == SNAPSHOT_NOW:
                     request = yield snapshot(step)
 
-    assert state.batch is not None
     assert held_out is not None
     if (end := non_finite_at_end(model, validation, held_out["loss"], config.batch_size)) is not None:
         yield from _failed(state, end, config.steps, record)
         return
-    trained = Trained(config, model, data, device)
-    yield (
-        yield from measured_result(
-            trained, held_out, state.batch.to(device), state.optimizers, record, state.busy, prediction, measure
-        )
-    )
+    yield from measured_result(state, held_out, record, prediction, measure)
 
 
 def warm_up(kind: str) -> None:
@@ -188,10 +171,6 @@ def _failed(state: TrainingState, found: Found, step: int, record: RecordOptions
     remedy = (yield from find_remedy(config, step, train)) if record.remedy else Remedy()
     reason = f"Step {step}: {tensor}{where} is no longer finite. {remedy.sentence}".strip()
     yield Failed(step, reason, layer, tensor, remedy.setting)
-
-
-def _untrained(config: RunConfig, device: torch.device) -> nn.Module:
-    return build_model(config, **shapes(config).of_model).to(device)
 
 
 def _evenly(steps: int, count: int) -> frozenset[int]:

@@ -32,8 +32,7 @@ def generation_accuracy(
 ) -> Generator[Measuring, None, float]:
     """The share of right answers from position ``first`` on when the model reads its own answers instead of the right ones.
 
-    A leaking mask cannot raise this number: while the model writes there are no later tokens to read. Yields after each
-    position, so that a caller can do other work in between.
+    A leaking mask cannot raise this number: while the model writes there are no later tokens to read.
     """
     inputs, written, length = batch.inputs.clone(), torch.zeros_like(batch.targets), batch.inputs.size(1)
     read = reader(config, model, batch)

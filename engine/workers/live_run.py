@@ -39,17 +39,11 @@ SNAPSHOT_SHARE = 20
 class Training(Protocol):
     """The training module: ``engine.training.train``, or a stand-in for tests."""
 
-    def warm_up(self, kind: str) -> None: ...
-    def begin(self, config: RunConfig, prediction: Prediction | None) -> TrainingState: ...
-    def train(
-        self,
-        config: RunConfig,
-        model: None,
-        record: RecordOptions,
-        prediction: Prediction | None,
-        measure: object,
-        state: TrainingState,
-    ) -> Generator[Event, str | None, None]: ...
+    warm_up: Callable[[str], None]
+    begin: Callable[[RunConfig, Prediction | None], TrainingState]
+    train: Callable[
+        [RunConfig, None, RecordOptions, Prediction | None, object, TrainingState], Generator[Event, str | None, None]
+    ]
 
 
 class LiveRun:

@@ -204,7 +204,9 @@ class Pool:
     def _find(self, run_id: str, by: Visitor) -> Run | None:
         """The run of that id. Raises Refused where the visitor may not steer it from here."""
         run = self.runs.get(run_id)
-        if by.id and self._queue.is_trial(run_id):
+        with self._lock:
+            queued = self._queue.find(run_id)[1]
+        if by.id and queued is not None and queued.request.trial:
             raise Refused(SHARED)
         if run is not None and not by.may_steer(run.owner):
             raise Refused(NOT_YOURS)

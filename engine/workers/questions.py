@@ -1,14 +1,11 @@
 """The questions: jobs that are asked of the job processes, from the call of ``ask`` to the answer.
 
-Job processes never train a run, so that neither waits for the other, and a job that takes too long costs nobody a run. A process
-has one job at a time; network addresses take turns, and at each its visitors. Equal jobs that wait or are computed are one job with
-several callers. The time of a job counts from the moment at which a process computes it: one that waits too long for a process is
-refused, and costs no process.
+Job processes never train a run, so that neither waits for the other, and a job that takes too long costs nobody a run. The time of a
+job counts from the moment at which a process computes it: one that waits too long for a process is refused, and costs no process.
 """
 
 import secrets
 import time
-from collections import deque
 from contextlib import suppress
 from itertools import count
 from typing import Any, cast
@@ -17,7 +14,7 @@ from engine.foundation.errors import JobError
 from engine.foundation.formatting import in_time
 from engine.foundation.job import AnswerT, Job
 from engine.foundation.messages import read_value, write_value
-from engine.foundation.shares import Claim, Shares
+from engine.foundation.shares import Shares
 from engine.foundation.visitor import Pace, Visitor
 from engine.hosting.allowances import has_share
 from engine.workers import protocol
@@ -90,20 +87,13 @@ class Questions:
         """Give waiting jobs to free processes, those of each network address and of each visitor there in turn (:class:`Shares`). Who
         has had a large share of the time lately waits while others train."""
         with self._lock:
-            asking = dict[Claim, deque[QueuedJob]]()
-            for queued in self._waiting:
-                if not self._is_held_back(queued.visitor):
-                    asking.setdefault(queued.visitor.claim, deque()).append(queued)
-            while asking:
-                turn = self._shares.next(asking)
-                queued = asking[turn].popleft()
-                if not asking[turn]:
-                    del asking[turn]
+            asking = [queued for queued in self._waiting if not self._is_held_back(queued.visitor)]
+            for queued in self._shares.in_turn(asking, lambda queued: queued.visitor.claim):
                 if (worker := self._process_for(queued)) is not None:
                     worker.job = queued
                     worker.send(queued.ask)
                     self._waiting.remove(queued)
-                    self._shares.spend(turn, 1)
+                    self._shares.spend(queued.visitor.claim, 1)
 
     def take_answer(self, worker: WorkerProcess, answer: protocol.JobAnswer) -> None:
         with self._lock:

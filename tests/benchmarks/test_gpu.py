@@ -167,9 +167,7 @@ def test_a_run_has_ended_as_its_config_says_or_is_looked_at(
     state: str, numbers: tuple[int, ...], ending: Event, rate: float, explained: bool
 ) -> None:
     events = [*progress(*numbers), ending]
-    run = SimpleNamespace(
-        state=state, ending=ending, config=parse({"learning_rate": rate}), events_since=lambda first: events[first:]
-    )
+    run = SimpleNamespace(state=state, ending=ending, config=parse({"learning_rate": rate}), events=events)
     assert soak.explained(run) is explained  # type: ignore[arg-type]
 
 

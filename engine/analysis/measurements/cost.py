@@ -35,7 +35,7 @@ def saved_bytes(trained: Trained) -> dict[str, float]:
     """
     config = trained.config
     batch = trained.data.validation_batch(size=config.batch_size).to(trained.device)
-    counted = measure_memory(config, trained.model, batch, ())
+    counted = measure_memory(trained.model, batch, ())
     assert counted.saved is not None
     assert counted.scores is not None
     numbers = {"saved_bytes": float(counted.saved), "score_bytes": float(counted.scores)}

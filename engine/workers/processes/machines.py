@@ -1,7 +1,8 @@
 """The machines whose processes train: those of the cluster while it has any, else the app's own."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from engine.foundation.child import ChildProcess
@@ -42,50 +43,37 @@ Launch = Callable[[str, Sequence[str], Callable[[protocol.Report], None], Callab
 its reader thread: with each report, and at its end, last of all. Raises OSError."""
 
 
-class Machine(Protocol):
+@dataclass(eq=False)
+class Machine:
     """A computer, or the part of one, on which worker processes are started."""
 
-    @property
-    def name(self) -> str:
-        """Empty for the machine that the app runs on."""
-
-    @property
-    def slots(self) -> int:
-        """The number of processes that train runs in turns."""
-
-    @property
-    def memory(self) -> int:
-        """The bytes that each of them may take."""
-
-    @property
-    def launch(self) -> Launch: ...
+    slots: int
+    """The number of processes that train runs in turns."""
+    memory: int
+    """The bytes that each of them may take."""
+    launch: Launch
+    name: str = HERE
+    """Empty for the machine that the app runs on."""
 
 
-class Cluster(Protocol):
-    """Machines that join and leave while the app runs."""
+class Cluster:
+    """Machines that join and leave while the app runs; of this class itself there are none."""
+
+    connecting = False
+    """Whether it is not known yet whether there are any."""
+    problem = ""
+    """One sentence where the cluster cannot be reached, else empty."""
 
     @property
     def machines(self) -> Sequence[Machine]:
         """Those that take processes now."""
-
-    connecting: bool
-    """Whether it is not known yet whether there are any."""
-    problem: str
-    """One sentence where the cluster cannot be reached, else empty."""
+        return ()
 
     def start(self, changed: Callable[[], None]) -> None:
         """``changed`` is called, on a thread of the cluster's own, when machines have joined or left."""
 
-    def close(self) -> None: ...
-
-
-class ThisMachine(NamedTuple):
-    """The machine that the app runs on."""
-
-    slots: int
-    memory: int
-    launch: Launch
-    name: str = HERE
+    def close(self) -> None:
+        """Let its machines go."""
 
 
 def launch_here(
@@ -95,16 +83,6 @@ def launch_here(
         name, ["-m", "engine.workers.worker", *arguments], write=send, read=receive,
         on_message=on_message, on_end=on_end,
     )  # fmt: skip
-
-
-class NoCluster:
-    """The cluster of a program that has none."""
-
-    machines: Sequence[Machine] = ()
-    connecting, problem = False, ""
-
-    def start(self, changed: Callable[[], None]) -> None: ...
-    def close(self) -> None: ...
 
 
 def memory_for(role: protocol.Role, machine: Machine, limits: Limits) -> int:
@@ -117,8 +95,8 @@ class Machines:
 
     def __init__(self, limits: Limits, slots: int, cluster: Cluster | None = None) -> None:
         """``slots``: the processes that train on the app's own machine."""
-        self._here = ThisMachine(slots, int(limits.worker_memory), launch_here)
-        self.cluster = cluster or NoCluster()
+        self._here = Machine(slots, int(limits.worker_memory), launch_here)
+        self.cluster = cluster or Cluster()
 
     @property
     def training(self) -> list[Machine]:

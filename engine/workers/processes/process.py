@@ -62,6 +62,7 @@ class WorkerProcess:
     ) -> None:
         """``allowed``: the bytes of memory that the process may take. Raises OSError where it cannot be started."""
         self.slot, self.allowed = slot, allowed
+        self.role, self.machine = slot.role, slot.machine
         self.ready = False
         self.retired = False
         """Whether the process was ended because nobody needs it any more."""
@@ -91,15 +92,6 @@ class WorkerProcess:
             partial(on_death, self),
         )  # fmt: skip
         self.send = self.process.send
-
-    @property
-    def role(self) -> protocol.Role:
-        return self.slot.role
-
-    @property
-    def machine(self) -> str:
-        """The name of its machine; empty for the app's own."""
-        return self.slot.machine
 
     @property
     def pid(self) -> int:

@@ -44,13 +44,12 @@ def largest_accelerator(workers: Iterable[WorkerProcess]) -> Accelerator | None:
 def has_room_for(worker: WorkerProcess, queued: QueuedRun) -> bool:
     """Whether a run fits beside those of a worker: into the host's memory, and on a GPU with memory of its own into that one. Alone on
     the GPU it may always go: the prediction is an upper bound."""
+    fits = has_room([_on_host(worker, run) for run in (*worker.runs.values(), queued)], worker.allowed)
     if not _uses_gpu(worker, queued):
-        return has_room([_on_host(worker, run) for run in (*worker.runs.values(), queued)], worker.allowed)
-    if not worker.runs:
-        return True
+        return fits
     there = [run.prediction for run in worker.runs.values() if _uses_gpu(worker, run)]
-    fits = not there or has_room([*there, queued.prediction], worker.accelerator_room, base=0)
-    return fits and has_room([_on_host(worker, run) for run in (*worker.runs.values(), queued)], worker.allowed)
+    beside = not there or has_room([*there, queued.prediction], worker.accelerator_room, base=0)
+    return not worker.runs or (fits and beside)
 
 
 def _uses_gpu(worker: WorkerProcess, queued: QueuedRun) -> bool:

@@ -1,13 +1,12 @@
 """The queue of runs: which are let in, in whose turn they start, and on which worker."""
 
 import math
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from engine.estimate.prediction import Prediction
 from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.log import Queue
-from engine.foundation.shares import Claim, Shares
+from engine.foundation.shares import Shares
 from engine.hosting.allowances import Allowances, Release, has_share
 from engine.hosting.host import WORKER_BYTES
 from engine.hosting.limits import Limits
@@ -35,19 +34,14 @@ def in_turn(queue: Sequence[QueuedRun], going: Iterable[QueuedRun]) -> list[Queu
     """
     order, had = list[QueuedRun](), list(going)
     for trial in (False, True):
-        shares, waiting = Shares(), dict[Claim, deque[QueuedRun]]()
+        shares = Shares()
         for run in had:
             if run.request.trial == trial:
                 shares.spend(run.request.visitor.claim, 1, ahead=math.inf)
-        for run in queue:
-            if run.request.trial == trial:
-                waiting.setdefault(run.request.visitor.claim, deque()).append(run)
-        while waiting:
-            path = shares.next(list(waiting))
-            shares.spend(path, 1)
-            order.append(waiting[path].popleft())
-            if not waiting[path]:
-                del waiting[path]
+        waiting = [run for run in queue if run.request.trial == trial]
+        for run in shares.in_turn(waiting, lambda run: run.request.visitor.claim):
+            shares.spend(run.request.visitor.claim, 1)
+            order.append(run)
     return order
 
 
@@ -89,18 +83,15 @@ def worker_for_run(workers: Sequence[WorkerProcess], queued: QueuedRun, most: in
     return min(room, key=lambda worker: (worker.load, worker.slot.number), default=None)
 
 
-def needs_own_process(prediction: Prediction, worker_memory: int) -> bool:
-    """Whether a run gets a process of its own, with the operating system's limit: where it is large for a worker that may take
-    ``worker_memory`` bytes, or where its peak is only a bound and not small. Then it alone fails if it takes more than it should."""
-    room = worker_memory - WORKER_BYTES
-    small = max(SMALL_SHARE * room, SMALL_BOUND)
-    return prediction.peak > LARGE_SHARE * room or (prediction.memory.saved is None and prediction.peak > small)
-
-
 def goes_on_its_own(queued: QueuedRun, workers: Sequence[WorkerProcess], limits: Limits) -> bool:
-    """Whether a run gets a process of its own. On an accelerator it does not: the system's limit does not count that memory."""
+    """Whether a run gets a process of its own, with the operating system's limit: where it is large for a worker, or where its peak is
+    only a bound and not small. Then it alone fails if it takes more than it should. On an accelerator it gets none: the system's limit
+    does not count that memory."""
     smallest = min((worker.allowed for worker in workers if worker.role == "runs"), default=int(limits.worker_memory))
-    return needs_own_process(queued.prediction, smallest) and not needs_accelerator(queued, workers)
+    peak, room = queued.prediction.peak, smallest - WORKER_BYTES
+    only_bound = queued.prediction.memory.saved is None
+    large = peak > LARGE_SHARE * room or (only_bound and peak > max(SMALL_SHARE * room, SMALL_BOUND))
+    return large and not needs_accelerator(queued, workers)
 
 
 def machine_for_own(workers: Sequence[WorkerProcess], machines: Sequence[Machine], limits: Limits) -> Machine | None:
@@ -166,11 +157,6 @@ class RunQueue:
             if run_id in worker.runs:
                 return worker, worker.runs[run_id]
         return None, next((queued for queued in self.waiting if queued.run.id == run_id), None)
-
-    def is_trial(self, run_id: str) -> bool:
-        """Whether the run of that id goes or waits as a trial of an experiment."""
-        with self._lock:
-            return any(queued.run.id == run_id and queued.request.trial for queued in self.all_runs())
 
     def lacks_only_a_place(self, queued: QueuedRun) -> bool:
         """Whether a run that waits starts as soon as a place on a worker is free: no trial, and none with a process of its own."""

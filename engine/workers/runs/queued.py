@@ -166,7 +166,7 @@ class QueuedRun:
         """Its worker has ended: it waits for another one. ``why``: the sentence for a run that repeats some steps there. ``counts``:
         whether the run may have been what ended it."""
         repeats = f"{why} {REPEATS}" if self.seen is not None else ""
-        self.run.wait_again(self.run.setback if self.phase is Phase.GIVEN else repeats)
+        self.run.queue_again(self.run.setback if self.phase is Phase.GIVEN else repeats)
         self.returned += counts
         self.become(Phase.WAITING)
 

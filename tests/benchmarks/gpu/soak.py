@@ -127,7 +127,7 @@ class Soak:
 
 def explained(run: Run) -> bool:
     """Whether a run has ended as its config says, with each of its steps once."""
-    steps = [event.step for event in run.events_since(0) if isinstance(event, Progress)]
+    steps = [event.step for event in run.events if isinstance(event, Progress)]
     if steps != list(range(1, len(steps) + 1)):
         return False
     if isinstance(run.ending, Failed):

@@ -155,13 +155,13 @@ def test_what_a_run_saves_and_keeps_is_predicted_to_the_byte(flat: dict[str, Any
     state, told = begin(config), predict(config)
     for _ in range(2):
         batch = state.upcoming(1)[0]
-        seen = measure_memory(config, state.model, batch, state.optimizers)
+        seen = measure_memory(state.model, batch, state.optimizers)
         assert told.memory.saved == (seen.saved if has_formula(config) else None)
         loss_of(forward(state.model, batch).float(), batch.targets).backward()
         for optimizer in state.optimizers:
             optimizer.step()
     assert told.parameters == sum(p.numel() for p in state.model.parameters())
-    seen = measure_memory(config, state.model, batch, state.optimizers)
+    seen = measure_memory(state.model, batch, state.optimizers)
     kept = ("parameters", "gradients", "optimizer")
     assert [getattr(told.memory, name) for name in kept] == [getattr(seen, name) for name in kept]
 

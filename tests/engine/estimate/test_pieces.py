@@ -26,7 +26,7 @@ OTHERS: dict[str, dict[str, Any]] = CASES["others"]
 
 def assert_bounded(config: RunConfig) -> None:
     state = begin(config)
-    step = measure_memory(config, state.model, state.upcoming(1)[0], [])
+    step = measure_memory(state.model, state.upcoming(1)[0], [])
     held = state.data.validation_batch(size=ROWS)
     real = {
         "step": (step.peak or 0) - step.parameters - step.gradients,

@@ -31,7 +31,7 @@ def test_a_table_is_a_value(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "named"),
     [
-        ('[one]\ntext = "A"\ntexts = "B"\n', r"\[one\] has texts"),
+        ('[one]\ntext = "A"\ntexts = "B"\n', r"one\.texts"),
         ('[one]\nkind = "good"\n', r"one\.text"),
         ('[one]\ntext = "A"\nkind = "other"\n', r"one\.kind"),
         ("[one]\ntext = 1\n", r"one\.text"),

@@ -284,7 +284,7 @@ RECALL = {"task": "recall", "seq_len": 9, "vocab_size": 8, "d_model": 16, "steps
 def test_the_sister_task_has_the_same_rule_and_no_symbol_in_common(settings: dict[str, Any]) -> None:
     config = parse(settings)
     own, both, symbols = labelled(config), shapes(config), config.value("vocab_size")
-    batch = Pretraining(config).training_batch()
+    batch = Pretraining(config).training_batches(1)[0][1]
     read = batch.inputs if batch.source is None else batch.source
     assert int(read.min()) >= own.n_tokens
     assert int(read.max()) < both.n_tokens == own.n_tokens + symbols
@@ -302,7 +302,7 @@ def test_the_sister_task_has_the_same_rule_and_no_symbol_in_common(settings: dic
 
 def test_next_tokens_are_asked_without_the_answers() -> None:
     config = parse({**RECALL, "pretrain_on": "next_token"})
-    batch, own = Pretraining(config).training_batch(), labelled(config)
+    batch, own = Pretraining(config).training_batches(1)[0][1], labelled(config)
     assert batch.targets[:, :-1].equal(batch.inputs[:, 1:] + own.n_outputs)
     assert (batch.targets[:, -1] == IGNORE).all()
     assert int(batch.targets.max()) < shapes(config).n_outputs
@@ -312,7 +312,7 @@ def test_the_related_sequences_are_plenty_and_not_the_labelled_ones_renamed() ->
     config = parse({**RECALL, "dataset_size": 16, "seq_len": 15, "vocab_size": 16})
     data, pretraining = Data(config), Pretraining(config)
     labelled_rows = {tuple(row) for _ in range(20) for row in data.training_batch().inputs.tolist()}
-    related = [tuple(row) for _ in range(20) for row in (pretraining.training_batch().inputs - 16).tolist()]
+    related = [tuple(row) for _, batch in pretraining.training_batches(20) for row in (batch.inputs - 16).tolist()]
     assert len(labelled_rows) <= 16
     assert len(set(related)) == len(related)
     assert labelled_rows.isdisjoint(related)

@@ -77,7 +77,7 @@ def test_a_large_training_set_is_drawn_in_pieces_before_the_first_step() -> None
 def test_a_training_set_is_the_same_however_it_is_asked_for(size: int) -> None:
     config = parse({"task": "k_back", "seq_len": 64, "dataset_size": size})
     at_once, bit_by_bit = Data(config), Data(config)
-    for _ in bit_by_bit.draw_sets():
+    for _ in bit_by_bit.undrawn:
         pass
     for _ in range(3):
         one, other = at_once.training_batch(), bit_by_bit.training_batch()

@@ -38,8 +38,8 @@ def test_saved_tensors_of_a_small_network_by_hand_and_none_without_gradient() ->
 
 @pytest.mark.parametrize("settings", [{}, {"attention_impl": "materialised"}, {"pos_encoding": "alibi"}])
 def test_peak_agrees_with_the_allocator(settings: dict[str, Any]) -> None:
-    config, model, batch = ready(**settings)
-    told = measure_memory(config, model, batch, [])
+    _, model, batch = ready(**settings)
+    told = measure_memory(model, batch, [])
     model.zero_grad()
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         loss_of(forward(model, batch), batch.targets).backward()
@@ -52,16 +52,16 @@ def test_peak_agrees_with_the_allocator(settings: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
 def test_measuring_is_in_training_mode_and_changes_no_number_and_no_mode(dropout: float) -> None:
-    config, model, batch = ready(dropout=dropout)
+    _, model, batch = ready(dropout=dropout)
     weights = {name: value.clone() for name, value in model.state_dict().items()}
     random_state = torch.get_rng_state()
-    measure_memory(config, model, batch, [])
+    measure_memory(model, batch, [])
     assert torch.equal(torch.get_rng_state(), random_state)
     assert all(torch.equal(value, weights[name]) for name, value in model.state_dict().items())
     assert all(parameter.grad is None for parameter in model.parameters())
 
     config, model, batch = ready(dropout=dropout, task="k_back", attention_impl="materialised")
-    assert measure_memory(config, model.eval(), batch, []).saved == predict(config).memory.saved
+    assert measure_memory(model.eval(), batch, []).saved == predict(config).memory.saved
     assert not model.training
 
 

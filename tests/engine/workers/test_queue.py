@@ -18,7 +18,7 @@ from engine.workers.processes.process import Slot
 from engine.workers.protocol import Control
 from engine.workers.runs import queue
 from engine.workers.runs.memory import accelerator_for, has_room
-from engine.workers.runs.queue import goes_on_its_own, in_turn, needs_own_process, worker_for_run
+from engine.workers.runs.queue import goes_on_its_own, in_turn, worker_for_run
 from engine.workers.runs.queued import Phase, QueuedRun
 from tests.engine.hosting.test_limits import limits
 
@@ -56,11 +56,15 @@ def test_thirty_small_runs_fit_into_the_one_worker_of_a_small_host() -> None:
         ({"family": "gru"}, 63 * MIB, WORKER_BYTES + 300 * MIB, False),
     ],
 )
-def test_which_runs_have_own_processes(settings: dict[str, Any], peak: int | None, allowed: object, own: bool) -> None:
-    known = predict(parse(settings))
+def test_which_runs_have_own_processes(
+    tmp_path: Path, settings: dict[str, Any], peak: int | None, allowed: object, own: bool
+) -> None:
+    config = parse(settings)
+    known = predict(config)
     assert (known.memory.saved is None) == ("family" in settings)
     prediction = replace(known, peak=known.peak if peak is None else peak)
-    assert needs_own_process(prediction, limits(worker_memory=allowed).worker_memory) == own
+    queued = QueuedRun(Runs(tmp_path).create(config), RunRequest(config), prediction)
+    assert goes_on_its_own(queued, [], limits(worker_memory=allowed)) == own
 
 
 def test_a_run_that_is_large_for_the_smallest_machine_gets_a_process_of_its_own(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from engine.hosting.host import LATER_LIBRARIES, MIB, WORKER_BYTES, DeviceFacts
 from engine.hosting.limits import Limits
-from engine.workers.processes.machines import Machines, ThisMachine
+from engine.workers.processes.machines import Machine, Machines
 from engine.workers.processes.process import Slot, WorkerProcess
 from engine.workers.processes.supervisor import Supervisor, kill_oversized
 from tests.engine.workers.test_pool import FAKE, until
@@ -56,7 +56,7 @@ def test_the_libraries_of_a_gpu_do_not_count_as_a_workers_runs() -> None:
         def kill(self) -> None: ...
 
     def ended(room: int, mebibytes: int) -> bool:
-        machine = ThisMachine(1, 2**30, lambda *_: Process())  # type: ignore[arg-type, return-value]
+        machine = Machine(1, 2**30, lambda *_: Process())  # type: ignore[arg-type, return-value]
         worker = WorkerProcess(Slot("runs"), machine, FAKE, 600 * MIB, lambda *_: None, lambda _: None)
         worker.memory_when_ready = 300 * MIB if room else WORKER_BYTES
         worker.become_ready(DeviceFacts(), room)
