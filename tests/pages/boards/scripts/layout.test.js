@@ -39,7 +39,9 @@ for (const width of [358, 560, 1120, 1700]) {
 test("the whole width is used, and a higher window has a higher picture", () => {
   const wanted = { ...USUAL, width: 1760, layers: 1, heads: 1, positions: 11 }
   const [usual, high] = [1, 1.5].map((times) => layoutOf({ ...wanted, times }))
-  for (const { left, middle, tiles } of [usual, high]) assert.equal(Math.round(left + middle + 20 + tiles + 2 * 52), 1760)
+  for (const { left, middle, tiles } of [usual, high]) {
+    assert.equal(Math.round(left + middle + 20 + tiles + 2 * 52), 1760)
+  }
   assert.equal(high.row, 1.5 * usual.row)
   assert.ok(high.tile > usual.tile)
 })

@@ -71,7 +71,11 @@ test("a part that is taken away is judged by the answers that changed", () => {
 test("the verdict on a head that is taken away is told as it comes", () => {
   const words = [{ text: "Without ", part: "" }, { text: "head 1 of layer 2", part: "head.1.0" }]
   const sample = sampleOf("1 2 3", "1 7 7")
-  const look = { wish: CUT, snapshot: { ...snapshotOf(sample), taken: words }, before: snapshotOf(sampleOf("1 2 3", "1 2 3")) }
+  const look = {
+    wish: CUT,
+    snapshot: { ...snapshotOf(sample), taken: words },
+    before: snapshotOf(sampleOf("1 2 3", "1 2 3")),
+  }
   assert.deepEqual(toldOf(MODEL, look, sample, []).words.slice(1), words)
   const moved = { ...look, wish: { ...CUT, moved: true, swaps: /** @type {[number, number][]} */ ([[0, 1]]) } }
   assert.match(toldOf(MODEL, moved, sample, []).words[0].text, /have changed places/)
