@@ -1,6 +1,6 @@
 // Sections of panels: a heading, a note, a grid of panels, and a table of their numbers.
 
-import { el } from "../../shell/script/dom.js"
+import { el, holdOnly, setText } from "../../shell/script/dom.js"
 
 /** @import { Card, Table, ToldSection } from "./types.d.ts" */
 
@@ -54,27 +54,4 @@ function tableOf({ summary, head, rows }, open) {
     el("summary", {}, summary),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": summary }, body),
   )
-}
-
-/**
- * Set the text of a node; without a text the node is hidden.
- *
- * @param {HTMLElement} node
- * @param {string | undefined} text
- */
-export function setText(node, text) {
-  if (node.textContent !== (text ?? "")) node.textContent = text ?? ""
-  node.hidden = !text
-}
-
-/**
- * Replace the children of a node; without a difference nothing is changed, so that the browser does no new layout.
- *
- * @param {Element} parent
- * @param {Element[]} nodes
- */
-export function holdOnly(parent, nodes) {
-  if (nodes.length !== parent.children.length || nodes.some((node, at) => parent.children[at] !== node)) {
-    parent.replaceChildren(...nodes)
-  }
 }

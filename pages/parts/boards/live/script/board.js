@@ -12,7 +12,7 @@ import { runInWords, STATES } from "./status.js"
 import { followRun } from "./stream.js"
 import { stackPanel } from "./stack/stack.js"
 import { untrainedModel } from "./untrained.js"
-import { el } from "../../shell/script/dom.js"
+import { el, holdOnly, setText } from "../../shell/script/dom.js"
 import { QUIET } from "../../shell/script/figure.js"
 import { drawingWith } from "../../shell/script/shell.js"
 
@@ -84,9 +84,7 @@ function sourceOf(board) {
     board.statusLine.draw(inWords())
     replay.draw()
     moments.draw()
-    const words = board.data.words?.[replay.atEnd() ? "end" : "before"] ?? ""
-    said.hidden = !words
-    if (said.textContent !== words) said.textContent = words
+    setText(said, board.data.words?.[replay.atEnd() ? "end" : "before"])
   }
 
   /** Panels are made once, and again only when the list of panels changes. */
@@ -107,16 +105,9 @@ function sourceOf(board) {
   const place = () => {
     const band = bands.get(board.data.band ?? "")
     const above = (/** @type {LivePanel} */ panel) => band && board.data.above?.includes(panel.id)
-    const shown = [
-      { where: band, panels: board.panels.filter(above) },
-      { where: grid, panels: board.panels.filter((panel) => !above(panel)) },
-    ]
-    for (const { where, panels } of shown) {
-      const roots = panels.map(({ root }) => root)
-      if (where && (roots.length !== where.children.length || roots.some((root, at) => root !== where.children[at]))) {
-        where.replaceChildren(...roots)
-      }
-    }
+    const rootsOf = (/** @type {LivePanel[]} */ panels) => panels.map(({ root }) => root)
+    if (band) holdOnly(band, rootsOf(board.panels.filter(above)))
+    holdOnly(grid, rootsOf(board.panels.filter((panel) => !above(panel))))
   }
   bandsChanged.add(place)
 

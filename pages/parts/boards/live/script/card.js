@@ -1,6 +1,6 @@
 // A panel of a run, and the switch that some of them have.
 
-import { el, termLink } from "../../shell/script/dom.js"
+import { el, setText, termLink } from "../../shell/script/dom.js"
 import { newPanel } from "../../shell/script/panel.js"
 
 /** @import { LiveBoard, LivePanel, News } from "./types.d.ts" */
@@ -26,10 +26,7 @@ export function runPanel(
   panel.heading.replaceChildren(`${title} `, termLink(board.data.terms[name], title))
   const whose = el("p", { class: "whose", hidden: true })
   panel.body.before(whose)
-  const sayWhose = (/** @type {string} */ words) => {
-    whose.hidden = !words || !ofModel
-    if (whose.textContent !== words) whose.textContent = words
-  }
+  const sayWhose = (/** @type {string} */ words) => setText(whose, ofModel ? words : "")
   const concerns = (/** @type {News} */ news) => Boolean(news.snapshots?.length)
   return Object.assign(panel, { waiting, concerns, sayWhose })
 }

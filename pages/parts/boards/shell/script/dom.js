@@ -37,6 +37,29 @@ export function drawing(name, attributes = {}, ...children) {
   return node
 }
 
+/**
+ * Set the text of a node; without a difference nothing is changed, and without a text the node is hidden.
+ *
+ * @param {HTMLElement} node
+ * @param {string | undefined} text
+ */
+export function setText(node, text = "") {
+  if (node.textContent !== text) node.textContent = text
+  node.hidden = !text
+}
+
+/**
+ * Replace the children of a node; without a difference nothing is changed, so that the browser does no new layout.
+ *
+ * @param {Element} parent
+ * @param {Element[]} nodes
+ */
+export function holdOnly(parent, nodes) {
+  if (nodes.length !== parent.children.length || nodes.some((node, at) => parent.children[at] !== node)) {
+    parent.replaceChildren(...nodes)
+  }
+}
+
 /** The app's base address on any page and behind any proxy prefix; this script lies in a folder of it. */
 export function appAddress() {
   return new URL("../", import.meta.url).href

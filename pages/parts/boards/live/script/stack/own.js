@@ -1,6 +1,6 @@
 // The box for a sequence of the reader's own.
 
-import { el } from "../../../shell/script/dom.js"
+import { el, setText } from "../../../shell/script/dom.js"
 
 /**
  * The box, and the line that says why there is no answer. It is answered by the untrained model, or by the run's once
@@ -23,9 +23,5 @@ export function ownSequence(looks) {
     looks.type(input.value.trim())
   }
   const form = el("form", { class: "own-sequence", onsubmit }, input, el("button", { type: "submit" }, "Try"))
-  const say = (/** @type {string} */ sentence) => {
-    if (problem.textContent !== sentence) problem.textContent = sentence
-    problem.hidden = !sentence
-  }
-  return { form, problem, clear: () => (input.value = ""), say }
+  return { form, problem, clear: () => (input.value = ""), say: (sentence) => setText(problem, sentence) }
 }
