@@ -20,7 +20,7 @@ export function runPanel(
   board,
   name,
   title,
-  { plotted = true, waiting = "waiting for the first step", ofModel = false } = {},
+  { plotted = true, waiting = "waiting for the first look at the model", ofModel = false } = {},
 ) {
   const panel = newPanel({ id: name, kind: name, title, tag: "h3", level: board.data.level, waiting, plotted })
   panel.heading.replaceChildren(`${title} `, termLink(board.data.terms[name], title))

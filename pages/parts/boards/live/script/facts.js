@@ -1,6 +1,7 @@
 // Memory, sample predictions and written texts.
 
 import { runPanel } from "./card.js"
+import { scoreOf } from "./stack/words.js"
 import { el, number } from "../../shell/script/dom.js"
 import { downloads } from "../../shell/script/downloads.js"
 import { put } from "../../shell/script/panel.js"
@@ -44,11 +45,7 @@ export function memoryPanel(board, title) {
  * @returns {LivePanel}
  */
 export function samplesPanel(board, title) {
-  const panel = runPanel(board, "samples", title, {
-    plotted: false,
-    ofModel: true,
-    waiting: "waiting for the first look at the model",
-  })
+  const panel = runPanel(board, "samples", title, { plotted: false, ofModel: true })
   const score = el("span", { class: "score" })
   const list = el("div", { class: "list", tabindex: 0, role: "group", "aria-label": title })
   panel.tools.append(score)
@@ -57,8 +54,7 @@ export function samplesPanel(board, title) {
     const samples = board.snapshot()?.samples
     if (!samples?.length) return
     panel.wait.hidden = true
-    const marks = samples.flatMap((sample) => sample.marks).filter((mark) => mark != null)
-    score.textContent = `${marks.filter(Boolean).length} of ${marks.length} right`
+    score.textContent = scoreOf({ marks: samples.flatMap(({ marks }) => marks) })
     list.replaceChildren(...samples.map(sampleTable))
   }
   return panel
@@ -72,10 +68,7 @@ export function samplesPanel(board, title) {
  * @returns {LivePanel}
  */
 export function writtenPanel(board, title) {
-  const panel = runPanel(board, "written", title, {
-    plotted: false,
-    waiting: "waiting for the first look at the model",
-  })
+  const panel = runPanel(board, "written", title, { plotted: false })
   const list = el("div", { class: "texts", tabindex: 0, role: "group", "aria-label": title })
   panel.body.append(list)
   panel.draw = () => {

@@ -26,14 +26,7 @@ export function attentionPanels(board, titles) {
   /** @type {Head} */
   const chosen = { which: "self", layer: 0, head: 0 }
   const alone = board.data.panels.includes("heads")
-  const all = runPanel(board, "attention", titles.attention, {
-    waiting: "waiting for the first look at the model",
-    ofModel: true,
-  })
-  const one = runPanel(board, "pattern", titles.pattern, {
-    waiting: "waiting for the first look at the model",
-    ofModel: true,
-  })
+  const [all, one] = ["attention", "pattern"].map((name) => runPanel(board, name, titles[name], { ofModel: true }))
   const kinds = el("div", { class: "kinds" })
   const select = (/** @type {"layer" | "head"} */ what, /** @type {string} */ label) => {
     const list = el("select", { "aria-label": label, onchange: () => pick({ [what]: Number(list.value) }) })
@@ -251,7 +244,7 @@ export function encodingPanels(board, titles) {
  * @param {{layer: number}} chosen
  */
 function encodingPanel(board, name, title, chosen) {
-  const panel = runPanel(board, name, title, { waiting: "waiting for the first look at the model", ofModel: true })
+  const panel = runPanel(board, name, title, { ofModel: true })
   panel.tools.append(downloads(board, panel))
   panel.draw = () => {
     const snapshot = board.snapshot()

@@ -2,7 +2,7 @@
 
 import { choice, runPanel } from "./card.js"
 import { exactLines } from "./exact.js"
-import { momentLines } from "./moments.js"
+import { momentLines, upright } from "./moments.js"
 import { number } from "../../shell/script/dom.js"
 import { downloads } from "../../shell/script/downloads.js"
 import { put } from "../../shell/script/panel.js"
@@ -19,7 +19,7 @@ import { put } from "../../shell/script/panel.js"
  * @returns {LivePanel}
  */
 export function linePanel(board, name, title) {
-  const panel = runPanel(board, name, title)
+  const panel = runPanel(board, name, title, { waiting: "waiting for the first step" })
   const shown = { scale: "linear", view: "layer" }
   const choose = (/** @type {"scale" | "view"} */ what) => (/** @type {string} */ value) => {
     shown[what] = value
@@ -129,9 +129,7 @@ function lastStep(board, planned) {
  */
 function marker(board) {
   const step = board.replayedStep()
-  return step == null
-    ? []
-    : [{ type: "line", name: "accent", x0: step, x1: step, yref: "paper", y0: 0, y1: 1, line: { width: 1.5 } }]
+  return step == null ? [] : [{ ...upright(step), name: "accent", line: { width: 1.5 } }]
 }
 
 /**

@@ -109,16 +109,9 @@ export function momentsBar(board, look) {
  * @param {LiveBoard} board
  */
 export function momentLines(board) {
-  return momentsOf(board).map(({ step, name }) => ({
-    type: "line",
-    name,
-    x0: step,
-    x1: step,
-    yref: "paper",
-    y0: 0,
-    y1: 1,
-    line: { width: 1, dash: "dot" },
-    opacity: 0.45,
-    layer: "below",
-  }))
+  const look = { line: { width: 1, dash: "dot" }, opacity: 0.45, layer: "below" }
+  return momentsOf(board).map(({ step, name }) => ({ ...upright(step), name, ...look }))
 }
+
+/** A line from the lower to the upper end of a plot. */
+export const upright = (/** @type {number} */ x) => ({ type: "line", x0: x, x1: x, yref: "paper", y0: 0, y1: 1 })

@@ -47,7 +47,7 @@ const FIGURE = 0.21 // the height of the figure below it, as a share of the wind
  * @returns {LivePanel}
  */
 export function stackPanel(board, title) {
-  const panel = runPanel(board, "stack", title, { plotted: false, waiting: "waiting for the first look at the model" })
+  const panel = runPanel(board, "stack", title, { plotted: false })
   const touch = () => board.painter.touch(panel)
   const looks = newLooks(board, touch)
   const own = ownSequence(looks)
