@@ -6,7 +6,7 @@ import { matrixOf, mosaicOf, valuesOf } from "./grids.js"
 import { appAddress, number } from "../../shell/script/dom.js"
 
 /** @import { Foreign } from "../../shell/script/types.d.ts" */
-/** @import { Column, Exact, Grid, LiveBoard, Numbers, Snapshot } from "./types.d.ts" */
+/** @import { Column, Exact, Grid, LiveBoard, Numbers } from "./types.d.ts" */
 
 const MAX_KEPT = 6 // arrays; older ones are fetched again when needed
 
@@ -24,8 +24,11 @@ export function exactNumbers(board) {
   const asked = new Map()
   return (group, name) => {
     const snapshot = board.snapshot()
-    if (!snapshot) return { there: null, comes: Promise.resolve(null) } // a run that has just begun
-    if (!board.data.run) return drawnNumbers(gridOf(snapshot, group, name)) // nothing is stored of an untrained model
+    if (!snapshot) return known(null) // a run that has just begun
+    if (!board.data.run) { // nothing is stored of an untrained model: as exact as it is drawn
+      const grid = /** @type {Record<string, Grid>} */ (snapshot[group])[name]
+      return known({ shape: grid.shape, decoded: valuesOf(grid) })
+    }
     const path = ["live", board.data.run, snapshot.step, group, name].map(encodeURIComponent).join("/")
     const before = asked.get(path)
     if (before) return before
@@ -42,25 +45,8 @@ export function exactNumbers(board) {
   }
 }
 
-/**
- * A grid of a snapshot.
- *
- * @param {Snapshot} snapshot
- * @param {"patterns" | "encoding"} group
- * @param {string} name
- */
-const gridOf = (snapshot, group, name) => /** @type {Record<string, Grid>} */ (snapshot[group])[name]
-
-/**
- * A grid as an array, as exact as it is drawn.
- *
- * @param {Grid} grid
- * @returns {Numbers}
- */
-function drawnNumbers(grid) {
-  const array = { shape: grid.shape, decoded: valuesOf(grid) }
-  return { there: array, comes: Promise.resolve(array) }
-}
+/** Numbers that need not be asked for. */
+const known = (/** @type {Exact | null} */ array) => ({ there: array, comes: Promise.resolve(array) })
 
 /**
  * An array of the server; null where it is no longer kept.

@@ -18,7 +18,6 @@ import { dressed } from "./figure.js"
  */
 export function downloads(board, panel) {
   const save = async (/** @type {string} */ format) => {
-    menu.open = false
     missing.hidden = true
     const heading = [panel.title, panel.detail, board.data.name].filter(Boolean).join(", ")
     const { stamp } = board.data
@@ -48,7 +47,6 @@ export function downloads(board, panel) {
     saveImage(`${name}.${format}`, image, stamp)
   }
   const saveSlide = async (/** @type {string} */ format) => {
-    menu.open = false
     if (!panel.slide || !panel.figure) return
     const { layout, scale } = panel.slide
     const figure = { data: panel.figure.data, layout }
@@ -56,18 +54,15 @@ export function downloads(board, panel) {
     const image = await board.plotly.toImage(figure, { format, width: layout.width, height: layout.height, scale })
     saveImage(`${name}-slide-${stamp}.${format}`, image, stamp)
   }
-  const item = (/** @type {string} */ format, /** @type {string} */ text) =>
-    el("button", { type: "button", role: "menuitem", onclick: () => save(format) }, text)
-  const slides = [["png", "Slide (PNG)"], ["svg", "Slide (SVG)"]].map(([format, text]) =>
-    el("button", { type: "button", role: "menuitem", hidden: true, onclick: () => saveSlide(format) }, text)
-  )
-  const reset = el("button", {
-    type: "button",
-    role: "menuitem",
-    onclick: () => ((menu.open = false), resetZoom(board, panel)),
-  }, "Reset zoom")
-  const numbers = item("csv", "Data (CSV)")
-  numbers.hidden = reset.hidden = Boolean(panel.picture)
+  const item = (/** @type {string} */ text, /** @type {() => void} */ act, hidden = false) => {
+    const onclick = () => {
+      menu.open = false
+      act()
+    }
+    return el("button", { type: "button", role: "menuitem", hidden, onclick }, text)
+  }
+  const slides = ["png", "svg"].map((format) => item(`Slide (${format.toUpperCase()})`, () => saveSlide(format), true))
+  const alone = Boolean(panel.picture)
   const missing = el(
     "p",
     { role: "alert", hidden: true },
@@ -81,11 +76,11 @@ export function downloads(board, panel) {
     el(
       "div",
       { role: "menu" },
-      item("png", "Picture (PNG)"),
-      item("svg", "Drawing (SVG)"),
+      item("Picture (PNG)", () => save("png")),
+      item("Drawing (SVG)", () => save("svg")),
       ...slides,
-      numbers,
-      reset,
+      item("Data (CSV)", () => save("csv"), alone),
+      item("Reset zoom", () => resetZoom(board, panel), alone),
       missing,
     ),
   )
@@ -109,16 +104,15 @@ export function downloads(board, panel) {
  * @param {Panel} panel
  */
 function resetZoom(board, panel) {
-  const { xaxis = {}, yaxis = {} } = panel.drawn?.layout ?? {}
-  const back = (
-    /** @type {Foreign} */ axis,
-  ) => (axis.range ? { range: [...axis.range] } : { autorange: axis.autorange ?? true })
+  if (!panel.drawn) return
   /** @type {Record<string, unknown>} */
   const change = {}
-  for (const [name, axis] of [["xaxis", xaxis], ["yaxis", yaxis]]) {
-    for (const [key, value] of Object.entries(back(axis))) change[`${name}.${key}`] = value
+  for (const name of ["xaxis", "yaxis"]) {
+    const { range, autorange = true } = panel.drawn.layout[name] ?? {}
+    if (range) change[`${name}.range`] = [...range]
+    else change[`${name}.autorange`] = autorange
   }
-  if (panel.drawn) board.plotly.relayout(panel.plot, change)
+  board.plotly.relayout(panel.plot, change)
 }
 
 /** Escape a run's name: Plotly interprets some markup in titles. */
@@ -130,9 +124,10 @@ const plainText = (/** @type {string} */ text) => text.replace(/&/g, "&amp;").re
  * @param {Foreign[]} traces
  */
 function csvOf(traces) {
-  const cell = (
-    /** @type {Value} */ value,
-  ) => (/[",\n]/.test(`${value ?? ""}`) ? `"${`${value}`.replace(/"/g, '""')}"` : `${value ?? ""}`)
+  const cell = (/** @type {Value} */ value) => {
+    const text = `${value ?? ""}`
+    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  }
   const picture = traces.find(({ type, meta }) => type === "heatmap" && meta?.rows)
   const rows = picture ? cellsOf(picture) : pointsOf(traces)
   return rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n"
