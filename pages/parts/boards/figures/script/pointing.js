@@ -1,6 +1,6 @@
 // The highlighted place of a figure, which pointer and arrow keys set and which other figures share.
 
-import { number } from "../../shell/script/dom.js"
+import { ARROWS, number } from "../../shell/script/dom.js"
 
 /** @import { Foreign } from "../../shell/script/types.d.ts" */
 /** @import { Card, FiguresBoard, Place } from "./types.d.ts" */
@@ -98,9 +98,6 @@ export function placeBands(panel, at) {
   if (!column.hidden) place(column, span(xaxis, at.x, heat?.dx), [above, high])
 }
 
-/** @type {Record<string, [number, number]>} */
-const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
-
 /**
  * Arrow keys move over a heatmap's cells or a line's points, Enter picks.
  *
@@ -116,7 +113,7 @@ export function stepThrough(board, panel, event) {
     board.plotly.Fx.unhover(panel.plot)
     return point(board, panel, null)
   }
-  const step = STEPS[event.key]
+  const step = ARROWS[event.key]
   if (!step) return
   event.preventDefault()
   const points = panel.plot._fullData[0]

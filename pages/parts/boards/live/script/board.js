@@ -1,6 +1,7 @@
 // The source of a run's events: what the board knows of the run, and the panels that show it.
 
 import { bands, bandsChanged } from "./band.js"
+import { newTip } from "./card.js"
 import { append, upto } from "./columns.js"
 import { exactNumbers } from "./exact.js"
 import { memoryPanel, samplesPanel, writtenPanel } from "./facts.js"
@@ -29,7 +30,6 @@ const MOST_SNAPSHOTS = 150
  * @returns {Source}
  */
 function sourceOf(board) {
-  const tip = el("div", { class: "tip", hidden: true })
   const grid = el("div", { class: "grid" })
   let unfollow = () => {}
   let swallowed = false
@@ -64,21 +64,14 @@ function sourceOf(board) {
     panel.described = performance.now()
     panel.plot.setAttribute("aria-label", say())
   }
-  board.tip = (text, event) => {
-    tip.hidden = !text
-    if (!text || !event) return
-    tip.textContent = text
-    const box = board.canvas.getBoundingClientRect()
-    const left = Math.min(event.clientX - box.left + 14, box.width - tip.offsetWidth - 4)
-    tip.style.transform = `translate(${Math.max(0, left)}px, ${event.clientY - box.top + 16}px)`
-  }
+  board.tip = newTip(board.canvas)
 
   const inWords = runInWords(board)
   const replay = replayBar(board, () => tell())
   const moments = momentsBar(board, replay.look)
   const bar = el("div", { class: "bar" }, replay.root, moments.root)
   const said = el("p", { class: "said", role: "status", hidden: true })
-  board.canvas.append(bar, said, grid, tip)
+  board.canvas.append(bar, said, grid)
   /** Say where the run is: the line, its bar, the slider and the sentences, all of the same step. */
   const tell = () => {
     board.statusLine.draw(inWords())

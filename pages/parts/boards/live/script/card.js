@@ -1,4 +1,4 @@
-// A panel of a run, and the switch that some of them have.
+// A panel of a run, the switch that some of them have, and the words beside the pointer.
 
 import { el, setText, termLink } from "../../shell/script/dom.js"
 import { newPanel } from "../../shell/script/panel.js"
@@ -54,4 +54,22 @@ export function choice(label, options, chosen, onChoose) {
   group.append(...buttons.map(({ button }) => button))
   press(chosen)
   return group
+}
+
+/**
+ * Words beside the pointer within an element, hidden as long as there are none.
+ *
+ * @param {HTMLElement} within
+ * @returns {LiveBoard["tip"]}
+ */
+export function newTip(within) {
+  const tip = el("div", { class: "tip", hidden: true })
+  within.append(tip)
+  return (text, event) => {
+    setText(tip, text)
+    if (!text || !event) return
+    const box = within.getBoundingClientRect()
+    const left = Math.min(event.clientX - box.left + 14, box.width - tip.offsetWidth - 4)
+    tip.style.transform = `translate(${Math.max(0, left)}px, ${event.clientY - box.top + 16}px)`
+  }
 }

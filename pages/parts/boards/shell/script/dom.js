@@ -60,6 +60,9 @@ export function holdOnly(parent, nodes) {
   }
 }
 
+/** @type {Record<string, [number, number]>} where each leads: to the right, and down */
+export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
+
 /** The app's base address on any page and behind any proxy prefix; this script lies in a folder of it. */
 export function appAddress() {
   return new URL("../", import.meta.url).href

@@ -15,7 +15,7 @@ import { pictureAsSvg } from "./save.js"
 import { headName, seenIn } from "./seen.js"
 import { lightNames, plain, sentenceLine } from "./sentence.js"
 import { symbolRows } from "./symbols.js"
-import { runPanel } from "../card.js"
+import { newTip, runPanel } from "../card.js"
 import { el } from "../../../shell/script/dom.js"
 import { downloads } from "../../../shell/script/downloads.js"
 
@@ -77,11 +77,11 @@ export function stackPanel(board, title) {
   }
   const reset = el("button", { type: "button", class: "reset", hidden: true, onclick: clear }, "Put all back")
   const picture = el("div", { class: "picture" }, paths.root, parts.root)
-  const tip = el("div", { class: "tip", hidden: true })
   panel.picture = () => pictureAsSvg(panel.body, [picture, symbols.root], board.theme, `${title}: ${sentence.text()}`)
   panel.tools.append(reset, own.form, downloads(board, panel))
   panel.tools.before(sentence.root, own.problem)
-  panel.body.prepend(picture, symbols.root, tip)
+  panel.body.prepend(picture, symbols.root)
+  const tip = newTip(panel.body)
   const box = partBox(panel.body)
   lightNames(panel.root)
   const help = () => helpWords("How to read the picture", board.data.help ?? "")
@@ -252,20 +252,16 @@ export function stackPanel(board, title) {
   }
   document.addEventListener("lesson-part", takeNext)
 
-  /** @type {[number, number] | null} */
+  /** @type {PointerEvent | null} */
   let pointer = null // where it is over the picture
   /** Say the numbers under the pointer; they change while it rests. */
   const say = () => {
-    const text = pointer && drawn ? numbersAt(drawn, drawn.layout, ...pointer) : ""
-    tip.hidden = !text
-    if (!text || !pointer || !drawn) return
-    tip.textContent = text
-    const beside = Math.max(0, Math.min(pointer[0] + 14, drawn.layout.width - tip.offsetWidth - 4))
-    tip.style.transform = `translate(${beside}px, ${picture.offsetTop + pointer[1] + 16}px)`
-  }
-  picture.onpointermove = ({ clientX, clientY, target }) => {
+    if (!pointer || !drawn) return tip("")
     const { left, top } = picture.getBoundingClientRect()
-    pointer = /** @type {Element} */ (target).closest(".line") ? null : [clientX - left, clientY - top]
+    tip(numbersAt(drawn, drawn.layout, pointer.clientX - left, pointer.clientY - top), pointer)
+  }
+  picture.onpointermove = (event) => {
+    pointer = /** @type {Element} */ (event.target).closest(".line") ? null : event
     say()
   }
   picture.onpointerleave = () => {

@@ -3,7 +3,7 @@
 
 import { columnAt, MOST_POSITIONS } from "./layout.js"
 import { rovingFocus } from "./roving.js"
-import { el } from "../../../shell/script/dom.js"
+import { ARROWS, el } from "../../../shell/script/dom.js"
 
 /** @import { Layout } from "./layout.js" */
 /** @import { Question } from "./looks.js" */
@@ -13,7 +13,6 @@ import { el } from "../../../shell/script/dom.js"
 /** @typedef {{before: Sample | undefined, places: number[]}} Changed the sample before the change, and where its answers differ */
 
 const LEAST_DRAG = 4 // pixels from which on a press is a move
-const LABELS = { reads: "reads", must: "must write", writes: "writes" }
 const judged = (/** @type {boolean | null | undefined} */ mark) => mark == null ? "unasked" : mark ? "right" : "wrong"
 
 /**
@@ -30,9 +29,9 @@ const judged = (/** @type {boolean | null | undefined} */ mark) => mark == null 
  */
 export function symbolRows({ onPoint, onChoose, onSwap }) {
   const rows = {
-    reads: symbolRow("reads", LABELS.reads),
-    must: symbolRow("must", LABELS.must),
-    writes: symbolRow("writes", LABELS.writes),
+    reads: symbolRow("reads", "reads"),
+    must: symbolRow("must", "must write"),
+    writes: symbolRow("writes", "writes"),
   }
   const root = el(
     "div",
@@ -68,7 +67,7 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
   }
   root.onmousedown = (event) => placeOf(event.target) && event.preventDefault() // the focus is set below
   root.onkeydown = (event) => {
-    const by = { ArrowLeft: -1, ArrowRight: 1 }[/** @type {"ArrowLeft" | "ArrowRight"} */ (event.key)]
+    const [by] = ARROWS[event.key] ?? [0]
     const at = placeOf(event.target)
     if (!by || !event.shiftKey || !at) return
     const to = { ...at, place: at.place + by }
