@@ -22,6 +22,17 @@ import { drawingWith } from "../../shell/script/shell.js"
 
 const BEAT = 95 // milliseconds between rounds of drawing
 const MOST_SNAPSHOTS = 150
+/** @type {Record<string, (board: LiveBoard) => LivePanel | LivePanel[]>} the panels by name, other than lines */
+const MAKERS = {
+  attention: attentionPanels,
+  heads: attentionPanels,
+  pattern: () => [], // made with "attention"
+  encoding: encodingPanels,
+  memory: memoryPanel,
+  samples: samplesPanel,
+  stack: stackPanel,
+  written: writtenPanel,
+}
 
 /**
  * The source of a board: what it knows of its run, and what it does with the messages of the page.
@@ -225,31 +236,11 @@ function sourceOf(board) {
  */
 function panelsInOrder(board) {
   const names = board.data.panels
-  const made = names.flatMap((name) => panelsOf(board, name).map((panel) => ({ name, panel })))
-  const placed = made.map(({ name, panel }) => ({
-    at: names.indexOf(names.includes(panel.id) ? panel.id : name),
-    panel,
-  }))
-  return placed.sort((one, other) => one.at - other.at).map(({ panel }) => panel)
-}
-
-/**
- * The panels of one name.
- *
- * @param {LiveBoard} board
- * @param {string} name
- * @returns {LivePanel[]}
- */
-function panelsOf(board, name) {
-  const { titles } = board.data
-  if (name === "attention" || name === "heads") return attentionPanels(board, titles)
-  if (name === "pattern") return [] // made with "attention"
-  if (name === "encoding") return encodingPanels(board, titles)
-  if (name === "memory") return [memoryPanel(board, titles.memory)]
-  if (name === "samples") return [samplesPanel(board, titles.samples)]
-  if (name === "stack") return [stackPanel(board, titles.stack)]
-  if (name === "written") return [writtenPanel(board, titles.written)]
-  return [linePanel(board, name, titles[name])]
+  const made = names.flatMap((name) => {
+    const panels = [MAKERS[name] ? MAKERS[name](board) : linePanel(board, name)].flat()
+    return panels.map((panel) => ({ panel, at: names.indexOf(names.includes(panel.id) ? panel.id : name) }))
+  })
+  return made.sort((one, other) => one.at - other.at).map(({ panel }) => panel)
 }
 
 /**

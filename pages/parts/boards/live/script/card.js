@@ -12,16 +12,15 @@ import { newPanel } from "../../shell/script/panel.js"
  *
  * @param {LiveBoard} board
  * @param {string} name
- * @param {string} title
  * @param {{plotted?: boolean, waiting?: string, ofModel?: boolean}} [how]
  * @returns {LivePanel}
  */
 export function runPanel(
   board,
   name,
-  title,
   { plotted = true, waiting = "waiting for the first look at the model", ofModel = false } = {},
 ) {
+  const title = board.data.titles[name]
   const panel = newPanel({ id: name, kind: name, title, tag: "h3", level: board.data.level, waiting, plotted })
   panel.heading.replaceChildren(`${title} `, termLink(board.data.terms[name], title))
   const whose = el("p", { class: "whose", hidden: true })

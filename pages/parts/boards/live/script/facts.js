@@ -13,11 +13,10 @@ import { put } from "../../shell/script/panel.js"
  * The memory that was predicted and measured.
  *
  * @param {LiveBoard} board
- * @param {string} title
  * @returns {LivePanel}
  */
-export function memoryPanel(board, title) {
-  const panel = runPanel(board, "memory", title, { waiting: "waiting for the run to start" })
+export function memoryPanel(board) {
+  const panel = runPanel(board, "memory", { waiting: "waiting for the run to start" })
   panel.tools.append(downloads(board, panel))
   panel.concerns = (news) => Boolean(news.figures?.memory)
   panel.draw = () => {
@@ -41,13 +40,12 @@ export function memoryPanel(board, title) {
  * Probe sequences token by token; right and wrong by sign as well as by colour.
  *
  * @param {LiveBoard} board
- * @param {string} title
  * @returns {LivePanel}
  */
-export function samplesPanel(board, title) {
-  const panel = runPanel(board, "samples", title, { plotted: false, ofModel: true })
+export function samplesPanel(board) {
+  const panel = runPanel(board, "samples", { plotted: false, ofModel: true })
   const score = el("span", { class: "score" })
-  const list = el("div", { class: "list", tabindex: 0, role: "group", "aria-label": title })
+  const list = el("div", { class: "list", tabindex: 0, role: "group", "aria-label": panel.title })
   panel.tools.append(score)
   panel.body.append(list)
   panel.draw = () => {
@@ -64,12 +62,11 @@ export function samplesPanel(board, title) {
  * The text that a language model wrote at each snapshot, the latest first: the held-out prompt, then its own.
  *
  * @param {LiveBoard} board
- * @param {string} title
  * @returns {LivePanel}
  */
-export function writtenPanel(board, title) {
-  const panel = runPanel(board, "written", title, { plotted: false })
-  const list = el("div", { class: "texts", tabindex: 0, role: "group", "aria-label": title })
+export function writtenPanel(board) {
+  const panel = runPanel(board, "written", { plotted: false })
+  const list = el("div", { class: "texts", tabindex: 0, role: "group", "aria-label": panel.title })
   panel.body.append(list)
   panel.draw = () => {
     const upto = board.looking == null ? board.snapshots.length : board.looking + 1

@@ -16,14 +16,13 @@ import { put } from "../../shell/script/panel.js"
  * recording the one is the first.
  *
  * @param {LiveBoard} board
- * @param {Record<string, string>} titles
  * @returns {LivePanel[]}
  */
-export function attentionPanels(board, titles) {
+export function attentionPanels(board) {
   /** @type {Head} */
   const chosen = { which: "self", layer: 0, head: 0 }
   const alone = board.data.panels.includes("heads")
-  const [all, one] = ["attention", "pattern"].map((name) => runPanel(board, name, titles[name], { ofModel: true }))
+  const [all, one] = ["attention", "pattern"].map((name) => runPanel(board, name, { ofModel: true }))
   const kinds = el("div", { class: "kinds" })
   const layers = placeList("Layer", "Layer", (layer) => pick({ layer }))
   const heads = placeList("Head", "Head", (head) => pick({ head }))
@@ -189,12 +188,11 @@ function placeList(label, noun, onChoose) {
  * The encoding and the similarity of positions; both use the same chosen layer, where each has its own encoding.
  *
  * @param {LiveBoard} board
- * @param {Record<string, string>} titles
  * @returns {LivePanel[]}
  */
-export function encodingPanels(board, titles) {
+export function encodingPanels(board) {
   const chosen = { layer: 0 }
-  const panels = ["matrix", "similarity"].map((part) => encodingPanel(board, part, titles[part], chosen))
+  const panels = ["matrix", "similarity"].map((part) => encodingPanel(board, part, chosen))
   const layers = placeList("Layer of the encoding", "Layer", (layer) => {
     chosen.layer = layer
     board.painter.touch(...panels)
@@ -216,11 +214,10 @@ export function encodingPanels(board, titles) {
  *
  * @param {LiveBoard} board
  * @param {string} name
- * @param {string} title
  * @param {{layer: number}} chosen
  */
-function encodingPanel(board, name, title, chosen) {
-  const panel = runPanel(board, name, title, { ofModel: true })
+function encodingPanel(board, name, chosen) {
+  const panel = runPanel(board, name, { ofModel: true })
   panel.tools.append(downloads(board, panel))
   panel.draw = () => {
     const snapshot = board.snapshot()
@@ -256,7 +253,8 @@ function encodingPanel(board, name, title, chosen) {
     listen(board, panel)
     board.describe(
       panel,
-      () => `${title}, ${where}: ${grid.shape.join(" by ")} values from ${number(grid.low)} to ${number(grid.high)}.`,
+      () =>
+        `${panel.title}, ${where}: ${grid.shape.join(" by ")} values from ${number(grid.low)} to ${number(grid.high)}.`,
     )
   }
   return panel

@@ -15,11 +15,10 @@ import { put } from "../../shell/script/panel.js"
  *
  * @param {LiveBoard} board
  * @param {string} name
- * @param {string} title
  * @returns {LivePanel}
  */
-export function linePanel(board, name, title) {
-  const panel = runPanel(board, name, title, { waiting: "waiting for the first step" })
+export function linePanel(board, name) {
+  const panel = runPanel(board, name, { waiting: "waiting for the first step" })
   const shown = { scale: "linear", view: "layer" }
   const choose = (/** @type {"scale" | "view"} */ what) => (/** @type {string} */ value) => {
     shown[what] = value
@@ -76,7 +75,7 @@ export function linePanel(board, name, title) {
       ],
     })
     Object.assign(panel.plot.dataset, { step: board.shownStep(), run: board.data.run })
-    board.describe(panel, () => `${title} at step ${board.shownStep()}: ${inWords(traces, levels())}`)
+    board.describe(panel, () => `${panel.title} at step ${board.shownStep()}: ${inWords(traces, levels())}`)
   }
   return panel
 }

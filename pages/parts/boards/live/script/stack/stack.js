@@ -43,11 +43,11 @@ const FIGURE = 0.21 // the height of the figure below it, as a share of the wind
  * makes it.
  *
  * @param {LiveBoard} board
- * @param {string} title
  * @returns {LivePanel}
  */
-export function stackPanel(board, title) {
-  const panel = runPanel(board, "stack", title, { plotted: false })
+export function stackPanel(board) {
+  const panel = runPanel(board, "stack", { plotted: false })
+  const { title } = panel
   const touch = () => board.painter.touch(panel)
   const looks = newLooks(board, touch)
   const own = ownSequence(looks)
