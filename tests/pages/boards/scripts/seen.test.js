@@ -8,7 +8,6 @@ import { gridOf } from "./grid.js"
 /** @type {Model} */
 const MODEL = {
   family: "decoder",
-  label: "Decoder",
   layers: 2,
   heads: 1,
   kinds: ["self"],

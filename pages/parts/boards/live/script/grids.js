@@ -3,23 +3,18 @@
 /** @import { Exact, Grid } from "./types.d.ts" */
 
 /**
- * Values of a grid as one flat array, row by row, last axis fastest.
- *
- * @param {Pick<Grid, "values" | "zero" | "step">} grid
- */
-export function decode({ values, zero, step }) {
-  const bytes = atob(values)
-  const decoded = new Float32Array(bytes.length)
-  for (let at = 0; at < bytes.length; at++) decoded[at] = (bytes.charCodeAt(at) - zero) * step
-  return decoded
-}
-
-/**
- * The values of a grid or an array, decoded once.
+ * The values of a grid or an array as one flat array, row by row, last axis fastest; decoded once.
  *
  * @param {Grid | Exact} grid
  */
-export const valuesOf = (grid) => (grid.decoded ??= decode(/** @type {Grid} */ (grid)))
+export function valuesOf(grid) {
+  if (grid.decoded) return grid.decoded
+  const { values, zero, step } = /** @type {Grid} */ (grid)
+  const bytes = atob(values)
+  const decoded = new Float32Array(bytes.length)
+  for (let at = 0; at < bytes.length; at++) decoded[at] = (bytes.charCodeAt(at) - zero) * step
+  return grid.decoded = decoded
+}
 
 /**
  * One [row, column] matrix out of a grid, by its place among the leading axes.

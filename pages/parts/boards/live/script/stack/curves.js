@@ -28,7 +28,7 @@ const round = (/** @type {number} */ value) => Math.round(value * 10) / 10
  * @param {Layout} layout
  * @returns {{x0: number, y0: number, x1: number, y1: number}}
  */
-export function endsOf({ kind, layer, query, key }, layout) {
+function endsOf({ kind, layer, query, key }, layout) {
   const y1 = heightOf(layout, layer + 1)
   const [read, reads] = ENDS[kind]
   const y0 = kind === "cross" ? heightOf(layout, layout.layers) : y1 + layout.row
