@@ -21,10 +21,8 @@ const issueOf = (/** @type {HTMLAnchorElement} */ link) =>
 /**
  * Who points at a link, or comes to it by the keyboard, may open it in another tab, or copy it: then it has the issue's
  * own address.
- *
- * @param {Event} event
  */
-function nameAddress(event) {
+function nameAddress(/** @type {Event} */ event) {
   const link = linkOf(event)
   if (!link) return
   link.dataset.issue = issueOf(link)

@@ -45,10 +45,8 @@ const tell = (/** @type {string} */ key) => shown.trigger("pressed", presses.add
 /**
  * Whether a key belongs to what has the focus: text is written there, or arrows move a choice that was reached by keys.
  * After a click on a guess the arrows still lead through the lesson.
- *
- * @param {KeyboardEvent} event
  */
-const taken = (event) =>
+const taken = (/** @type {KeyboardEvent} */ event) =>
   event.ctrlKey || event.metaKey || event.altKey || within(event, WRITING) ||
   (event.key.startsWith("Arrow") && !shown.clicked && within(event, MOVING))
 
@@ -64,12 +62,8 @@ function draw() {
   shown.clock.textContent = `${data.place} · ${left >= 0 ? `${left} min left` : `${-left} min over`}`
 }
 
-/**
- * A new node of that class over the page.
- *
- * @param {string} name
- */
-function added(name) {
+/** A new node of that class over the page. */
+function added(/** @type {string} */ name) {
   const node = document.createElement("div")
   node.className = name
   document.body.append(node)
@@ -85,12 +79,8 @@ function wake() {
   shown.blank = null
 }
 
-/**
- * The link of the lesson over the whole screen: its QR code, and the link as text.
- *
- * @param {Code} code
- */
-function showCode({ title, link, drawing, problem, warning, open }) {
+/** The link of the lesson over the whole screen: its QR code, and the link as text. */
+function showCode(/** @type {Code} */ { title, link, drawing, problem, warning, open }) {
   if (shown.code) return
   const node = document.createElement("dialog")
   node.className = "lesson-code"

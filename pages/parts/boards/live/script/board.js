@@ -230,11 +230,8 @@ function sourceOf(board) {
 /**
  * The panels in the order of their names; one that is made with others, as "pattern" with "attention", stands where it
  * is named.
- *
- * @param {LiveBoard} board
- * @returns {LivePanel[]}
  */
-function panelsInOrder(board) {
+function panelsInOrder(/** @type {LiveBoard} */ board) {
   const names = board.data.panels
   const made = names.flatMap((name) => {
     const panels = [MAKERS[name] ? MAKERS[name](board) : linePanel(board, name)].flat()
@@ -243,12 +240,8 @@ function panelsInOrder(board) {
   return made.sort((one, other) => one.at - other.at).map(({ panel }) => panel)
 }
 
-/**
- * Draw a hidden figure, so that the browser compiles Plotly's code before the first curve needs it.
- *
- * @param {Foreign} plotly
- */
-function warmUp(plotly) {
+/** Draw a hidden figure, so that the browser compiles Plotly's code before the first curve needs it. */
+function warmUp(/** @type {Foreign} */ plotly) {
   const nowhere = el("div")
   const axes = {
     xaxis: { range: [0, 1] },

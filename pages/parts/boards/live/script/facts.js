@@ -9,13 +9,8 @@ import { put } from "../../shell/script/panel.js"
 /** @import { Foreign } from "../../shell/script/types.d.ts" */
 /** @import { LiveBoard, LivePanel, Sample } from "./types.d.ts" */
 
-/**
- * The memory that was predicted and measured.
- *
- * @param {LiveBoard} board
- * @returns {LivePanel}
- */
-export function memoryPanel(board) {
+/** The memory that was predicted and measured. */
+export function memoryPanel(/** @type {LiveBoard} */ board) {
   const panel = runPanel(board, "memory", { waiting: "waiting for the run to start" })
   panel.tools.append(downloads(board, panel))
   panel.concerns = (news) => Boolean(news.figures?.memory)
@@ -36,13 +31,8 @@ export function memoryPanel(board) {
   return panel
 }
 
-/**
- * Probe sequences token by token; right and wrong by sign as well as by colour.
- *
- * @param {LiveBoard} board
- * @returns {LivePanel}
- */
-export function samplesPanel(board) {
+/** Probe sequences token by token; right and wrong by sign as well as by colour. */
+export function samplesPanel(/** @type {LiveBoard} */ board) {
   const panel = runPanel(board, "samples", { plotted: false, ofModel: true })
   const score = el("span", { class: "score" })
   const list = el("div", { class: "list", tabindex: 0, role: "group", "aria-label": panel.title })
@@ -58,13 +48,8 @@ export function samplesPanel(board) {
   return panel
 }
 
-/**
- * The text that a language model wrote at each snapshot, the latest first: the held-out prompt, then its own.
- *
- * @param {LiveBoard} board
- * @returns {LivePanel}
- */
-export function writtenPanel(board) {
+/** The text that a language model wrote at each snapshot, the latest first: the held-out prompt, then its own. */
+export function writtenPanel(/** @type {LiveBoard} */ board) {
   const panel = runPanel(board, "written", { plotted: false })
   const list = el("div", { class: "texts", tabindex: 0, role: "group", "aria-label": panel.title })
   panel.body.append(list)

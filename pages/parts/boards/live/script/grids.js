@@ -2,12 +2,8 @@
 
 /** @import { Exact, Grid } from "./types.d.ts" */
 
-/**
- * The values of a grid or an array as one flat array, row by row, last axis fastest; decoded once.
- *
- * @param {Grid | Exact} grid
- */
-export function valuesOf(grid) {
+/** The values of a grid or an array as one flat array, row by row, last axis fastest; decoded once. */
+export function valuesOf(/** @type {Grid | Exact} */ grid) {
   if (grid.decoded) return grid.decoded
   const { values, zero, step } = /** @type {Grid} */ (grid)
   const bytes = atob(values)

@@ -14,11 +14,8 @@ import { put } from "../../shell/script/panel.js"
  *
  * On a board with room for one figure ("heads") either stands alone: of a single head the one, of several all. In a
  * recording the one is the first.
- *
- * @param {LiveBoard} board
- * @returns {LivePanel[]}
  */
-export function attentionPanels(board) {
+export function attentionPanels(/** @type {LiveBoard} */ board) {
   /** @type {Head} */
   const chosen = { which: "self", layer: 0, head: 0 }
   const alone = board.data.panels.includes("heads")
@@ -184,13 +181,8 @@ function placeList(label, noun, onChoose) {
   return { root, offer }
 }
 
-/**
- * The encoding and the similarity of positions; both use the same chosen layer, where each has its own encoding.
- *
- * @param {LiveBoard} board
- * @returns {LivePanel[]}
- */
-export function encodingPanels(board) {
+/** The encoding and the similarity of positions; both use the same chosen layer, where each has its own encoding. */
+export function encodingPanels(/** @type {LiveBoard} */ board) {
   const chosen = { layer: 0 }
   const panels = ["matrix", "similarity"].map((part) => encodingPanel(board, part, chosen))
   const layers = placeList("Layer of the encoding", "Layer", (layer) => {

@@ -121,12 +121,8 @@ function lastStep(board, planned) {
   return Math.max(reached, ...overlays.map((trace) => trace.x[trace.x.length - 1] ?? 0))
 }
 
-/**
- * A vertical line at the step chosen in the replay.
- *
- * @param {LiveBoard} board
- */
-function marker(board) {
+/** A vertical line at the step chosen in the replay. */
+function marker(/** @type {LiveBoard} */ board) {
   const step = board.replayedStep()
   return step == null ? [] : [{ ...upright(step), name: "accent", line: { width: 1.5 } }]
 }

@@ -119,12 +119,8 @@ export function termLink(slug, title) {
   return el("a", { class: "term", target: "_blank", rel: "noopener", href, title: words, "aria-label": words }, "?")
 }
 
-/**
- * The three numbers of a colour, which is written as #rrggbb or as rgb(r, g, b).
- *
- * @param {string} color
- */
-export function toRgb(color) {
+/** The three numbers of a colour, which is written as #rrggbb or as rgb(r, g, b). */
+export function toRgb(/** @type {string} */ color) {
   const hex = color.match(/^#(..)(..)(..)/)
   return hex ? hex.slice(1).map((part) => parseInt(part, 16)) : (color.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number)
 }
@@ -150,12 +146,8 @@ export function number(value, digits = 3) {
   return Number(value.toPrecision(digits)).toString()
 }
 
-/**
- * A time in words.
- *
- * @param {number} seconds
- */
-export function duration(seconds) {
+/** A time in words. */
+export function duration(/** @type {number} */ seconds) {
   if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`
   if (seconds < 5400) return `${Math.round(seconds / 60)} min`
   return `${(seconds / 3600).toFixed(1)} h`

@@ -118,12 +118,8 @@ function resetZoom(board, panel) {
 /** Escape a run's name: Plotly interprets some markup in titles. */
 const plainText = (/** @type {string} */ text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;")
 
-/**
- * A heatmap cell by cell, with the array's own cells even where blocks are drawn; lines point by point.
- *
- * @param {Foreign[]} traces
- */
-function csvOf(traces) {
+/** A heatmap cell by cell, with the array's own cells even where blocks are drawn; lines point by point. */
+function csvOf(/** @type {Foreign[]} */ traces) {
   const cell = (/** @type {Value} */ value) => {
     const text = `${value ?? ""}`
     return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text

@@ -188,7 +188,6 @@ export function carriedLines(streams, layout) {
  * @param {Layout} layout
  * @param {number} upto the last position
  * @param {(layer: number) => boolean} gone
- * @returns {string}
  */
 export function passedOn(layout, upto, gone) {
   return Array.from({ length: layout.layers }, (_, layer) => {

@@ -109,7 +109,6 @@ export function flowTo({ layers, self, cross = null, encoder = null, skips }, { 
  * @param {number} kernel the number of positions that one convolution reads
  * @param {number} place
  * @param {(layer: number) => boolean} gone
- * @returns {{arcs: Arc[], streams: never[]}}
  */
 export function reachOf(layers, kernel, place, gone) {
   let reached = new Set([place])
@@ -132,12 +131,8 @@ export function reachOf(layers, kernel, place, gone) {
   return { arcs: arcs.slice(0, 2 * MOST_ARCS), streams: [] }
 }
 
-/**
- * The arcs that are strong enough to be drawn.
- *
- * @param {Arc[]} arcs
- */
-function strongest(arcs) {
+/** The arcs that are strong enough to be drawn. */
+function strongest(/** @type {Arc[]} */ arcs) {
   arcs.sort((a, b) => b.share - a.share)
   const least = FAINTEST * (arcs[0]?.share ?? 0)
   return arcs.filter(({ share }, at) => at < MOST_ARCS && share >= least)

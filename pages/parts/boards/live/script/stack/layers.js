@@ -218,21 +218,12 @@ function partAt(node) {
   }
 }
 
-/**
- * The head that a tile stands for.
- *
- * @param {HTMLElement} tile
- * @returns {Head}
- */
-function headAt({ dataset: { kind, layer, head } }) {
+/** The head that a tile stands for. */
+function headAt(/** @type {HTMLElement} */ { dataset: { kind, layer, head } }) {
   return { which: /** @type {Which} */ (kind), layer: Number(layer), head: Number(head) }
 }
 
-/**
- * The last value of a line.
- *
- * @param {Column} column
- */
-function lastOf([steps, values]) {
+/** The last value of a line. */
+function lastOf(/** @type {Column} */ [steps, values]) {
   return steps.length ? values[values.length - 1] : null
 }

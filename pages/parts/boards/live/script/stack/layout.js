@@ -110,7 +110,6 @@ function rowHeight(layers, controls, wide) {
  * @param {Layout} layout
  * @param {"source" | "reads"} kind
  * @param {number} place
- * @returns {number}
  */
 export function xOf({ left, pitch, sources }, kind, place) {
   const before = kind === "source" || !sources ? 0 : sources + 1
@@ -122,7 +121,6 @@ export function xOf({ left, pitch, sources }, kind, place) {
  *
  * @param {Layout} layout
  * @param {number} state
- * @returns {number}
  */
 export function heightOf({ top, layers, row, strip }, state) {
   return top + (layers - state) * (row + strip)

@@ -36,11 +36,8 @@ const NO_WISH = { without: [], typed: "", swaps: [], moved: false }
 /**
  * What a wish is compared with: the same sequence before the last two symbols changed places, or read by the whole
  * model.
- *
- * @param {Wish} wish
- * @returns {Wish}
  */
-export const comparedWith = (wish) =>
+export const comparedWith = (/** @type {Wish} */ wish) =>
   wish.moved ? { ...wish, swaps: wish.swaps.slice(0, -1) } : { ...wish, without: [] }
 
 const isNothing = (/** @type {Wish} */ { without, typed, swaps }) => !without.length && !swaps.length && !typed
@@ -186,7 +183,6 @@ export function newLooks(board, changed) {
  *
  * @param {string[]} symbols
  * @param {[number, number][]} swaps
- * @returns {string[]}
  */
 function swapped(symbols, swaps) {
   const after = [...symbols]

@@ -5,11 +5,8 @@ import { el, setText } from "../../../shell/script/dom.js"
 /**
  * The box, and the line that says why there is no answer. It is answered by the untrained model, or by the run's once
  * the run has ended.
- *
- * @param {{type: (text: string) => void}} looks
- * @returns {{form: HTMLElement, problem: HTMLElement, clear: () => void, say: (sentence: string) => void}}
  */
-export function ownSequence(looks) {
+export function ownSequence(/** @type {{type: (text: string) => void}} */ looks) {
   const input = el("input", {
     type: "text",
     "aria-label": "Your own sequence",
@@ -23,5 +20,6 @@ export function ownSequence(looks) {
     looks.type(input.value.trim())
   }
   const form = el("form", { class: "own-sequence", onsubmit }, input, el("button", { type: "submit" }, "Try"))
-  return { form, problem, clear: () => (input.value = ""), say: (sentence) => setText(problem, sentence) }
+  const say = (/** @type {string} */ sentence) => setText(problem, sentence)
+  return { form, problem, clear: () => (input.value = ""), say }
 }

@@ -183,7 +183,6 @@ export function changesOf(model, { wish, before }, sample) {
  * @param {Model} model
  * @param {Wish} wish
  * @param {Sample} sample
- * @returns {number[]}
  */
 function movedPlaces(model, { swaps }, sample) {
   const { first } = questionOf(model, sample)
@@ -239,12 +238,8 @@ const inOne = (/** @type {(string | false | null | undefined)[]} */ sentences) =
 export const newLength = (model, sample) =>
   questionOf(model, sample).symbols.length < model.shortest ? model.lengths : ""
 
-/**
- * Whose the other figures are, where the picture shows something else.
- *
- * @param {Wish | undefined} wish
- */
-export function whoseFigures(wish) {
+/** Whose the other figures are, where the picture shows something else. */
+export function whoseFigures(/** @type {Wish | undefined} */ wish) {
   if (!wish) return ""
   const [own, whole] = [wish.typed || wish.swaps.length, wish.without.length]
   if (own) return `Of the run’s own sequence${whole ? ", nothing taken away" : ""}.`
@@ -267,12 +262,8 @@ export function madeWithout(model) {
   }
 }
 
-/**
- * The link to the issue that asks a part.
- *
- * @param {Part} part
- */
-function issueOf({ issue }) {
+/** The link to the issue that asks a part. */
+function issueOf(/** @type {Part} */ { issue }) {
   return (
     issue && { href: new URL(`issues?issue=${encodeURIComponent(issue.slug)}`, appAddress()).href, title: issue.title }
   )

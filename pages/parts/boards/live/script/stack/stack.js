@@ -41,11 +41,8 @@ const FIGURE = 0.21 // the height of the figure below it, as a share of the wind
 /**
  * The panel of the picture. The page describes the model as `board.data.model`, as pages/parts/boards/live/stack.py
  * makes it.
- *
- * @param {LiveBoard} board
- * @returns {LivePanel}
  */
-export function stackPanel(board) {
+export function stackPanel(/** @type {LiveBoard} */ board) {
   const panel = runPanel(board, "stack", { plotted: false })
   const { title } = panel
   const touch = () => board.painter.touch(panel)

@@ -185,7 +185,6 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
  *
  * @param {string} name
  * @param {string} label
- * @returns {{root: HTMLElement, fill: (wanted: Cell[]) => void}}
  */
 function symbolRow(name, label) {
   const line = el("div", { class: "cells", role: "presentation" })
