@@ -13,17 +13,11 @@ const USUAL = {
   longest: 1,
 }
 
+const SIZES = [[8, 1, 47, 0], [8, 3, 24, 24], [1, 1, 7, 0], [64, 1, 23, 0], [0, 0, 96, 0]]
+
 for (const width of [358, 560, 1120, 1700]) {
   for (const controls of [true, false]) {
-    for (
-      const [heads, kinds, positions, sources] of [
-        [8, 1, 47, 0],
-        [8, 3, 24, 24],
-        [1, 1, 7, 0],
-        [64, 1, 23, 0],
-        [0, 0, 96, 0],
-      ]
-    ) {
+    for (const [heads, kinds, positions, sources] of SIZES) {
       const wanted = { ...USUAL, layers: 8, width, controls, heads, kinds, positions, sources }
       test(`all positions and heads of a layer fit beside one another: ${JSON.stringify(wanted)}`, () => {
         const found = layoutOf(wanted)

@@ -3,7 +3,7 @@
 
 import { upto } from "./columns.js"
 import { matrixOf, mosaicOf, valuesOf } from "./grids.js"
-import { appAddress, number } from "../../shell/script/dom.js"
+import { inApp, number } from "../../shell/script/dom.js"
 
 /** @import { Foreign } from "../../shell/script/types.d.ts" */
 /** @import { Column, Exact, Grid, LiveBoard, Numbers } from "./types.d.ts" */
@@ -55,7 +55,7 @@ const known = (/** @type {Exact | null} */ array) => ({ there: array, comes: Pro
  * @returns {Promise<Exact | null>}
  */
 async function fetchNumbers(path) {
-  const answer = await fetch(new URL(path, appAddress()))
+  const answer = await fetch(inApp(path))
   if (answer.status !== 200) return null
   const shape = JSON.parse(answer.headers.get("X-Shape") ?? "")
   return { shape, decoded: new Float32Array(await answer.arrayBuffer()) }
@@ -75,7 +75,7 @@ export async function exactLines(board, traces) {
   const found = {}
   for (const run of new Set(traces.map(runOf))) {
     const names = traces.filter((trace) => runOf(trace) === run).map(({ meta }) => ["name", meta.column])
-    const address = new URL(`live/${encodeURIComponent(run)}/lines?${new URLSearchParams(names)}`, appAddress())
+    const address = inApp(`live/${encodeURIComponent(run)}/lines?${new URLSearchParams(names)}`)
     const answer = await fetch(address).catch(() => /** @type {Response | null} */ (null))
     if (answer?.status !== 200) return null
     found[run] = await answer.json()

@@ -63,10 +63,8 @@ export function holdOnly(parent, nodes) {
 /** @type {Record<string, [number, number]>} where each leads: to the right, and down */
 export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
 
-/** The app's base address on any page and behind any proxy prefix; this script lies in a folder of it. */
-export function appAddress() {
-  return new URL("../", import.meta.url).href
-}
+/** The address of a path of the app, on any page and behind any proxy prefix; this script lies in a folder of it. */
+export const inApp = (/** @type {string} */ path) => new URL(`../${path}`, import.meta.url).href
 
 /**
  * Plotly, loaded once for the document from the app itself, after what the first picture needs.
@@ -76,7 +74,7 @@ export function appAddress() {
  */
 export function loadPlotly(address) {
   globalThis.attentionLabPlotly ??= new Promise((resolve, reject) => {
-    const script = el("script", { src: new URL(address, appAddress()).href, async: true, fetchpriority: "low" })
+    const script = el("script", { src: inApp(address), async: true, fetchpriority: "low" })
     script.onload = () => resolve(globalThis.Plotly)
     script.onerror = () => reject(new Error("Plotly could not be loaded"))
     document.head.append(script)
@@ -115,7 +113,7 @@ export function readTheme(host) {
  */
 export function termLink(slug, title) {
   const words = `What this means: ${title}`
-  const href = new URL(`glossary?term=${encodeURIComponent(slug)}`, appAddress()).href
+  const href = inApp(`glossary?term=${encodeURIComponent(slug)}`)
   return el("a", { class: "term", target: "_blank", rel: "noopener", href, title: words, "aria-label": words }, "?")
 }
 

@@ -1,7 +1,7 @@
 // Looks at the model of the picture: parts taken away, symbols swapped, a sequence of the reader's own. The server
 // answers each with a snapshot of the same weights; nothing is trained.
 
-import { appAddress } from "../../../shell/script/dom.js"
+import { inApp } from "../../../shell/script/dom.js"
 
 /** @import { At, LiveBoard, Model, Sample, Snapshot } from "../types.d.ts" */
 
@@ -85,7 +85,7 @@ export function newLooks(board, changed) {
     const query = `${about}&text=${encodeURIComponent(text)}${parts}`
     const before = kept.get(query)
     if (before) return before
-    const answer = await fetch(new URL(`own?${query}`, appAddress())).catch(() => /** @type {Response | null} */ (null))
+    const answer = await fetch(inApp(`own?${query}`)).catch(() => /** @type {Response | null} */ (null))
     const told = answer?.ok ? await answer.json() : { problem: "The server cannot be reached." }
     if (!told.snapshot) throw new Error(told.problem)
     kept.set(query, told.snapshot)

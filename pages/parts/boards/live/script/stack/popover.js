@@ -18,14 +18,7 @@ const APART = 5 // pixels between the box and its part
 export function partBox(/** @type {HTMLElement} */ root) {
   const [title, about, choices] = [el("strong"), el("div"), el("div", { class: "choices" })]
   const close = el("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => hide() }, "×")
-  const box = el(
-    "div",
-    { class: "part-box", role: "dialog", tabindex: -1, hidden: true },
-    title,
-    about,
-    choices,
-    close,
-  )
+  const box = el("div", { class: "part-box", role: "dialog", tabindex: -1, hidden: true }, title, about, choices, close)
   /** @type {HTMLElement | null} */
   let anchor = null
   let words = () => /** @type {BoxWords} */ ({ title: "", says: "", buttons: [] })

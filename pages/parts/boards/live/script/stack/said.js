@@ -5,7 +5,7 @@ import { questionOf } from "./looks.js"
 import { headName } from "./seen.js"
 import { plain } from "./sentence.js"
 import { capital, changedAnswers, headInWords, scoreOf } from "./words.js"
-import { appAddress } from "../../../shell/script/dom.js"
+import { inApp } from "../../../shell/script/dom.js"
 
 /** @import { Answered, Looks, Wish } from "./looks.js" */
 /** @import { BoxWords, Choice } from "./popover.js" */
@@ -265,6 +265,6 @@ export function madeWithout(model) {
 /** The link to the issue that asks a part. */
 function issueOf(/** @type {Part} */ { issue }) {
   return (
-    issue && { href: new URL(`issues?issue=${encodeURIComponent(issue.slug)}`, appAddress()).href, title: issue.title }
+    issue && { href: inApp(`issues?issue=${encodeURIComponent(issue.slug)}`), title: issue.title }
   )
 }
