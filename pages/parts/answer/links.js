@@ -38,18 +38,15 @@ export default function ({ setTriggerValue }) {
     event.preventDefault()
     setTriggerValue("issue", issueOf(link))
   }
-  document.addEventListener("click", follow)
-  document.addEventListener("pointerover", nameAddress)
-  document.addEventListener("focusin", nameAddress)
+  const heard = new AbortController()
+  document.addEventListener("click", follow, heard)
+  document.addEventListener("pointerover", nameAddress, heard)
+  document.addEventListener("focusin", nameAddress, heard)
   if (location.hash.startsWith(PLACE)) {
     // Followed before this script was there. The way back must not lead there again.
     const issue = location.hash.slice(PLACE.length)
     history.replaceState(history.state, "", location.pathname + location.search)
     setTriggerValue("issue", issue)
   }
-  return () => {
-    document.removeEventListener("click", follow)
-    document.removeEventListener("pointerover", nameAddress)
-    document.removeEventListener("focusin", nameAddress)
-  }
+  return () => heard.abort()
 }
