@@ -79,7 +79,6 @@ def status_of(run: ReadableRun) -> dict[str, Any]:
         "tokens_per_second": run.progress.tokens_per_second if run.progress else None,
         "queue_place": run.queue_place, "queue_seconds": run.queue_seconds, "machine": host_of(run.machine),
         "problem": end.reason if isinstance(end, Failed | Ended) else run.setback,
-        "remedy": end.remedy if isinstance(end, Failed) else None,
     }  # fmt: skip
 
 
