@@ -22,10 +22,6 @@ const judged = (/** @type {boolean | null | undefined} */ mark) => mark == null 
  * @param {(at: At | null) => void} told.onPoint the pointer is on a symbol, or on none
  * @param {(at: At) => void} told.onChoose
  * @param {(one: number, other: number) => void} told.onSwap places within the question
- * @returns {{root: HTMLElement, mark: (chosen: At | null, read: At[]) => void,
- *   draw: (sample: Sample, layout: Layout, question: Question, free: boolean, changed: Changed) => void}} `draw`: whose
- *   question can be moved if it is free, and whose answers have changed; `mark` outlines the chosen symbol and those
- *   that its answer comes from
  */
 export function symbolRows({ onPoint, onChoose, onSwap }) {
   const rows = {
@@ -112,6 +108,7 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     Object.assign(node, { onpointermove: move, onpointerup: end, onpointercancel: end })
   }
 
+  /** Show a sample, whose question can be moved if it is free, and whose answers have changed. */
   const draw = (
     /** @type {Sample} */ sample,
     /** @type {Layout} */ place,
@@ -168,6 +165,7 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     )
     focus.refresh()
   }
+  /** Outline the chosen symbol and those that its answer comes from. */
   const mark = (/** @type {At | null} */ chosen, /** @type {At[]} */ read) => {
     for (const node of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[data-reads], [data-source]"))) {
       const isAt = (/** @type {At | null} */ at) => at != null && node.dataset[at.kind] === `${at.place}`
