@@ -34,13 +34,8 @@ function pick(board, panel, { x, y }) {
   if (panel.picks) board.trigger("picked", { panel: panel.id, x, y })
 }
 
-/**
- * React to the pointer over a plot that has its first figure.
- *
- * @param {FiguresBoard} board
- * @param {Card} panel
- */
-export function listen(board, panel) {
+/** React to the pointer over a plot that has its first figure. */
+export function listen(/** @type {FiguresBoard} */ board, /** @type {Card} */ panel) {
   if (panel.listening) return
   panel.listening = true
   const place = (/** @type {Foreign} */ { points: [point] }) => /** @type {Place} */ ({
@@ -60,11 +55,8 @@ export function listen(board, panel) {
 
 /**
  * Highlight the row and the column of a place in an overlay, as far as they are known, without redrawing the figure.
- *
- * @param {Card} panel
- * @param {Place | null} at
  */
-export function placeBands(panel, at) {
+export function placeBands(/** @type {Card} */ panel, /** @type {Place | null} */ at) {
   const heat = panel.drawn?.traces.find(({ type }) => type === "heatmap")
   const axes = panel.plot._fullLayout
   const [row, column] = panel.bands
@@ -139,13 +131,8 @@ export function stepThrough(board, panel, event) {
 
 const within = (/** @type {number} */ value, /** @type {number} */ count) => Math.min(Math.max(value, 0), count - 1)
 
-/**
- * A place and its value in words.
- *
- * @param {Card} panel
- * @param {Place} at
- */
-function placeInWords({ figure, title }, at) {
+/** A place and its value in words. */
+function placeInWords(/** @type {Card} */ { figure, title }, /** @type {Place} */ at) {
   const name = (/** @type {string} */ axis, /** @type {string} */ fallback) =>
     figure.layout[axis]?.title?.text?.replaceAll("<br>", " ") ?? fallback
   const said = (/** @type {number | string | undefined} */ value) => (typeof value === "number" ? number(value) : value)

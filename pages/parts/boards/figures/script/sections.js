@@ -4,13 +4,8 @@ import { el, holdOnly, setText } from "../../shell/script/dom.js"
 
 /** @import { Card, Table, ToldSection } from "./types.d.ts" */
 
-/**
- * A section, with a heading of that level.
- *
- * @param {ToldSection} told
- * @param {number} level
- */
-export function newSection({ id, title }, level) {
+/** A section, with a heading of that level. */
+export function newSection(/** @type {ToldSection} */ { id, title }, /** @type {number} */ level) {
   const heading = el("h3", { "aria-level": level })
   const note = el("p", { class: "note" })
   const grid = el("div", { class: "panels" })
@@ -33,13 +28,8 @@ export function newSection({ id, title }, level) {
   return { root, show }
 }
 
-/**
- * A table that can be opened.
- *
- * @param {Table} table
- * @param {boolean} open
- */
-function tableOf({ summary, head, rows }, open) {
+/** A table that can be opened. */
+function tableOf(/** @type {Table} */ { summary, head, rows }, /** @type {boolean} */ open) {
   const line = (/** @type {string[]} */ cells, /** @type {"th" | "td"} */ kind) =>
     el("tr", {}, ...cells.map((cell, at) => el(at ? kind : "th", at ? {} : { scope: "row" }, cell)))
   const body = el(

@@ -75,11 +75,8 @@ export function writtenPanel(/** @type {LiveBoard} */ board) {
 /**
  * A sequence as a table: what is read, what is right, and what is predicted. Symbols that stand at two asked positions are
  * marked as twins, which a page may outline.
- *
- * @param {Sample} sample
- * @param {number} place
  */
-function sampleTable(sample, place) {
+function sampleTable(/** @type {Sample} */ sample, /** @type {number} */ place) {
   const row = (/** @type {string} */ label, /** @type {HTMLElement[]} */ cells) =>
     el("tr", {}, el("th", { scope: "row" }, label), ...cells)
   const plain = (/** @type {string[]} */ tokens) => tokens.map((token) => el("td", {}, token))

@@ -24,13 +24,8 @@ export function matrixOf(grid, place = 0) {
   return Array.from({ length: rows }, (_, row) => values.subarray(start + row * columns, start + (row + 1) * columns))
 }
 
-/**
- * All matrices [layer, head] side by side with empty cells between: tiles of size [high, wide] including the gap.
- *
- * @param {Grid | Exact} grid
- * @param {number[]} tile
- */
-export function mosaicOf(grid, [high, wide]) {
+/** All matrices [layer, head] side by side with empty cells between: tiles of size [high, wide] including the gap. */
+export function mosaicOf(/** @type {Grid | Exact} */ grid, /** @type {number[]} */ [high, wide]) {
   const [rows, columns] = grid.shape.slice(-2)
   const [layers, heads] = [1, 1, ...grid.shape].slice(-4)
   const height = layers * high - (high - rows)

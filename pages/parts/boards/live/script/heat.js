@@ -255,11 +255,8 @@ function encodingPanel(board, name, chosen) {
 /**
  * A tooltip beside the pointer, and clicks: each plot has one listener, which calls the panel's latest `tell` and
  * `click`. The exact array is told once the run has ended and the array is loaded.
- *
- * @param {LiveBoard} board
- * @param {LivePanel} panel
  */
-function listen(board, panel) {
+function listen(/** @type {LiveBoard} */ board, /** @type {LivePanel} */ panel) {
   if (panel.listening) return
   panel.listening = true
   /** @type {[number, number] | null} */

@@ -80,13 +80,8 @@ export function linePanel(board, name) {
   return panel
 }
 
-/**
- * A trace with the points of its line.
- *
- * @param {LiveBoard} board
- * @param {Foreign} trace
- */
-function filled(board, trace) {
+/** A trace with the points of its line. */
+function filled(/** @type {LiveBoard} */ board, /** @type {Foreign} */ trace) {
   if (trace.meta.overlay) return trace
   const [x, y] = board.column(trace.meta.column)
   // A line of one point is invisible.
@@ -109,13 +104,8 @@ function labelBeside({ y0, label }, log) {
   return { text, font, yanchor, xref: "paper", x: 1, xanchor: "left", y: log ? Math.log10(y0) : y0, showarrow: false }
 }
 
-/**
- * The axis ends with the run, or where it stopped early, or with a longer run that is drawn behind it.
- *
- * @param {LiveBoard} board
- * @param {number} planned
- */
-function lastStep(board, planned) {
+/** The axis ends with the run, or where it stopped early, or with a longer run that is drawn behind it. */
+function lastStep(/** @type {LiveBoard} */ board, /** @type {number} */ planned) {
   const overlays = Object.values(board.data.overlays).flat()
   const reached = board.ended() && board.status.step > 0 ? board.status.step : planned
   return Math.max(reached, ...overlays.map((trace) => trace.x[trace.x.length - 1] ?? 0))

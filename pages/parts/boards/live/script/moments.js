@@ -59,13 +59,8 @@ function isSharp(/** @type {Snapshot} */ snapshot) {
   }))
 }
 
-/**
- * Buttons that lead to the snapshot nearest to each moment.
- *
- * @param {LiveBoard} board
- * @param {(place: number) => void} look
- */
-export function momentsBar(board, look) {
+/** Buttons that lead to the snapshot nearest to each moment. */
+export function momentsBar(/** @type {LiveBoard} */ board, /** @type {(place: number) => void} */ look) {
   const root = el("div", { class: "moments", role: "group", "aria-label": "Moments of this run" })
   let drawn = ""
   const nearest = (/** @type {number} */ step) =>

@@ -48,13 +48,8 @@ export function setText(node, text = "") {
   node.hidden = !text
 }
 
-/**
- * Replace the children of a node; without a difference nothing is changed, so that the browser does no new layout.
- *
- * @param {Element} parent
- * @param {Element[]} nodes
- */
-export function holdOnly(parent, nodes) {
+/** Replace the children of a node; without a difference nothing is changed, so that the browser does no new layout. */
+export function holdOnly(/** @type {Element} */ parent, /** @type {Element[]} */ nodes) {
   if (nodes.length !== parent.children.length || nodes.some((node, at) => parent.children[at] !== node)) {
     parent.replaceChildren(...nodes)
   }
@@ -105,13 +100,8 @@ export function readTheme(host) {
   }
 }
 
-/**
- * A link to the glossary, beside a title.
- *
- * @param {string} slug
- * @param {string} title
- */
-export function termLink(slug, title) {
+/** A link to the glossary, beside a title. */
+export function termLink(/** @type {string} */ slug, /** @type {string} */ title) {
   const words = `What this means: ${title}`
   const href = inApp(`glossary?term=${encodeURIComponent(slug)}`)
   return el("a", { class: "term", target: "_blank", rel: "noopener", href, title: words, "aria-label": words }, "?")
@@ -123,13 +113,8 @@ export function toRgb(/** @type {string} */ color) {
   return hex ? hex.slice(1).map((part) => parseInt(part, 16)) : (color.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number)
 }
 
-/**
- * A colour that shows so much of itself.
- *
- * @param {string} color
- * @param {number} share
- */
-export function fade(color, share) {
+/** A colour that shows so much of itself. */
+export function fade(/** @type {string} */ color, /** @type {number} */ share) {
   const [r, g, b] = toRgb(color)
   return `rgba(${r},${g},${b},${share})`
 }

@@ -12,11 +12,8 @@ import { dressed } from "./figure.js"
  * and, where its numbers lie elsewhere, `exact`: a promise of the traces that hold them, or of null. A panel with a
  * result also has its `slide`: the layout around the same traces, in the light theme, and how many times as large it is
  * saved. A panel without a plot has a `picture` instead: a function that gives {text, width, height} of an SVG file.
- *
- * @param {Board} board
- * @param {Panel} panel
  */
-export function downloads(board, panel) {
+export function downloads(/** @type {Board} */ board, /** @type {Panel} */ panel) {
   const save = async (/** @type {string} */ format) => {
     missing.hidden = true
     const heading = [panel.title, panel.detail, board.data.name].filter(Boolean).join(", ")
@@ -97,13 +94,8 @@ export function downloads(board, panel) {
   return menu
 }
 
-/**
- * Show what a figure shows at first.
- *
- * @param {Board} board
- * @param {Panel} panel
- */
-function resetZoom(board, panel) {
+/** Show what a figure shows at first. */
+function resetZoom(/** @type {Board} */ board, /** @type {Panel} */ panel) {
   if (!panel.drawn) return
   /** @type {Record<string, unknown>} */
   const change = {}
@@ -171,13 +163,8 @@ function pointsOf(traces) {
   return lines
 }
 
-/**
- * Nine digits identify every float32 number.
- *
- * @param {ArrayLike<number>} values
- * @param {number} at
- */
-function digits(values, at) {
+/** Nine digits identify every float32 number. */
+function digits(/** @type {ArrayLike<number>} */ values, /** @type {number} */ at) {
   const value = values[at]
   return values instanceof Float32Array && Number.isFinite(value) ? Number(value.toPrecision(9)) : value
 }
@@ -214,13 +201,8 @@ function saveImage(name, address, stamp) {
   saveText(name, withOrigin(text, stamp), "image/svg+xml")
 }
 
-/**
- * A drawing with the app, its version, commit and date as metadata: the name of a file is easily lost.
- *
- * @param {string} text
- * @param {string} stamp
- */
-const withOrigin = (text, stamp) =>
+/** A drawing with the app, its version, commit and date as metadata: the name of a file is easily lost. */
+const withOrigin = (/** @type {string} */ text, /** @type {string} */ stamp) =>
   text.replace(/<svg\b[^>]*>/, (root) => `${root}<metadata>Attention Lab ${stamp}</metadata>`)
 
 /**

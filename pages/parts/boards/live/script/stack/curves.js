@@ -38,11 +38,8 @@ function endsOf({ kind, layer, query, key }, layout) {
 /**
  * The inner points of an arc: it leaves and arrives upright; one that stands upright is bowed, one between stacks
  * arrives from above.
- *
- * @param {Arc} arc
- * @param {Layout} layout
  */
-function bend(arc, layout) {
+function bend(/** @type {Arc} */ arc, /** @type {Layout} */ layout) {
   const ends = endsOf(arc, layout)
   const { x0, y0, x1, y1 } = ends
   if (arc.kind === "cross") return { ...ends, a: [x0, y0 - 14], b: [x1, y1 - 14] }

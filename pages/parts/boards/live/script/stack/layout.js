@@ -116,13 +116,8 @@ export function xOf({ left, pitch, sources }, kind, place) {
   return left + (before + place + 0.5) * pitch
 }
 
-/**
- * The height of the stream after a layer; 0 is the stream before the first.
- *
- * @param {Layout} layout
- * @param {number} state
- */
-export function heightOf({ top, layers, row, strip }, state) {
+/** The height of the stream after a layer; 0 is the stream before the first. */
+export function heightOf(/** @type {Layout} */ { top, layers, row, strip }, /** @type {number} */ state) {
   return top + (layers - state) * (row + strip)
 }
 

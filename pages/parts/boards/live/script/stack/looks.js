@@ -54,11 +54,8 @@ const isNothing = (/** @type {Wish} */ { without, typed, swaps }) => !without.le
  * The looks of a board. `changed` is called when there is something new to draw.
  *
  * One wish is asked for at a time. What the reader changes meanwhile adds up, and is asked for next.
- *
- * @param {LiveBoard} board
- * @param {() => void} changed
  */
-export function newLooks(board, changed) {
+export function newLooks(/** @type {LiveBoard} */ board, /** @type {() => void} */ changed) {
   let wish = NO_WISH
   let otherwise = NO_WISH // the wish to go back to where the present one has no answer
   /** @type {Answered | null} */
@@ -180,11 +177,8 @@ export function newLooks(board, changed) {
 
 /**
  * Symbols after some pairs have changed places, each pair as it then stands; a pair that is not there changes nothing.
- *
- * @param {string[]} symbols
- * @param {[number, number][]} swaps
  */
-function swapped(symbols, swaps) {
+function swapped(/** @type {string[]} */ symbols, /** @type {[number, number][]} */ swaps) {
   const after = [...symbols]
   for (const [one, other] of swaps) {
     if (Math.max(one, other) < after.length) [after[one], after[other]] = [after[other], after[one]]

@@ -178,13 +178,8 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
   return { root, draw, mark }
 }
 
-/**
- * One row, whose cells are kept; only what differs is written.
- *
- * @param {string} name
- * @param {string} label
- */
-function symbolRow(name, label) {
+/** One row, whose cells are kept; only what differs is written. */
+function symbolRow(/** @type {string} */ name, /** @type {string} */ label) {
   const line = el("div", { class: "cells", role: "presentation" })
   const root = el(
     "div",
@@ -219,13 +214,8 @@ function symbolRow(name, label) {
   return { root, fill }
 }
 
-/**
- * A position in words: what it reads, must write and writes.
- *
- * @param {Sample} sample
- * @param {number} at
- */
-function saidOf(sample, at) {
+/** A position in words: what it reads, must write and writes. */
+function saidOf(/** @type {Sample} */ sample, /** @type {number} */ at) {
   const read = `position ${at + 1} reads ${sample.tokens[at]}`
   if (sample.marks[at] == null) return read
   return `${read}, must write ${sample.targets[at]}, writes ${sample.predictions[at]}: ${judged(sample.marks[at])}`
