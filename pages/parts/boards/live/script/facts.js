@@ -79,7 +79,6 @@ export function writtenPanel(/** @type {LiveBoard} */ board) {
 function sampleTable(/** @type {Sample} */ sample, /** @type {number} */ place) {
   const row = (/** @type {string} */ label, /** @type {HTMLElement[]} */ cells) =>
     el("tr", {}, el("th", { scope: "row" }, label), ...cells)
-  const plain = (/** @type {string[]} */ tokens) => tokens.map((token) => el("td", {}, token))
   const asked = sample.tokens.filter((_, i) => sample.marks[i] != null)
   const twin = (/** @type {number} */ i) =>
     sample.marks[i] != null && asked.filter((token) => token === sample.tokens[i]).length > 1 ? "twin" : ""
@@ -96,7 +95,7 @@ function sampleTable(/** @type {Sample} */ sample, /** @type {number} */ place) 
       "tbody",
       {},
       row("reads", sample.tokens.map((token, i) => el("td", { class: twin(i) }, token))),
-      row("answer", plain(sample.targets)),
+      row("answer", sample.targets.map((token) => el("td", {}, token))),
       row("predicts", judged),
     ),
   )

@@ -2,7 +2,7 @@
 
 import { el, setText } from "./dom.js"
 
-/** @import { StatusLine, Told } from "./types.d.ts" */
+/** @import { Told } from "./types.d.ts" */
 
 /**
  * A status line whose states have these names; a state named "" hides the line, whose place is then free.
@@ -12,7 +12,6 @@ import { el, setText } from "./dom.js"
  *
  * @param {Record<string, string>} names
  * @param {boolean} [progress]
- * @returns {StatusLine}
  */
 export function newStatusLine(names, progress = true) {
   const badge = el("strong", { class: "badge", role: "status" })

@@ -21,7 +21,7 @@ import { downloads } from "../../../shell/script/downloads.js"
 
 /** @import { Arc, Hop, Stream } from "./flow.js" */
 /** @import { Layout } from "./layout.js" */
-/** @import { Answered, Question } from "./looks.js" */
+/** @import { Answered } from "./looks.js" */
 /** @import { Seen } from "./seen.js" */
 /** @import { Act, At, Head, LiveBoard, LivePanel, Model, PartAt, Path, Sample, Snapshot } from "../types.d.ts" */
 
@@ -30,7 +30,7 @@ import { downloads } from "../../../shell/script/downloads.js"
  * the hops of its answer.
  *
  * @typedef {{model: Model, snapshot?: Snapshot, sample?: Sample, seen: Seen, look: Answered | null, layout: Layout,
- *   question: Question | null, arcs: Arc[], streams: Stream[], hops: Hop[]}} DrawnPicture
+ *   arcs: Arc[], streams: Stream[], hops: Hop[]}} DrawnPicture
  */
 
 const SLIM = 760 // below this width the sentence takes a line of its own
@@ -59,10 +59,30 @@ export function stackPanel(/** @type {LiveBoard} */ board) {
     (name) => drawn ? partNamed(name, drawn.model).words : "",
   )
   const paths = pathsDrawing()
-  const parts = modelParts(
-    (at, node) => open(at, node),
-    (head) => enlarge(head),
-  )
+  const alone = (/** @type {Head | null} */ head) => {
+    view.only = head
+    touch()
+  }
+  /** Show a head large in the panels of attention, where the board has them; here its arcs alone are drawn. */
+  const enlarge = (/** @type {Head} */ head) => {
+    board.enlarge?.(head)
+    alone(head)
+  }
+  const open = (/** @type {PartAt} */ at, /** @type {HTMLElement} */ node) => {
+    const { head } = at
+    const words = () => {
+      const { seen, model } = /** @type {DrawnPicture} */ (drawn)
+      const shown = {
+        grid: head && seen.grid(head.which),
+        place: head && seen.places(head.which)[head.layer],
+        large: head && board.enlarge ? () => enlarge(head) : undefined,
+        only: seen.only,
+      }
+      return partWords(at, { model, looks, ...shown, alone, act })
+    }
+    if (drawn) box.show(node, words)
+  }
+  const parts = modelParts(open, enlarge)
   const symbols = symbolRows({
     onPoint: (at) => follow("pointed", at),
     onChoose: (at) => follow("chosen", at),
@@ -103,29 +123,6 @@ export function stackPanel(/** @type {LiveBoard} */ board) {
     view[how] = at
     if (drawn) attend(drawn)
   }
-  const alone = (/** @type {Head | null} */ head) => {
-    view.only = head
-    touch()
-  }
-  /** Show a head large in the panels of attention, where the board has them; here its arcs alone are drawn. */
-  const enlarge = (/** @type {Head} */ head) => {
-    board.enlarge?.(head)
-    alone(head)
-  }
-  const open = (/** @type {PartAt} */ at, /** @type {HTMLElement} */ node) => {
-    const { head } = at
-    const words = () => {
-      const { seen, model } = /** @type {DrawnPicture} */ (drawn)
-      const shown = {
-        grid: head && seen.grid(head.which),
-        place: head && seen.places(head.which)[head.layer],
-        large: head && board.enlarge ? () => enlarge(head) : undefined,
-        only: seen.only,
-      }
-      return partWords(at, { model, looks, ...shown, alone, act })
-    }
-    if (drawn) box.show(node, words)
-  }
 
   panel.concerns = (news) => Boolean(news.snapshots?.length || Object.keys(news.columns ?? {}).length)
   panel.chooseHead = alone
@@ -148,16 +145,18 @@ export function stackPanel(/** @type {LiveBoard} */ board) {
     const seen = seenIn(model, snapshot, { without: look?.wish.without ?? [], only })
     const tall = tallNow()
     const layout = layoutFor(model, sample, width, tall)
-    const question = sample ? questionOf(model, sample) : null
-    drawn = { model, snapshot, sample, seen, look, layout, question, arcs: [], streams: [], hops: [] }
+    drawn = { model, snapshot, sample, seen, look, layout, arcs: [], streams: [], hops: [] }
     panel.root.classList.toggle("slim", width < SLIM)
     board.canvas.classList.toggle("deep", model.layers > 2) // the figures below leave it room
     panel.root.style.setProperty("--lines", `${Math.min(3, model.layers)}`) // of the sentence, which tells a hop for each layer
     panel.wait.hidden = Boolean(sample)
     symbols.root.hidden = !sample
-    if (sample && question) {
+    if (sample) {
       const { places } = (look && changesOf(model, look, sample)) ?? { places: [] }
-      symbols.draw(sample, layout, question, !looks.whyNot(), { before: look?.before?.samples[0], places })
+      symbols.draw(sample, layout, questionOf(model, sample), !looks.whyNot(), {
+        before: look?.before?.samples[0],
+        places,
+      })
     }
     for (const other of board.panels) other.sayWhose(whoseFigures(look?.wish))
     box.refresh()

@@ -62,26 +62,17 @@ export function headInWords(grid, place) {
   }
   const share = (/** @type {(key: number, query: number) => boolean} */ test) =>
     keys.filter((key, query) => test(key, query)).length / keys.length
+  const named = (/** @type {number} */ key) => placeInWords(key, grid.shape[3], "position")
+  const one = mostFrequent(keys)
   const back = mostFrequent(keys.map((key, query) => query - key))
+  const near = `the one ${counted(Math.abs(back))} ${back > 0 ? "before" : "after"} it`
   const sum = mostFrequent(keys.map((key, query) => query + key))
-  const last = grid.shape[2] - 1
-  const mirrored = sum - last >= 0 && sum - last < grid.shape[3]
-    ? ` (the last looks at ${placeInWords(sum - last, grid.shape[3], "position")})`
-    : ""
+  const ofLast = sum - (grid.shape[2] - 1)
+  const mirrored = ofLast >= 0 && ofLast < grid.shape[3] ? ` (the last looks at ${named(ofLast)})` : ""
   /** @type {[number, string][]} */
   const shares = [
-    [
-      share((key, query) => query - key === back),
-      back === 0
-        ? "looks at itself"
-        : back > 0
-        ? `looks at the one ${counted(back)} before it`
-        : `looks at the one ${counted(-back)} after it`,
-    ],
-    [
-      share((key) => key === mostFrequent(keys)),
-      `looks at ${placeInWords(mostFrequent(keys), grid.shape[3], "position")}`,
-    ],
+    [share((key, query) => query - key === back), `looks at ${back === 0 ? "itself" : near}`],
+    [share((key) => key === one), `looks at ${named(one)}`],
     [share((key, query) => query + key === sum), `looks at its mirror position${mirrored}`],
   ]
   const [most, habit] = shares.sort((a, b) => b[0] - a[0])[0]
