@@ -3,20 +3,11 @@ import { test } from "node:test"
 import { arcAt, hopLines, streamLines } from "../../../../pages/parts/boards/live/script/stack/curves.js"
 import { hopsOf } from "../../../../pages/parts/boards/live/script/stack/chosen.js"
 import { layoutOf } from "../../../../pages/parts/boards/live/script/stack/layout.js"
+import { USUAL } from "./made.js"
 
 /** @import { Arc } from "../../../../pages/parts/boards/live/script/stack/flow.js" */
 
-const USUAL = layoutOf({
-  width: 200,
-  layers: 1,
-  heads: 1,
-  kinds: 1,
-  positions: 9,
-  sources: 0,
-  controls: false,
-  longest: 1,
-})
-const DRAWN = { ...USUAL, height: 100, left: 0, pitch: 10, strip: 0, top: 20 }
+const DRAWN = { ...layoutOf(USUAL), layers: 1, height: 100, left: 0, pitch: 10, strip: 0, top: 20 }
 
 const times = (/** @type {string} */ text, /** @type {string} */ letter) => text.split(letter).length - 1
 

@@ -1,17 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { columnAt, layoutOf, xOf } from "../../../../pages/parts/boards/live/script/stack/layout.js"
-
-const USUAL = {
-  width: 1120,
-  layers: 4,
-  heads: 4,
-  kinds: 1,
-  positions: 23,
-  sources: 0,
-  controls: true,
-  longest: 1,
-}
+import { USUAL } from "./made.js"
 
 const SIZES = [[8, 1, 47, 0], [8, 3, 24, 24], [1, 1, 7, 0], [64, 1, 23, 0], [0, 0, 96, 0]]
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { seenIn } from "../../../../pages/parts/boards/live/script/stack/seen.js"
-import { gridOf } from "./grid.js"
+import { gridOf } from "./made.js"
 
 /** @import { Model, Snapshot } from "../../../../pages/parts/boards/live/script/types.d.ts" */
 
