@@ -38,12 +38,7 @@ function pick(board, panel, { x, y }) {
 export function listen(/** @type {FiguresBoard} */ board, /** @type {Card} */ panel) {
   if (panel.listening) return
   panel.listening = true
-  const place = (/** @type {Foreign} */ { points: [point] }) => /** @type {Place} */ ({
-    x: point.x,
-    y: point.y,
-    z: point.z,
-    text: point.text,
-  })
+  const place = (/** @type {Foreign} */ { points: [{ x, y, z, text }] }) => /** @type {Place} */ ({ x, y, z, text })
   panel.plot.on?.("plotly_hover", (event) => point(board, panel, place(event)))
   panel.plot.on?.("plotly_unhover", () => point(board, panel, null))
   panel.plot.on?.("plotly_click", (event) => pick(board, panel, place(event)))
@@ -65,14 +60,8 @@ export function placeBands(/** @type {Card} */ panel, /** @type {Place | null} *
   if (!at || (row.hidden && column.hidden)) return
   const { xaxis, yaxis, _size: whole } = axes // Several strips of bars are one figure.
   const [above, high] = heat ? [yaxis._offset, yaxis._length] : [whole.t, whole.h]
-  /**
-   * Where a cell begins along an axis, and its length, in pixels.
-   *
-   * @param {Foreign} axis
-   * @param {Foreign} value a number, or a name in its order
-   * @returns {[number, number]}
-   */
-  const span = (axis, value, step = 1) => {
+  /** Where a cell begins along an axis, and its length, in pixels; its value is a number, or a name in its order. */
+  const span = (/** @type {Foreign} */ axis, /** @type {Foreign} */ value, step = 1) => {
     const ends = [-step / 2, step / 2].map((half) =>
       axis._offset + Math.min(Math.max(axis.l2p(value + half), 0), axis._length)
     )
@@ -80,8 +69,8 @@ export function placeBands(/** @type {Card} */ panel, /** @type {Place | null} *
   }
   const place = (
     /** @type {HTMLElement} */ band,
-    /** @type {[number, number]} */ [left, width],
-    /** @type {[number, number]} */ [top, height],
+    /** @type {number[]} */ [left, width],
+    /** @type {number[]} */ [top, height],
   ) => {
     band.hidden ||= !width || !height // The place is outside the visible range.
     Object.assign(band.style, { left: `${left}px`, width: `${width}px`, top: `${top}px`, height: `${height}px` })
@@ -118,12 +107,7 @@ export function stepThrough(board, panel, event) {
   const along = (/** @type {"x" | "y"} */ axis, /** @type {number} */ place) =>
     trace[axis]?.length ? trace[axis][place] : (trace[`${axis}0`] ?? 0) + place * (trace[`d${axis}`] ?? 1)
   panel.at = heat
-    ? {
-      x: along("x", j),
-      y: along("y", i),
-      z: points.z[i][j],
-      text: points.text?.[i]?.[j],
-    }
+    ? { x: along("x", j), y: along("y", i), z: points.z[i][j], text: points.text?.[i]?.[j] }
     : { x: points.x[j], y: points.y[j] }
   board.plotly.Fx.hover(panel.plot, [{ curveNumber: 0, pointNumber: heat ? [i, j] : j }])
   point(board, panel, panel.at, true)
