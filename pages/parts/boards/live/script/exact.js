@@ -86,19 +86,10 @@ export async function exactLines(board, traces) {
   })
 }
 
-/**
- * One [row, column] matrix of an array, by its place among the leading axes.
- *
- * @param {Exact} array
- * @param {number} place
- * @returns {Exact}
- */
-export function matrixAlone(array, place) {
-  const [rows, columns] = array.shape.slice(-2)
-  return {
-    shape: [rows, columns],
-    decoded: array.decoded.subarray(place * rows * columns, (place + 1) * rows * columns),
-  }
+/** One [row, column] matrix of an array, by its place among the leading axes. */
+export function matrixAlone(/** @type {Exact} */ { shape, decoded }, /** @type {number} */ place) {
+  const [rows, columns] = shape.slice(-2)
+  return { shape: [rows, columns], decoded: decoded.subarray(place * rows * columns, (place + 1) * rows * columns) }
 }
 
 /**

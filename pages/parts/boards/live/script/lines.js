@@ -92,14 +92,8 @@ function filled(/** @type {LiveBoard} */ board, /** @type {Foreign} */ trace) {
   return { ...trace, ...single, ...perplexity, x, y, showlegend: trace.meta.legend !== false && y.length > 0 }
 }
 
-/**
- * The label of a level line right of the plot, where no curve runs through it.
- *
- * @param {Foreign} line
- * @param {boolean} log
- * @returns {Foreign}
- */
-function labelBeside({ y0, label }, log) {
+/** The label of a level line right of the plot, where no curve runs through it. */
+function labelBeside(/** @type {Foreign} */ { y0, label }, /** @type {boolean} */ log) {
   const { text, font, yanchor } = label
   return { text, font, yanchor, xref: "paper", x: 1, xanchor: "left", y: log ? Math.log10(y0) : y0, showarrow: false }
 }

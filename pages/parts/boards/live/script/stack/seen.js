@@ -28,7 +28,6 @@ export function seenIn(model, snapshot, { without, only }) {
   const stackOf = (/** @type {Which} */ which) => (which === "encoder" ? "e" : "")
   const gone = (/** @type {Which} */ which) => (/** @type {number} */ layer) =>
     away.has(`layer.${stackOf(which)}${layer}`)
-  /** The place in the snapshot of each layer; null for one that is gone. */
   const places = (/** @type {Which} */ which) => placesOf(model.layers, gone(which))
   const there = (/** @type {Which} */ which) => places(which).filter((place) => place != null).length
   const fits = (/** @type {Which} */ which) => {
