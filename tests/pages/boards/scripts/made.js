@@ -1,6 +1,6 @@
 // What the tests draw: grids, samples, snapshots, and the measures of a picture.
 
-/** @import { Grid, Sample, Snapshot } from "../../../../pages/parts/boards/live/script/types.d.ts" */
+/** @import { Sample, Snapshot } from "../../../../pages/parts/boards/live/script/types.d.ts" */
 
 /** The measures of a picture, for layoutOf. */
 export const USUAL = {

@@ -3,7 +3,7 @@ import { test } from "node:test"
 import { seenIn } from "../../../../pages/parts/boards/live/script/stack/seen.js"
 import { gridOf } from "./made.js"
 
-/** @import { Model, Snapshot } from "../../../../pages/parts/boards/live/script/types.d.ts" */
+/** @import { Model } from "../../../../pages/parts/boards/live/script/types.d.ts" */
 
 /** @type {Model} */
 const MODEL = {

@@ -48,13 +48,8 @@ export function exactNumbers(board) {
 /** Numbers that need not be asked for. */
 const known = (/** @type {Exact | null} */ array) => ({ there: array, comes: Promise.resolve(array) })
 
-/**
- * An array of the server; null where it is no longer kept.
- *
- * @param {string} path
- * @returns {Promise<Exact | null>}
- */
-async function fetchNumbers(path) {
+/** An array of the server; null where it is no longer kept. */
+async function fetchNumbers(/** @type {string} */ path) {
   const answer = await fetch(inApp(path))
   if (answer.status !== 200) return null
   const shape = JSON.parse(answer.headers.get("X-Shape") ?? "")

@@ -7,7 +7,7 @@ import { downloads } from "../../shell/script/downloads.js"
 import { put } from "../../shell/script/panel.js"
 
 /** @import { Foreign } from "../../shell/script/types.d.ts" */
-/** @import { LiveBoard, LivePanel, Sample } from "./types.d.ts" */
+/** @import { LiveBoard, Sample } from "./types.d.ts" */
 
 /** The memory that was predicted and measured. */
 export function memoryPanel(/** @type {LiveBoard} */ board) {

@@ -3,7 +3,6 @@
 import { duration, number } from "../../shell/script/dom.js"
 
 /** @import { LiveBoard, Status } from "./types.d.ts" */
-/** @import { Told } from "../../shell/script/types.d.ts" */
 
 export const STATES = {
   none: "Not trained yet",

@@ -182,13 +182,8 @@ export function modelParts(onPart, onLarge) {
   return { root, build, draw }
 }
 
-/**
- * The part that a button stands for.
- *
- * @param {HTMLElement} node
- * @returns {PartAt}
- */
-function partAt(node) {
+/** The part that a button stands for. */
+function partAt(/** @type {HTMLElement} */ node) {
   const { part, layer } = node.dataset
   return {
     kind: part ?? "head",

@@ -228,13 +228,8 @@ export function whoseFigures(/** @type {Wish | undefined} */ wish) {
   return whole ? "Of the whole model, nothing taken away." : ""
 }
 
-/**
- * The sentence on what the model was made without, and the issue that asks it; null where it has everything.
- *
- * @param {Model} model
- * @returns {Sentence | null}
- */
-export function madeWithout(model) {
+/** The sentence on what the model was made without, and the issue that asks it; null where it has everything. */
+export function madeWithout(/** @type {Model} */ model) {
   const parts = Object.values(model.parts)
   const part = parts.find(({ fault }) => fault) ?? parts.find(({ off }) => off)
   if (!part) return null

@@ -3,8 +3,7 @@
 import { placesOf, statesOf, weightsOf } from "./weights.js"
 
 /** @import { StackKind } from "./flow.js" */
-/** @import { Weights } from "./weights.js" */
-/** @import { At, Grid, Head, Model, Path, Snapshot, Which } from "../types.d.ts" */
+/** @import { At, Head, Model, Snapshot, Which } from "../types.d.ts" */
 
 /** What stands before a layer's number in the names of parts. */
 const LETTERS = { self: "", encoder: "e", cross: "c" }

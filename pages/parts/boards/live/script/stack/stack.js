@@ -23,7 +23,7 @@ import { downloads } from "../../../shell/script/downloads.js"
 /** @import { Layout } from "./layout.js" */
 /** @import { Answered } from "./looks.js" */
 /** @import { Seen } from "./seen.js" */
-/** @import { Act, At, Head, LiveBoard, LivePanel, Model, PartAt, Path, Sample, Snapshot } from "../types.d.ts" */
+/** @import { Act, At, Head, LiveBoard, Model, PartAt, Path, Sample, Snapshot } from "../types.d.ts" */
 
 /**
  * What is drawn: of which model, snapshot and sample; what was looked at; what leads to the symbol that is followed, and
