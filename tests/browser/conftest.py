@@ -25,6 +25,7 @@ STREAMLITS_OWN = ("/_stcore/health", "/_stcore/host-config")
 WIDE = {"width": 1366, "height": 768}
 PROJECTOR = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 844}
+SIZES = {"projector": PROJECTOR, "phone": PHONE}
 
 PATIENCE = 120_000
 """Milliseconds that whatever is waited for may take. It takes seconds; on a busy machine, some tens of them."""
@@ -141,6 +142,14 @@ def steer(page: Any, name: str) -> None:
     button(page, "More").click()
     page.get_by_test_id("stPopoverBody").get_by_role("button", name=name, exact=True).click()
     page.keyboard.press("Escape")
+
+
+def pictured(page: Any) -> Any:
+    """The page, once it shows the picture of a model that answers."""
+    picture = figure(page, "stack")
+    picture.locator("[data-writes].right, [data-writes].wrong").first.wait_for()
+    picture.locator(".layer-row").first.wait_for()
+    return page
 
 
 def figure(page: Any, panel: str) -> Any:

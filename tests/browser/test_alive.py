@@ -8,8 +8,7 @@ import pytest
 
 from engine.config.presets import PRESETS
 from tests.browser.conftest import (
-    PHONE,
-    PROJECTOR,
+    SIZES,
     Open,
     button,
     eventually,
@@ -17,18 +16,14 @@ from tests.browser.conftest import (
     fits_the_width,
     go,
     in_view,
+    pictured,
     settled,
     steer,
 )
 
-SIZES = {"projector": PROJECTOR, "phone": PHONE}
-
 
 def arrived(open_page: Open, size: str, path: str = "lab") -> Any:
-    page = open_page(path, "", SIZES[size])
-    page.locator("article.stack").locator("[data-writes].right, [data-writes].wrong").first.wait_for()
-    page.locator("article.stack .layer-row").first.wait_for()
-    return page
+    return pictured(open_page(path, "", SIZES[size]))
 
 
 def in_sight(page: Any, *places: Any) -> None:
@@ -181,8 +176,7 @@ def test_each_preset_opens_on_what_its_sentence_speaks_of_and_what_to_try_next_i
         page.locator("article.stack").wait_for(state="detached")
         go(page, f"lab?preset={slug}")
         page.get_by_text(preset.look_at[:30]).first.wait_for()
-        page.locator("article.stack").locator("[data-writes].right, [data-writes].wrong").first.wait_for()
-        page.locator("article.stack .layer-row").first.wait_for()
+        pictured(page)
         panel = preset.view.panel
         beside = f"article.{panel}" if panel != "attention" else "article.attention:not([hidden]), article.pattern"
         in_sight(page, page.locator(beside).first)

@@ -10,8 +10,8 @@ from engine.cli.record import HOPS as HOPS_IN_TWO_LAYERS
 from engine.experiments.lessons import Lesson, lab_step, to_code
 from engine.foundation.provenance import stamp
 from tests.browser.conftest import (
-    PHONE,
     PROJECTOR,
+    SIZES,
     Open,
     button,
     eventually,
@@ -19,12 +19,12 @@ from tests.browser.conftest import (
     figure,
     fits_the_width,
     in_view,
+    pictured,
     saved,
     settled,
 )
 from tests.browser.test_axe import violations
 
-SIZES = {"projector": PROJECTOR, "phone": PHONE}
 HOPS = "lab?task=hops&vocab_size=4&seq_len=16&n_layers=4&n_heads=2&pos_encoding=rope&learning_rate=0.006&steps=300"
 LARGE = "lab?n_layers=8&n_heads=8&d_model=64&seq_len=24"
 SMALL = "lab?n_layers=2&n_heads=2&seq_len=6"
@@ -60,10 +60,7 @@ MIDDLE = """(line) => {
 
 
 def arrived(open_page: Open, path: str, size: str = "projector", **context: Any) -> Any:
-    page = open_page(path, "", SIZES[size], **context)
-    stack(page).locator("[data-writes].right, [data-writes].wrong").first.wait_for()
-    stack(page).locator(".layer-row").first.wait_for()
-    return page
+    return pictured(open_page(path, "", SIZES[size], **context))
 
 
 def stack(page: Any) -> Any:

@@ -21,10 +21,8 @@ const issueOf = (/** @type {HTMLAnchorElement} */ link) =>
 /**
  * Who points at a link, or comes to it by the keyboard, may open it in another tab, or copy it: then it has the issue's
  * own address.
- *
- * @param {Event} event
  */
-function nameAddress(event) {
+function nameAddress(/** @type {Event} */ event) {
   const link = linkOf(event)
   if (!link) return
   link.dataset.issue = issueOf(link)
@@ -40,18 +38,15 @@ export default function ({ setTriggerValue }) {
     event.preventDefault()
     setTriggerValue("issue", issueOf(link))
   }
-  document.addEventListener("click", follow)
-  document.addEventListener("pointerover", nameAddress)
-  document.addEventListener("focusin", nameAddress)
+  const heard = new AbortController()
+  document.addEventListener("click", follow, heard)
+  document.addEventListener("pointerover", nameAddress, heard)
+  document.addEventListener("focusin", nameAddress, heard)
   if (location.hash.startsWith(PLACE)) {
     // Followed before this script was there. The way back must not lead there again.
     const issue = location.hash.slice(PLACE.length)
     history.replaceState(history.state, "", location.pathname + location.search)
     setTriggerValue("issue", issue)
   }
-  return () => {
-    document.removeEventListener("click", follow)
-    document.removeEventListener("pointerover", nameAddress)
-    document.removeEventListener("focusin", nameAddress)
-  }
+  return () => heard.abort()
 }

@@ -7,10 +7,8 @@ let screen = ""
 
 /**
  * The term that a plain click on a link asks for; with a key held down, or with the middle button, a link stays a link.
- *
- * @param {MouseEvent} event
  */
-function termOf(event) {
+function termOf(/** @type {MouseEvent} */ event) {
   if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return null
   const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement)
   if (!link || link.origin !== location.origin || !GLOSSARY.test(link.pathname)) return null

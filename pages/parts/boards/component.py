@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
+from graphlib import TopologicalSorter
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -71,22 +72,17 @@ def joined(main: Path) -> str:
 
 
 def in_order(main: Path) -> list[Path]:
-    """A script and all that it imports, each once and after those that it imports. Raises ValueError for a circle."""
-    order: list[Path] = []
-    begun: set[Path] = set()
-
-    def visit(file: Path) -> None:
-        if file in order:
-            return
-        if file in begun:
-            raise ValueError(f"{file} imports itself, by way of others.")
-        begun.add(file)
-        for name in IMPORT.findall(file.read_text(encoding="utf-8")):
-            visit((file.parent / name).resolve())
-        order.append(file)
-
-    visit(main.resolve())
-    return order
+    """A script and all that it imports, each once and after those that it imports. Raises graphlib.CycleError for a circle."""
+    imports: dict[Path, list[Path]] = {}
+    found = [main.resolve()]
+    while found:
+        file = found.pop()
+        if file not in imports:
+            imports[file] = [
+                (file.parent / name).resolve() for name in IMPORT.findall(file.read_text(encoding="utf-8"))
+            ]
+            found += imports[file]
+    return list(TopologicalSorter(imports).static_order())
 
 
 @st.cache_resource

@@ -15,90 +15,70 @@ const MOVING = "[role=radiogroup], [role=slider], [role=listbox], [role=img], in
 const within = (/** @type {Event} */ event, /** @type {string} */ where) =>
   event.composedPath().some((node) => node instanceof Element && node.matches(where))
 
-/** @typedef {import("../boards/shell/script/types.d.ts").Component} Component */
+/** @import { Component } from "../boards/shell/script/types.d.ts" */
 
 /**
- * What the one instance on the page knows and shows.
+ * What the one instance on the page knows.
  *
  * @typedef {{title: string, link: string, drawing: string, problem: string, warning: string, open: boolean}} Code the
  *   lesson's title and link; `drawing`: an SVG, made by the page; `problem`: why there is none; `open`: whether it is the first beat
  * @typedef {{on: true, received: number, left: number, place: string, code: Code}} Lesson `received`: the number of the
  *   last press that the page has received
  * @type {{data: Lesson | {on: false, received: number, place?: string}, trigger: Component["setTriggerValue"],
- *   blank: HTMLElement | null, clock: HTMLElement | null, code: HTMLDialogElement | null, since: number,
- *   clicked: boolean, asked: boolean, ticking?: ReturnType<typeof setInterval>, again?: ReturnType<typeof setTimeout>}}
+ *   since: number, clicked: boolean, asked: boolean, ticking?: ReturnType<typeof setInterval>,
+ *   again?: ReturnType<typeof setTimeout>}}
  */
 const shown = {
   data: { on: false, received: 0 },
   trigger: () => {},
-  blank: null,
-  clock: null,
-  code: null,
   since: 0,
   clicked: false,
   asked: false, // whether Q was pressed before the lesson was here
 }
 const presses = newPresses()
+/** What lies over the page, as long as it is in the document. */
+const [clock, blank] = ["lesson-clock", "lesson-blank"].map((className) =>
+  Object.assign(document.createElement("div"), { className })
+)
+const dialog = Object.assign(document.createElement("dialog"), {
+  className: "lesson-code",
+  ariaLabel: "The link of this lesson as a QR code",
+  oncancel: (/** @type {Event} */ event) => event.preventDefault(), // Escape is heard as a key, as all others
+})
 
 const tell = (/** @type {string} */ key) => shown.trigger("pressed", presses.add({ key }))
 
 /**
  * Whether a key belongs to what has the focus: text is written there, or arrows move a choice that was reached by keys.
  * After a click on a guess the arrows still lead through the lesson.
- *
- * @param {KeyboardEvent} event
  */
-const taken = (event) =>
+const taken = (/** @type {KeyboardEvent} */ event) =>
   event.ctrlKey || event.metaKey || event.altKey || within(event, WRITING) ||
   (event.key.startsWith("Arrow") && !shown.clicked && within(event, MOVING))
 
 function draw() {
   const { data, since } = shown
   if (!data.on) {
-    for (const node of [shown.clock, shown.blank, shown.code]) node?.remove()
-    Object.assign(shown, { clock: null, blank: null, code: null })
-    return
+    clock.remove()
+    blank.remove()
+    return hideCode()
   }
-  shown.clock ??= added("lesson-clock")
+  if (!clock.isConnected) document.body.append(clock)
   const left = Math.ceil((data.left - (performance.now() - since) / 1000) / 60)
-  shown.clock.textContent = `${data.place} · ${left >= 0 ? `${left} min left` : `${-left} min over`}`
-}
-
-/**
- * A new node of that class over the page.
- *
- * @param {string} name
- */
-function added(name) {
-  const node = document.createElement("div")
-  node.className = name
-  document.body.append(node)
-  return node
+  clock.textContent = `${data.place} · ${left >= 0 ? `${left} min left` : `${-left} min over`}`
 }
 
 const click = () => {
   shown.clicked = true
 }
 
-function wake() {
-  shown.blank?.remove()
-  shown.blank = null
-}
-
-/**
- * The link of the lesson over the whole screen: its QR code, and the link as text.
- *
- * @param {Code} code
- */
-function showCode({ title, link, drawing, problem, warning, open }) {
-  if (shown.code) return
-  const node = document.createElement("dialog")
-  node.className = "lesson-code"
-  node.dataset.beat = String(open)
-  node.setAttribute("aria-label", "The link of this lesson as a QR code")
-  node.innerHTML =
+/** The link of the lesson over the whole screen: its QR code, and the link as text. */
+function showCode(/** @type {Code} */ { title, link, drawing, problem, warning, open }) {
+  if (dialog.open) return
+  dialog.dataset.beat = String(open)
+  dialog.innerHTML =
     '<h1></h1><div class="drawing" role="img" aria-label="QR code"></div><p class="link"></p><p></p><button>Close</button>'
-  const [heading, picture, text, note, close] = node.children
+  const [heading, picture, text, note, close] = dialog.children
   heading.textContent = title
   picture.innerHTML = drawing
   if (!drawing) {
@@ -108,22 +88,22 @@ function showCode({ title, link, drawing, problem, warning, open }) {
   text.textContent = link
   note.textContent = warning
   close.addEventListener("click", closeCode)
-  node.oncancel = (event) => event.preventDefault() // Escape is heard as a key, as all others
-  document.body.append(node)
-  node.showModal()
-  shown.code = node
+  document.body.append(dialog)
+  dialog.showModal()
 }
+
+/** Whether the QR code that is shown is the first beat. */
+const firstBeat = () => dialog.dataset.beat === "true"
 
 /** Close the QR code. Where it is the first beat, the lesson goes on with the next one. */
 function closeCode() {
-  if (shown.code?.dataset.beat === "true") tell("next")
+  if (firstBeat()) tell("next")
   hideCode()
 }
 
 function hideCode() {
-  shown.code?.close() // gives the focus back
-  shown.code?.remove()
-  shown.code = null
+  dialog.close() // gives the focus back
+  dialog.remove()
 }
 
 /**
@@ -136,17 +116,17 @@ function press(event) {
   if (event.key === "Tab") shown.clicked = false
   if (taken(event)) return
   if (event.key.toLowerCase() === "p" && !event.shiftKey) return tell("present")
-  const { data, code } = shown
+  const { data } = shown
   if (!data.on && !presses.confirm(data.received)) return // after a P on its way, the next keys are those of the lesson
   if (event.key.toLowerCase() === "b" || event.key === ".") {
     event.preventDefault()
-    if (shown.blank) wake()
-    else shown.blank = added("lesson-blank")
+    if (blank.isConnected) blank.remove()
+    else document.body.append(blank)
     return
   }
   if (event.key.toLowerCase() === "q") {
     if (!data.on) shown.asked = !shown.asked // the lesson is on its way, and its code with it
-    else if (code) closeCode()
+    else if (dialog.open) closeCode()
     else showCode(data.code)
     return
   }
@@ -156,10 +136,10 @@ function press(event) {
   if (!step) return
   event.preventDefault()
   event.stopPropagation()
-  if (shown.blank) wake() // on a remote, whatever was pressed: first the screen comes back
-  else if (!code) tell(step)
+  if (blank.isConnected) blank.remove() // on a remote, whatever was pressed: first the screen comes back
+  else if (!dialog.open) tell(step)
   else if (["next", "leave"].includes(step)) closeCode()
-  else if (code.dataset.beat === "false") hideCode()
+  else if (!firstBeat()) hideCode()
 }
 
 /**
@@ -182,7 +162,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (data.on && data.place !== place) document.querySelector("[data-testid=stMain]")?.scrollTo(0, 0)
   const open = data.on && data.code.open && !moves // a press on its way has left this beat
   if (open || (data.on && shown.asked)) showCode(data.code)
-  else if (shown.code?.dataset.beat === "true") hideCode()
+  else if (dialog.open && firstBeat()) hideCode()
   if (data.on) shown.asked = false
   // Streamlit also calls this when newer data replace these; what listens and what is shown then stays.
   return () =>

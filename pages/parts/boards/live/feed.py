@@ -79,7 +79,6 @@ def status_of(run: ReadableRun) -> dict[str, Any]:
         "tokens_per_second": run.progress.tokens_per_second if run.progress else None,
         "queue_place": run.queue_place, "queue_seconds": run.queue_seconds, "machine": host_of(run.machine),
         "problem": end.reason if isinstance(end, Failed | Ended) else run.setback,
-        "remedy": end.remedy if isinstance(end, Failed) else None,
     }  # fmt: skip
 
 
@@ -169,20 +168,18 @@ def grids_of(snapshot: Snapshot) -> dict[str, dict[str, Grid]]:
 
     The similarity of a bias is its mean over the heads, which may leave the range from -1 to 1 of a cosine: its scale is sent, too.
     """
-    pictures = dict(snapshot.encoding.items())  # reads the file of a stored snapshot once
-    room = _room(pictures)
-    weights = dict(snapshot.patterns.items())
-    patterns = {which: grid(pattern, 0.0, 1.0) for which, pattern in weights.items()}
+    room = _room(snapshot.encoding)
+    patterns = {which: grid(pattern, 0.0, 1.0) for which, pattern in snapshot.patterns.items()}
     return {
         "patterns": patterns,
         "means": {
             which: grid(pattern[..., :MEANS, :MEANS].mean(axis=1), 0.0, 1.0)
-            for which, pattern in weights.items()
+            for which, pattern in snapshot.patterns.items()
             if patterns[which]["block"] != [1, 1]
         },
         "encoding": {
             name: grid(array, *_ends(array), room) if name.startswith("similarity") else grid(array, cells=room)
-            for name, array in pictures.items()
+            for name, array in snapshot.encoding.items()
         },
     }
 

@@ -75,7 +75,7 @@ def stack_of(config: RunConfig) -> Plain:
     there = {part.kind for part in parts_of(config).values()}
     parts = {name: _plain(config, kind, takes=kind.takes in there) for name, kind in _drawn(config).items()}
     return {
-        "family": config.family, "label": config.architecture.label, "layers": config.n_layers,
+        "family": config.family, "layers": config.n_layers,
         "heads": config.n_heads if attends else 0, "kinds": kinds if attends else [], "stacks": stacks,
         "gradients": [0 if shared else layer for layer in range(config.n_layers)], "kernel": KERNEL,
         "skips": config.skips and config.family not in ("gru", "lstm"), "question": _question(config),

@@ -3,20 +3,11 @@ import { test } from "node:test"
 import { arcAt, hopLines, streamLines } from "../../../../pages/parts/boards/live/script/stack/curves.js"
 import { hopsOf } from "../../../../pages/parts/boards/live/script/stack/chosen.js"
 import { layoutOf } from "../../../../pages/parts/boards/live/script/stack/layout.js"
+import { USUAL } from "./made.js"
 
 /** @import { Arc } from "../../../../pages/parts/boards/live/script/stack/flow.js" */
 
-const USUAL = layoutOf({
-  width: 200,
-  layers: 1,
-  heads: 1,
-  kinds: 1,
-  positions: 9,
-  sources: 0,
-  controls: false,
-  longest: 1,
-})
-const DRAWN = { ...USUAL, height: 100, left: 0, pitch: 10, strip: 0, top: 20 }
+const DRAWN = { ...layoutOf(USUAL), layers: 1, height: 100, left: 0, pitch: 10, strip: 0, top: 20 }
 
 const times = (/** @type {string} */ text, /** @type {string} */ letter) => text.split(letter).length - 1
 
@@ -41,16 +32,19 @@ test("an arc is found where it passes", () => {
 
 test("the hops of an answer lead on from one another", () => {
   const hop = { which: /** @type {const} */ ("self"), weight: 0.9 }
-  const readings = [{ ...hop, layer: 2, head: 1, position: 8, read: 5 }, { ...hop, layer: 0, head: 0, position: 5, read: 4 }]
+  const upper = { ...hop, layer: 2, head: 1, position: 8, read: 5 }
+  const readings = [upper, { ...hop, layer: 0, head: 0, position: 5, read: 4 }]
   const path = { arrives: true, layer: 2, readings, words: [] }
   const hops = hopsOf(3, path)
-  assert.deepEqual(hops.map(({ upto }) => upto), [3, 2], "what the lower one brought is carried up to the layer that reads it")
+  assert.deepEqual(hops.map(({ upto }) => upto), [3, 2], "the lower one's is carried up to the layer that reads it")
   const lines = hopLines(hops, { ...DRAWN, row: 20, layers: 3 })
   assert.deepEqual(lines.map(({ name }) => name), ["head.2.1", "head.0.0"])
   assert.ok(lines[0].d.startsWith("M55 40C") && lines[0].d.endsWith(" 85 20V20"))
-  assert.ok(lines[1].d.startsWith("M45 80C") && lines[1].d.endsWith(" 55 60V40M45 100V80"), "the lowest begins at its symbol")
-  const beside = { ...readings[0], head: 0, read: 4 }
-  const several = hopsOf(3, { ...path, readings: [readings[0], beside] })
+  assert.ok(
+    lines[1].d.startsWith("M45 80C") && lines[1].d.endsWith(" 55 60V40M45 100V80"),
+    "the lowest begins at its symbol",
+  )
+  const several = hopsOf(3, { ...path, readings: [upper, { ...upper, head: 0, read: 4 }] })
   assert.deepEqual(several.map(({ upto, first }) => [upto, first]), [[3, true], [3, true]], "heads of one layer")
   assert.deepEqual(hopsOf(3, null), [])
 })

@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { entryOf, matrixAlone, tracesOf } from "../../../../pages/parts/boards/live/script/exact.js"
 import { mosaicOf } from "../../../../pages/parts/boards/live/script/grids.js"
-import { gridOf } from "./grid.js"
+import { gridOf } from "./made.js"
 
 const ARRAY = { shape: [1, 2, 2, 2], decoded: new Float32Array([1, 2, 3, 4, 5, 6, 7, 8]) }
 

@@ -1,29 +1,13 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { columnAt, layoutOf, xOf } from "../../../../pages/parts/boards/live/script/stack/layout.js"
+import { USUAL } from "./made.js"
 
-const USUAL = {
-  width: 1120,
-  layers: 4,
-  heads: 4,
-  kinds: 1,
-  positions: 23,
-  sources: 0,
-  controls: true,
-  longest: 1,
-}
+const SIZES = [[8, 1, 47, 0], [8, 3, 24, 24], [1, 1, 7, 0], [64, 1, 23, 0], [0, 0, 96, 0]]
 
 for (const width of [358, 560, 1120, 1700]) {
   for (const controls of [true, false]) {
-    for (
-      const [heads, kinds, positions, sources] of [
-        [8, 1, 47, 0],
-        [8, 3, 24, 24],
-        [1, 1, 7, 0],
-        [64, 1, 23, 0],
-        [0, 0, 96, 0],
-      ]
-    ) {
+    for (const [heads, kinds, positions, sources] of SIZES) {
       const wanted = { ...USUAL, layers: 8, width, controls, heads, kinds, positions, sources }
       test(`all positions and heads of a layer fit beside one another: ${JSON.stringify(wanted)}`, () => {
         const found = layoutOf(wanted)
@@ -39,7 +23,9 @@ for (const width of [358, 560, 1120, 1700]) {
 test("the whole width is used, and a higher window has a higher picture", () => {
   const wanted = { ...USUAL, width: 1760, layers: 1, heads: 1, positions: 11 }
   const [usual, high] = [1, 1.5].map((times) => layoutOf({ ...wanted, times }))
-  for (const { left, middle, tiles } of [usual, high]) assert.equal(Math.round(left + middle + 20 + tiles + 2 * 52), 1760)
+  for (const { left, middle, tiles } of [usual, high]) {
+    assert.equal(Math.round(left + middle + 20 + tiles + 2 * 52), 1760)
+  }
   assert.equal(high.row, 1.5 * usual.row)
   assert.ok(high.tile > usual.tile)
 })

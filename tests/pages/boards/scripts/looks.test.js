@@ -1,20 +1,12 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { comparedWith, newLooks } from "../../../../pages/parts/boards/live/script/stack/looks.js"
+import { sampleOf, snapshotOf } from "./made.js"
 
-/** @import { LiveBoard, Snapshot } from "../../../../pages/parts/boards/live/script/types.d.ts" */
+/** @import { LiveBoard } from "../../../../pages/parts/boards/live/script/types.d.ts" */
 
-/**
- * A snapshot that writes what it reads.
- *
- * @param {string} text
- * @returns {Snapshot}
- */
-function read(text) {
-  const tokens = text.split(" ")
-  const sample = { source: [], tokens, targets: tokens, predictions: tokens, marks: tokens.map(() => true) }
-  return { step: 9, samples: [sample], patterns: {}, encoding: {} }
-}
+/** A snapshot that writes what it reads. */
+const read = (/** @type {string} */ text) => snapshotOf(sampleOf(text))
 
 /** A board with an ended run that was watched on 1 2 3, and a server that answers when it is told to. */
 function scene() {

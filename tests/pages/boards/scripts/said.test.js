@@ -8,8 +8,9 @@ import {
   toldOf,
   whoseFigures,
 } from "../../../../pages/parts/boards/live/script/stack/said.js"
+import { sampleOf, snapshotOf } from "./made.js"
 
-/** @import { Model, Part, Sample, Snapshot } from "../../../../pages/parts/boards/live/script/types.d.ts" */
+/** @import { Model, Part } from "../../../../pages/parts/boards/live/script/types.d.ts" */
 
 /** @type {Part} */
 const HEAD = {
@@ -35,25 +36,6 @@ const MODEL = /** @type {Model} */ (/** @type {unknown} */ ({
   lengths: LENGTHS,
   parts: { head: HEAD },
 }))
-
-/**
- * A sample that must write what it reads.
- *
- * @param {string} text
- * @param {string} written
- * @returns {Sample}
- */
-function sampleOf(text, written) {
-  const [tokens, predictions] = [text.split(" "), written.split(" ")]
-  return { source: [], tokens, targets: tokens, predictions, marks: tokens.map((one, at) => one === predictions[at]) }
-}
-
-const snapshotOf = (/** @type {Sample} */ sample) => /** @type {Snapshot} */ ({
-  step: 1,
-  samples: [sample],
-  patterns: {},
-  encoding: {},
-})
 const CUT = { without: ["head.1.0"], typed: "", swaps: [], moved: false }
 
 test("a part that is taken away is judged by the answers that changed", () => {
@@ -71,7 +53,11 @@ test("a part that is taken away is judged by the answers that changed", () => {
 test("the verdict on a head that is taken away is told as it comes", () => {
   const words = [{ text: "Without ", part: "" }, { text: "head 1 of layer 2", part: "head.1.0" }]
   const sample = sampleOf("1 2 3", "1 7 7")
-  const look = { wish: CUT, snapshot: { ...snapshotOf(sample), taken: words }, before: snapshotOf(sampleOf("1 2 3", "1 2 3")) }
+  const look = {
+    wish: CUT,
+    snapshot: { ...snapshotOf(sample), taken: words },
+    before: snapshotOf(sampleOf("1 2 3", "1 2 3")),
+  }
   assert.deepEqual(toldOf(MODEL, look, sample, []).words.slice(1), words)
   const moved = { ...look, wish: { ...CUT, moved: true, swaps: /** @type {[number, number][]} */ ([[0, 1]]) } }
   assert.match(toldOf(MODEL, moved, sample, []).words[0].text, /have changed places/)

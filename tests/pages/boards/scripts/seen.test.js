@@ -1,14 +1,13 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { seenIn } from "../../../../pages/parts/boards/live/script/stack/seen.js"
-import { gridOf } from "./grid.js"
+import { gridOf } from "./made.js"
 
-/** @import { Model, Snapshot } from "../../../../pages/parts/boards/live/script/types.d.ts" */
+/** @import { Model } from "../../../../pages/parts/boards/live/script/types.d.ts" */
 
 /** @type {Model} */
 const MODEL = {
   family: "decoder",
-  label: "Decoder",
   layers: 2,
   heads: 1,
   kinds: ["self"],

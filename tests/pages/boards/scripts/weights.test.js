@@ -1,7 +1,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 import { placesOf, statesOf, weightsOf } from "../../../../pages/parts/boards/live/script/stack/weights.js"
-import { gridOf } from "./grid.js"
+import { gridOf } from "./made.js"
 
 test("a layer that is gone leaves the stream as it is", () => {
   assert.deepEqual(placesOf(4, (layer) => layer === 1), [0, null, 1, 2])

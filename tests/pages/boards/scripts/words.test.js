@@ -8,7 +8,7 @@ import {
   readingOf,
   scoreOf,
 } from "../../../../pages/parts/boards/live/script/stack/words.js"
-import { gridOf } from "./grid.js"
+import { gridOf } from "./made.js"
 
 test("positions are told in words or from one", () => {
   const places = [0, 2, 4].map((place) => placeInWords(place, 5, "position"))

@@ -1,8 +1,7 @@
 // A panel of a figure that the page hands over: its texts, its tone, and the places in it that can be pointed at.
 
 import { listen, placeBands, point, stepThrough } from "./pointing.js"
-import { setText } from "./sections.js"
-import { el, termLink } from "../../shell/script/dom.js"
+import { el, setText, termLink } from "../../shell/script/dom.js"
 import { downloads } from "../../shell/script/downloads.js"
 import { newPanel, put } from "../../shell/script/panel.js"
 

@@ -1,8 +1,8 @@
 // The source of figures that the page hands over: all of them with each rerun, as sections of panels by their ids.
 
 import { newCard } from "./card.js"
-import { holdOnly, newSection } from "./sections.js"
-import { el } from "../../shell/script/dom.js"
+import { newSection } from "./sections.js"
+import { el, holdOnly } from "../../shell/script/dom.js"
 import { drawingWith } from "../../shell/script/shell.js"
 
 /** @import { Before, Source } from "../../shell/script/types.d.ts" */

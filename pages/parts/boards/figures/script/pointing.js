@@ -1,6 +1,6 @@
 // The highlighted place of a figure, which pointer and arrow keys set and which other figures share.
 
-import { number } from "../../shell/script/dom.js"
+import { ARROWS, number } from "../../shell/script/dom.js"
 
 /** @import { Foreign } from "../../shell/script/types.d.ts" */
 /** @import { Card, FiguresBoard, Place } from "./types.d.ts" */
@@ -34,21 +34,11 @@ function pick(board, panel, { x, y }) {
   if (panel.picks) board.trigger("picked", { panel: panel.id, x, y })
 }
 
-/**
- * React to the pointer over a plot that has its first figure.
- *
- * @param {FiguresBoard} board
- * @param {Card} panel
- */
-export function listen(board, panel) {
+/** React to the pointer over a plot that has its first figure. */
+export function listen(/** @type {FiguresBoard} */ board, /** @type {Card} */ panel) {
   if (panel.listening) return
   panel.listening = true
-  const place = (/** @type {Foreign} */ { points: [point] }) => /** @type {Place} */ ({
-    x: point.x,
-    y: point.y,
-    z: point.z,
-    text: point.text,
-  })
+  const place = (/** @type {Foreign} */ { points: [{ x, y, z, text }] }) => /** @type {Place} */ ({ x, y, z, text })
   panel.plot.on?.("plotly_hover", (event) => point(board, panel, place(event)))
   panel.plot.on?.("plotly_unhover", () => point(board, panel, null))
   panel.plot.on?.("plotly_click", (event) => pick(board, panel, place(event)))
@@ -60,11 +50,8 @@ export function listen(board, panel) {
 
 /**
  * Highlight the row and the column of a place in an overlay, as far as they are known, without redrawing the figure.
- *
- * @param {Card} panel
- * @param {Place | null} at
  */
-export function placeBands(panel, at) {
+export function placeBands(/** @type {Card} */ panel, /** @type {Place | null} */ at) {
   const heat = panel.drawn?.traces.find(({ type }) => type === "heatmap")
   const axes = panel.plot._fullLayout
   const [row, column] = panel.bands
@@ -73,14 +60,8 @@ export function placeBands(panel, at) {
   if (!at || (row.hidden && column.hidden)) return
   const { xaxis, yaxis, _size: whole } = axes // Several strips of bars are one figure.
   const [above, high] = heat ? [yaxis._offset, yaxis._length] : [whole.t, whole.h]
-  /**
-   * Where a cell begins along an axis, and its length, in pixels.
-   *
-   * @param {Foreign} axis
-   * @param {Foreign} value a number, or a name in its order
-   * @returns {[number, number]}
-   */
-  const span = (axis, value, step = 1) => {
+  /** Where a cell begins along an axis, and its length, in pixels; its value is a number, or a name in its order. */
+  const span = (/** @type {Foreign} */ axis, /** @type {Foreign} */ value, step = 1) => {
     const ends = [-step / 2, step / 2].map((half) =>
       axis._offset + Math.min(Math.max(axis.l2p(value + half), 0), axis._length)
     )
@@ -88,8 +69,8 @@ export function placeBands(panel, at) {
   }
   const place = (
     /** @type {HTMLElement} */ band,
-    /** @type {[number, number]} */ [left, width],
-    /** @type {[number, number]} */ [top, height],
+    /** @type {number[]} */ [left, width],
+    /** @type {number[]} */ [top, height],
   ) => {
     band.hidden ||= !width || !height // The place is outside the visible range.
     Object.assign(band.style, { left: `${left}px`, width: `${width}px`, top: `${top}px`, height: `${height}px` })
@@ -97,9 +78,6 @@ export function placeBands(panel, at) {
   if (!row.hidden) place(row, [xaxis._offset, xaxis._length], span(yaxis, at.y, heat.dy))
   if (!column.hidden) place(column, span(xaxis, at.x, heat?.dx), [above, high])
 }
-
-/** @type {Record<string, [number, number]>} */
-const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
 
 /**
  * Arrow keys move over a heatmap's cells or a line's points, Enter picks.
@@ -116,7 +94,7 @@ export function stepThrough(board, panel, event) {
     board.plotly.Fx.unhover(panel.plot)
     return point(board, panel, null)
   }
-  const step = STEPS[event.key]
+  const step = ARROWS[event.key]
   if (!step) return
   event.preventDefault()
   const points = panel.plot._fullData[0]
@@ -129,12 +107,7 @@ export function stepThrough(board, panel, event) {
   const along = (/** @type {"x" | "y"} */ axis, /** @type {number} */ place) =>
     trace[axis]?.length ? trace[axis][place] : (trace[`${axis}0`] ?? 0) + place * (trace[`d${axis}`] ?? 1)
   panel.at = heat
-    ? {
-      x: along("x", j),
-      y: along("y", i),
-      z: points.z[i][j],
-      text: points.text?.[i]?.[j],
-    }
+    ? { x: along("x", j), y: along("y", i), z: points.z[i][j], text: points.text?.[i]?.[j] }
     : { x: points.x[j], y: points.y[j] }
   board.plotly.Fx.hover(panel.plot, [{ curveNumber: 0, pointNumber: heat ? [i, j] : j }])
   point(board, panel, panel.at, true)
@@ -142,13 +115,8 @@ export function stepThrough(board, panel, event) {
 
 const within = (/** @type {number} */ value, /** @type {number} */ count) => Math.min(Math.max(value, 0), count - 1)
 
-/**
- * A place and its value in words.
- *
- * @param {Card} panel
- * @param {Place} at
- */
-function placeInWords({ figure, title }, at) {
+/** A place and its value in words. */
+function placeInWords(/** @type {Card} */ { figure, title }, /** @type {Place} */ at) {
   const name = (/** @type {string} */ axis, /** @type {string} */ fallback) =>
     figure.layout[axis]?.title?.text?.replaceAll("<br>", " ") ?? fallback
   const said = (/** @type {number | string | undefined} */ value) => (typeof value === "number" ? number(value) : value)

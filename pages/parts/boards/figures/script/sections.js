@@ -1,16 +1,11 @@
 // Sections of panels: a heading, a note, a grid of panels, and a table of their numbers.
 
-import { el } from "../../shell/script/dom.js"
+import { el, holdOnly, setText } from "../../shell/script/dom.js"
 
 /** @import { Card, Table, ToldSection } from "./types.d.ts" */
 
-/**
- * A section, with a heading of that level.
- *
- * @param {ToldSection} told
- * @param {number} level
- */
-export function newSection({ id, title }, level) {
+/** A section, with a heading of that level. */
+export function newSection(/** @type {ToldSection} */ { id, title }, /** @type {number} */ level) {
   const heading = el("h3", { "aria-level": level })
   const note = el("p", { class: "note" })
   const grid = el("div", { class: "panels" })
@@ -33,13 +28,8 @@ export function newSection({ id, title }, level) {
   return { root, show }
 }
 
-/**
- * A table that can be opened.
- *
- * @param {Table} table
- * @param {boolean} open
- */
-function tableOf({ summary, head, rows }, open) {
+/** A table that can be opened. */
+function tableOf(/** @type {Table} */ { summary, head, rows }, /** @type {boolean} */ open) {
   const line = (/** @type {string[]} */ cells, /** @type {"th" | "td"} */ kind) =>
     el("tr", {}, ...cells.map((cell, at) => el(at ? kind : "th", at ? {} : { scope: "row" }, cell)))
   const body = el(
@@ -54,27 +44,4 @@ function tableOf({ summary, head, rows }, open) {
     el("summary", {}, summary),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": summary }, body),
   )
-}
-
-/**
- * Set the text of a node; without a text the node is hidden.
- *
- * @param {HTMLElement} node
- * @param {string | undefined} text
- */
-export function setText(node, text) {
-  if (node.textContent !== (text ?? "")) node.textContent = text ?? ""
-  node.hidden = !text
-}
-
-/**
- * Replace the children of a node; without a difference nothing is changed, so that the browser does no new layout.
- *
- * @param {Element} parent
- * @param {Element[]} nodes
- */
-export function holdOnly(parent, nodes) {
-  if (nodes.length !== parent.children.length || nodes.some((node, at) => parent.children[at] !== node)) {
-    parent.replaceChildren(...nodes)
-  }
 }

@@ -1,6 +1,7 @@
 // The source of a run's events: what the board knows of the run, and the panels that show it.
 
 import { bands, bandsChanged } from "./band.js"
+import { newTip } from "./card.js"
 import { append, upto } from "./columns.js"
 import { exactNumbers } from "./exact.js"
 import { memoryPanel, samplesPanel, writtenPanel } from "./facts.js"
@@ -12,7 +13,7 @@ import { runInWords, STATES } from "./status.js"
 import { followRun } from "./stream.js"
 import { stackPanel } from "./stack/stack.js"
 import { untrainedModel } from "./untrained.js"
-import { el } from "../../shell/script/dom.js"
+import { el, holdOnly, setText } from "../../shell/script/dom.js"
 import { QUIET } from "../../shell/script/figure.js"
 import { drawingWith } from "../../shell/script/shell.js"
 
@@ -21,6 +22,17 @@ import { drawingWith } from "../../shell/script/shell.js"
 
 const BEAT = 95 // milliseconds between rounds of drawing
 const MOST_SNAPSHOTS = 150
+/** @type {Record<string, (board: LiveBoard) => LivePanel | LivePanel[]>} the panels by name, other than lines */
+const MAKERS = {
+  attention: attentionPanels,
+  heads: attentionPanels,
+  pattern: () => [], // made with "attention"
+  encoding: encodingPanels,
+  memory: memoryPanel,
+  samples: samplesPanel,
+  stack: stackPanel,
+  written: writtenPanel,
+}
 
 /**
  * The source of a board: what it knows of its run, and what it does with the messages of the page.
@@ -29,7 +41,6 @@ const MOST_SNAPSHOTS = 150
  * @returns {Source}
  */
 function sourceOf(board) {
-  const tip = el("div", { class: "tip", hidden: true })
   const grid = el("div", { class: "grid" })
   let unfollow = () => {}
   let swallowed = false
@@ -64,29 +75,20 @@ function sourceOf(board) {
     panel.described = performance.now()
     panel.plot.setAttribute("aria-label", say())
   }
-  board.tip = (text, event) => {
-    tip.hidden = !text
-    if (!text || !event) return
-    tip.textContent = text
-    const box = board.canvas.getBoundingClientRect()
-    const left = Math.min(event.clientX - box.left + 14, box.width - tip.offsetWidth - 4)
-    tip.style.transform = `translate(${Math.max(0, left)}px, ${event.clientY - box.top + 16}px)`
-  }
+  board.tip = newTip(board.canvas)
 
   const inWords = runInWords(board)
   const replay = replayBar(board, () => tell())
   const moments = momentsBar(board, replay.look)
   const bar = el("div", { class: "bar" }, replay.root, moments.root)
   const said = el("p", { class: "said", role: "status", hidden: true })
-  board.canvas.append(bar, said, grid, tip)
+  board.canvas.append(bar, said, grid)
   /** Say where the run is: the line, its bar, the slider and the sentences, all of the same step. */
   const tell = () => {
     board.statusLine.draw(inWords())
     replay.draw()
     moments.draw()
-    const words = board.data.words?.[replay.atEnd() ? "end" : "before"] ?? ""
-    said.hidden = !words
-    if (said.textContent !== words) said.textContent = words
+    setText(said, board.data.words?.[replay.atEnd() ? "end" : "before"])
   }
 
   /** Panels are made once, and again only when the list of panels changes. */
@@ -107,16 +109,9 @@ function sourceOf(board) {
   const place = () => {
     const band = bands.get(board.data.band ?? "")
     const above = (/** @type {LivePanel} */ panel) => band && board.data.above?.includes(panel.id)
-    const shown = [
-      { where: band, panels: board.panels.filter(above) },
-      { where: grid, panels: board.panels.filter((panel) => !above(panel)) },
-    ]
-    for (const { where, panels } of shown) {
-      const roots = panels.map(({ root }) => root)
-      if (where && (roots.length !== where.children.length || roots.some((root, at) => root !== where.children[at]))) {
-        where.replaceChildren(...roots)
-      }
-    }
+    const rootsOf = (/** @type {LivePanel[]} */ panels) => panels.map(({ root }) => root)
+    if (band) holdOnly(band, rootsOf(board.panels.filter(above)))
+    holdOnly(grid, rootsOf(board.panels.filter((panel) => !above(panel))))
   }
   bandsChanged.add(place)
 
@@ -235,45 +230,18 @@ function sourceOf(board) {
 /**
  * The panels in the order of their names; one that is made with others, as "pattern" with "attention", stands where it
  * is named.
- *
- * @param {LiveBoard} board
- * @returns {LivePanel[]}
  */
-function panelsInOrder(board) {
+function panelsInOrder(/** @type {LiveBoard} */ board) {
   const names = board.data.panels
-  const made = names.flatMap((name) => panelsOf(board, name).map((panel) => ({ name, panel })))
-  const placed = made.map(({ name, panel }) => ({
-    at: names.indexOf(names.includes(panel.id) ? panel.id : name),
-    panel,
-  }))
-  return placed.sort((one, other) => one.at - other.at).map(({ panel }) => panel)
+  const made = names.flatMap((name) => {
+    const panels = [MAKERS[name] ? MAKERS[name](board) : linePanel(board, name)].flat()
+    return panels.map((panel) => ({ panel, at: names.indexOf(names.includes(panel.id) ? panel.id : name) }))
+  })
+  return made.sort((one, other) => one.at - other.at).map(({ panel }) => panel)
 }
 
-/**
- * The panels of one name.
- *
- * @param {LiveBoard} board
- * @param {string} name
- * @returns {LivePanel[]}
- */
-function panelsOf(board, name) {
-  const { titles } = board.data
-  if (name === "attention" || name === "heads") return attentionPanels(board, titles)
-  if (name === "pattern") return [] // made with "attention"
-  if (name === "encoding") return encodingPanels(board, titles)
-  if (name === "memory") return [memoryPanel(board, titles.memory)]
-  if (name === "samples") return [samplesPanel(board, titles.samples)]
-  if (name === "stack") return [stackPanel(board, titles.stack)]
-  if (name === "written") return [writtenPanel(board, titles.written)]
-  return [linePanel(board, name, titles[name])]
-}
-
-/**
- * Draw a hidden figure, so that the browser compiles Plotly's code before the first curve needs it.
- *
- * @param {Foreign} plotly
- */
-function warmUp(plotly) {
+/** Draw a hidden figure, so that the browser compiles Plotly's code before the first curve needs it. */
+function warmUp(/** @type {Foreign} */ plotly) {
   const nowhere = el("div")
   const axes = {
     xaxis: { range: [0, 1] },

@@ -1,6 +1,6 @@
-// A panel of a run, and the switch that some of them have.
+// A panel of a run, the switch that some of them have, and the words beside the pointer.
 
-import { el, termLink } from "../../shell/script/dom.js"
+import { el, setText, termLink } from "../../shell/script/dom.js"
 import { newPanel } from "../../shell/script/panel.js"
 
 /** @import { LiveBoard, LivePanel, News } from "./types.d.ts" */
@@ -12,24 +12,20 @@ import { newPanel } from "../../shell/script/panel.js"
  *
  * @param {LiveBoard} board
  * @param {string} name
- * @param {string} title
  * @param {{plotted?: boolean, waiting?: string, ofModel?: boolean}} [how]
  * @returns {LivePanel}
  */
 export function runPanel(
   board,
   name,
-  title,
-  { plotted = true, waiting = "waiting for the first step", ofModel = false } = {},
+  { plotted = true, waiting = "waiting for the first look at the model", ofModel = false } = {},
 ) {
+  const title = board.data.titles[name]
   const panel = newPanel({ id: name, kind: name, title, tag: "h3", level: board.data.level, waiting, plotted })
   panel.heading.replaceChildren(`${title} `, termLink(board.data.terms[name], title))
   const whose = el("p", { class: "whose", hidden: true })
   panel.body.before(whose)
-  const sayWhose = (/** @type {string} */ words) => {
-    whose.hidden = !words || !ofModel
-    if (whose.textContent !== words) whose.textContent = words
-  }
+  const sayWhose = (/** @type {string} */ words) => setText(whose, ofModel ? words : "")
   const concerns = (/** @type {News} */ news) => Boolean(news.snapshots?.length)
   return Object.assign(panel, { waiting, concerns, sayWhose })
 }
@@ -57,4 +53,22 @@ export function choice(label, options, chosen, onChoose) {
   group.append(...buttons.map(({ button }) => button))
   press(chosen)
   return group
+}
+
+/**
+ * Words beside the pointer within an element, hidden as long as there are none.
+ *
+ * @param {HTMLElement} within
+ * @returns {LiveBoard["tip"]}
+ */
+export function newTip(within) {
+  const tip = el("div", { class: "tip", hidden: true })
+  within.append(tip)
+  return (text, event) => {
+    setText(tip, text)
+    if (!text || !event) return
+    const box = within.getBoundingClientRect()
+    const left = Math.min(event.clientX - box.left + 14, box.width - tip.offsetWidth - 4)
+    tip.style.transform = `translate(${Math.max(0, left)}px, ${event.clientY - box.top + 16}px)`
+  }
 }

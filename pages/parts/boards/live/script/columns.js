@@ -32,13 +32,8 @@ export function thin([x, y], points) {
   return [order.map((place) => x[place]), order.map((place) => y[place])]
 }
 
-/**
- * Append new events to columns {name: [steps, values]}, without the steps that are there already.
- *
- * @param {Record<string, Column>} columns
- * @param {Record<string, Column>} news
- */
-export function append(columns, news) {
+/** Append new events to columns {name: [steps, values]}, without the steps that are there already. */
+export function append(/** @type {Record<string, Column>} */ columns, /** @type {Record<string, Column>} */ news) {
   for (const [name, [steps, values]] of Object.entries(news)) {
     const [x, y] = (columns[name] ??= [[], []])
     const seen = x.length ? x[x.length - 1] : -1

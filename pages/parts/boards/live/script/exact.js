@@ -3,10 +3,10 @@
 
 import { upto } from "./columns.js"
 import { matrixOf, mosaicOf, valuesOf } from "./grids.js"
-import { appAddress, number } from "../../shell/script/dom.js"
+import { inApp, number } from "../../shell/script/dom.js"
 
 /** @import { Foreign } from "../../shell/script/types.d.ts" */
-/** @import { Column, Exact, Grid, LiveBoard, Numbers, Snapshot } from "./types.d.ts" */
+/** @import { Column, Exact, Grid, LiveBoard, Numbers } from "./types.d.ts" */
 
 const MAX_KEPT = 6 // arrays; older ones are fetched again when needed
 
@@ -24,8 +24,11 @@ export function exactNumbers(board) {
   const asked = new Map()
   return (group, name) => {
     const snapshot = board.snapshot()
-    if (!snapshot) return { there: null, comes: Promise.resolve(null) } // a run that has just begun
-    if (!board.data.run) return drawnNumbers(gridOf(snapshot, group, name)) // nothing is stored of an untrained model
+    if (!snapshot) return known(null) // a run that has just begun
+    if (!board.data.run) { // nothing is stored of an untrained model: as exact as it is drawn
+      const grid = /** @type {Record<string, Grid>} */ (snapshot[group])[name]
+      return known({ shape: grid.shape, decoded: valuesOf(grid) })
+    }
     const path = ["live", board.data.run, snapshot.step, group, name].map(encodeURIComponent).join("/")
     const before = asked.get(path)
     if (before) return before
@@ -42,34 +45,12 @@ export function exactNumbers(board) {
   }
 }
 
-/**
- * A grid of a snapshot.
- *
- * @param {Snapshot} snapshot
- * @param {"patterns" | "encoding"} group
- * @param {string} name
- */
-const gridOf = (snapshot, group, name) => /** @type {Record<string, Grid>} */ (snapshot[group])[name]
+/** Numbers that need not be asked for. */
+const known = (/** @type {Exact | null} */ array) => ({ there: array, comes: Promise.resolve(array) })
 
-/**
- * A grid as an array, as exact as it is drawn.
- *
- * @param {Grid} grid
- * @returns {Numbers}
- */
-function drawnNumbers(grid) {
-  const array = { shape: grid.shape, decoded: valuesOf(grid) }
-  return { there: array, comes: Promise.resolve(array) }
-}
-
-/**
- * An array of the server; null where it is no longer kept.
- *
- * @param {string} path
- * @returns {Promise<Exact | null>}
- */
-async function fetchNumbers(path) {
-  const answer = await fetch(new URL(path, appAddress()))
+/** An array of the server; null where it is no longer kept. */
+async function fetchNumbers(/** @type {string} */ path) {
+  const answer = await fetch(inApp(path))
   if (answer.status !== 200) return null
   const shape = JSON.parse(answer.headers.get("X-Shape") ?? "")
   return { shape, decoded: new Float32Array(await answer.arrayBuffer()) }
@@ -89,7 +70,7 @@ export async function exactLines(board, traces) {
   const found = {}
   for (const run of new Set(traces.map(runOf))) {
     const names = traces.filter((trace) => runOf(trace) === run).map(({ meta }) => ["name", meta.column])
-    const address = new URL(`live/${encodeURIComponent(run)}/lines?${new URLSearchParams(names)}`, appAddress())
+    const address = inApp(`live/${encodeURIComponent(run)}/lines?${new URLSearchParams(names)}`)
     const answer = await fetch(address).catch(() => /** @type {Response | null} */ (null))
     if (answer?.status !== 200) return null
     found[run] = await answer.json()
@@ -100,19 +81,10 @@ export async function exactLines(board, traces) {
   })
 }
 
-/**
- * One [row, column] matrix of an array, by its place among the leading axes.
- *
- * @param {Exact} array
- * @param {number} place
- * @returns {Exact}
- */
-export function matrixAlone(array, place) {
-  const [rows, columns] = array.shape.slice(-2)
-  return {
-    shape: [rows, columns],
-    decoded: array.decoded.subarray(place * rows * columns, (place + 1) * rows * columns),
-  }
+/** One [row, column] matrix of an array, by its place among the leading axes. */
+export function matrixAlone(/** @type {Exact} */ { shape, decoded }, /** @type {number} */ place) {
+  const [rows, columns] = shape.slice(-2)
+  return { shape: [rows, columns], decoded: decoded.subarray(place * rows * columns, (place + 1) * rows * columns) }
 }
 
 /**

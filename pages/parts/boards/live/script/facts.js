@@ -1,22 +1,17 @@
 // Memory, sample predictions and written texts.
 
 import { runPanel } from "./card.js"
+import { scoreOf } from "./stack/words.js"
 import { el, number } from "../../shell/script/dom.js"
 import { downloads } from "../../shell/script/downloads.js"
 import { put } from "../../shell/script/panel.js"
 
 /** @import { Foreign } from "../../shell/script/types.d.ts" */
-/** @import { LiveBoard, LivePanel, Sample } from "./types.d.ts" */
+/** @import { LiveBoard, Sample } from "./types.d.ts" */
 
-/**
- * The memory that was predicted and measured.
- *
- * @param {LiveBoard} board
- * @param {string} title
- * @returns {LivePanel}
- */
-export function memoryPanel(board, title) {
-  const panel = runPanel(board, "memory", title, { waiting: "waiting for the run to start" })
+/** The memory that was predicted and measured. */
+export function memoryPanel(/** @type {LiveBoard} */ board) {
+  const panel = runPanel(board, "memory", { waiting: "waiting for the run to start" })
   panel.tools.append(downloads(board, panel))
   panel.concerns = (news) => Boolean(news.figures?.memory)
   panel.draw = () => {
@@ -36,47 +31,27 @@ export function memoryPanel(board, title) {
   return panel
 }
 
-/**
- * Probe sequences token by token; right and wrong by sign as well as by colour.
- *
- * @param {LiveBoard} board
- * @param {string} title
- * @returns {LivePanel}
- */
-export function samplesPanel(board, title) {
-  const panel = runPanel(board, "samples", title, {
-    plotted: false,
-    ofModel: true,
-    waiting: "waiting for the first look at the model",
-  })
+/** Probe sequences token by token; right and wrong by sign as well as by colour. */
+export function samplesPanel(/** @type {LiveBoard} */ board) {
+  const panel = runPanel(board, "samples", { plotted: false, ofModel: true })
   const score = el("span", { class: "score" })
-  const list = el("div", { class: "list", tabindex: 0, role: "group", "aria-label": title })
+  const list = el("div", { class: "list", tabindex: 0, role: "group", "aria-label": panel.title })
   panel.tools.append(score)
   panel.body.append(list)
   panel.draw = () => {
     const samples = board.snapshot()?.samples
     if (!samples?.length) return
     panel.wait.hidden = true
-    const marks = samples.flatMap((sample) => sample.marks).filter((mark) => mark != null)
-    score.textContent = `${marks.filter(Boolean).length} of ${marks.length} right`
+    score.textContent = scoreOf({ marks: samples.flatMap(({ marks }) => marks) })
     list.replaceChildren(...samples.map(sampleTable))
   }
   return panel
 }
 
-/**
- * The text that a language model wrote at each snapshot, the latest first: the held-out prompt, then its own.
- *
- * @param {LiveBoard} board
- * @param {string} title
- * @returns {LivePanel}
- */
-export function writtenPanel(board, title) {
-  const panel = runPanel(board, "written", title, {
-    plotted: false,
-    waiting: "waiting for the first look at the model",
-  })
-  const list = el("div", { class: "texts", tabindex: 0, role: "group", "aria-label": title })
+/** The text that a language model wrote at each snapshot, the latest first: the held-out prompt, then its own. */
+export function writtenPanel(/** @type {LiveBoard} */ board) {
+  const panel = runPanel(board, "written", { plotted: false })
+  const list = el("div", { class: "texts", tabindex: 0, role: "group", "aria-label": panel.title })
   panel.body.append(list)
   panel.draw = () => {
     const upto = board.looking == null ? board.snapshots.length : board.looking + 1
@@ -100,14 +75,10 @@ export function writtenPanel(board, title) {
 /**
  * A sequence as a table: what is read, what is right, and what is predicted. Symbols that stand at two asked positions are
  * marked as twins, which a page may outline.
- *
- * @param {Sample} sample
- * @param {number} place
  */
-function sampleTable(sample, place) {
+function sampleTable(/** @type {Sample} */ sample, /** @type {number} */ place) {
   const row = (/** @type {string} */ label, /** @type {HTMLElement[]} */ cells) =>
     el("tr", {}, el("th", { scope: "row" }, label), ...cells)
-  const plain = (/** @type {string[]} */ tokens) => tokens.map((token) => el("td", {}, token))
   const asked = sample.tokens.filter((_, i) => sample.marks[i] != null)
   const twin = (/** @type {number} */ i) =>
     sample.marks[i] != null && asked.filter((token) => token === sample.tokens[i]).length > 1 ? "twin" : ""
@@ -124,7 +95,7 @@ function sampleTable(sample, place) {
       "tbody",
       {},
       row("reads", sample.tokens.map((token, i) => el("td", { class: twin(i) }, token))),
-      row("answer", plain(sample.targets)),
+      row("answer", sample.targets.map((token) => el("td", {}, token))),
       row("predicts", judged),
     ),
   )

@@ -2,24 +2,15 @@
 
 /** @import { Exact, Grid } from "./types.d.ts" */
 
-/**
- * Values of a grid as one flat array, row by row, last axis fastest.
- *
- * @param {Pick<Grid, "values" | "zero" | "step">} grid
- */
-export function decode({ values, zero, step }) {
+/** The values of a grid or an array as one flat array, row by row, last axis fastest; decoded once. */
+export function valuesOf(/** @type {Grid | Exact} */ grid) {
+  if (grid.decoded) return grid.decoded
+  const { values, zero, step } = /** @type {Grid} */ (grid)
   const bytes = atob(values)
   const decoded = new Float32Array(bytes.length)
   for (let at = 0; at < bytes.length; at++) decoded[at] = (bytes.charCodeAt(at) - zero) * step
-  return decoded
+  return grid.decoded = decoded
 }
-
-/**
- * The values of a grid or an array, decoded once.
- *
- * @param {Grid | Exact} grid
- */
-export const valuesOf = (grid) => (grid.decoded ??= decode(/** @type {Grid} */ (grid)))
 
 /**
  * One [row, column] matrix out of a grid, by its place among the leading axes.
@@ -33,13 +24,8 @@ export function matrixOf(grid, place = 0) {
   return Array.from({ length: rows }, (_, row) => values.subarray(start + row * columns, start + (row + 1) * columns))
 }
 
-/**
- * All matrices [layer, head] side by side with empty cells between: tiles of size [high, wide] including the gap.
- *
- * @param {Grid | Exact} grid
- * @param {number[]} tile
- */
-export function mosaicOf(grid, [high, wide]) {
+/** All matrices [layer, head] side by side with empty cells between: tiles of size [high, wide] including the gap. */
+export function mosaicOf(/** @type {Grid | Exact} */ grid, /** @type {number[]} */ [high, wide]) {
   const [rows, columns] = grid.shape.slice(-2)
   const [layers, heads] = [1, 1, ...grid.shape].slice(-4)
   const height = layers * high - (high - rows)

@@ -9,43 +9,23 @@ import { put } from "../../shell/script/panel.js"
 
 /** @import { Exact, Grid, Head, LiveBoard, LivePanel, Snapshot, Which } from "./types.d.ts" */
 
-/** @typedef {(row: number, column: number, array: Exact | null) => string} TellCell the words at a cell */
-/** @typedef {(row: number, column: number) => void} ClickCell what a click on a cell does */
-
 /**
  * All heads side by side, and one enlarged; both use the same chosen kind, layer and head.
  *
  * On a board with room for one figure ("heads") either stands alone: of a single head the one, of several all. In a
  * recording the one is the first.
- *
- * @param {LiveBoard} board
- * @param {Record<string, string>} titles
- * @returns {LivePanel[]}
  */
-export function attentionPanels(board, titles) {
+export function attentionPanels(/** @type {LiveBoard} */ board) {
   /** @type {Head} */
   const chosen = { which: "self", layer: 0, head: 0 }
   const alone = board.data.panels.includes("heads")
-  const all = runPanel(board, "attention", titles.attention, {
-    waiting: "waiting for the first look at the model",
-    ofModel: true,
-  })
-  const one = runPanel(board, "pattern", titles.pattern, {
-    waiting: "waiting for the first look at the model",
-    ofModel: true,
-  })
+  const [all, one] = ["attention", "pattern"].map((name) => runPanel(board, name, { ofModel: true }))
   const kinds = el("div", { class: "kinds" })
-  const select = (/** @type {"layer" | "head"} */ what, /** @type {string} */ label) => {
-    const list = el("select", { "aria-label": label, onchange: () => pick({ [what]: Number(list.value) }) })
-    return list
-  }
-  const layers = select("layer", "Layer")
-  const heads = select("head", "Head")
-  options(layers, 1, "Layer", 0)
-  options(heads, 1, "Head", 0)
+  const layers = placeList("Layer", "Layer", (layer) => pick({ layer }))
+  const heads = placeList("Head", "Head", (head) => pick({ head }))
   one.root.hidden = alone
   all.tools.append(kinds, downloads(board, all))
-  one.tools.append(layers, heads, downloads(board, one))
+  one.tools.append(layers.root, heads.root, downloads(board, one))
 
   const choose = (/** @type {Partial<Head>} */ change) => {
     Object.assign(chosen, change)
@@ -61,9 +41,10 @@ export function attentionPanels(board, titles) {
     choose(head)
     ;(one.root.hidden ? all : one).root.scrollIntoView({ block: "nearest" })
   }
-  const grid = () => board.snapshot()?.patterns[chosen.which]
-
-  /** Offer what a snapshot with attention has; returns the grid of the chosen kind, which it then has. */
+  /**
+   * Offer what a snapshot with attention has, and show those that there are figures for: of a single head both would be
+   * the same picture. Returns the grid of the chosen kind, which it then has.
+   */
   const offer = (/** @type {Snapshot} */ { patterns }) => {
     const names = /** @type {Which[]} */ (Object.keys(patterns))
     if (!names.includes(chosen.which)) chosen.which = names[0]
@@ -77,20 +58,11 @@ export function attentionPanels(board, titles) {
     const [layerCount, headCount] = found.shape
     chosen.layer = Math.min(chosen.layer, layerCount - 1)
     chosen.head = Math.min(chosen.head, headCount - 1)
-    options(layers, layerCount, "Layer", chosen.layer)
-    options(heads, headCount, "Head", chosen.head)
+    layers.offer(layerCount, chosen.layer)
+    heads.offer(headCount, chosen.head)
+    all.root.hidden = layerCount * headCount === 1
+    one.root.hidden = alone && !all.root.hidden
     return found
-  }
-
-  /**
-   * Show those that there are figures for; returns whether there is a single head, of which both would be the same
-   * picture.
-   */
-  const arrange = (/** @type {Grid} */ { shape: [layerCount, headCount] }) => {
-    const single = layerCount * headCount === 1
-    all.root.hidden = single
-    one.root.hidden = alone && !single
-    return single
   }
 
   all.draw = () => {
@@ -115,22 +87,19 @@ export function attentionPanels(board, titles) {
       line: { width: 2 },
     }
     const [layerCount, headCount] = found.shape
-    const single = arrange(found)
     // Tiles keep their proportions: many layers of few heads need height. Where a figure stands alone, the page has
     // said how high.
     const taller = alone ? 1 : Math.min(Math.max((layerCount * tile[0]) / (headCount * tile[1]) / 1.5, 1), 2)
     all.body.style.height = `calc(var(--plot) * ${taller})`
-    put(board, all, [{ ...figure.data[0], z: mosaicOf(found, tile) }], {
-      ...figure.layout,
-      shapes: single ? [] : [frame],
-    })
+    put(board, all, [{ ...figure.data[0], z: mosaicOf(found, tile) }], { ...figure.layout, shapes: [frame] })
     all.detail = `step ${snapshot.step}`
-    listen(board, all, (row, column, array) => {
+    all.click = (row, column) => pick({ layer: Math.floor(row / tile[0]), head: Math.floor(column / tile[1]) })
+    all.tell = (row, column, array) => {
       const [layer, head] = [Math.floor(row / tile[0]), Math.floor(column / tile[1])]
-      return `L${layer + 1} H${head + 1} · ${
-        cellInWords(row - layer * tile[0], column - head * tile[1], layer, head, array)
-      }`
-    }, (row, column) => pick({ layer: Math.floor(row / tile[0]), head: Math.floor(column / tile[1]) }))
+      const cell = cellInWords(layer, head, [row % tile[0], column % tile[1]], array)
+      return `L${layer + 1} H${head + 1} · ${cell}`
+    }
+    listen(board, all)
     board.describe(
       all,
       () =>
@@ -139,18 +108,15 @@ export function attentionPanels(board, titles) {
     )
   }
 
-  /**
-   * A cell of a head's matrix in words.
-   *
-   * @param {number} row
-   * @param {number} column
-   * @param {number} layer
-   * @param {number} head
-   * @param {Exact | null} array
-   */
-  const cellInWords = (row, column, layer, head, array) => {
+  /** A cell of a head's matrix in words. */
+  const cellInWords = (
+    /** @type {number} */ layer,
+    /** @type {number} */ head,
+    /** @type {[number, number]} */ [row, column],
+    /** @type {Exact | null} */ array,
+  ) => {
     const { queries, keys } = board.figures[`pattern.${chosen.which}`].data[0].meta
-    const drawn = grid()
+    const drawn = board.snapshot()?.patterns[chosen.which]
     if (!drawn) return ""
     const found = entryOf(drawn, array, layer * drawn.shape[1] + head, row, column, (weight) => weight.toFixed(3))
     if (!found) return ""
@@ -174,11 +140,11 @@ export function attentionPanels(board, titles) {
     const snapshot = board.snapshot()
     if (!figure || !snapshot?.patterns[chosen.which]) return
     const found = offer(snapshot) // here too: what is hidden is not drawn
-    arrange(found)
     const z = matrixOf(found, chosen.layer * found.shape[1] + chosen.head)
     one.detail = `layer ${chosen.layer + 1}, head ${chosen.head + 1}, step ${snapshot.step}`
     put(board, one, [{ ...figure.data[0], z }], figure.layout)
-    listen(board, one, (row, column, array) => cellInWords(row, column, chosen.layer, chosen.head, array))
+    one.tell = (row, column, array) => cellInWords(chosen.layer, chosen.head, [row, column], array)
+    listen(board, one)
     board.describe(one, () => {
       const strongest = z.map((row, query) => `${query} to ${row.indexOf(Math.max(...row))}`).slice(0, 16)
       return `Layer ${chosen.layer + 1}, head ${
@@ -194,49 +160,42 @@ const KINDS = { self: "Self", encoder: "Encoder", cross: "Cross" }
 const named = (/** @type {Which[]} */ names) => Object.fromEntries(names.map((name) => [name, KINDS[name] ?? name]))
 
 /**
- * Offer so many places in a list, which is seen where there is a choice.
+ * A list to choose a place from; `offer` says how many there are and which is chosen. It is seen where there is a
+ * choice.
  *
- * @param {HTMLSelectElement} select
- * @param {number} count
  * @param {string} label
- * @param {number} chosen
+ * @param {string} noun of a place
+ * @param {(place: number) => void} onChoose
  */
-function options(select, count, label, chosen) {
-  if (select.options.length !== count) {
-    select.replaceChildren(
-      ...Array.from({ length: count }, (_, place) => el("option", { value: place }, `${label} ${place + 1}`)),
-    )
+function placeList(label, noun, onChoose) {
+  const root = el("select", { "aria-label": label, hidden: true, onchange: () => onChoose(Number(root.value)) })
+  const offer = (/** @type {number} */ count, /** @type {number} */ chosen) => {
+    if (root.options.length !== count) {
+      root.replaceChildren(
+        ...Array.from({ length: count }, (_, place) => el("option", { value: place }, `${noun} ${place + 1}`)),
+      )
+    }
+    if (root.value !== `${chosen}`) root.value = `${chosen}`
+    root.hidden = count < 2
   }
-  if (select.value !== `${chosen}`) select.value = `${chosen}`
-  select.hidden = count < 2
+  return { root, offer }
 }
 
-/**
- * The encoding and the similarity of positions; both use the same chosen layer, where each has its own encoding.
- *
- * @param {LiveBoard} board
- * @param {Record<string, string>} titles
- * @returns {LivePanel[]}
- */
-export function encodingPanels(board, titles) {
+/** The encoding and the similarity of positions; both use the same chosen layer, where each has its own encoding. */
+export function encodingPanels(/** @type {LiveBoard} */ board) {
   const chosen = { layer: 0 }
-  const layers = el("select", {
-    "aria-label": "Layer of the encoding",
-    hidden: true,
-    onchange: () => pick(Number(layers.value)),
-  })
-  const panels = ["matrix", "similarity"].map((part) => encodingPanel(board, part, titles[part], chosen))
-  const pick = (/** @type {number} */ layer) => {
+  const panels = ["matrix", "similarity"].map((part) => encodingPanel(board, part, chosen))
+  const layers = placeList("Layer of the encoding", "Layer", (layer) => {
     chosen.layer = layer
     board.painter.touch(...panels)
-  }
+  })
   const [matrix] = panels
   const draw = matrix.draw
-  matrix.tools.prepend(layers)
+  matrix.tools.prepend(layers.root)
   matrix.draw = () => {
     const count = Object.keys(board.snapshot()?.encoding ?? {}).filter((name) => name.split(".")[0] === "matrix").length
     chosen.layer = Math.min(chosen.layer, Math.max(0, count - 1))
-    options(layers, count, "Layer", chosen.layer)
+    layers.offer(count, chosen.layer)
     draw()
   }
   return panels
@@ -247,18 +206,15 @@ export function encodingPanels(board, titles) {
  *
  * @param {LiveBoard} board
  * @param {string} name
- * @param {string} title
  * @param {{layer: number}} chosen
  */
-function encodingPanel(board, name, title, chosen) {
-  const panel = runPanel(board, name, title, { waiting: "waiting for the first look at the model", ofModel: true })
+function encodingPanel(board, name, chosen) {
+  const panel = runPanel(board, name, { ofModel: true })
   panel.tools.append(downloads(board, panel))
   panel.draw = () => {
     const snapshot = board.snapshot()
     if (!snapshot) return
-    const where = `${name}.1` in snapshot.encoding
-      ? `layer ${chosen.layer + 1}, step ${snapshot.step}`
-      : `step ${snapshot.step}`
+    const where = `${`${name}.1` in snapshot.encoding ? `layer ${chosen.layer + 1}, ` : ""}step ${snapshot.step}`
     const own = `${name}.${chosen.layer}`
     const kept = own in snapshot.encoding ? own : name
     const grid = snapshot.encoding[kept]
@@ -279,37 +235,28 @@ function encodingPanel(board, name, title, chosen) {
     const numbers = () => board.exact("encoding", kept)
     panel.numbers = numbers
     panel.exact = () => numbers().comes.then((array) => array && tracesOf(array, trace.meta))
-    listen(board, panel, (row, column, array) => {
+    panel.tell = (row, column, array) => {
       const head = tiled ? Math.floor(column / trace.meta.tile[1]) : 0
       const found = entryOf(grid, array, head, row, tiled ? column % trace.meta.tile[1] : column)
-      return found
-        ? `${
-          tiled ? `head ${head + 1}, ` : ""
-        }${trace.meta.y} ${found.row}, ${trace.meta.x} ${found.column}: ${found.value}`
-        : ""
-    })
+      if (!found) return ""
+      const cell = `${trace.meta.y} ${found.row}, ${trace.meta.x} ${found.column}: ${found.value}`
+      return tiled ? `head ${head + 1}, ${cell}` : cell
+    }
+    listen(board, panel)
     board.describe(
       panel,
-      () => `${title}, ${where}: ${grid.shape.join(" by ")} values from ${number(grid.low)} to ${number(grid.high)}.`,
+      () =>
+        `${panel.title}, ${where}: ${grid.shape.join(" by ")} values from ${number(grid.low)} to ${number(grid.high)}.`,
     )
   }
   return panel
 }
 
 /**
- * A tooltip beside the pointer and, where given, a click handler; each plot has one listener, which calls the latest
- * functions.
- *
- * `tell` gets row and column of the drawing, and the exact array once the run has ended and the array is loaded.
- *
- * @param {LiveBoard} board
- * @param {LivePanel} panel
- * @param {TellCell} tell
- * @param {ClickCell} [click]
+ * A tooltip beside the pointer, and clicks: each plot has one listener, which calls the panel's latest `tell` and
+ * `click`. The exact array is told once the run has ended and the array is loaded.
  */
-function listen(board, panel, tell, click) {
-  panel.tell = tell
-  panel.click = click
+function listen(/** @type {LiveBoard} */ board, /** @type {LivePanel} */ panel) {
   if (panel.listening) return
   panel.listening = true
   /** @type {[number, number] | null} */

@@ -2,7 +2,7 @@
 
 import { choice, runPanel } from "./card.js"
 import { exactLines } from "./exact.js"
-import { momentLines } from "./moments.js"
+import { momentLines, upright } from "./moments.js"
 import { number } from "../../shell/script/dom.js"
 import { downloads } from "../../shell/script/downloads.js"
 import { put } from "../../shell/script/panel.js"
@@ -15,11 +15,10 @@ import { put } from "../../shell/script/panel.js"
  *
  * @param {LiveBoard} board
  * @param {string} name
- * @param {string} title
  * @returns {LivePanel}
  */
-export function linePanel(board, name, title) {
-  const panel = runPanel(board, name, title)
+export function linePanel(board, name) {
+  const panel = runPanel(board, name, { waiting: "waiting for the first step" })
   const shown = { scale: "linear", view: "layer" }
   const choose = (/** @type {"scale" | "view"} */ what) => (/** @type {string} */ value) => {
     shown[what] = value
@@ -76,18 +75,13 @@ export function linePanel(board, name, title) {
       ],
     })
     Object.assign(panel.plot.dataset, { step: board.shownStep(), run: board.data.run })
-    board.describe(panel, () => `${title} at step ${board.shownStep()}: ${inWords(traces, levels())}`)
+    board.describe(panel, () => `${panel.title} at step ${board.shownStep()}: ${inWords(traces, levels())}`)
   }
   return panel
 }
 
-/**
- * A trace with the points of its line.
- *
- * @param {LiveBoard} board
- * @param {Foreign} trace
- */
-function filled(board, trace) {
+/** A trace with the points of its line. */
+function filled(/** @type {LiveBoard} */ board, /** @type {Foreign} */ trace) {
   if (trace.meta.overlay) return trace
   const [x, y] = board.column(trace.meta.column)
   // A line of one point is invisible.
@@ -98,40 +92,23 @@ function filled(board, trace) {
   return { ...trace, ...single, ...perplexity, x, y, showlegend: trace.meta.legend !== false && y.length > 0 }
 }
 
-/**
- * The label of a level line right of the plot, where no curve runs through it.
- *
- * @param {Foreign} line
- * @param {boolean} log
- * @returns {Foreign}
- */
-function labelBeside({ y0, label }, log) {
+/** The label of a level line right of the plot, where no curve runs through it. */
+function labelBeside(/** @type {Foreign} */ { y0, label }, /** @type {boolean} */ log) {
   const { text, font, yanchor } = label
   return { text, font, yanchor, xref: "paper", x: 1, xanchor: "left", y: log ? Math.log10(y0) : y0, showarrow: false }
 }
 
-/**
- * The axis ends with the run, or where it stopped early, or with a longer run that is drawn behind it.
- *
- * @param {LiveBoard} board
- * @param {number} planned
- */
-function lastStep(board, planned) {
+/** The axis ends with the run, or where it stopped early, or with a longer run that is drawn behind it. */
+function lastStep(/** @type {LiveBoard} */ board, /** @type {number} */ planned) {
   const overlays = Object.values(board.data.overlays).flat()
   const reached = board.ended() && board.status.step > 0 ? board.status.step : planned
   return Math.max(reached, ...overlays.map((trace) => trace.x[trace.x.length - 1] ?? 0))
 }
 
-/**
- * A vertical line at the step chosen in the replay.
- *
- * @param {LiveBoard} board
- */
-function marker(board) {
+/** A vertical line at the step chosen in the replay. */
+function marker(/** @type {LiveBoard} */ board) {
   const step = board.replayedStep()
-  return step == null
-    ? []
-    : [{ type: "line", name: "accent", x0: step, x1: step, yref: "paper", y0: 0, y1: 1, line: { width: 1.5 } }]
+  return step == null ? [] : [{ ...upright(step), name: "accent", line: { width: 1.5 } }]
 }
 
 /**

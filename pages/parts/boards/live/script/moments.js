@@ -12,10 +12,8 @@ const SHARP = 0.5
 /**
  * [{step, name}] in the order of the steps: when the accuracy crossed a milestone, when the answers first arose as they do
  * now, or else when a head first was sharp, when it failed.
- *
- * @param {LiveBoard} board
  */
-function momentsOf(board) {
+function momentsOf(/** @type {LiveBoard} */ board) {
   const { column = "", levels = {} } = board.milestones ?? {}
   const [steps, values] = column ? board.column(column) : [[], []]
   const crossed = Object.entries(levels).map(([name, level]) => ({
@@ -35,32 +33,22 @@ function momentsOf(board) {
 /**
  * The step of the first snapshot in which some head's mean largest weight over the later queries is sharp, if that of
  * step 0 has none.
- *
- * @param {LiveBoard} board
  */
-function firstSharp(board) {
+function firstSharp(/** @type {LiveBoard} */ board) {
   const first = board.snapshots.findIndex(isSharp)
   return first > 0 ? board.snapshots[first].step : null
 }
 
-/**
- * The step of the first snapshot whose answers arise as they do now, if not step 0.
- *
- * @param {LiveBoard} board
- */
-function firstArrival(board) {
+/** The step of the first snapshot whose answers arise as they do now, if not step 0. */
+function firstArrival(/** @type {LiveBoard} */ board) {
   const looks = board.snapshots.filter(({ step }) => step <= board.cut)
   const last = looks[looks.length - 1]?.arrival
   const first = looks.findIndex(({ arrival }) => arrival === last)
   return last && first > 0 ? { name: last, step: looks[first].step } : null
 }
 
-/**
- * Whether some head is sharp.
- *
- * @param {Snapshot} snapshot
- */
-function isSharp(snapshot) {
+/** Whether some head is sharp. */
+function isSharp(/** @type {Snapshot} */ snapshot) {
   return (snapshot.sharp ??= Object.values(snapshot.patterns).some((grid) => {
     const [layers, heads, queries] = grid.shape
     return Array.from({ length: layers * heads }).some((_, place) => {
@@ -71,13 +59,8 @@ function isSharp(snapshot) {
   }))
 }
 
-/**
- * Buttons that lead to the snapshot nearest to each moment.
- *
- * @param {LiveBoard} board
- * @param {(place: number) => void} look
- */
-export function momentsBar(board, look) {
+/** Buttons that lead to the snapshot nearest to each moment. */
+export function momentsBar(/** @type {LiveBoard} */ board, /** @type {(place: number) => void} */ look) {
   const root = el("div", { class: "moments", role: "group", "aria-label": "Moments of this run" })
   let drawn = ""
   const nearest = (/** @type {number} */ step) =>
@@ -103,22 +86,11 @@ export function momentsBar(board, look) {
   return { root, draw }
 }
 
-/**
- * Thin upright lines at the moments.
- *
- * @param {LiveBoard} board
- */
-export function momentLines(board) {
-  return momentsOf(board).map(({ step, name }) => ({
-    type: "line",
-    name,
-    x0: step,
-    x1: step,
-    yref: "paper",
-    y0: 0,
-    y1: 1,
-    line: { width: 1, dash: "dot" },
-    opacity: 0.45,
-    layer: "below",
-  }))
+/** Thin upright lines at the moments. */
+export function momentLines(/** @type {LiveBoard} */ board) {
+  const look = { line: { width: 1, dash: "dot" }, opacity: 0.45, layer: "below" }
+  return momentsOf(board).map(({ step, name }) => ({ ...upright(step), name, ...look }))
 }
+
+/** A line from the lower to the upper end of a plot. */
+export const upright = (/** @type {number} */ x) => ({ type: "line", x0: x, x1: x, yref: "paper", y0: 0, y1: 1 })

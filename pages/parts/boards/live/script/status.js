@@ -3,7 +3,6 @@
 import { duration, number } from "../../shell/script/dom.js"
 
 /** @import { LiveBoard, Status } from "./types.d.ts" */
-/** @import { Told } from "../../shell/script/types.d.ts" */
 
 export const STATES = {
   none: "Not trained yet",
@@ -21,11 +20,8 @@ const RECENT = 4 // seconds over which the speed is taken
 /**
  * Gives a function that puts the run's state into words: step, speed, time left, place in the queue, the machine of a
  * cluster, the reason of a failure.
- *
- * @param {LiveBoard} board
- * @returns {() => Told}
  */
-export function runInWords(board) {
+export function runInWords(/** @type {LiveBoard} */ board) {
   /** @type {{now: number, step: number}[]} */
   const pace = []
 

@@ -1,7 +1,7 @@
 // New events of a run over an event stream. Where a proxy swallows it or the server has enough of them, the page polls
 // instead.
 
-import { appAddress } from "../../shell/script/dom.js"
+import { inApp } from "../../shell/script/dom.js"
 
 /** @import { LiveBoard, News } from "./types.d.ts" */
 
@@ -20,11 +20,7 @@ const AGAIN = 60000
  * @param {LiveBoard} board
  * @param {{onNews: (news: News) => void, onSilence: () => void, onRefusal: () => void, onBack: () => void}} heard
  */
-export function followRun(
-  board,
-  { onNews, onSilence, onRefusal, onBack },
-  polled = false,
-) {
+export function followRun(board, { onNews, onSilence, onRefusal, onBack }, polled = false) {
   /** @type {EventSource | null} */
   let source = null
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -33,12 +29,7 @@ export function followRun(
   let again
 
   const open = () => {
-    source = new EventSource(
-      new URL(
-        `live/${encodeURIComponent(board.data.run)}?after=${board.have}`,
-        appAddress(),
-      ),
-    )
+    source = new EventSource(inApp(`live/${encodeURIComponent(board.data.run)}?after=${board.have}`))
     patience = setTimeout(() => giveUp(onSilence), TIMEOUT)
     source.onmessage = (event) => {
       clearTimeout(patience)
@@ -50,10 +41,7 @@ export function followRun(
     }
     const mine = source
     source.onerror = () => {
-      if (
-        mine === source && mine.readyState === EventSource.CLOSED &&
-        !board.ended()
-      ) giveUp(onRefusal)
+      if (mine === source && mine.readyState === EventSource.CLOSED && !board.ended()) giveUp(onRefusal)
     }
   }
   const close = () => {

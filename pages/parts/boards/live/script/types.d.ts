@@ -149,7 +149,6 @@ export interface Part {
 /** The model as its picture draws it, as pages/parts/boards/live/stack.py makes it. */
 export interface Model {
   family: string
-  label: string
   layers: number
   heads: number
   kinds: Which[]

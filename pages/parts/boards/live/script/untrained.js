@@ -1,7 +1,7 @@
 // The untrained model of the page's settings, asked for whenever these change; an answer that comes too late is
 // dropped.
 
-import { appAddress } from "../../shell/script/dom.js"
+import { inApp } from "../../shell/script/dom.js"
 
 /** @import { News } from "./types.d.ts" */
 
@@ -24,7 +24,7 @@ export function untrainedModel({ onNews, onProblem }) {
     asking = new AbortController()
     const mine = asking
     try {
-      const answer = await fetch(new URL(`untrained?${query}`, appAddress()), { signal: mine.signal })
+      const answer = await fetch(inApp(`untrained?${query}`), { signal: mine.signal })
       const news = await answer.json()
       if (shown === query) news.problem ? onProblem(news.problem) : onNews(news)
     } catch {

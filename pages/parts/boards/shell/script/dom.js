@@ -37,10 +37,29 @@ export function drawing(name, attributes = {}, ...children) {
   return node
 }
 
-/** The app's base address on any page and behind any proxy prefix; this script lies in a folder of it. */
-export function appAddress() {
-  return new URL("../", import.meta.url).href
+/**
+ * Set the text of a node; without a difference nothing is changed, and without a text the node is hidden.
+ *
+ * @param {HTMLElement} node
+ * @param {string | undefined} text
+ */
+export function setText(node, text = "") {
+  if (node.textContent !== text) node.textContent = text
+  node.hidden = !text
 }
+
+/** Replace the children of a node; without a difference nothing is changed, so that the browser does no new layout. */
+export function holdOnly(/** @type {Element} */ parent, /** @type {Element[]} */ nodes) {
+  if (nodes.length !== parent.children.length || nodes.some((node, at) => parent.children[at] !== node)) {
+    parent.replaceChildren(...nodes)
+  }
+}
+
+/** @type {Record<string, [number, number]>} where each leads: to the right, and down */
+export const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
+
+/** The address of a path of the app, on any page and behind any proxy prefix; this script lies in a folder of it. */
+export const inApp = (/** @type {string} */ path) => new URL(`../${path}`, import.meta.url).href
 
 /**
  * Plotly, loaded once for the document from the app itself, after what the first picture needs.
@@ -50,7 +69,7 @@ export function appAddress() {
  */
 export function loadPlotly(address) {
   globalThis.attentionLabPlotly ??= new Promise((resolve, reject) => {
-    const script = el("script", { src: new URL(address, appAddress()).href, async: true, fetchpriority: "low" })
+    const script = el("script", { src: inApp(address), async: true, fetchpriority: "low" })
     script.onload = () => resolve(globalThis.Plotly)
     script.onerror = () => reject(new Error("Plotly could not be loaded"))
     document.head.append(script)
@@ -81,35 +100,21 @@ export function readTheme(host) {
   }
 }
 
-/**
- * A link to the glossary, beside a title.
- *
- * @param {string} slug
- * @param {string} title
- */
-export function termLink(slug, title) {
+/** A link to the glossary, beside a title. */
+export function termLink(/** @type {string} */ slug, /** @type {string} */ title) {
   const words = `What this means: ${title}`
-  const href = new URL(`glossary?term=${encodeURIComponent(slug)}`, appAddress()).href
+  const href = inApp(`glossary?term=${encodeURIComponent(slug)}`)
   return el("a", { class: "term", target: "_blank", rel: "noopener", href, title: words, "aria-label": words }, "?")
 }
 
-/**
- * The three numbers of a colour, which is written as #rrggbb or as rgb(r, g, b).
- *
- * @param {string} color
- */
-export function toRgb(color) {
+/** The three numbers of a colour, which is written as #rrggbb or as rgb(r, g, b). */
+export function toRgb(/** @type {string} */ color) {
   const hex = color.match(/^#(..)(..)(..)/)
   return hex ? hex.slice(1).map((part) => parseInt(part, 16)) : (color.match(/[\d.]+/g) ?? [255, 255, 255]).map(Number)
 }
 
-/**
- * A colour that shows so much of itself.
- *
- * @param {string} color
- * @param {number} share
- */
-export function fade(color, share) {
+/** A colour that shows so much of itself. */
+export function fade(/** @type {string} */ color, /** @type {number} */ share) {
   const [r, g, b] = toRgb(color)
   return `rgba(${r},${g},${b},${share})`
 }
@@ -124,12 +129,8 @@ export function number(value, digits = 3) {
   return Number(value.toPrecision(digits)).toString()
 }
 
-/**
- * A time in words.
- *
- * @param {number} seconds
- */
-export function duration(seconds) {
+/** A time in words. */
+export function duration(/** @type {number} */ seconds) {
   if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`
   if (seconds < 5400) return `${Math.round(seconds / 60)} min`
   return `${(seconds / 3600).toFixed(1)} h`

@@ -12,13 +12,9 @@ import { dressed } from "./figure.js"
  * and, where its numbers lie elsewhere, `exact`: a promise of the traces that hold them, or of null. A panel with a
  * result also has its `slide`: the layout around the same traces, in the light theme, and how many times as large it is
  * saved. A panel without a plot has a `picture` instead: a function that gives {text, width, height} of an SVG file.
- *
- * @param {Board} board
- * @param {Panel} panel
  */
-export function downloads(board, panel) {
+export function downloads(/** @type {Board} */ board, /** @type {Panel} */ panel) {
   const save = async (/** @type {string} */ format) => {
-    menu.open = false
     missing.hidden = true
     const heading = [panel.title, panel.detail, board.data.name].filter(Boolean).join(", ")
     const { stamp } = board.data
@@ -48,7 +44,6 @@ export function downloads(board, panel) {
     saveImage(`${name}.${format}`, image, stamp)
   }
   const saveSlide = async (/** @type {string} */ format) => {
-    menu.open = false
     if (!panel.slide || !panel.figure) return
     const { layout, scale } = panel.slide
     const figure = { data: panel.figure.data, layout }
@@ -56,18 +51,15 @@ export function downloads(board, panel) {
     const image = await board.plotly.toImage(figure, { format, width: layout.width, height: layout.height, scale })
     saveImage(`${name}-slide-${stamp}.${format}`, image, stamp)
   }
-  const item = (/** @type {string} */ format, /** @type {string} */ text) =>
-    el("button", { type: "button", role: "menuitem", onclick: () => save(format) }, text)
-  const slides = [["png", "Slide (PNG)"], ["svg", "Slide (SVG)"]].map(([format, text]) =>
-    el("button", { type: "button", role: "menuitem", hidden: true, onclick: () => saveSlide(format) }, text)
-  )
-  const reset = el("button", {
-    type: "button",
-    role: "menuitem",
-    onclick: () => ((menu.open = false), resetZoom(board, panel)),
-  }, "Reset zoom")
-  const numbers = item("csv", "Data (CSV)")
-  numbers.hidden = reset.hidden = Boolean(panel.picture)
+  const item = (/** @type {string} */ text, /** @type {() => void} */ act, hidden = false) => {
+    const onclick = () => {
+      menu.open = false
+      act()
+    }
+    return el("button", { type: "button", role: "menuitem", hidden, onclick }, text)
+  }
+  const slides = ["png", "svg"].map((format) => item(`Slide (${format.toUpperCase()})`, () => saveSlide(format), true))
+  const alone = Boolean(panel.picture)
   const missing = el(
     "p",
     { role: "alert", hidden: true },
@@ -81,11 +73,11 @@ export function downloads(board, panel) {
     el(
       "div",
       { role: "menu" },
-      item("png", "Picture (PNG)"),
-      item("svg", "Drawing (SVG)"),
+      item("Picture (PNG)", () => save("png")),
+      item("Drawing (SVG)", () => save("svg")),
       ...slides,
-      numbers,
-      reset,
+      item("Data (CSV)", () => save("csv"), alone),
+      item("Reset zoom", () => resetZoom(board, panel), alone),
       missing,
     ),
   )
@@ -102,37 +94,28 @@ export function downloads(board, panel) {
   return menu
 }
 
-/**
- * Show what a figure shows at first.
- *
- * @param {Board} board
- * @param {Panel} panel
- */
-function resetZoom(board, panel) {
-  const { xaxis = {}, yaxis = {} } = panel.drawn?.layout ?? {}
-  const back = (
-    /** @type {Foreign} */ axis,
-  ) => (axis.range ? { range: [...axis.range] } : { autorange: axis.autorange ?? true })
+/** Show what a figure shows at first. */
+function resetZoom(/** @type {Board} */ board, /** @type {Panel} */ panel) {
+  if (!panel.drawn) return
   /** @type {Record<string, unknown>} */
   const change = {}
-  for (const [name, axis] of [["xaxis", xaxis], ["yaxis", yaxis]]) {
-    for (const [key, value] of Object.entries(back(axis))) change[`${name}.${key}`] = value
+  for (const name of ["xaxis", "yaxis"]) {
+    const { range, autorange = true } = panel.drawn.layout[name] ?? {}
+    if (range) change[`${name}.range`] = [...range]
+    else change[`${name}.autorange`] = autorange
   }
-  if (panel.drawn) board.plotly.relayout(panel.plot, change)
+  board.plotly.relayout(panel.plot, change)
 }
 
 /** Escape a run's name: Plotly interprets some markup in titles. */
 const plainText = (/** @type {string} */ text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;")
 
-/**
- * A heatmap cell by cell, with the array's own cells even where blocks are drawn; lines point by point.
- *
- * @param {Foreign[]} traces
- */
-function csvOf(traces) {
-  const cell = (
-    /** @type {Value} */ value,
-  ) => (/[",\n]/.test(`${value ?? ""}`) ? `"${`${value}`.replace(/"/g, '""')}"` : `${value ?? ""}`)
+/** A heatmap cell by cell, with the array's own cells even where blocks are drawn; lines point by point. */
+function csvOf(/** @type {Foreign[]} */ traces) {
+  const cell = (/** @type {Value} */ value) => {
+    const text = `${value ?? ""}`
+    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  }
   const picture = traces.find(({ type, meta }) => type === "heatmap" && meta?.rows)
   const rows = picture ? cellsOf(picture) : pointsOf(traces)
   return rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n"
@@ -180,13 +163,8 @@ function pointsOf(traces) {
   return lines
 }
 
-/**
- * Nine digits identify every float32 number.
- *
- * @param {ArrayLike<number>} values
- * @param {number} at
- */
-function digits(values, at) {
+/** Nine digits identify every float32 number. */
+function digits(/** @type {ArrayLike<number>} */ values, /** @type {number} */ at) {
   const value = values[at]
   return values instanceof Float32Array && Number.isFinite(value) ? Number(value.toPrecision(9)) : value
 }
@@ -223,13 +201,8 @@ function saveImage(name, address, stamp) {
   saveText(name, withOrigin(text, stamp), "image/svg+xml")
 }
 
-/**
- * A drawing with the app, its version, commit and date as metadata: the name of a file is easily lost.
- *
- * @param {string} text
- * @param {string} stamp
- */
-const withOrigin = (text, stamp) =>
+/** A drawing with the app, its version, commit and date as metadata: the name of a file is easily lost. */
+const withOrigin = (/** @type {string} */ text, /** @type {string} */ stamp) =>
   text.replace(/<svg\b[^>]*>/, (root) => `${root}<metadata>Attention Lab ${stamp}</metadata>`)
 
 /**

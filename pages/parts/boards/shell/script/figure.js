@@ -9,14 +9,8 @@ const TOUCH = globalThis.matchMedia("(pointer: coarse)").matches
 
 /** @import { Foreign, Theme } from "./types.d.ts" */
 
-/**
- * A trace in the colours of the active theme: its scale, or its line and its marks.
- *
- * @param {Foreign} trace
- * @param {Theme} theme
- * @returns {Foreign}
- */
-export function coloured(trace, theme) {
+/** A trace in the colours of the active theme: its scale, or its line and its marks. */
+export function coloured(/** @type {Foreign} */ trace, /** @type {Theme} */ theme) {
   if (trace.textfont) trace = { ...trace, ...larger({ textfont: trace.textfont }, theme.larger) }
   const color = trace.meta?.color?.[theme.name]
   const scale = trace.meta?.scale?.[theme.name]
@@ -30,13 +24,8 @@ export function coloured(trace, theme) {
   return painted
 }
 
-/**
- * A heatmap whose columns have several names, such as head and key, with these as the text of every cell.
- *
- * @param {Foreign} trace
- * @returns {Foreign}
- */
-export function withText(trace) {
+/** A heatmap whose columns have several names, such as head and key, with these as the text of every cell. */
+export function withText(/** @type {Foreign} */ trace) {
   /** @type {[string, number[]][]} */
   const names = Object.entries(trace.meta?.columns ?? {})
   if (names.length < 2) return trace
@@ -45,10 +34,7 @@ export function withText(trace) {
     { length: names[0][1].length / step },
     (_, at) => names.map(([name, numbers]) => `${name} ${numbers[at * step]}`).join(", "),
   )
-  return {
-    ...trace,
-    text: trace.meta.rows && Object.values(trace.meta.rows)[0].map(() => text),
-  }
+  return { ...trace, text: trace.meta.rows && Object.values(trace.meta.rows)[0].map(() => text) }
 }
 
 /**
@@ -61,7 +47,6 @@ export function withText(trace) {
  */
 export function dressed(layout, theme, subject) {
   const lines = { gridcolor: fade(theme.ink, 0.12), linecolor: fade(theme.ink, 0.4), fixedrange: TOUCH }
-  const muted = fade(theme.ink, 0.75)
   layout = larger(layout, theme.larger)
   const axes = Object.keys(layout).filter((name) => /^[xy]axis\d*$/.test(name))
   return {
@@ -77,21 +62,17 @@ export function dressed(layout, theme, subject) {
       font: { color: theme.ink, family: theme.font, size: layout.font?.size },
     },
     ...Object.fromEntries(["xaxis", "yaxis", ...axes].map((name) => [name, { ...layout[name], ...lines }])),
-    shapes: layout.shapes?.map((/** @type {Foreign} */ shape) => outlined(shape, theme, muted)),
-    annotations: layout.annotations?.map((/** @type {Foreign} */ note) => noted(note, theme, muted)),
+    shapes: layout.shapes?.map((/** @type {Foreign} */ shape) => outlined(shape, theme)),
+    annotations: layout.annotations?.map((/** @type {Foreign} */ note) => noted(note, theme)),
   }
 }
 
-/**
- * A note is muted; one that is named by a pair of colours has that of the active theme.
- *
- * @param {Foreign} note
- * @param {Theme} theme
- * @param {string} muted
- */
-function noted(note, theme, muted) {
-  const own = note.name?.match(/#[0-9A-F]{6}/gi)?.[theme.name === "dark" ? 1 : 0]
-  return { ...note, font: { ...note.font, color: own ?? muted }, arrowcolor: own ?? muted }
+const mutedIn = (/** @type {Theme} */ { ink }) => fade(ink, 0.75)
+
+/** A note is muted; one that is named by a pair of colours has that of the active theme. */
+function noted(/** @type {Foreign} */ note, /** @type {Theme} */ theme) {
+  const color = note.name?.match(/#[0-9A-F]{6}/gi)?.[theme.name === "dark" ? 1 : 0] ?? mutedIn(theme)
+  return { ...note, font: { ...note.font, color }, arrowcolor: color }
 }
 
 /**
@@ -109,20 +90,13 @@ function larger(part, by) {
   return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, grown(key, value)]))
 }
 
-/**
- * Level lines are muted, areas faint; what is named accent stands out.
- *
- * @param {Foreign} shape
- * @param {Theme} theme
- * @param {string} muted
- */
-function outlined(shape, theme, muted) {
-  if (shape.type === "rect" && shape.name !== "accent") {
-    return { ...shape, fillcolor: fade(theme.ink, 0.07), line: { width: 0 } }
-  }
+/** Level lines are muted, areas faint; what is named accent stands out. */
+function outlined(/** @type {Foreign} */ shape, /** @type {Theme} */ theme) {
+  const [accent, muted] = [shape.name === "accent", mutedIn(theme)]
+  if (shape.type === "rect" && !accent) return { ...shape, fillcolor: fade(theme.ink, 0.07), line: { width: 0 } }
   return {
     ...shape,
-    line: { ...shape.line, color: shape.name === "accent" ? theme.ink : muted },
+    line: { ...shape.line, color: accent ? theme.ink : muted },
     label: shape.label && { ...shape.label, font: { ...shape.label.font, color: muted } },
   }
 }

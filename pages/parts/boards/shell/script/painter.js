@@ -1,6 +1,6 @@
 // When panels are drawn: those that changed and are near the window, so that the browser can paint in between.
 
-/** @import { Board, Painter, Panel, Plot, Source } from "./types.d.ts" */
+/** @import { Board, Panel, Plot, Source } from "./types.d.ts" */
 
 const STINT = 40 // milliseconds of drawing before the browser may paint
 
@@ -10,7 +10,6 @@ const STINT = 40 // milliseconds of drawing before the browser may paint
  *
  * @param {Board} board
  * @param {Pick<Source, "beat" | "margin" | "begin">} source
- * @returns {Painter}
  */
 export function newPainter(board, { beat, margin, begin }) {
   /** @type {Set<Panel>} */

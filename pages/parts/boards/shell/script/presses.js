@@ -11,22 +11,14 @@ export function newPresses() {
   let kept = []
   let last = 0
   return {
-    /**
-     * The message that tells one more press.
-     *
-     * @param {Press} press
-     */
-    add(press) {
+    /** The message that tells one more press. */
+    add(/** @type {Press} */ press) {
       last = Math.max(last + 1, Date.now()) // a script that begins anew goes on counting
       kept = [...kept, { ...press, number: last }]
       return kept
     },
-    /**
-     * The page has received all presses up to a number; returns whether others are on their way.
-     *
-     * @param {number} upto
-     */
-    confirm(upto) {
+    /** The page has received all presses up to a number; returns whether others are on their way. */
+    confirm(/** @type {number} */ upto) {
       last = Math.max(last, upto) // the clock may have been set back
       kept = kept.filter(({ number }) => number > upto)
       return kept.length > 0

@@ -1,8 +1,8 @@
 // The status line above the panels: state, facts, progress, and the reason where what is followed has failed.
 
-import { el } from "./dom.js"
+import { el, setText } from "./dom.js"
 
-/** @import { StatusLine, Told } from "./types.d.ts" */
+/** @import { Told } from "./types.d.ts" */
 
 /**
  * A status line whose states have these names; a state named "" hides the line, whose place is then free.
@@ -12,7 +12,6 @@ import { el } from "./dom.js"
  *
  * @param {Record<string, string>} names
  * @param {boolean} [progress]
- * @returns {StatusLine}
  */
 export function newStatusLine(names, progress = true) {
   const badge = el("strong", { class: "badge", role: "status" })
@@ -24,12 +23,8 @@ export function newStatusLine(names, progress = true) {
 
   let failure = ""
 
-  const explain = (/** @type {string} */ sentence) => {
-    if (problem.textContent !== sentence) problem.textContent = sentence
-    problem.hidden = !sentence
-  }
   /** Say from now on that the board itself has failed. */
-  const fail = (/** @type {string} */ sentence) => explain(failure = sentence)
+  const fail = (/** @type {string} */ sentence) => setText(problem, failure = sentence)
   const draw = (/** @type {Told} */ { state, words, share, reason, spoken = "" }) => {
     const name = names[state] ?? state
     line.hidden = !name
@@ -40,7 +35,7 @@ export function newStatusLine(names, progress = true) {
     facts.textContent = words
     bar.value = share ?? 0
     bar.style.visibility = share == null ? "hidden" : "visible"
-    explain(failure || reason)
+    setText(problem, failure || reason)
   }
   return { root, draw, fail }
 }

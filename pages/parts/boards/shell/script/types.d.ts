@@ -71,15 +71,7 @@ export interface Panel {
   exact?(): Promise<Foreign[] | null>
 }
 
-export interface Painter {
-  touch(...dirty: Panel[]): void
-  touchAll(): void
-  now(): void
-  hurry(): void
-  add(panel: Panel): void
-  remove(panel: Panel): void
-  end(): void
-}
+export type Painter = ReturnType<typeof import("./painter.js").newPainter>
 
 /** What a status line shows; null as the share hides the bar. */
 export interface Told {
@@ -90,11 +82,7 @@ export interface Told {
   spoken?: string
 }
 
-export interface StatusLine {
-  root: HTMLElement
-  draw(told: Told): void
-  fail(sentence: string): void
-}
+export type StatusLine = ReturnType<typeof import("./status.js").newStatusLine>
 
 /** What every page sends to its board. */
 export interface Data {

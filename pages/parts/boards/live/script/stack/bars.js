@@ -12,13 +12,8 @@ const TELLING = 10 // how many times the smallest gradient the largest is where 
  * @typedef {{root: HTMLElement, full: HTMLElement, number: HTMLElement}} Meter
  */
 
-/**
- * A bar, and the room for its number.
- *
- * @param {"right" | "gradient"} name
- * @returns {Meter}
- */
-export function meter(name) {
+/** A bar, and the room for its number. */
+export function meter(/** @type {"right" | "gradient"} */ name) {
   const [full, number] = [el("span", { class: "full" }), el("span", { class: "number" })]
   return { root: el("div", { class: `meter ${name}`, role: "img" }, full, number), full, number }
 }

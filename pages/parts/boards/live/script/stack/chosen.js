@@ -10,7 +10,6 @@ import { number } from "../../../shell/script/dom.js"
 /** @import { Arc, Hop, Stream } from "./flow.js" */
 /** @import { Layout } from "./layout.js" */
 /** @import { Seen } from "./seen.js" */
-/** @import { Weights } from "./weights.js" */
 /** @import { At, Model, Path, Sample, Which } from "../types.d.ts" */
 
 /**
@@ -77,14 +76,8 @@ export function leadingTo(model, seen, chosen) {
   })
 }
 
-/**
- * The hops of the path of an answer, from the last down.
- *
- * @param {number} layers
- * @param {Path | null} path
- * @returns {Hop[]}
- */
-export function hopsOf(layers, path) {
+/** The hops of the path of an answer, from the last down. */
+export function hopsOf(/** @type {number} */ layers, /** @type {Path | null} */ path) {
   const hops = (path?.readings ?? []).map(({ which, layer, head, position, read, weight }, _, all) => {
     const above = all.find((one) => one.which === which && one.read === position && one.layer > layer)
     const first = !all.some((one) => one.position === read && one.layer < layer)

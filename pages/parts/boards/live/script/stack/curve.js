@@ -2,11 +2,7 @@
 
 import { drawing, el, number } from "../../../shell/script/dom.js"
 
-/**
- * The loss on held-out sequences, from 0 to its highest value, with its last value.
- *
- * @returns {{root: HTMLElement, draw: (steps: number[], losses: number[], all: number) => void}}
- */
+/** The loss on held-out sequences, from 0 to its highest value, with its last value. */
 export function lossCurve() {
   const path = drawing("path", {})
   const value = el("span", {})

@@ -23,12 +23,8 @@ const round = (/** @type {number} */ value) => Math.round(value * 10) / 10
 /**
  * The ends of an arc: the place that is read, below, and the place that reads. Cross-attention reads the encoder's last
  * layer.
- *
- * @param {Arc} arc
- * @param {Layout} layout
- * @returns {{x0: number, y0: number, x1: number, y1: number}}
  */
-export function endsOf({ kind, layer, query, key }, layout) {
+function endsOf(/** @type {Arc} */ { kind, layer, query, key }, /** @type {Layout} */ layout) {
   const y1 = heightOf(layout, layer + 1)
   const [read, reads] = ENDS[kind]
   const y0 = kind === "cross" ? heightOf(layout, layout.layers) : y1 + layout.row
@@ -38,11 +34,8 @@ export function endsOf({ kind, layer, query, key }, layout) {
 /**
  * The inner points of an arc: it leaves and arrives upright; one that stands upright is bowed, one between stacks
  * arrives from above.
- *
- * @param {Arc} arc
- * @param {Layout} layout
  */
-function bend(arc, layout) {
+function bend(/** @type {Arc} */ arc, /** @type {Layout} */ layout) {
   const ends = endsOf(arc, layout)
   const { x0, y0, x1, y1 } = ends
   if (arc.kind === "cross") return { ...ends, a: [x0, y0 - 14], b: [x1, y1 - 14] }
@@ -62,12 +55,8 @@ function arcText(/** @type {Arc} */ arc, /** @type {Layout} */ layout) {
 
 /**
  * The hops of an answer, each a line of its own: its arc, and the stretches of the stream that carry it there and on.
- *
- * @param {Hop[]} hops
- * @param {Layout} layout
- * @returns {Line[]}
  */
-export const hopLines = (hops, layout) =>
+export const hopLines = (/** @type {Hop[]} */ hops, /** @type {Layout} */ layout) =>
   hops.map((hop) => {
     const { x0, y0 } = endsOf(hop, layout)
     const risen = hop.first ? `M${round(x0)} ${round(layout.height)}V${round(y0)}` : ""
@@ -80,14 +69,8 @@ export const hopLines = (hops, layout) =>
     }
   })
 
-/**
- * All arcs, by thickness: the stronger, the thicker and darker.
- *
- * @param {Arc[]} arcs
- * @param {Layout} layout
- * @returns {Line[]}
- */
-export function arcLines(arcs, layout) {
+/** All arcs, by thickness: the stronger, the thicker and darker. */
+export function arcLines(/** @type {Arc[]} */ arcs, /** @type {Layout} */ layout) {
   const most = Math.max(...arcs.map(({ share }) => share), 1e-9)
   const texts = Array.from({ length: CLASSES }, () => /** @type {string[]} */ ([]))
   for (const arc of arcs) {
@@ -161,14 +144,8 @@ export function streamLines(layout, stacks) {
   return { whole, cut: cutTexts.join(""), above: aboveTexts.join("") }
 }
 
-/**
- * The stretches of the streams that carry something to the chosen position, by thickness.
- *
- * @param {Stream[]} streams
- * @param {Layout} layout
- * @returns {Line[]}
- */
-export function carriedLines(streams, layout) {
+/** The stretches of the streams that carry something to the chosen position, by thickness. */
+export function carriedLines(/** @type {Stream[]} */ streams, /** @type {Layout} */ layout) {
   /** @type {string[][]} */
   const texts = [[], [], []]
   for (const { kind, layer, place, share } of streams) {
@@ -188,7 +165,6 @@ export function carriedLines(streams, layout) {
  * @param {Layout} layout
  * @param {number} upto the last position
  * @param {(layer: number) => boolean} gone
- * @returns {string}
  */
 export function passedOn(layout, upto, gone) {
   return Array.from({ length: layout.layers }, (_, layer) => {

@@ -51,16 +51,17 @@ export function flowTo({ layers, self, cross = null, encoder = null, skips }, { 
   const memory = new Float64Array(cross?.keys ?? 0)
 
   /**
-   * Follows a layer's attention from the queries to the keys; what each query keeps stays in `mass`.
-   *
-   * @param {Arc["kind"]} which
-   * @param {Weights} weights
-   * @param {number} layer
-   * @param {Float64Array} mass of each query
-   * @param {boolean} carried whether the stream is carried past the layer
-   * @param {Float64Array} reach what comes to each key
+   * Follows a layer's attention from the queries to the keys, whether or not the stream is carried past the layer: what
+   * each query keeps stays in `mass`, what comes to each key is added to `reach`.
    */
-  const follow = (which, weights, layer, mass, carried, reach) => {
+  const follow = (
+    /** @type {Arc["kind"]} */ which,
+    /** @type {Weights} */ weights,
+    /** @type {number} */ layer,
+    /** @type {Float64Array} */ mass,
+    /** @type {boolean} */ carried,
+    /** @type {Float64Array} */ reach,
+  ) => {
     const matrix = weights.layers[layer]
     if (!matrix) return
     const read = carried ? 0.5 : 1
@@ -109,7 +110,6 @@ export function flowTo({ layers, self, cross = null, encoder = null, skips }, { 
  * @param {number} kernel the number of positions that one convolution reads
  * @param {number} place
  * @param {(layer: number) => boolean} gone
- * @returns {{arcs: Arc[], streams: never[]}}
  */
 export function reachOf(layers, kernel, place, gone) {
   let reached = new Set([place])
@@ -132,12 +132,8 @@ export function reachOf(layers, kernel, place, gone) {
   return { arcs: arcs.slice(0, 2 * MOST_ARCS), streams: [] }
 }
 
-/**
- * The arcs that are strong enough to be drawn.
- *
- * @param {Arc[]} arcs
- */
-function strongest(arcs) {
+/** The arcs that are strong enough to be drawn. */
+function strongest(/** @type {Arc[]} */ arcs) {
   arcs.sort((a, b) => b.share - a.share)
   const least = FAINTEST * (arcs[0]?.share ?? 0)
   return arcs.filter(({ share }, at) => at < MOST_ARCS && share >= least)

@@ -2,18 +2,10 @@
 
 import { drawing, el } from "../../../shell/script/dom.js"
 
-/** @import { BoxWords } from "./popover.js" */
-
 const NAMED = "Two grey bars; an arc from the first to the second; beside them a head and the bar of the answer"
 
-/**
- * The words of the box, a line for each thing that the picture shows.
- *
- * @param {string} title
- * @param {string} help
- * @returns {BoxWords}
- */
-export function helpWords(title, help) {
+/** The words of the box, a line for each thing that the picture shows. */
+export function helpWords(/** @type {string} */ title, /** @type {string} */ help) {
   return { title, says: help.split(/(?<=\.) (?=\S)/), picture: miniature, buttons: [] }
 }
 

@@ -20,13 +20,6 @@ const HEADINGS = {
 /** @import { Column, Head, LiveBoard, Model, Part, PartAt, Which } from "../types.d.ts" */
 
 /**
- * The parts of a layer; the names of the lines of its gradients.
- *
- * @typedef {{line: HTMLElement, tiles: HTMLElement[], right: Meter, gradient: Meter | null,
- *   columns: string[]}} LayerRow
- */
-
-/**
  * What is seen, how likely the right answer is after so many layers, and in which layer it arrives, if it is known.
  *
  * @typedef {Seen & {right: (state: number) => number, arrives: number | null}} SeenRight
@@ -37,16 +30,14 @@ const HEADINGS = {
  *
  * @param {(at: PartAt, node: HTMLElement) => void} onPart a part was clicked
  * @param {(head: Head) => void} onLarge a head was clicked twice
- * @returns {{root: HTMLElement, build: (model: Model) => void,
- *   draw: (layout: Layout, model: Model, seen: SeenRight, board: LiveBoard) => void}}
  */
 export function modelParts(onPart, onLarge) {
   const root = el("div", { class: "parts" })
   const curve = lossCurve()
   const partFocus = rovingFocus(root, ".part")
   const headFocus = rovingFocus(root, ".tile")
-  /** @type {LayerRow[]} */
-  let layers = []
+  /** @type {{line: HTMLElement, tiles: HTMLElement[], right: Meter, gradient: Meter, columns: string[]}[]} */
+  let layers = [] // `columns`: the names of the lines of its gradients
   /** @type {Record<string, HTMLElement[]>} */
   let named = {}
   /** @type {{above: HTMLElement, below: HTMLElement, begin: Meter}} */
@@ -61,87 +52,75 @@ export function modelParts(onPart, onLarge) {
     if (node instanceof HTMLElement) onLarge(headAt(node))
   }
 
-  /**
-   * The button of a part.
-   *
-   * @param {Model} model
-   * @param {string} kind
-   * @param {number | null} layer
-   */
-  const part = (model, kind, layer = null) => {
-    const told = model.parts[kind]
-    const [word, rest] = told.label.split("{layer}") // on a narrow screen the number alone
-    const label = rest == null ? [told.label] : [el("span", { class: "word" }, word), `${(layer ?? 0) + 1}${rest}`]
+  /** The button of a part. */
+  const partButton = (
+    /** @type {string} */ kind,
+    /** @type {Part} */ { label, place, says, takes, title },
+    /** @type {number | null} */ layer,
+  ) => {
+    const [word, rest] = label.split("{layer}") // on a narrow screen the number alone
+    const words = rest == null ? [label] : [el("span", { class: "word" }, word), `${(layer ?? 0) + 1}${rest}`]
     const node = el(
       "button",
       {
         type: "button",
-        class: `part ${kind} at-${told.place}`,
+        class: `part ${kind} at-${place}`,
         tabindex: -1,
         "data-part": kind,
         "data-layer": layer,
-        "data-name": told.takes && (layer == null ? told.takes : `${told.takes}.${layer}`),
+        "data-name": takes && (layer == null ? takes : `${takes}.${layer}`),
         "aria-expanded": false,
-        "aria-label": `${told.title.replace("{layer}", layer == null ? "" : `${layer + 1}`)}. ${told.says}`,
-        title: told.says,
+        "aria-label": `${title.replace("{layer}", layer == null ? "" : `${layer + 1}`)}. ${says}`,
+        title: says,
       },
-      ...label,
+      ...words,
     )
     ;(named[kind] ??= []).push(node)
     return node
   }
-  /** The buttons of the parts that stand at a place, in the order of their table. */
-  const partsAt = (
-    /** @type {Model} */ model,
-    /** @type {Part["place"]} */ place,
-    /** @type {number | null} */ layer = null,
-  ) =>
-    Object.keys(model.parts).filter((kind) => model.parts[kind].place === place).map((kind) => part(model, kind, layer))
   const heading = (/** @type {keyof typeof HEADINGS} */ text, /** @type {string} */ name) =>
     el("span", { class: `heading ${name}`, title: HEADINGS[text] }, text)
+  const box = (/** @type {string} */ name, /** @type {Node[]} */ ...nodes) => el("div", { class: name }, ...nodes)
 
   /** The rows of parts for a model, from the output down to the embedding. */
   const build = (/** @type {Model} */ model) => {
-    const { controls } = model
+    /** What a model without controls does not have. */
+    const further = (/** @type {Node[]} */ ...nodes) => model.controls ? nodes : []
+    /** The buttons of the parts that stand at a place, in the order of their table. */
+    const partsAt = (/** @type {Part["place"]} */ place, /** @type {number | null} */ layer = null) =>
+      Object.entries(model.parts).flatMap(([kind, part]) => part.place === place ? [partButton(kind, part, layer)] : [])
     named = {}
     layers = Array.from({ length: model.layers }, (_, layer) => {
       const tiles = model.kinds.flatMap((kind) =>
         Array.from({ length: model.heads }, (_, head) => headTile(kind, layer, head))
       )
-      const [right, gradient] = [meter("right"), controls ? meter("gradient") : null]
-      const line = el(
-        "div",
-        { class: "line layer-row", "data-layer": layer },
-        el(
-          "div",
-          { class: "own" },
-          ...partsAt(model, "row", layer),
-          ...(controls ? partsAt(model, "layer", layer) : []),
-        ),
-        el("div", { class: "between" }),
-        el("div", { class: "tiles" }, ...tiles),
+      const [right, gradient] = [meter("right"), meter("gradient")]
+      const line = box(
+        "line layer-row",
+        box("own", ...partsAt("row", layer), ...further(...partsAt("layer", layer))),
+        box("between"),
+        box("tiles", ...tiles),
         right.root,
-        ...(gradient ? [gradient.root] : []),
+        ...further(gradient.root),
       )
+      line.dataset.layer = `${layer}`
       const columns = model.stacks.map(({ prefix }) => `grad_norms.${prefix}${model.gradients[layer]}.total`)
       return { line, tiles, right, gradient, columns }
     })
     const begin = meter("right")
-    const above = el(
-      "div",
-      { class: "line above" },
-      el("div", { class: "own" }, ...(controls ? [...partsAt(model, "output"), curve.root] : [])),
-      el("div", { class: "between" }, ...(controls ? [heading("streams", "stream")] : [])),
-      el("div", { class: "tiles" }, ...(controls ? partsAt(model, "heads") : [])),
-      ...(controls ? [heading("answer", "right"), heading("gradient", "gradient")] : []),
+    const above = box(
+      "line above",
+      box("own", ...further(...partsAt("output"), curve.root)),
+      box("between", ...further(heading("streams", "stream"))),
+      box("tiles", ...further(...partsAt("heads"))),
+      ...further(heading("answer", "right"), heading("gradient", "gradient")),
     )
-    const below = el(
-      "div",
-      { class: "line below" },
-      el("div", { class: "own" }, ...(controls ? partsAt(model, "input") : [])),
-      el("div", { class: "between" }),
-      el("div", { class: "tiles" }),
-      ...(controls ? [begin.root] : []),
+    const below = box(
+      "line below",
+      box("own", ...further(...partsAt("input"))),
+      box("between"),
+      box("tiles"),
+      ...further(begin.root),
     )
     ends = { above, below, begin }
     root.replaceChildren(above, ...layers.map(({ line }) => line).reverse(), below)
@@ -196,20 +175,15 @@ export function modelParts(onPart, onLarge) {
     )
     const largest = Math.max(...norms.flat().map((norm) => norm ?? 0), 1e-30)
     root.classList.toggle("even", !gradientsDiffer(norms))
-    layers.forEach(({ gradient }, layer) => gradient && fillGradient(gradient, norms[layer], largest))
+    layers.forEach(({ gradient }, layer) => fillGradient(gradient, norms[layer], largest))
     const [steps, losses] = seen.known ? board.column("validation.loss") : [[], []]
     curve.draw(steps, losses, board.status.steps)
   }
   return { root, build, draw }
 }
 
-/**
- * The part that a button stands for.
- *
- * @param {HTMLElement} node
- * @returns {PartAt}
- */
-function partAt(node) {
+/** The part that a button stands for. */
+function partAt(/** @type {HTMLElement} */ node) {
   const { part, layer } = node.dataset
   return {
     kind: part ?? "head",
@@ -218,21 +192,12 @@ function partAt(node) {
   }
 }
 
-/**
- * The head that a tile stands for.
- *
- * @param {HTMLElement} tile
- * @returns {Head}
- */
-function headAt({ dataset: { kind, layer, head } }) {
+/** The head that a tile stands for. */
+function headAt(/** @type {HTMLElement} */ { dataset: { kind, layer, head } }) {
   return { which: /** @type {Which} */ (kind), layer: Number(layer), head: Number(head) }
 }
 
-/**
- * The last value of a line.
- *
- * @param {Column} column
- */
-function lastOf([steps, values]) {
+/** The last value of a line. */
+function lastOf(/** @type {Column} */ [steps, values]) {
   return steps.length ? values[values.length - 1] : null
 }

@@ -110,21 +110,14 @@ function rowHeight(layers, controls, wide) {
  * @param {Layout} layout
  * @param {"source" | "reads"} kind
  * @param {number} place
- * @returns {number}
  */
 export function xOf({ left, pitch, sources }, kind, place) {
   const before = kind === "source" || !sources ? 0 : sources + 1
   return left + (before + place + 0.5) * pitch
 }
 
-/**
- * The height of the stream after a layer; 0 is the stream before the first.
- *
- * @param {Layout} layout
- * @param {number} state
- * @returns {number}
- */
-export function heightOf({ top, layers, row, strip }, state) {
+/** The height of the stream after a layer; 0 is the stream before the first. */
+export function heightOf(/** @type {Layout} */ { top, layers, row, strip }, /** @type {number} */ state) {
   return top + (layers - state) * (row + strip)
 }
 

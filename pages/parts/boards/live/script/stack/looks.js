@@ -1,7 +1,7 @@
 // Looks at the model of the picture: parts taken away, symbols swapped, a sequence of the reader's own. The server
 // answers each with a snapshot of the same weights; nothing is trained.
 
-import { appAddress } from "../../../shell/script/dom.js"
+import { inApp } from "../../../shell/script/dom.js"
 
 /** @import { At, LiveBoard, Model, Sample, Snapshot } from "../types.d.ts" */
 
@@ -36,11 +36,8 @@ const NO_WISH = { without: [], typed: "", swaps: [], moved: false }
 /**
  * What a wish is compared with: the same sequence before the last two symbols changed places, or read by the whole
  * model.
- *
- * @param {Wish} wish
- * @returns {Wish}
  */
-export const comparedWith = (wish) =>
+export const comparedWith = (/** @type {Wish} */ wish) =>
   wish.moved ? { ...wish, swaps: wish.swaps.slice(0, -1) } : { ...wish, without: [] }
 
 const isNothing = (/** @type {Wish} */ { without, typed, swaps }) => !without.length && !swaps.length && !typed
@@ -51,33 +48,14 @@ const isNothing = (/** @type {Wish} */ { without, typed, swaps }) => !without.le
  * @typedef {{wish: Wish, snapshot: Snapshot, before: Snapshot | null}} Answered
  */
 
-/**
- * @typedef {Object} Looks `turn`, `swap`, `type` and `reset` change the wish
- * @property {() => string} problem why the wish has no answer, in one sentence
- * @property {() => Answered | null} seen the wish that was answered last; null where there is none, or while another
- *   step is looked at
- * @property {() => boolean} any whether there is a wish
- * @property {(name: string) => boolean} away whether a part is taken away
- * @property {() => string} whyNot why nothing can be looked at now, in one sentence; empty where it can
- * @property {(names: string[]) => void} turn takes parts away, or puts back those that are away
- * @property {(one: number, other: number) => void} swap lets two symbols of the question change places
- * @property {(typed: string) => void} type
- * @property {() => void} forget puts all parts and symbols back, since the model is another one; what the reader typed
- *   stays
- * @property {(without?: string[], swaps?: [number, number][]) => void} reset puts all back but these, which are taken
- *   away and swapped
- */
+/** @typedef {ReturnType<typeof newLooks>} Looks */
 
 /**
  * The looks of a board. `changed` is called when there is something new to draw.
  *
  * One wish is asked for at a time. What the reader changes meanwhile adds up, and is asked for next.
- *
- * @param {LiveBoard} board
- * @param {() => void} changed
- * @returns {Looks}
  */
-export function newLooks(board, changed) {
+export function newLooks(/** @type {LiveBoard} */ board, /** @type {() => void} */ changed) {
   let wish = NO_WISH
   let otherwise = NO_WISH // the wish to go back to where the present one has no answer
   /** @type {Answered | null} */
@@ -94,6 +72,7 @@ export function newLooks(board, changed) {
     if (!board.data.run) return board.data.untrained ?? ""
     return atEnd() ? `run=${encodeURIComponent(board.data.run)}` : ""
   }
+  /** Whether there is a wish. */
   const any = () => !isNothing(wish)
   const due = () => any() && subject() ? JSON.stringify([subject(), wish]) : ""
 
@@ -103,7 +82,7 @@ export function newLooks(board, changed) {
     const query = `${about}&text=${encodeURIComponent(text)}${parts}`
     const before = kept.get(query)
     if (before) return before
-    const answer = await fetch(new URL(`own?${query}`, appAddress())).catch(() => /** @type {Response | null} */ (null))
+    const answer = await fetch(inApp(`own?${query}`)).catch(() => /** @type {Response | null} */ (null))
     const told = answer?.ok ? await answer.json() : { problem: "The server cannot be reached." }
     if (!told.snapshot) throw new Error(told.problem)
     kept.set(query, told.snapshot)
@@ -163,41 +142,43 @@ export function newLooks(board, changed) {
     }
     settle()
   }
-  /** @type {Looks["seen"]} */
+  /** The wish that was answered last; null where there is none, or while another step is looked at. */
   const seen = () => {
     if (!any() || !subject() || (board.looking != null && board.looking < board.snapshots.length - 1)) return null
     refresh()
     return answered
   }
+  /** Whether a part is taken away. */
   const away = (/** @type {string} */ name) => wish.without.includes(name)
+  /** Why nothing can be looked at now, in one sentence; empty where it can. */
   const whyNot = () => (subject() ? "" : "While it trains, nothing can be taken away: wait for the end, or stop it.")
-  /** @type {Looks["turn"]} */
-  const turn = (names) => {
+  /** Take parts away, or put back those that are away. */
+  const turn = (/** @type {string[]} */ names) => {
     const others = wish.without.filter((name) => !names.includes(name))
     change({ ...wish, without: names.every(away) ? others : [...others, ...names], moved: false })
   }
-  /** @type {Looks["swap"]} */
-  const swap = (one, other) => change({ ...wish, swaps: [...wish.swaps, [one, other]], moved: true })
+  /** Let two symbols of the question change places. */
+  const swap = (/** @type {number} */ one, /** @type {number} */ other) =>
+    change({ ...wish, swaps: [...wish.swaps, [one, other]], moved: true })
   const type = (/** @type {string} */ typed) => change({ ...wish, typed, swaps: [], moved: false })
+  /** Put all parts and symbols back, since the model is another one; what the reader typed stays. */
   const forget = () => {
     wish = { ...NO_WISH, typed: wish.typed }
     answered = null
     settled = ""
   }
-  /** @type {Looks["reset"]} */
-  const reset = (without = [], swaps = []) => change({ without, typed: "", swaps, moved: swaps.length > 0 })
+  /** Put all back but these, which are taken away and swapped. */
+  const reset = (without = NO_WISH.without, swaps = NO_WISH.swaps) =>
+    change({ without, typed: "", swaps, moved: swaps.length > 0 })
+  /** Why the wish has no answer, in one sentence. */
   const why = () => (any() && !subject() ? "This is answered once the run has ended." : problem)
   return { problem: why, seen, any, away, whyNot, turn, swap, type, forget, reset }
 }
 
 /**
  * Symbols after some pairs have changed places, each pair as it then stands; a pair that is not there changes nothing.
- *
- * @param {string[]} symbols
- * @param {[number, number][]} swaps
- * @returns {string[]}
  */
-function swapped(symbols, swaps) {
+function swapped(/** @type {string[]} */ symbols, /** @type {[number, number][]} */ swaps) {
   const after = [...symbols]
   for (const [one, other] of swaps) {
     if (Math.max(one, other) < after.length) [after[one], after[other]] = [after[other], after[one]]

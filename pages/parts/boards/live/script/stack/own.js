@@ -1,15 +1,12 @@
 // The box for a sequence of the reader's own.
 
-import { el } from "../../../shell/script/dom.js"
+import { el, setText } from "../../../shell/script/dom.js"
 
 /**
  * The box, and the line that says why there is no answer. It is answered by the untrained model, or by the run's once
  * the run has ended.
- *
- * @param {{type: (text: string) => void}} looks
- * @returns {{form: HTMLElement, problem: HTMLElement, clear: () => void, say: (sentence: string) => void}}
  */
-export function ownSequence(looks) {
+export function ownSequence(/** @type {{type: (text: string) => void}} */ looks) {
   const input = el("input", {
     type: "text",
     "aria-label": "Your own sequence",
@@ -23,9 +20,6 @@ export function ownSequence(looks) {
     looks.type(input.value.trim())
   }
   const form = el("form", { class: "own-sequence", onsubmit }, input, el("button", { type: "submit" }, "Try"))
-  const say = (/** @type {string} */ sentence) => {
-    if (problem.textContent !== sentence) problem.textContent = sentence
-    problem.hidden = !sentence
-  }
+  const say = (/** @type {string} */ sentence) => setText(problem, sentence)
   return { form, problem, clear: () => (input.value = ""), say }
 }

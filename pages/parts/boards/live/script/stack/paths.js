@@ -21,11 +21,7 @@ import { drawing } from "../../../shell/script/dom.js"
 const LINES =
   "Grey bars: each position's vector, thicker where it is longer. Blue arcs: what the chosen position reads; strong ones: how its answer arises."
 
-/**
- * The drawing of the lines.
- *
- * @returns {{root: SVGElement, draw: (layout: Layout, lines: Lines) => void}}
- */
+/** The drawing of the lines. */
 export function pathsDrawing() {
   const group = (/** @type {string} */ name) => drawing("g", { class: name })
   const groups = { streams: group("streams"), carried: group("carried"), arcs: group("arcs"), hops: group("hops") }

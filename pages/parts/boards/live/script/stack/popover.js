@@ -14,21 +14,11 @@ const APART = 5 // pixels between the box and its part
 /**
  * The box; it stays within `root`, of which it is a child. `show` shows what can be done with a part beside its
  * element, and for the element that has the box closes it; `refresh` brings the open box up to date.
- *
- * @param {HTMLElement} root
- * @returns {{show: (at: HTMLElement, words: () => BoxWords) => void, refresh: () => void, hide: () => void}}
  */
-export function partBox(root) {
+export function partBox(/** @type {HTMLElement} */ root) {
   const [title, about, choices] = [el("strong"), el("div"), el("div", { class: "choices" })]
   const close = el("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => hide() }, "×")
-  const box = el(
-    "div",
-    { class: "part-box", role: "dialog", tabindex: -1, hidden: true },
-    title,
-    about,
-    choices,
-    close,
-  )
+  const box = el("div", { class: "part-box", role: "dialog", tabindex: -1, hidden: true }, title, about, choices, close)
   /** @type {HTMLElement | null} */
   let anchor = null
   let words = () => /** @type {BoxWords} */ ({ title: "", says: "", buttons: [] })
@@ -98,8 +88,7 @@ export function partBox(root) {
     fill()
     if (drawn !== before) place()
   }
-  /** @type {ReturnType<typeof partBox>["show"]} */
-  const show = (at, told) => {
+  const show = (/** @type {HTMLElement} */ at, /** @type {() => BoxWords} */ told) => {
     if (anchor === at) return hide()
     hide()
     anchor = at

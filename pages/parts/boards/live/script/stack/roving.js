@@ -1,7 +1,6 @@
 // One tab stop for many elements: arrow keys move among them.
 
-/** @type {Record<string, [number, number]>} */
-const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
+import { ARROWS } from "../../../shell/script/dom.js"
 
 /**
  * The box to which an arrow key leads from one box: of those in its direction the nearest, sideways counting thrice.

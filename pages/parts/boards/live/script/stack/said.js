@@ -5,7 +5,7 @@ import { questionOf } from "./looks.js"
 import { headName } from "./seen.js"
 import { plain } from "./sentence.js"
 import { capital, changedAnswers, headInWords, scoreOf } from "./words.js"
-import { appAddress } from "../../../shell/script/dom.js"
+import { inApp } from "../../../shell/script/dom.js"
 
 /** @import { Answered, Looks, Wish } from "./looks.js" */
 /** @import { BoxWords, Choice } from "./popover.js" */
@@ -99,13 +99,8 @@ export function partWords(at, { model, looks, only, grid, place, large, alone, a
   return { title: titleOf(part, at.layer, head?.head), says: part.says, notes, buttons }
 }
 
-/**
- * The names of what can be taken away at a part, for each stack that has it.
- *
- * @param {PartAt} at
- * @param {Model} model
- */
-function cutsOf({ kind, layer, head }, model) {
+/** The names of what can be taken away at a part, for each stack that has it. */
+function cutsOf(/** @type {PartAt} */ { kind, layer, head }, /** @type {Model} */ model) {
   const { takes } = model.parts[kind]
   if (!takes) return []
   if (head) return [{ names: [headName(head)], side: "" }]
@@ -122,11 +117,8 @@ const BY_KEY = ["skip", "head", "mlp", "encoding", "norm", "mask", "cell"]
 /**
  * What a presenter's key takes away, one after another: the skip connection of the layer that brings the answer, the
  * head that does, and what else there is.
- *
- * @param {Model} model
- * @param {Head} head
  */
-export function partsByKey(model, head) {
+export function partsByKey(/** @type {Model} */ model, /** @type {Head} */ head) {
   return BY_KEY.flatMap((kind) => {
     const part = model.parts[kind]
     if (!part || part.off || part.fault || (kind === "head" && !model.heads)) return []
@@ -146,13 +138,8 @@ function titleOf({ title }, layer, head = 0) {
   return title.replace("{layer}", `${(layer ?? 0) + 1}`).replace("{head}", `${head + 1}`)
 }
 
-/**
- * The part that a name stands for.
- *
- * @param {string} name
- * @param {Model} model
- */
-export function partNamed(name, model) {
+/** The part that a name stands for. */
+export function partNamed(/** @type {string} */ name, /** @type {Model} */ model) {
   const [takes, place = "", head] = name.split(".")
   const part = /** @type {Part} */ (Object.values(model.parts).find((one) => one.takes === takes))
   const layer = place ? Number(place.replace(/\D/g, "")) : null
@@ -183,7 +170,6 @@ export function changesOf(model, { wish, before }, sample) {
  * @param {Model} model
  * @param {Wish} wish
  * @param {Sample} sample
- * @returns {number[]}
  */
 function movedPlaces(model, { swaps }, sample) {
   const { first } = questionOf(model, sample)
@@ -230,34 +216,20 @@ export function changeWords(model, look, sample) {
 
 const inOne = (/** @type {(string | false | null | undefined)[]} */ sentences) => sentences.filter(Boolean).join(" ")
 
-/**
- * The sentence on the lengths in training where a sequence is shorter than all of them.
- *
- * @param {Model} model
- * @param {Sample} sample
- */
-export const newLength = (model, sample) =>
+/** The sentence on the lengths in training where a sequence is shorter than all of them. */
+export const newLength = (/** @type {Model} */ model, /** @type {Sample} */ sample) =>
   questionOf(model, sample).symbols.length < model.shortest ? model.lengths : ""
 
-/**
- * Whose the other figures are, where the picture shows something else.
- *
- * @param {Wish | undefined} wish
- */
-export function whoseFigures(wish) {
+/** Whose the other figures are, where the picture shows something else. */
+export function whoseFigures(/** @type {Wish | undefined} */ wish) {
   if (!wish) return ""
   const [own, whole] = [wish.typed || wish.swaps.length, wish.without.length]
   if (own) return `Of the run’s own sequence${whole ? ", nothing taken away" : ""}.`
   return whole ? "Of the whole model, nothing taken away." : ""
 }
 
-/**
- * The sentence on what the model was made without, and the issue that asks it; null where it has everything.
- *
- * @param {Model} model
- * @returns {Sentence | null}
- */
-export function madeWithout(model) {
+/** The sentence on what the model was made without, and the issue that asks it; null where it has everything. */
+export function madeWithout(/** @type {Model} */ model) {
   const parts = Object.values(model.parts)
   const part = parts.find(({ fault }) => fault) ?? parts.find(({ off }) => off)
   if (!part) return null
@@ -267,13 +239,9 @@ export function madeWithout(model) {
   }
 }
 
-/**
- * The link to the issue that asks a part.
- *
- * @param {Part} part
- */
-function issueOf({ issue }) {
+/** The link to the issue that asks a part. */
+function issueOf(/** @type {Part} */ { issue }) {
   return (
-    issue && { href: new URL(`issues?issue=${encodeURIComponent(issue.slug)}`, appAddress()).href, title: issue.title }
+    issue && { href: inApp(`issues?issue=${encodeURIComponent(issue.slug)}`), title: issue.title }
   )
 }

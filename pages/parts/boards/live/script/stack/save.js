@@ -37,13 +37,8 @@ export function pictureAsSvg(root, drawn, theme, heading) {
   return { text: new XMLSerializer().serializeToString(svg), width, height }
 }
 
-/**
- * A text in lines of at most so many letters.
- *
- * @param {string} text
- * @param {number} most
- */
-function linesOfText(text, most) {
+/** A text in lines of at most so many letters. */
+function linesOfText(/** @type {string} */ text, /** @type {number} */ most) {
   const lines = [""]
   for (const word of text.split(/\s+/)) {
     const longer = `${lines[lines.length - 1]} ${word}`.trim()

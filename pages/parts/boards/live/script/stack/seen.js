@@ -3,8 +3,7 @@
 import { placesOf, statesOf, weightsOf } from "./weights.js"
 
 /** @import { StackKind } from "./flow.js" */
-/** @import { Weights } from "./weights.js" */
-/** @import { At, Grid, Head, Model, Path, Snapshot, Which } from "../types.d.ts" */
+/** @import { At, Head, Model, Snapshot, Which } from "../types.d.ts" */
 
 /** What stands before a layer's number in the names of parts. */
 const LETTERS = { self: "", encoder: "e", cross: "c" }
@@ -12,32 +11,15 @@ const LETTERS = { self: "", encoder: "e", cross: "c" }
 /** The name of a head among the parts of the model. */
 export const headName = (/** @type {Head} */ { which, layer, head }) => `head.${LETTERS[which]}${layer}.${head}`
 
-/**
- * @typedef {Object} Seen a snapshot as the picture needs it
- * @property {boolean} known whether the snapshot is one of this model
- * @property {Head | null} only the one head whose arcs are drawn
- * @property {(name: string, layer?: number | null) => boolean} cut whether a part is taken away, by the name under which
- *   it can be; of a layer's parts in any stack
- * @property {(head: Head) => boolean} headCut whether a head is taken away
- * @property {(which: StackKind, layer: number) => boolean} skips whether the stream is carried past a layer
- * @property {(which: Which) => (number | null)[]} places the place in the snapshot of each layer; null for one that is
- *   gone
- * @property {(which: Which) => Grid | null} grid
- * @property {(which: Which) => Weights | null} weights
- * @property {(which: StackKind) => ((number | null)[] | undefined)[]} norms of the streams after each layer
- * @property {((number | null)[] | undefined)[]} rights how likely each right answer is after each layer
- * @property {(at: At | null) => Path | null} path of the answer at a position; null where it is not known, and where one
- *   head alone is drawn
- */
+/** @typedef {ReturnType<typeof seenIn>} Seen */
 
 /**
- * A snapshot as the picture needs it.
+ * A snapshot as the picture needs it; `known` is whether it is one of this model.
  *
  * @param {Model} model
  * @param {Pick<Snapshot, "patterns" | "means" | "residual" | "paths" | "flowing"> | undefined} snapshot
  * @param {{without: string[], only: Head | null}} look the names of the parts
  *   that were taken away from the snapshot's model; the one head whose arcs are drawn
- * @returns {Seen}
  */
 export function seenIn(model, snapshot, { without, only }) {
   const away = new Set(without)
@@ -53,16 +35,14 @@ export function seenIn(model, snapshot, { without, only }) {
   }
   const states = snapshot?.residual?.norm?.length
   const known = model.kinds.every(fits) && (states == null || states === there("self") + 1) ? snapshot : undefined
-  /** @type {Seen["grid"]} */
-  const grid = (which) => known?.patterns[which] ?? null
+  const grid = (/** @type {Which} */ which) => known?.patterns[which] ?? null
 
-  /** @type {Seen["cut"]} */
-  const cut = (name, layer = null) =>
+  /** Whether a part is taken away, by the name under which it can be; of a layer's parts in any stack. */
+  const cut = (/** @type {string} */ name, /** @type {number | null} */ layer = null) =>
     layer == null ? away.has(name) : model.stacks.some(({ prefix }) => away.has(`${name}.${prefix}${layer}`))
-  /** @type {Seen["headCut"]} */
-  const headCut = (head) => away.has(headName(head))
-  /** @type {Seen["skips"]} */
-  const skips = (which, layer) =>
+  const headCut = (/** @type {Head} */ head) => away.has(headName(head))
+  /** Whether the stream is carried past a layer. */
+  const skips = (/** @type {StackKind} */ which, /** @type {number} */ layer) =>
     passes || gone(which)(layer) || (model.skips && !away.has(`skip.${stackOf(which)}${layer}`))
 
   const weights = (/** @type {Which} */ which) => {
@@ -79,8 +59,8 @@ export function seenIn(model, snapshot, { without, only }) {
     /** @type {string} */ name,
     /** @type {Which} */ which,
   ) => (known ? statesOf(known.residual?.[name], places(which)) : [])
-  /** @type {Seen["path"]} */
-  const path = (at) => {
+  /** The path of the answer at a position; null where it is not known, and where one head alone is drawn. */
+  const path = (/** @type {At | null} */ at) => {
     const found = only || at?.kind !== "reads" ? null : known?.paths?.[at.place]
     if (!found) return null
     const layerOf = (/** @type {Which} */ which, /** @type {number} */ layer) => places(which).indexOf(layer)
@@ -96,7 +76,11 @@ export function seenIn(model, snapshot, { without, only }) {
     places,
     grid,
     weights,
-    norms: (which) => (which === "encoder" ? residual("encoder", "encoder") : residual("norm", "self")),
+    /** Of the streams after each layer. */
+    norms: (
+      /** @type {StackKind} */ which,
+    ) => (which === "encoder" ? residual("encoder", "encoder") : residual("norm", "self")),
+    /** How likely each right answer is after each layer. */
     rights: residual("right", "self"),
     path,
   }

@@ -20,7 +20,6 @@ export const plain = (/** @type {string} */ text) => ({ text, part: "" })
  *
  * @param {(name: string) => void} onPart
  * @param {(name: string) => string} inWords
- * @returns {{root: HTMLElement, say: (result: string, said: Said) => void, text: () => string}}
  */
 export function sentenceLine(onPart, inWords) {
   const [score, words] = [el("span", { class: "score" }), el("span", { class: "words" })]
@@ -59,12 +58,8 @@ export function sentenceLine(onPart, inWords) {
   return { root, say, text: () => root.textContent }
 }
 
-/**
- * Lights all that has the name of what is under the pointer, has the focus or was touched: parts, words and arcs.
- *
- * @param {HTMLElement} root
- */
-export function lightNames(root) {
+/** Lights all that has the name of what is under the pointer, has the focus or was touched: parts, words and arcs. */
+export function lightNames(/** @type {HTMLElement} */ root) {
   const light = (/** @type {EventTarget | null} */ target) => {
     const named = target instanceof Element ? /** @type {HTMLElement | null} */ (target.closest("[data-name]")) : null
     for (const node of root.querySelectorAll("[data-name]")) {

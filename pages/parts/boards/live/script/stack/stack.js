@@ -15,22 +15,22 @@ import { pictureAsSvg } from "./save.js"
 import { headName, seenIn } from "./seen.js"
 import { lightNames, plain, sentenceLine } from "./sentence.js"
 import { symbolRows } from "./symbols.js"
-import { runPanel } from "../card.js"
+import { newTip, runPanel } from "../card.js"
 import { el } from "../../../shell/script/dom.js"
 import { downloads } from "../../../shell/script/downloads.js"
 
 /** @import { Arc, Hop, Stream } from "./flow.js" */
 /** @import { Layout } from "./layout.js" */
-/** @import { Answered, Question } from "./looks.js" */
+/** @import { Answered } from "./looks.js" */
 /** @import { Seen } from "./seen.js" */
-/** @import { Act, At, Head, LiveBoard, LivePanel, Model, PartAt, Path, Sample, Snapshot } from "../types.d.ts" */
+/** @import { Act, At, Head, LiveBoard, Model, PartAt, Path, Sample, Snapshot } from "../types.d.ts" */
 
 /**
  * What is drawn: of which model, snapshot and sample; what was looked at; what leads to the symbol that is followed, and
  * the hops of its answer.
  *
  * @typedef {{model: Model, snapshot?: Snapshot, sample?: Sample, seen: Seen, look: Answered | null, layout: Layout,
- *   question: Question | null, arcs: Arc[], streams: Stream[], hops: Hop[]}} DrawnPicture
+ *   arcs: Arc[], streams: Stream[], hops: Hop[]}} DrawnPicture
  */
 
 const SLIM = 760 // below this width the sentence takes a line of its own
@@ -41,13 +41,10 @@ const FIGURE = 0.21 // the height of the figure below it, as a share of the wind
 /**
  * The panel of the picture. The page describes the model as `board.data.model`, as pages/parts/boards/live/stack.py
  * makes it.
- *
- * @param {LiveBoard} board
- * @param {string} title
- * @returns {LivePanel}
  */
-export function stackPanel(board, title) {
-  const panel = runPanel(board, "stack", title, { plotted: false, waiting: "waiting for the first look at the model" })
+export function stackPanel(/** @type {LiveBoard} */ board) {
+  const panel = runPanel(board, "stack", { plotted: false })
+  const { title } = panel
   const touch = () => board.painter.touch(panel)
   const looks = newLooks(board, touch)
   const own = ownSequence(looks)
@@ -62,10 +59,30 @@ export function stackPanel(board, title) {
     (name) => drawn ? partNamed(name, drawn.model).words : "",
   )
   const paths = pathsDrawing()
-  const parts = modelParts(
-    (at, node) => open(at, node),
-    (head) => enlarge(head),
-  )
+  const alone = (/** @type {Head | null} */ head) => {
+    view.only = head
+    touch()
+  }
+  /** Show a head large in the panels of attention, where the board has them; here its arcs alone are drawn. */
+  const enlarge = (/** @type {Head} */ head) => {
+    board.enlarge?.(head)
+    alone(head)
+  }
+  const open = (/** @type {PartAt} */ at, /** @type {HTMLElement} */ node) => {
+    const { head } = at
+    const words = () => {
+      const { seen, model } = /** @type {DrawnPicture} */ (drawn)
+      const shown = {
+        grid: head && seen.grid(head.which),
+        place: head && seen.places(head.which)[head.layer],
+        large: head && board.enlarge ? () => enlarge(head) : undefined,
+        only: seen.only,
+      }
+      return partWords(at, { model, looks, ...shown, alone, act })
+    }
+    if (drawn) box.show(node, words)
+  }
+  const parts = modelParts(open, enlarge)
   const symbols = symbolRows({
     onPoint: (at) => follow("pointed", at),
     onChoose: (at) => follow("chosen", at),
@@ -77,11 +94,11 @@ export function stackPanel(board, title) {
   }
   const reset = el("button", { type: "button", class: "reset", hidden: true, onclick: clear }, "Put all back")
   const picture = el("div", { class: "picture" }, paths.root, parts.root)
-  const tip = el("div", { class: "tip", hidden: true })
   panel.picture = () => pictureAsSvg(panel.body, [picture, symbols.root], board.theme, `${title}: ${sentence.text()}`)
   panel.tools.append(reset, own.form, downloads(board, panel))
   panel.tools.before(sentence.root, own.problem)
-  panel.body.prepend(picture, symbols.root, tip)
+  panel.body.prepend(picture, symbols.root)
+  const tip = newTip(panel.body)
   const box = partBox(panel.body)
   lightNames(panel.root)
   const help = () => helpWords("How to read the picture", board.data.help ?? "")
@@ -106,29 +123,6 @@ export function stackPanel(board, title) {
     view[how] = at
     if (drawn) attend(drawn)
   }
-  const alone = (/** @type {Head | null} */ head) => {
-    view.only = head
-    touch()
-  }
-  /** Show a head large in the panels of attention, where the board has them; here its arcs alone are drawn. */
-  const enlarge = (/** @type {Head} */ head) => {
-    board.enlarge?.(head)
-    alone(head)
-  }
-  const open = (/** @type {PartAt} */ at, /** @type {HTMLElement} */ node) => {
-    const { head } = at
-    const words = () => {
-      const { seen, model } = /** @type {DrawnPicture} */ (drawn)
-      const shown = {
-        grid: head && seen.grid(head.which),
-        place: head && seen.places(head.which)[head.layer],
-        large: head && board.enlarge ? () => enlarge(head) : undefined,
-        only: seen.only,
-      }
-      return partWords(at, { model, looks, ...shown, alone, act })
-    }
-    if (drawn) box.show(node, words)
-  }
 
   panel.concerns = (news) => Boolean(news.snapshots?.length || Object.keys(news.columns ?? {}).length)
   panel.chooseHead = alone
@@ -151,16 +145,18 @@ export function stackPanel(board, title) {
     const seen = seenIn(model, snapshot, { without: look?.wish.without ?? [], only })
     const tall = tallNow()
     const layout = layoutFor(model, sample, width, tall)
-    const question = sample ? questionOf(model, sample) : null
-    drawn = { model, snapshot, sample, seen, look, layout, question, arcs: [], streams: [], hops: [] }
+    drawn = { model, snapshot, sample, seen, look, layout, arcs: [], streams: [], hops: [] }
     panel.root.classList.toggle("slim", width < SLIM)
     board.canvas.classList.toggle("deep", model.layers > 2) // the figures below leave it room
     panel.root.style.setProperty("--lines", `${Math.min(3, model.layers)}`) // of the sentence, which tells a hop for each layer
     panel.wait.hidden = Boolean(sample)
     symbols.root.hidden = !sample
-    if (sample && question) {
+    if (sample) {
       const { places } = (look && changesOf(model, look, sample)) ?? { places: [] }
-      symbols.draw(sample, layout, question, !looks.whyNot(), { before: look?.before?.samples[0], places })
+      symbols.draw(sample, layout, questionOf(model, sample), !looks.whyNot(), {
+        before: look?.before?.samples[0],
+        places,
+      })
     }
     for (const other of board.panels) other.sayWhose(whoseFigures(look?.wish))
     box.refresh()
@@ -252,20 +248,16 @@ export function stackPanel(board, title) {
   }
   document.addEventListener("lesson-part", takeNext)
 
-  /** @type {[number, number] | null} */
+  /** @type {PointerEvent | null} */
   let pointer = null // where it is over the picture
   /** Say the numbers under the pointer; they change while it rests. */
   const say = () => {
-    const text = pointer && drawn ? numbersAt(drawn, drawn.layout, ...pointer) : ""
-    tip.hidden = !text
-    if (!text || !pointer || !drawn) return
-    tip.textContent = text
-    const beside = Math.max(0, Math.min(pointer[0] + 14, drawn.layout.width - tip.offsetWidth - 4))
-    tip.style.transform = `translate(${beside}px, ${picture.offsetTop + pointer[1] + 16}px)`
-  }
-  picture.onpointermove = ({ clientX, clientY, target }) => {
+    if (!pointer || !drawn) return tip("")
     const { left, top } = picture.getBoundingClientRect()
-    pointer = /** @type {Element} */ (target).closest(".line") ? null : [clientX - left, clientY - top]
+    tip(numbersAt(drawn, drawn.layout, pointer.clientX - left, pointer.clientY - top), pointer)
+  }
+  picture.onpointermove = (event) => {
+    pointer = /** @type {Element} */ (event.target).closest(".line") ? null : event
     say()
   }
   picture.onpointerleave = () => {

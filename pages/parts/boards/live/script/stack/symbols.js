@@ -3,7 +3,7 @@
 
 import { columnAt, MOST_POSITIONS } from "./layout.js"
 import { rovingFocus } from "./roving.js"
-import { el } from "../../../shell/script/dom.js"
+import { ARROWS, el } from "../../../shell/script/dom.js"
 
 /** @import { Layout } from "./layout.js" */
 /** @import { Question } from "./looks.js" */
@@ -13,7 +13,6 @@ import { el } from "../../../shell/script/dom.js"
 /** @typedef {{before: Sample | undefined, places: number[]}} Changed the sample before the change, and where its answers differ */
 
 const LEAST_DRAG = 4 // pixels from which on a press is a move
-const LABELS = { reads: "reads", must: "must write", writes: "writes" }
 const judged = (/** @type {boolean | null | undefined} */ mark) => mark == null ? "unasked" : mark ? "right" : "wrong"
 
 /**
@@ -23,16 +22,12 @@ const judged = (/** @type {boolean | null | undefined} */ mark) => mark == null 
  * @param {(at: At | null) => void} told.onPoint the pointer is on a symbol, or on none
  * @param {(at: At) => void} told.onChoose
  * @param {(one: number, other: number) => void} told.onSwap places within the question
- * @returns {{root: HTMLElement, mark: (chosen: At | null, read: At[]) => void,
- *   draw: (sample: Sample, layout: Layout, question: Question, free: boolean, changed: Changed) => void}} `draw`: whose
- *   question can be moved if it is free, and whose answers have changed; `mark` outlines the chosen symbol and those
- *   that its answer comes from
  */
 export function symbolRows({ onPoint, onChoose, onSwap }) {
   const rows = {
-    reads: symbolRow("reads", LABELS.reads),
-    must: symbolRow("must", LABELS.must),
-    writes: symbolRow("writes", LABELS.writes),
+    reads: symbolRow("reads", "reads"),
+    must: symbolRow("must", "must write"),
+    writes: symbolRow("writes", "writes"),
   }
   const root = el(
     "div",
@@ -68,7 +63,7 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
   }
   root.onmousedown = (event) => placeOf(event.target) && event.preventDefault() // the focus is set below
   root.onkeydown = (event) => {
-    const by = { ArrowLeft: -1, ArrowRight: 1 }[/** @type {"ArrowLeft" | "ArrowRight"} */ (event.key)]
+    const [by] = ARROWS[event.key] ?? [0]
     const at = placeOf(event.target)
     if (!by || !event.shiftKey || !at) return
     const to = { ...at, place: at.place + by }
@@ -113,6 +108,7 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     Object.assign(node, { onpointermove: move, onpointerup: end, onpointercancel: end })
   }
 
+  /** Show a sample, whose question can be moved if it is free, and whose answers have changed. */
   const draw = (
     /** @type {Sample} */ sample,
     /** @type {Layout} */ place,
@@ -169,6 +165,7 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     )
     focus.refresh()
   }
+  /** Outline the chosen symbol and those that its answer comes from. */
   const mark = (/** @type {At | null} */ chosen, /** @type {At[]} */ read) => {
     for (const node of /** @type {NodeListOf<HTMLElement>} */ (root.querySelectorAll("[data-reads], [data-source]"))) {
       const isAt = (/** @type {At | null} */ at) => at != null && node.dataset[at.kind] === `${at.place}`
@@ -181,14 +178,8 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
   return { root, draw, mark }
 }
 
-/**
- * One row, whose cells are kept; only what differs is written.
- *
- * @param {string} name
- * @param {string} label
- * @returns {{root: HTMLElement, fill: (wanted: Cell[]) => void}}
- */
-function symbolRow(name, label) {
+/** One row, whose cells are kept; only what differs is written. */
+function symbolRow(/** @type {string} */ name, /** @type {string} */ label) {
   const line = el("div", { class: "cells", role: "presentation" })
   const root = el(
     "div",
@@ -223,13 +214,8 @@ function symbolRow(name, label) {
   return { root, fill }
 }
 
-/**
- * A position in words: what it reads, must write and writes.
- *
- * @param {Sample} sample
- * @param {number} at
- */
-function saidOf(sample, at) {
+/** A position in words: what it reads, must write and writes. */
+function saidOf(/** @type {Sample} */ sample, /** @type {number} */ at) {
   const read = `position ${at + 1} reads ${sample.tokens[at]}`
   if (sample.marks[at] == null) return read
   return `${read}, must write ${sample.targets[at]}, writes ${sample.predictions[at]}: ${judged(sample.marks[at])}`

@@ -59,14 +59,8 @@ function headsOf(layer, heads, only, off) {
   return Array.from({ length: heads }, (_, head) => head).filter((head) => !off(layer, head))
 }
 
-/**
- * The place in a snapshot of each layer of the model.
- *
- * @param {number} layers
- * @param {(layer: number) => boolean} gone
- * @returns {(number | null)[]}
- */
-export function placesOf(layers, gone) {
+/** The place in a snapshot of each layer of the model; null for one that is gone. */
+export function placesOf(/** @type {number} */ layers, /** @type {(layer: number) => boolean} */ gone) {
   let there = 0
   return Array.from({ length: layers }, (_, layer) => (gone(layer) ? null : there++))
 }

@@ -7,13 +7,8 @@ import { matrixOf } from "../grids.js"
 
 const FEW = 0.005 // a share below it is written as 0
 
-/**
- * A share in whole per cent.
- *
- * @param {number} share
- * @returns {string}
- */
-export const percent = (share) => `${Math.round(100 * (share < FEW ? 0 : share))} %`
+/** A share in whole per cent. */
+export const percent = (/** @type {number} */ share) => `${Math.round(100 * (share < FEW ? 0 : share))} %`
 
 /**
  * A position in words: the first, the last, or its number, counted from 1.
@@ -21,7 +16,6 @@ export const percent = (share) => `${Math.round(100 * (share < FEW ? 0 : share))
  * @param {number} place
  * @param {number} count
  * @param {string} noun
- * @returns {string}
  */
 export function placeInWords(place, count, noun) {
   if (place === 0) return `the first ${noun}`
@@ -58,7 +52,6 @@ export function readingOf({ place }, weights, layer, names, { own, same, from })
  *
  * @param {Grid | Exact} grid a grid [layer, head, query, key]
  * @param {number} place the head's place among all heads
- * @returns {string}
  */
 export function headInWords(grid, place) {
   const rows = matrixOf(grid, place).filter((row) => row.some((weight) => weight > 0))
@@ -69,26 +62,17 @@ export function headInWords(grid, place) {
   }
   const share = (/** @type {(key: number, query: number) => boolean} */ test) =>
     keys.filter((key, query) => test(key, query)).length / keys.length
+  const named = (/** @type {number} */ key) => placeInWords(key, grid.shape[3], "position")
+  const one = mostFrequent(keys)
   const back = mostFrequent(keys.map((key, query) => query - key))
+  const near = `the one ${counted(Math.abs(back))} ${back > 0 ? "before" : "after"} it`
   const sum = mostFrequent(keys.map((key, query) => query + key))
-  const last = grid.shape[2] - 1
-  const mirrored = sum - last >= 0 && sum - last < grid.shape[3]
-    ? ` (the last looks at ${placeInWords(sum - last, grid.shape[3], "position")})`
-    : ""
+  const ofLast = sum - (grid.shape[2] - 1)
+  const mirrored = ofLast >= 0 && ofLast < grid.shape[3] ? ` (the last looks at ${named(ofLast)})` : ""
   /** @type {[number, string][]} */
   const shares = [
-    [
-      share((key, query) => query - key === back),
-      back === 0
-        ? "looks at itself"
-        : back > 0
-        ? `looks at the one ${counted(back)} before it`
-        : `looks at the one ${counted(-back)} after it`,
-    ],
-    [
-      share((key) => key === mostFrequent(keys)),
-      `looks at ${placeInWords(mostFrequent(keys), grid.shape[3], "position")}`,
-    ],
+    [share((key, query) => query - key === back), `looks at ${back === 0 ? "itself" : near}`],
+    [share((key) => key === one), `looks at ${named(one)}`],
     [share((key, query) => query + key === sum), `looks at its mirror position${mirrored}`],
   ]
   const [most, habit] = shares.sort((a, b) => b[0] - a[0])[0]
@@ -99,25 +83,16 @@ export function headInWords(grid, place) {
 
 const counted = (/** @type {number} */ distance) => (distance === 1 ? "one place" : `${distance} places`)
 
-/**
- * The number that is there most often; 0 where there is none.
- *
- * @param {number[]} values
- */
-function mostFrequent(values) {
+/** The number that is there most often; 0 where there is none. */
+function mostFrequent(/** @type {number[]} */ values) {
   /** @type {Map<number, number>} */
   const times = new Map()
   values.forEach((value) => times.set(value, (times.get(value) ?? 0) + 1))
   return [...times].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0
 }
 
-/**
- * The number of right answers in words.
- *
- * @param {Pick<Sample, "marks">} sample
- * @returns {string}
- */
-export function scoreOf(sample) {
+/** The number of right answers in words. */
+export function scoreOf(/** @type {Pick<Sample, "marks">} */ sample) {
   const marks = sample.marks.filter((mark) => mark != null)
   return `${marks.filter(Boolean).length} of ${marks.length} right`
 }
@@ -128,7 +103,6 @@ export function scoreOf(sample) {
  * @param {Pick<Sample, "predictions" | "marks">} before
  * @param {Pick<Sample, "predictions" | "marks">} after
  * @param {number[]} but places that do not count
- * @returns {{places: number[], of: number}}
  */
 export function changedAnswers(before, after, but = []) {
   const asked = after.marks
