@@ -11,7 +11,7 @@ from engine.experiments.rates import RateGrid, best_in_words, read_grids
 from pages.parts.app.in_markdown import escaped
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.colors import Pair
-from pages.parts.charts.experiments.arms import role_color, with_unit
+from pages.parts.charts.experiments.arms import role_colors, with_unit
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.strip import Ended
 
@@ -45,8 +45,7 @@ def show_rates(issue: Issue, extended: bool) -> None:
 
 
 def _panel(issue: Issue, metric: str, grids: Sequence[RateGrid]) -> Panel:
-    label, roles = with_unit(metric), [issue.arm(grid.arm).role for grid in grids]
-    colors = [role_color(role, roles[:place].count(role), roles.count(role)) for place, role in enumerate(roles)]
+    label, colors = with_unit(metric), role_colors([issue.arm(grid.arm).role for grid in grids])
     lines = [OverX(grid.arm, color, _points(grid, color)) for grid, color in zip(grids, colors, strict=True)]
     chosen = "; ".join(f"{grid.arm} {best_in_words(grid)}" for grid in grids)
     guessing = {grid.chance for grid in grids}

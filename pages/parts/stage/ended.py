@@ -1,5 +1,6 @@
 """The final numbers of an experiment's arms: rows of points, and lines over x."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
@@ -9,8 +10,7 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.report import Report
 from pages.parts.boards.component import Plain
 from pages.parts.charts.base import plain_figure
-from pages.parts.charts.colors import Pair
-from pages.parts.charts.experiments.arms import metric_label, role_color, stem, with_unit
+from pages.parts.charts.experiments.arms import metric_label, role_color, role_colors, stem, with_unit
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.strip import Ended, strip_figure, strip_height
 from pages.parts.stage.shown import Shown, levels_of
@@ -59,20 +59,16 @@ def _panels_of_points(shown: Shown) -> Iterator[Plain]:
     kinds = dict.fromkeys(stem(arm.points[0][1]) for arm in shown.arms if arm.points)
     for kind in kinds:
         arms = [arm for arm in shown.arms if arm.points and stem(arm.points[0][1]) == kind]
+        colors = role_colors([arm.role for arm in arms])
         lines = [
-            OverX(arm.name, _color_in(arms, arm), {x: row_of(shown, arm, metric) for x, metric in arm.points})
-            for arm in arms
+            OverX(arm.name, color, {x: row_of(shown, arm, metric) for x, metric in arm.points})
+            for arm, color in zip(arms, colors, strict=True)
         ]
         label, name = with_unit(kind), f"points.{kind}"
         drawn = plain_figure(over_x_figure, lines, x_label, label)
         ends = [line.points[max(line.points)] for line in lines]
         words = f"{label} at the last {in_a_sentence(x_label)}"
         yield _panel(name, f"{label} over {in_a_sentence(x_label)}", over_x_height(lines), words, ends, drawn)
-
-
-def _color_in(arms: Sequence[Arm], arm: Arm) -> Pair:
-    of_role = [other for other in arms if other.role == arm.role]
-    return role_color(arm.role, of_role.index(arm), len(of_role))
 
 
 def in_a_sentence(label: str) -> str:
@@ -109,11 +105,8 @@ def key_numbers(issue: Issue, shown: Report, *, whole: bool = True) -> Plain:
 
 def _along_a_line(arms: Sequence[Arm]) -> list[Arm]:
     """The arms on lines of several places. A line of one place would be a mark among others at the same x: its arm is a row."""
-    places: dict[str, set[float]] = {}
-    for arm in arms:
-        if arm.line and arm.x is not None:
-            places.setdefault(arm.line, set()).add(arm.x)
-    return [arm for arm in arms if len(places.get(arm.line, ())) > 1]
+    places = Counter(line for line, _ in {(arm.line, arm.x) for arm in arms if arm.line and arm.x is not None})
+    return [arm for arm in arms if places[arm.line] > 1]
 
 
 def beside(found: Report, arms: Sequence[Arm], metric: str) -> list[Arm]:
@@ -129,14 +122,14 @@ def beside(found: Report, arms: Sequence[Arm], metric: str) -> list[Arm]:
 
 
 def _lines_of(arms: Sequence[Arm], rows: dict[str, Ended]) -> list[OverX]:
-    named = dict.fromkeys(arm.line for arm in arms)
-    by_role = {line: next(arm.role for arm in arms if arm.line == line) for line in named}
-    lines = []
-    for line in named:
-        of_role = [other for other in named if by_role[other] == by_role[line]]
-        points = {float(arm.x): rows[arm.name] for arm in arms if arm.line == line and arm.x is not None}
-        lines.append(OverX(line, role_color(by_role[line], of_role.index(line), len(of_role)), points))
-    return lines
+    of_line: dict[str, list[Arm]] = {}
+    for arm in arms:
+        of_line.setdefault(arm.line, []).append(arm)
+    colors = role_colors([own[0].role for own in of_line.values()])
+    return [
+        OverX(line, color, {float(arm.x): rows[arm.name] for arm in own if arm.x is not None})
+        for (line, own), color in zip(of_line.items(), colors, strict=True)
+    ]
 
 
 def _rows_in_words(label: str, rows: Sequence[Ended]) -> str:
