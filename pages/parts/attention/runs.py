@@ -12,7 +12,7 @@ from engine.runs.run import Run
 from engine.tasks import TASKS
 from pages.parts.app.questions import TIMEOUT, ask
 from pages.parts.attention.state import KINDS, SETTINGS, AttentionState, LookedAt
-from pages.parts.boards.recorded import FOLDERS, RECORDED, recorded_runs, run_in_words, run_named, runs_of_visitor
+from pages.parts.boards.recorded import FOLDERS, recorded_runs, run_in_words, run_named, runs_of_visitor
 
 LONGEST = 5.0
 """The most seconds of training again that a reader may ask for."""
@@ -23,11 +23,6 @@ SLICE = 0.25
 def own_runs() -> dict[str, Run]:
     """This visitor's runs whose attention can be shown from weights that are stored, by id."""
     return runs_of_visitor(lambda run: bool(run.weights) and not why_not(run))
-
-
-def with_run(now: AttentionState) -> AttentionState:
-    """The choices with a run: where none is chosen the reader's newest, or the recorded one if there is none."""
-    return now if now.run else now.model_copy(update={"run": next(iter(own_runs()), RECORDED)})
 
 
 def choices(now: AttentionState) -> dict[str, str]:
@@ -108,9 +103,8 @@ def run_controls(now: AttentionState) -> None:
     with st.popover("Step and sequence", icon=":material/tune:"):
         if now.view != "training" and SETTINGS.drawn("step"):  # that view has two steps of its own
             steps = steps_to_show(run)
-            names = {run.step: f"{run.step} (end)"}
             bound = SETTINGS.labelled("step", shown=now.step if now.step in steps else run.step)
-            st.selectbox(options=steps, format_func=lambda step: names.get(step, str(step)), **bound)
+            st.selectbox(options=steps, format_func=lambda at: f"{at} (end)" if at == run.step else str(at), **bound)
         sample_controls(now, run)
         kept = {} if now.run in FOLDERS else {"run": run.id}
         st.page_link("lab.py", label="In the lab", icon=":material/science:", query_params=to_query(run.config) | kept)
