@@ -62,12 +62,9 @@ def differences(experiment: Experiment, first: Arm, second: Arm) -> str:
 
 
 def _change(row: Setting, there: Any, here: Any) -> str:
+    before, after = (escaped(row.words(value)) for value in (there, here))
     if there is None and not row.optional:  # a parameter that the first arm's task or encoding does not have
-        return f"{row.label} **{_shown(row, here)}**"
+        return f"{row.label} **{after}**"
     if here is None and not row.optional:
-        return f"{row.label} {_shown(row, there)} → **none**"
-    return f"{row.label}: {_shown(row, there)} → **{_shown(row, here)}**"
-
-
-def _shown(row: Setting, value: Any) -> str:
-    return escaped(row.words(value))
+        return f"{row.label} {before} → **none**"
+    return f"{row.label}: {before} → **{after}**"

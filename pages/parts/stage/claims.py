@@ -39,7 +39,7 @@ def claims_section(shown: Shown) -> Plain:
 
 def _claim_panel(shown: Shown, found: ClaimReport) -> Plain:
     claim, row, name = found.claim, found.weighed, f"claim.{found.claim.id}"
-    facts = facts_of(found)
+    facts = _facts_of(found)
     lines = [f"Condition: {claim.condition}"] if claim.condition else []
     if row.finding is Finding.CANNOT_TELL:
         lines.append(f"Why: {row.why}")
@@ -48,8 +48,8 @@ def _claim_panel(shown: Shown, found: ClaimReport) -> Plain:
         "id": name, "title": claim.sentence, "chip": chip, "chip_tone": tone,
         "kind": f"{ABOUT[claim.about]}, computed" if claim.computed else ABOUT[claim.about],
         "height": effect_height(claim.unit), "lines": lines,
-        "facts": [f"{label} {value}" for label, value in facts],
-        "alt": f"{claim.sentence} {chip}. " + ", ".join(f"{label} {value}" for label, value in facts),
+        "facts": facts,
+        "alt": f"{claim.sentence} {chip}. " + ", ".join(facts),
         "figure": plain_figure(
             effect_figure, found.effects, row.effect, row.ci, claim.smallest_effect, claim.direction, claim.unit
         ),
@@ -63,12 +63,12 @@ def _chip(row: Weighed, *, over: bool) -> tuple[str, str]:
     return (f"So far: {row.finding.words.lower()}", row.finding) if row.seeds > 1 else ("Waiting for seeds", "")
 
 
-def facts_of(found: ClaimReport) -> list[tuple[str, str]]:
+def _facts_of(found: ClaimReport) -> list[str]:
     """The effect in numbers. Interval and p stand in the table of the claims."""
     claim, row = found.claim, found.weighed
     sign = "" if claim.direction == "more" else "−"
-    facts = [] if row.effect is None else [("effect", f"{signed(row.effect)} {claim.unit}")]
-    return [*facts, ("counts from", f"{sign}{claim.smallest_effect:g}"), ("seeds", str(row.seeds))]
+    effect = [] if row.effect is None else [f"effect {signed(row.effect)} {claim.unit}"]
+    return [*effect, f"counts from {sign}{claim.smallest_effect:g}", f"seeds {row.seeds}"]
 
 
 def signed(value: float) -> str:

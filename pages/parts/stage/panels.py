@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from engine.experiments.experiment import Arm, Experiment
-from engine.experiments.trial import Curve, Trial
+from engine.experiments.trial import Trial
 from engine.foundation.formatting import counted, in_time
 from engine.workers.processes.machines import host_of
 from pages.parts.boards.component import Plain
@@ -75,7 +75,9 @@ def _curves(shown: Shown, curve: str) -> Plain:
     running = {arm.name: [g for g in shown.running if g.arm == arm.name] for arm in shown.arms}
     levels = {name: levels_of(trials, curve) for name, trials in by_arm.items()}
     drawn = [curve, VALIDATION] if both else [curve]
-    all_curves = [curves.get(name, []) for curves in _framed(shown) for name in drawn]
+    sound: list[Trial | TrialSoFar] = [*(trial for trial in shown.trials if not trial.outcome), *shown.running]
+    framed = sound or shown.trials  # the axis has room for the trials that did not break off, if there are any
+    all_curves = [trial.curves.get(name, []) for trial in framed for name in drawn]
     frame = frame_of(label, all_curves, [value for own in levels.values() for value in own.values()])
     panels = [
         _curve_panel(shown, arm, by_arm[arm.name], running[arm.name], curve, frame, levels[arm.name])
@@ -109,12 +111,6 @@ def stopped_of(trials: Sequence[Trial], curve: str = "loss") -> Stopped | None:
     )
     steps = {trial.seed: int(trial.numbers.get("failed_step", ends[trial.seed][-1][0])) for trial in without}
     return Stopped(steps, "; ".join(reasons))
-
-
-def _framed(shown: Shown) -> list[dict[str, Curve]]:
-    """The curves for which the axis has room: those of all trials that did not break off, if there are any."""
-    sound = [trial.curves for trial in shown.trials if not trial.outcome] + [trial.curves for trial in shown.running]
-    return sound or [trial.curves for trial in shown.trials]
 
 
 def _curve_panel(

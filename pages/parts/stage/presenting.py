@@ -69,12 +69,9 @@ class Presenting:
         return not self.on or beat not in self.beats or self.beat >= self.beats.index(beat)
 
     def carried(self) -> dict[str, str]:
-        own = {"present": "true" if self.on else "", "class": self.classroom}
-        return {
-            "lesson": to_code(self.lesson),
-            "at": str(self.at + 1),
-            **{name: text for name, text in own.items() if text},
-        }
+        code, at, present = to_code(self.lesson), str(self.at + 1), "true" if self.on else ""
+        all_names = {"lesson": code, "at": at, "present": present, "class": self.classroom}
+        return {name: text for name, text in all_names.items() if text}
 
 
 def presenting() -> Presenting | None:
@@ -175,10 +172,8 @@ def open_lesson() -> list[Problem]:
     if classroom and not own and not present:
         join_class(classroom)
     if "lesson" not in given:
-        alone = [
-            Problem(name, given[name], "only in a link that also names a lesson") for name in given.keys() - {"class"}
-        ]
-        return [*ignored, *alone]
+        allowed = "only in a link that also names a lesson"
+        return [*ignored, *(Problem(name, given[name], allowed) for name in given.keys() - {"class"})]
     try:
         lesson = from_code(given["lesson"])
     except ConfigError as error:
@@ -186,9 +181,8 @@ def open_lesson() -> list[Problem]:
     at = given.get("at", "1")
     if not (at.isascii() and at.isdigit() and 1 <= int(at) <= len(lesson.steps)):
         ignored, at = [Problem("at", at, f"a step of the lesson, 1 to {len(lesson.steps)}"), *ignored], "1"
-    began = time.time()
-    held = Presenting(lesson, int(at) - 1, on=present, began=began, step_began=began)
-    put(replace(held, classroom=classroom) if own else held)
+    began, code = time.time(), classroom if own else ""
+    put(Presenting(lesson, int(at) - 1, on=present, began=began, step_began=began, classroom=code))
     return ignored
 
 

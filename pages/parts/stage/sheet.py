@@ -3,7 +3,7 @@ from the evidence that comes with this version: no outcome is written in them by
 
 from collections.abc import Sequence
 
-from engine.experiments.evidence.shipped import ShippedClaim, ShippedResult, shipped_claims, shipped_result
+from engine.experiments.evidence.shipped import ShippedResult, shipped_claims, shipped_result
 from engine.experiments.finding import READERS_SEEDS, Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
@@ -78,7 +78,8 @@ def _teach(place: int, step: LessonStep) -> Html:
     tells = html("{} ", ISSUES[step.issue].summary) if step.issue else Html()
     said = html("<p><b>Say.</b> {}One sample: {}</p>", tells, _sample(step, question))
     asked = html("<p><b>Ask.</b> {}</p>{}", question.words, _choices(question.answers, _right(question, found)))
-    outcome = _outcome(ISSUES[step.issue], found) if step.issue else _of_lab()
+    computed = "The run trains before the class; the sentence is computed from it."
+    outcome = _outcome(ISSUES[step.issue], found) if step.issue else html("<p><b>What comes out.</b> {}</p>", computed)
     return html("<section>{}{}{}{}</section>", title, said, asked, outcome)
 
 
@@ -100,10 +101,6 @@ def _right(question: Question, found: ShippedResult | None) -> list[str]:
     return [words for answer, words in zip(ANSWERS, question.answers, strict=True) if answer in right]
 
 
-def _of_lab() -> Html:
-    return html("<p><b>What comes out.</b> The run trains before the class; the sentence is computed from it.</p>")
-
-
 def _outcome(issue: Issue, found: ShippedResult | None) -> Html:
     if found is None:
         return html("<p><b>What comes out.</b> It was not measured with this version.</p>")
@@ -119,14 +116,10 @@ def _further(issue: Issue) -> Html:
     """What else somebody may say, with what was found about it: first what did not come out as it was claimed."""
     claims = [one for one in shipped_claims(issue) if one.claim.id != issue.key_figure.claim]
     claims.sort(key=lambda one: one.finding is Finding.HOLDS)
-    words = listed(map(_claim, claims[:MOST_FURTHER]))
+    form = "{} <span class=light>{}</span> <b>{}.</b>"
+    told = ((one.claim.sentence, one.claim.condition, one.finding.words) for one in claims[:MOST_FURTHER])
+    words = listed(html(form, *one) for one in told)
     return html("<p><b>If somebody says</b></p>{}", words) if words else words
-
-
-def _claim(found: ShippedClaim) -> Html:
-    return html(
-        "{} <span class=light>{}</span> <b>{}.</b>", found.claim.sentence, found.claim.condition, found.finding.words
-    )
 
 
 def _guess(place: int, step: LessonStep) -> Html:

@@ -42,9 +42,8 @@ def tell_phones(right: tuple[Direction, ...], sentence: str) -> None:
 
 def _wall(now: Presenting) -> Wall:
     lesson, phase = to_code(now.lesson), _phase(now)
-    if phase != "told":
-        return Wall(lesson, now.at, phase, now.round)
-    return Wall(lesson, now.at, phase, now.round, *st.session_state.get(TOLD, {}).get((now.began, now.at), ()))
+    told = st.session_state.get(TOLD, {}).get((now.began, now.at), ()) if phase == "told" else ()
+    return Wall(lesson, now.at, phase, now.round, *told)
 
 
 def _phase(now: Presenting) -> Phase:
