@@ -12,10 +12,8 @@ import streamlit as st
 from engine.experiments.class_seeds import ClassSeed, class_experiment, class_seed, keep_seed, press_seed
 from engine.experiments.classroom import Wall, enter, keep_guess, wall_of
 from engine.experiments.issues import ISSUES
-from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import ANSWERS, Direction
-from engine.experiments.lessons import Lesson, Question, from_code
-from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.key_figure import ANSWERS, Direction, in_words
+from engine.experiments.lessons import Question, from_code
 from engine.foundation.errors import Refused
 from pages.parts.app.fragment import as_fragment
 from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words, show_refusal
@@ -86,7 +84,8 @@ def _show(code: str, phone: Phone) -> None:
         return
     lesson = from_code(wall.lesson)
     step = lesson.steps[wall.at]
-    st.caption(_place(lesson, wall.at))
+    title = f"{escaped(lesson.title)} · " if lesson.title else ""
+    st.caption(f"{title}Step {wall.at + 1} of {len(lesson.steps)}")
     question, guess = step.question, phone.guesses.get(wall.at)
     if question is None:
         st.title(escaped(step.title), anchor=False)
@@ -98,17 +97,8 @@ def _show(code: str, phone: Phone) -> None:
         _SCREENS[wall.phase](code, phone, question, guess)
     with st.container(key="phone-explore"):
         query = step.query if question is not None else {}
-        st.page_link(
-            file_of(step) if query else "start.py",
-            label="Explore on your own",
-            icon=":material/explore:",
-            query_params=query,
-        )
-
-
-def _place(lesson: Lesson, at: int) -> str:
-    step = f"Step {at + 1} of {len(lesson.steps)}"
-    return f"{escaped(lesson.title)} · {step}" if lesson.title else step
+        file, label = file_of(step) if query else "start.py", "Explore on your own"
+        st.page_link(file, label=label, icon=":material/explore:", query_params=query)
 
 
 def _guess(code: str, phone: Phone, question: Question, guess: Direction | None) -> None:
@@ -124,9 +114,8 @@ def _guess(code: str, phone: Phone, question: Question, guess: Direction | None)
             escaped(words), key=f"phone-answer-{answer}", width="stretch", type="primary" if chosen else "secondary",
             icon=":material/check:" if chosen else None, on_click=take, args=(answer,),
         )  # fmt: skip
-    st.markdown(
-        "It is counted. You may change it until the wall goes on." if guess is not None else "What do you think?"
-    )
+    counted = "It is counted. You may change it until the wall goes on."
+    st.markdown(counted if guess is not None else "What do you think?")
 
 
 def _look(code: str, phone: Phone, question: Question, guess: Direction | None) -> None:
@@ -147,9 +136,8 @@ def _seeds(code: str, phone: Phone, question: Question, guess: Direction | None)
     elif own.pressed:
         st.markdown("**Your seed is training.** Its dot falls into the figure on the wall.")
     else:
-        st.markdown(
-            "The same experiment with first weights and data of your own. Its dot falls into the figure on the wall."
-        )
+        told = "The same experiment with first weights and data of your own. Its dot falls into the figure on the wall."
+        st.markdown(told)
         st.button(
             "Train one seed",
             icon=":material/play_arrow:",
@@ -168,21 +156,18 @@ def _told(code: str, phone: Phone, question: Question, guess: Direction | None) 
     elif not right:
         verdict = f"{_your_guess(question, guess)} These runs do not decide it."
     elif guess is None:
-        verdict = f"**{_words(question, right[0])}.**"
+        verdict = f"**{in_words(question.answers, right[0])}.**"
     elif guess in right:
-        verdict = f":green[:material/check:] **You were right:** {_words(question, guess)}."
+        verdict = f":green[:material/check:] **You were right:** {in_words(question.answers, guess)}."
     else:
-        verdict = f":orange[:material/close:] You said: {_words(question, guess)}. **The runs say: {_words(question, right[0])}.**"
+        said, found = in_words(question.answers, guess), in_words(question.answers, right[0])
+        verdict = f":orange[:material/close:] You said: {said}. **The runs say: {found}.**"
     st.markdown(verdict)
     st.markdown(in_markdown(phone.wall.sentence))
 
 
 def _your_guess(question: Question, guess: Direction | None) -> str:
-    return f"Your guess: **{_words(question, guess)}**." if guess is not None else "You gave no guess."
-
-
-def _words(question: Question, answer: Direction) -> str:
-    return question.answers[ANSWERS.index(answer)]
+    return f"Your guess: **{in_words(question.answers, guess)}**." if guess is not None else "You gave no guess."
 
 
 _SCREENS: Mapping[str, Callable[[str, Phone, Question, Direction | None], None]] = {
@@ -200,12 +185,12 @@ def _train(code: str, phone: Phone, own: ClassSeed) -> None:
             st.caption(f":orange[{escaped(going.problem)}]")
         return
     run = run_of(class_experiment(issue, own.seed), visitor())
+
+    def keep(_: str) -> None:
+        if run.state == "finished":
+            keep_seed(own, issue, run.trials)
+
     try:
-        EXPERIMENTS.begin(run, name=name, keep=lambda _: _keep(run, own, issue))
+        EXPERIMENTS.begin(run, name=name, keep=keep)
     except Refused as refusal:
         st.caption(f":orange[{refusal} It is tried again.]")
-
-
-def _keep(run: ExperimentRun, own: ClassSeed, issue: Issue) -> None:
-    if run.state == "finished":
-        keep_seed(own, issue, run.trials)

@@ -29,14 +29,12 @@ def show_rates(issue: Issue, extended: bool) -> None:
         "**Each of these arms is trained at its own best learning rate.** The rate with the best mean was chosen on "
         f"{PILOTS}, which no finding uses. Of rates that are as good, the one nearest to that of the settings was taken."
     )
-    if guesses := [grid.arm for grid in grids if not grid.learns]:
-        st.caption(
-            f"Trained at the rate of their settings, since no rate is better than blind guessing: {escaped(', '.join(guesses))}."
-        )
-    if fixed := [arm.name for arm in issue.arms_of(extended) if not arm.tuned]:
-        st.caption(
-            f"Trained at the rate of their settings, since that is their condition: {escaped(', '.join(fixed))}."
-        )
+    for why, arms in (
+        ("no rate is better than blind guessing", [grid.arm for grid in grids if not grid.learns]),
+        ("that is their condition", [arm.name for arm in issue.arms_of(extended) if not arm.tuned]),
+    ):
+        if arms:
+            st.caption(f"Trained at the rate of their settings, since {why}: {escaped(', '.join(arms))}.")
     by_metric: dict[str, list[RateGrid]] = {}
     for grid in grids:
         by_metric.setdefault(grid.metric, []).append(grid)

@@ -15,7 +15,7 @@ from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.boards.panels import pick_told
 from pages.parts.issues.class_figure import asked_of_class, class_board, shown_of_class
-from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, put_guess, take_dragged
+from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, put_guess
 from pages.parts.issues.key_panel import key_sections, outcome_so_far, stored_outcome
 from pages.parts.issues.state import asked, extended, forget, offer_more_seeds, run_asked, show_settings
 from pages.parts.issues.words import show_way
@@ -93,7 +93,7 @@ def _drawing(issue: Issue, figure: KeyFigure, stored: Report | None) -> Drawing:
     def drag() -> None:
         picked = pick_told(st.session_state.get(KEY))
         if picked is not None and picked.y == "mark":
-            take_dragged(issue.slug, float(picked.x))
+            put_guess(issue.slug, replace(guess_of(issue.slug), size=float(f"{float(picked.x):.2g}")))
 
     whole, said = shows("figure"), shows("sentence")
     sections = partial(key_sections, issue, figure, guess, whole, said, stored)

@@ -12,7 +12,6 @@ from engine.experiments.experiment import LIVE_SEED, MOST_SEEDS
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import ANSWERS
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.foundation.formatting import counted
@@ -38,9 +37,7 @@ class IssueState(PageState):
     )  # fmt: skip
     extended: bool = setting(False, label="Extended", help="Also the arms that take longer.")
     experiment: str | None = None
-    guess: int | None = setting(
-        None, label="Guess", help="The answer that was guessed before the run.", ge=min(ANSWERS), le=max(ANSWERS)
-    )
+    guess: int | None = setting(None, label="Guess", help="The answer that was guessed before the run.", ge=-1, le=1)
     size: float | None = setting(None, label="Size", help="The size that was guessed before the run.", ge=-1e9, le=1e9)
 
     @field_validator("extended", mode="before")

@@ -17,7 +17,7 @@ from pages.parts.issues.guess import ask_prediction, prediction_of, show_compari
 from pages.parts.issues.noted import show_share
 from pages.parts.issues.rates import show_rates
 from pages.parts.issues.state import asked, extended, predicted
-from pages.parts.issues.words import show_notes, show_published, show_sources, show_why
+from pages.parts.issues.words import show_notes, show_published, show_why
 from pages.parts.stage.arms import show_arms
 from pages.parts.stage.board import show_evidence, take_away
 from pages.parts.stage.issue_list import shown_runs
@@ -31,7 +31,7 @@ OPENINGS = "issues.openings"
 def show_tabs(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | None) -> None:
     """The row of tabs and the open one, which the browser scrolls into sight when it is opened. ``shown``: the result to share."""
     tabs: dict[str, Callable[[], None]] = {
-        "Why": partial(_why, issue),
+        "Why": partial(show_why, issue),
         "Evidence": partial(_evidence, issue, name, run),
         "How measured": partial(_measured, issue),
     }
@@ -49,11 +49,6 @@ def show_tabs(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown |
 
 def _count_opening() -> None:
     st.session_state[OPENINGS] = st.session_state.get(OPENINGS, 0) + 1
-
-
-def _why(issue: Issue) -> None:
-    show_why(issue)
-    show_sources(issue)
 
 
 def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
