@@ -20,10 +20,11 @@ from pages.parts.lab.controls import controls
 from pages.parts.lab.form import main_settings, opened_settings, other_settings
 from pages.parts.lab.model import act, model_of
 from pages.parts.lab.outcome import share, show_lengths, take_run_away
-from pages.parts.lab.presented import is_presented, show_presented
+from pages.parts.lab.presented import show_presented
 from pages.parts.lab.runs import overlays_behind, show_beside, show_shelf
 from pages.parts.lab.said import reference_behind, say, show_arrival, take_arrival
 from pages.parts.lab.state import LOOK_AT, PRESET, RUN, SETTINGS, address, form_config
+from pages.parts.stage.presenting import presenting
 
 VIEW = View("accuracy")
 """The panel beside the attention where no preset names one."""
@@ -38,10 +39,8 @@ def panels_for(first: str, *, attends: bool) -> tuple[Panel, ...]:
 link, ignored = SETTINGS.open_address()
 if (linked_run := link.get(RUN)) is not None:
     if (found := find(linked_run)) is None:
-        st.warning(
-            f"run is {as_code(linked_run)}; no run of that name is kept here. The settings are unaffected.",
-            icon=":material/search_off:",
-        )
+        gone = f"run is {as_code(linked_run)}; no run of that name is kept here. The settings are unaffected."
+        st.warning(gone, icon=":material/search_off:")
     else:
         show_run(found.id)
 if link.get(PRESET) in PRESETS:
@@ -60,22 +59,21 @@ except ConfigError as error:
 slug = st.session_state.get(LOOK_AT)
 preset = PRESETS[slug] if slug in PRESETS and config == PRESETS[slug].config else None
 
-if config is not None and is_presented():
-    SETTINGS.write_address(address(show_presented(config)))
+held = presenting()
+if config is not None and held is not None and held.on and not held.step.issue:
+    SETTINGS.write_address(address(show_presented(config, held)))
     st.stop()
 unseen_title("Lab")
 show_arrival()
 band("lab")
 st.html(f"<style>.st-key-band-lab {{ --layers: {config.n_layers if config else 1} }}</style>")
 with st.container(key="lab-page"):  # the style puts them side by side, and on a phone below one another
-    buttons, main, board, further = (
+    buttons, main, board, further = [
         st.container(key=f"lab-{name}") for name in ("buttons", "main", "board", "further")
-    )
+    ]
 
 with board:  # before the form, so that the board learns of a new run first
-    with st.container(
-        key="lab-above"
-    ):  # a fixed container: otherwise messages would change the board's index and remount it
+    with st.container(key="lab-above"):  # always there: else messages would change the board's index and remount it
         show_refusal()
         say_unsaved(run)
         say(run, config, preset)

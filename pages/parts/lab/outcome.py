@@ -77,11 +77,8 @@ def share(run: Run | None, config: RunConfig) -> None:
     if not shown.open:
         return
     with shown:
-        locked = st.toggle(
-            "Lock for a class",
-            key="lab.locked",
-            help="Only the settings in sight now can be changed; the others are hidden.",
-        )
+        why = "Only the settings in sight now can be changed; the others are hidden."
+        locked = st.toggle("Lock for a class", key="lab.locked", help=why)
         link = SETTINGS.share_link(address(run) | ({"show": ",".join(IN_SIGHT)} if locked else {}))
         st.caption(only_here(link) or "The link never starts training.")
         code, qr = st.columns([2, 1])
