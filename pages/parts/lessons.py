@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -63,11 +64,9 @@ def own_lesson() -> Lesson:
     return from_code(code) if code else Lesson("", ())
 
 
-def keep_steps(steps: tuple[LessonStep, ...]) -> None:
-    _keep(replace(own_lesson(), steps=steps))
-
-
-def _keep(lesson: Lesson) -> None:
+def keep(**changes: Any) -> None:
+    """Change the teacher's own lesson."""
+    lesson = replace(own_lesson(), **changes)
     SETTINGS.put({STEPS: to_code(lesson) if lesson.steps else None})
 
 
@@ -98,9 +97,8 @@ def _show_link(lesson: Lesson, base: str, key: str) -> None:
     code, qr = st.columns([2, 1])
     with code:
         st.code(link, language=None, wrap_lines=True)
-        offer_file(
-            "Teacher’s sheet", partial(teachers_sheet, lesson), f"lesson-{key}-sheet.html", ":material/co_present:"
-        )
+        sheet = partial(teachers_sheet, lesson)
+        offer_file("Teacher’s sheet", sheet, f"lesson-{key}-sheet.html", ":material/co_present:")
         offer_file("Hand-out, to print", on_paper, f"lesson-{key}-hand-out.html", ":material/print:")
     with qr:
         show_qr_code(link, QR_WIDTH)
@@ -114,7 +112,7 @@ def show_own(base: str) -> None:
     if steps:
         title = st.text_input("Title", lesson.title, LONGEST_TITLE, key=f"lessons.title.{lesson.title}", width=480)
         if (title := own_words(title or "", LONGEST_TITLE)) != lesson.title:
-            _keep(replace(lesson, title=title))
+            keep(title=title)
             st.rerun()
     for place, step in enumerate(steps):
         _row(steps, place, step)
@@ -134,7 +132,7 @@ def _row(steps: tuple[LessonStep, ...], place: int, step: LessonStep) -> None:
         )  # fmt: skip
         st.markdown("min")
         if minutes != step.minutes:
-            keep_steps((*steps[:place], replace(step, minutes=int(minutes)), *steps[place + 1 :]))
+            keep(steps=(*steps[:place], replace(step, minutes=int(minutes)), *steps[place + 1 :]))
             st.rerun()
         for icon, words, changed in (
             ("arrow_upward", "Earlier", _moved(steps, place, place - 1)),
@@ -143,7 +141,7 @@ def _row(steps: tuple[LessonStep, ...], place: int, step: LessonStep) -> None:
         ):
             st.button(
                 f"{words}: step {place + 1}", icon=f":material/{icon}:", key=f"lessons.{words}.{place}", type="tertiary",
-                help=words, on_click=keep_steps, args=(changed,), disabled=changed == steps and words != "Remove",
+                help=words, on_click=keep, kwargs={"steps": changed}, disabled=changed == steps and words != "Remove",
             )  # fmt: skip
 
 
@@ -161,9 +159,8 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
         ":material/help: Issue": {issue.title: partial(LessonStep, MINUTES, slug) for slug, issue in ISSUES.items()},
         ":material/science: Lab": {one.title: partial(lab_step, MINUTES, one.config) for one in PRESETS.values()},
     }
-    kind = st.segmented_control(
-        "Add a step", [*kinds, TEXT], default=next(iter(kinds)), required=True, key="lessons.kind"
-    )
+    names, first = [*kinds, TEXT], next(iter(kinds))
+    kind = st.segmented_control("Add a step", names, default=first, required=True, key="lessons.kind")
     made: LessonStep | None = None
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         if kind == TEXT:
@@ -174,16 +171,14 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
             there = kinds[str(kind)]
             chosen = st.selectbox("Which one", list(there), index=None, placeholder="Choose one", key="lessons.add")
             made = there[chosen]() if chosen is not None else None
-        if (
-            st.button("Add", icon=":material/add:", disabled=made is None or len(steps) >= MOST_STEPS)
-            and made is not None
-        ):
-            keep_steps((*steps, made))
+        pressed = st.button("Add", icon=":material/add:", disabled=made is None or len(steps) >= MOST_STEPS)
+        if pressed and made is not None:
+            keep(steps=(*steps, made))
             st.rerun()
     if not steps:
         with st.container(horizontal=True, gap="small"):
             for lesson in LESSONS.values():
-                st.button(f"Begin with “{lesson.title}”", on_click=keep_steps, args=(lesson.steps,))
+                st.button(f"Begin with “{lesson.title}”", on_click=keep, kwargs={"steps": lesson.steps})
 
 
 def titles(steps: Sequence[LessonStep]) -> str:

@@ -131,8 +131,7 @@ def _show_progress(play: Play, shown: tuple[object, ...]) -> None:
 
 def within(play: Play) -> float:
     """The share of the running cell that is done, as far as its last line tells."""
-    cell = play.running_cell
-    if cell is None:
+    if (cell := play.running_cell) is None:
         return 0.0
     counted = COUNTED.findall(play.outcomes[cell].text.rpartition("\n")[0].rpartition("\n")[2])
     done, of = (int(number) for number in counted[-1]) if counted else (0, 1)
