@@ -24,14 +24,7 @@ from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.web.board_data import Ask, exact_route, lines_route, own_route, untrained_route
 from pages.parts.web.connections import limit_connections
 from pages.parts.web.live import Admit, Find, asked_to_end, everybody, live_route
-from pages.parts.web.middleware import (
-    FRAMING,
-    AppHeaders,
-    ClientAddress,
-    CountedTabs,
-    OwnOriginOnly,
-    configured_origins,
-)
+from pages.parts.web.middleware import FRAMING, AppHeaders, ClientAddress, CountedTabs, OwnOriginOnly
 from pages.parts.web.page_address import PageAddress
 from pages.parts.web.static_files import FOR_EVER, PACKED, PackedFiles, StyledPage
 
@@ -124,7 +117,7 @@ def serving(
     framing = os.environ.get(FRAMING, "'self'")
     middleware = [Middleware(ClientAddress), Middleware(AppHeaders, frame_ancestors=framing)]
     if config.get_option("server.enableCORS"):  # when it is off, Streamlit accepts every origin and checks nothing
-        middleware.append(Middleware(OwnOriginOnly, allowed=configured_origins()))
+        middleware.append(Middleware(OwnOriginOnly))
     middleware.append(Middleware(CountedTabs, admit=admit_tab))
     middleware.append(Middleware(PackedFiles, prefix=prefix))
     middleware.append(Middleware(PageAddress, prefix=prefix, addresses=_of_pages))

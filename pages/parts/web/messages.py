@@ -84,9 +84,7 @@ class Messages:
 
     def _keep(self, heard: Moment, message: Message) -> None:
         self._next[heard] = message
-        self._next.pop(
-            message.upto, None
-        )  # a state may come back without an event: what follows now is another message
+        self._next.pop(message.upto, None)  # a state may come back without an event; then another message follows
         size = sum(len(kept.body) for kept in self._next.values())
         while len(self._next) > 1 and (size > KEPT_BYTES or len(self._next) > KEPT):
             size -= len(self._next.popitem(last=False)[1].body)
