@@ -45,17 +45,16 @@ TEXT = ":material/notes: Text"
 class LessonsState(PageState):
     steps: str | None = None
 
+    def check(self) -> None:
+        """Raises ConfigError where the link holds no lesson."""
+        if self.steps is not None:
+            try:
+                from_code(self.steps)
+            except ConfigError as error:
+                raise ConfigError([replace(problem, setting=STEPS) for problem in error.problems]) from None
 
-def _check(state: LessonsState) -> None:
-    """Raises ConfigError where the link holds no lesson."""
-    if state.steps is not None:
-        try:
-            from_code(state.steps)
-        except ConfigError as error:
-            raise ConfigError([replace(problem, setting=STEPS) for problem in error.problems]) from None
 
-
-SETTINGS = ModelSettings("lessons", LessonsState, _check)
+SETTINGS = ModelSettings("lessons", LessonsState)
 
 
 def own_lesson() -> Lesson:

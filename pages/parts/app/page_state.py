@@ -1,7 +1,7 @@
 """A page's settings, declared once: its defaults, its widgets, its address and its share link are made from them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
@@ -22,6 +22,9 @@ EMPTY: Mapping[str, str] = MappingProxyType({})
 
 class PageState(Parameters):
     """What is set on a page, or looked at there, by the names of its link. Frozen; a page declares its own."""
+
+    def check(self) -> None:
+        """Raises ConfigError where values that fit one by one do not go together."""
 
 
 def not_allowed(allowed: str, known: Collection[str] = ()) -> PydanticCustomError:
@@ -161,12 +164,8 @@ class PageSettings(ABC):
 
     def labelled(self, name: str, *, disabled: bool = False, shown: Any = ...) -> dict[str, Any]:
         """The same with the setting's label and help, for a widget whose choices only the page knows."""
-        row = self.rows()[name]
-        return {
-            "label": row.label,
-            "help": setting_help(name, row.help) or None,
-            **self.bound(name, disabled=disabled, shown=shown),
-        }
+        row, bound = self.rows()[name], self.bound(name, disabled=disabled, shown=shown)
+        return {"label": row.label, "help": setting_help(name, row.help) or None, **bound}
 
     def _take(self, name: str) -> None:
         if self.widget_key(name) not in st.session_state:
@@ -200,12 +199,9 @@ class PageSettings(ABC):
 
     def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
         """The values that are not as by default, or not as in ``others``, such as the run that the link names."""
-        usual = (self.defaults(), *others)
-        return {
-            name: to_text(value)
-            for name, value in self.asked_for().items()
-            if any(flat.get(name, ...) != value for flat in usual)
-        }
+        usual, now = (self.defaults(), *others), self.asked_for()
+        unusual = [name for name in now if any(flat.get(name, ...) != now[name] for flat in usual)]
+        return {name: to_text(now[name]) for name in unusual}
 
     def write_address(self, query: Mapping[str, str]) -> None:
         """Keep the address a link to what is on the page."""
@@ -219,18 +215,9 @@ class PageSettings(ABC):
 class ModelSettings(PageSettings, Generic[S]):
     """The settings of a page whose state is one model."""
 
-    def __init__(
-        self,
-        key: str,
-        model: type[S],
-        check: Callable[[S], object] = lambda state: None,
-        *,
-        moved: Mapping[str, str] = EMPTY,
-    ) -> None:
-        """``check`` raises ConfigError where values that fit one by one do not go together."""
+    def __init__(self, key: str, model: type[S], *, moved: Mapping[str, str] = EMPTY) -> None:
         super().__init__(key, moved=moved)
-        self._model, self._check = model, check
-        self._rows = {row.name: row for row in settings_in(model)}
+        self._model, self._rows = model, {row.name: row for row in settings_in(model)}
 
     def defaults(self) -> dict[str, Any]:
         return self._model().model_dump()
@@ -245,11 +232,10 @@ class ModelSettings(PageSettings, Generic[S]):
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         names = self._model.model_fields
         state, ignored = leniently({name: text for name, text in query.items() if name in names}, self._checked)
-        return state.model_dump(), ignored + [
-            no_setting(name, text, names) for name, text in query.items() if name not in names
-        ]
+        unknown = [no_setting(name, text, names) for name, text in query.items() if name not in names]
+        return state.model_dump(), ignored + unknown
 
     def _checked(self, flat: Mapping[str, Any]) -> S:
         state = checked(self._model, flat)
-        self._check(state)
+        state.check()
         return state

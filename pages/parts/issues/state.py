@@ -47,14 +47,13 @@ class IssueState(PageState):
             raise not_allowed("true or false")
         return given
 
-
-def _check(state: IssueState) -> None:
-    """A link names a run together with its issue."""
-    if state.experiment is not None:
-        run = EXPERIMENTS.find(state.experiment)
-        if run is None or run.experiment.slug != state.issue:
-            allowed = "a run that this server still holds; its trials are kept, and Run goes on from them"
-            raise ConfigError([Problem(EXPERIMENT, state.experiment, allowed)])
+    def check(self) -> None:
+        """A link names a run together with its issue."""
+        if self.experiment is not None:
+            run = EXPERIMENTS.find(self.experiment)
+            if run is None or run.experiment.slug != self.issue:
+                allowed = "a run that this server still holds; its trials are kept, and Run goes on from them"
+                raise ConfigError([Problem(EXPERIMENT, self.experiment, allowed)])
 
 
 class IssueSettings(ModelSettings[IssueState]):
@@ -90,7 +89,7 @@ class IssueSettings(ModelSettings[IssueState]):
         return super().query(*others) | {name: to_text(value) for name, value in own.items() if value is not None}
 
 
-SETTINGS = IssueSettings("issues", IssueState, _check)
+SETTINGS = IssueSettings("issues", IssueState)
 
 
 def asked(issue: Issue) -> Issue:
