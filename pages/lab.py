@@ -9,7 +9,6 @@ from engine.config.link import to_query
 from engine.config.presets import PRESETS, View
 from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
-from pages.parts.app.frame import unseen_title
 from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored, say_unsaved, show_refusal
 from pages.parts.app.own_runs import show_facts, show_run, shown_run
 from pages.parts.app.server import find
@@ -63,14 +62,14 @@ held = presenting()
 if config is not None and held is not None and held.on and not held.step.issue:
     SETTINGS.write_address(address(show_presented(config, held)))
     st.stop()
-unseen_title("Lab")
+with st.container(key="frame-unseen"):  # for those who find their way by headings: the page has no room for a title
+    st.title("Lab", anchor=False)
 show_arrival()
 band("lab")
 st.html(f"<style>.st-key-band-lab {{ --layers: {config.n_layers if config else 1} }}</style>")
 with st.container(key="lab-page"):  # the style puts them side by side, and on a phone below one another
-    buttons, main, board, further = [
-        st.container(key=f"lab-{name}") for name in ("buttons", "main", "board", "further")
-    ]
+    parts = (st.container(key=f"lab-{name}") for name in ("buttons", "main", "board", "further"))
+    buttons, main, board, further = parts
 
 with board:  # before the form, so that the board learns of a new run first
     with st.container(key="lab-above"):  # always there: else messages would change the board's index and remount it

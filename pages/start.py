@@ -23,9 +23,8 @@ with st.container():  # a fixed container: otherwise messages would change the b
     show_refusal()
     say_unsaved(run)
 with st.container(horizontal=True, vertical_alignment="center", key="start-way"):
-    st.button(
-        now.label, type="primary", icon=now.icon, key="start.press", disabled=controlled == "running", on_click=press
-    )
+    trains = controlled == "running"
+    st.button(now.label, type="primary", icon=now.icon, key="start.press", disabled=trains, on_click=press)
     st.markdown(said(now, run))
 with st.container(key="start-board"):
     if run is recorded_run():

@@ -4,7 +4,7 @@ What it shows is one value that is read anew from the class on the disk (:class:
 changes nothing. It looks again and again whether that value is another one, and only then draws itself anew.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import streamlit as st
@@ -94,19 +94,27 @@ def _show(code: str, phone: Phone) -> None:
         if question.sample and wall.phase == "guess":
             st.caption(question.sample)
         st.title(question.words, anchor=False)
-        _SCREENS[wall.phase](code, phone, question, guess)
+        match wall.phase:
+            case "guess":
+                _guess(code, wall.at, question, guess)
+            case "seeds" if phone.seed is not None:
+                _seeds(code, wall, phone.seed)
+            case "told":
+                _told(wall, question, guess)
+            case _:
+                st.markdown(f"{_your_guess(question, guess)} Look at the wall.")
     with st.container(key="phone-explore"):
         query = step.query if question is not None else {}
         file, label = file_of(step) if query else "start.py", "Explore on your own"
         st.page_link(file, label=label, icon=":material/explore:", query_params=query)
 
 
-def _guess(code: str, phone: Phone, question: Question, guess: Direction | None) -> None:
+def _guess(code: str, at: int, question: Question, guess: Direction | None) -> None:
     """The three answers; a tap on another one changes the guess until the wall goes on."""
 
     def take(answer: Direction) -> None:
         with refused_in_words(REFUSED):
-            keep_guess(code, visitor(), phone.wall.at, answer)
+            keep_guess(code, visitor(), at, answer)
 
     for answer, words in zip(ANSWERS, question.answers, strict=True):
         chosen = answer == guess
@@ -118,18 +126,12 @@ def _guess(code: str, phone: Phone, question: Question, guess: Direction | None)
     st.markdown(counted if guess is not None else "What do you think?")
 
 
-def _look(code: str, phone: Phone, question: Question, guess: Direction | None) -> None:
-    st.markdown(f"{_your_guess(question, guess)} Look at the wall.")
-
-
-def _seeds(code: str, phone: Phone, question: Question, guess: Direction | None) -> None:
+def _seeds(code: str, wall: Wall, own: ClassSeed) -> None:
     """The button that trains this phone's own seed, then how far it is."""
-    own, at, round = phone.seed, phone.wall.at, phone.wall.round
-    assert own is not None
 
     def press() -> None:
         with refused_in_words(REFUSED):
-            press_seed(code, visitor(), at, round)
+            press_seed(code, visitor(), wall.at, wall.round)
 
     if own.done:
         st.markdown(":green[:material/check:] **Your dot is on the wall.**")
@@ -148,10 +150,10 @@ def _seeds(code: str, phone: Phone, question: Question, guess: Direction | None)
         )
 
 
-def _told(code: str, phone: Phone, question: Question, guess: Direction | None) -> None:
+def _told(wall: Wall, question: Question, guess: Direction | None) -> None:
     """Whether the guess was right, and what the runs say."""
-    right = phone.wall.right
-    if not phone.wall.sentence:
+    right = wall.right
+    if not wall.sentence:
         verdict = f"{_your_guess(question, guess)} The answer comes when the runs on the wall have it."
     elif not right:
         verdict = f"{_your_guess(question, guess)} These runs do not decide it."
@@ -163,16 +165,11 @@ def _told(code: str, phone: Phone, question: Question, guess: Direction | None) 
         said, found = in_words(question.answers, guess), in_words(question.answers, right[0])
         verdict = f":orange[:material/close:] You said: {said}. **The runs say: {found}.**"
     st.markdown(verdict)
-    st.markdown(in_markdown(phone.wall.sentence))
+    st.markdown(in_markdown(wall.sentence))
 
 
 def _your_guess(question: Question, guess: Direction | None) -> str:
     return f"Your guess: **{in_words(question.answers, guess)}**." if guess is not None else "You gave no guess."
-
-
-_SCREENS: Mapping[str, Callable[[str, Phone, Question, Direction | None], None]] = {
-    "guess": _guess, "look": _look, "seeds": _seeds, "told": _told,
-}  # fmt: skip
 
 
 def _train(code: str, phone: Phone, own: ClassSeed) -> None:

@@ -112,19 +112,12 @@ def show_frame(address: str) -> None:
     address = address or FIRST.address
     if views and address != views[0].address:
         st.html(MARKED.format(address="" if views[0] is FIRST else views[0].address))
-    with st.container(
-        horizontal=True, gap="small", vertical_alignment="center", key="frame" if views else "frame-alone"
-    ):
+    key = "frame" if views else "frame-alone"
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=key):
         for view in views:
             st.page_link(view.file, label=view.title)
         names = {view.address: view.title for view in views}
         as_fragment(_glossary, place.title if place else "", names.get(address, ""))
-
-
-def unseen_title(words: str) -> None:
-    """The title of a page that has no room for one, for those who find their way by headings."""
-    with st.container(key="frame-unseen"):
-        st.title(words, anchor=False)
 
 
 def _glossary(place: str, current: str) -> None:

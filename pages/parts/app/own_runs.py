@@ -139,11 +139,6 @@ def show_run(run_id: str) -> None:
     run_shelf().add(run_id)
 
 
-def leave_run() -> None:
-    """Show no run, as before the first; the one that was shown stays on the shelf."""
-    st.session_state.pop(SHOWN, None)
-
-
 def kept_runs() -> list[Run]:
     """The runs on the shelf, the latest first, without those that are gone or never started."""
     found = [server.find(run_id) for run_id in reversed(run_shelf().runs)]

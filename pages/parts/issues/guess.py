@@ -92,11 +92,8 @@ def answered(figure: KeyFigure, guess: Guess, outcome: Outcome) -> str:
 
 def prediction_of(issue: Issue) -> Prediction:
     """The reader's guesses so far in this session."""
-    return {
-        place: st.session_state[key]
-        for place in range(len(issue.claims))
-        if st.session_state.get(key := _key(issue, place)) in CHOICES
-    }
+    found = {place: st.session_state.get(_key(issue, place)) for place in range(len(issue.claims))}
+    return {place: finding for place, finding in found.items() if finding in CHOICES}
 
 
 def ask_prediction(issue: Issue, extended: bool) -> None:

@@ -59,10 +59,9 @@ def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
         ask_prediction(issue, extended())
         show_published(issue, None)
         return
-    chosen = st.segmented_control(
-        "Seeds", list(there), default=next(iter(there)), required=True, key=f"set.{issue.slug}"
-    )
-    shown = show_evidence(*there[chosen or next(iter(there))])
+    first = next(iter(there))
+    chosen = st.segmented_control("Seeds", list(there), default=first, required=True, key=f"set.{issue.slug}")
+    shown = show_evidence(*there[chosen or first])
     if links := links_to_terms(*(row.claim.sentence for row in shown.claims)):
         st.caption(f"In the glossary: {links}")
     if shown.state != "running":

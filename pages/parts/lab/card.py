@@ -37,9 +37,8 @@ def card_of(run: Run, link: str) -> Card | None:
         said = f"My {model} learned {aim} in {counted(reached, 'step')}"
     else:
         said = f"After {counted(run.step, 'step')} my {model} has {percent(score.value)} of “{task.label}” right"
-    rows = [
-        _written(f"After {counted(look.step, 'step')}" if look.step else "Untrained", look.samples[0]) for look in looks
-    ]
+    times = [f"After {counted(look.step, 'step')}" if look.step else "Untrained" for look in looks]
+    rows = [_written(time, look.samples[0]) for time, look in zip(times, looks, strict=True)]
     film = rows[:1] + [row for before, row in pairwise(rows) if row.symbols != before.symbols]
     shown = [rows[0], rows[-1]] if len(rows) > 1 else rows
     if (cut := without_skip(run)) is not None:

@@ -22,7 +22,8 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
     """The buttons and the menu. ``config`` is the form's config, None where its settings do not go together."""
     with st.container(horizontal=True, gap="xxsmall", key="lab-steer"):
         st.button(
-            "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None, on_click=_train
+            "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None,
+            on_click=lambda: submit(form_config()),
         )  # fmt: skip
         own_runs.pause_button(run)
         with st.popover("More", help="Step, Stop, Reset, New seed, Pace", key="lab-more"):
@@ -44,10 +45,6 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
                 help="Full speed learns the classic task in a third of a second; slower lets a class see it happen.",
             )  # fmt: skip
     own_runs.say_watching(run)
-
-
-def _train() -> None:
-    submit(form_config())
 
 
 def _step(run: Run | None) -> None:

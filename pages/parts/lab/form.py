@@ -11,7 +11,7 @@ from engine.settings.fields import Setting
 from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.base import GROUPS, TaskSpec
 from pages.parts.app.fragment import as_fragment
-from pages.parts.app.own_runs import leave_run
+from pages.parts.app.own_runs import SHOWN
 from pages.parts.lab.state import LOOK_AT, PRESET, SETTINGS, fill_form
 
 MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len", "steps"))
@@ -74,7 +74,7 @@ def _take_preset() -> None:
     """Fill the form with the chosen preset's settings; the picker becomes empty again."""
     if slug := st.session_state.pop("preset", None):
         fill_form(PRESETS[slug].config)
-        leave_run()
+        st.session_state.pop(SHOWN, None)  # the run that was shown stays on the shelf
         st.session_state[LOOK_AT] = slug
 
 

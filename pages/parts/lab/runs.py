@@ -19,10 +19,9 @@ HUES = {"red": 0.0, "orange": 0.09, "yellow": 0.15, "green": 0.38, "blue": 0.6, 
 
 def difference(before: RunConfig, after: RunConfig) -> str:
     """The differences in words: "Depth 1 → 2, Heads 1 → 4"; default parameters of a new choice are left out."""
-    there, changes = before.flat(), changes_between(before, after)
-    return ", ".join(
-        f"{row.label} {row.words(was)} → {row.words(now)}" for row, was, now in changes if row.name in there
-    )
+    there = before.flat()
+    changes = (change for change in changes_between(before, after) if change[0].name in there)
+    return ", ".join(f"{row.label} {row.words(was)} → {row.words(now)}" for row, was, now in changes)
 
 
 def named_by_difference(earlier: RunConfig, present: RunConfig) -> str:

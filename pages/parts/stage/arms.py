@@ -46,12 +46,10 @@ def show_arms(experiment: Experiment, extended: bool, seed: int, pair: tuple[str
 def _show_pair(experiment: Experiment, arms: tuple[Arm, ...], pair: tuple[str, str]) -> None:
     """Two arms to choose, and the settings in which they differ."""
     names = [arm.name for arm in arms]
-    left, right = st.columns(2)
-    first = left.selectbox(
-        "What differs between", names, index=names.index(pair[0]), key=f"arms.first.{experiment.slug}"
-    )
-    second = right.selectbox("and", names, index=names.index(pair[1]), key=f"arms.second.{experiment.slug}")
-    st.markdown(differences(experiment, experiment.arm(first), experiment.arm(second)))
+    (left, right), (first, second) = st.columns(2), map(names.index, pair)
+    one = left.selectbox("What differs between", names, index=first, key=f"arms.first.{experiment.slug}")
+    other = right.selectbox("and", names, index=second, key=f"arms.second.{experiment.slug}")
+    st.markdown(differences(experiment, experiment.arm(one), experiment.arm(other)))
 
 
 def differences(experiment: Experiment, first: Arm, second: Arm) -> str:

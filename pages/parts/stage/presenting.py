@@ -108,12 +108,6 @@ def note_run(now: Presenting) -> bool:
     return needed
 
 
-def choose_guess(now: Presenting, place: int) -> None:
-    """Choose a guess by its place among the three; the lesson goes on to the beat of the guess."""
-    st.session_state[GUESS] = place
-    put(replace(now, beat=now.beats.index("guess")))
-
-
 def take_guess() -> int | None:
     """The place of the guess that the presenter has chosen by a key since the last call; None without one."""
     place: int | None = st.session_state.pop(GUESS, None)
@@ -192,11 +186,6 @@ def link_of(lesson: Lesson, base: str) -> str:
     first = lesson.steps[0]
     query = {**first.query, **Presenting(lesson, on=False).carried()}
     return f"{base}{file_of(first).removesuffix('.py')}?{urlencode(query)}"
-
-
-def class_link(code: str, base: str) -> str:
-    """The full link with which a phone joins a class; ``base`` is as of :func:`link_of`."""
-    return f"{base}{CLASS_FILE.removesuffix('.py')}?{urlencode({'class': code})}"
 
 
 def file_of(step: LessonStep) -> str:
