@@ -91,7 +91,7 @@ with board:  # before the form, so that the board learns of a new run first
     if run is not None:
         show_beside(run)
         show_lengths(run)
-    take_run_away(run)
+        take_run_away(run)
 
 with buttons:
     controls(run, config)

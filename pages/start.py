@@ -36,7 +36,7 @@ with st.container(key="start-board"):
         )  # fmt: skip
 with st.container(key="start-doors", horizontal=True):
     for page, icon, words in DOORS:
-        st.page_link(page, label=words, icon=icon)
+        st.page_link(page, label=words, icon=f":material/{icon}:")
 st.caption(f":material/memory: {workers_in_words(pool().health())}")
 if controlled_as(run) != controlled:
     st.rerun()  # the run ended during this script run: rerun so that the button matches

@@ -140,14 +140,8 @@ def _seeds(code: str, wall: Wall, own: ClassSeed) -> None:
     else:
         told = "The same experiment with first weights and data of your own. Its dot falls into the figure on the wall."
         st.markdown(told)
-        st.button(
-            "Train one seed",
-            icon=":material/play_arrow:",
-            key="phone-train",
-            type="primary",
-            width="stretch",
-            on_click=press,
-        )
+        icon, key = ":material/play_arrow:", "phone-train"
+        st.button("Train one seed", icon=icon, key=key, type="primary", width="stretch", on_click=press)
 
 
 def _told(wall: Wall, question: Question, guess: Direction | None) -> None:

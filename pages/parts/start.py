@@ -59,13 +59,9 @@ WAY = (
 )  # fmt: skip
 TRAINS = "It trains. In the row “writes”, green is right and red is wrong."
 DOORS = (
-    ("lab.py", ":material/science:", "**Lab**  \nStack layers and heads, choose the encoding, train, take parts away."),
-    (
-        "issues.py",
-        ":material/bug_report:",
-        "**What goes wrong**  \nGuess what breaks a deep stack, run the experiment, see.",
-    ),
-    ("encodings.py", ":material/pin_drop:", "**Encodings**  \nHow a model knows the order, and which way to choose."),
+    ("lab.py", "science", "**Lab**  \nStack layers and heads, choose the encoding, train, take parts away."),
+    ("issues.py", "bug_report", "**What goes wrong**  \nGuess what breaks a deep stack, run the experiment, see."),
+    ("encodings.py", "pin_drop", "**Encodings**  \nHow a model knows the order, and which way to choose."),
 )
 """Pages, each with its icon and its words."""
 

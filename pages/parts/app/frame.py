@@ -42,29 +42,18 @@ class Place:
     views: tuple[View, ...]
 
 
+def _place(title: str, icon: str, **views: str) -> Place:
+    """``views``: the name of each tab, by the name of its file."""
+    return Place(title, f":material/{icon}:", tuple(View(tab, f"{name}.py") for name, tab in views.items()))
+
+
+WRONG = {"issues": "Issues", "answer": "The answer", "lessons": "Lessons", "memory_and_time": "Memory and time"}
 PLACES = (
-    Place("Start", ":material/home:", (View("Start", "start.py"), View("Reverse in six steps", "story.py"))),
-    Place(
-        "Lab",
-        ":material/science:",
-        (View("Train", "lab.py"), View("Attention", "attention.py"), View("Text", "text.py")),
-    ),
-    Place(
-        "What goes wrong",
-        ":material/bug_report:",
-        (
-            View("Issues", "issues.py"),
-            View("The answer", "answer.py"),
-            View("Lessons", "lessons.py"),
-            View("Memory and time", "memory_and_time.py"),
-        ),
-    ),
-    Place("Encodings", ":material/pin_drop:", (View("Compare", "encodings.py"), View("Design", "design.py"))),
-    Place(
-        "Notebooks",
-        ":material/code_blocks:",
-        (View("All notebooks", "notebooks.py"), View("One notebook", "notebook.py")),
-    ),
+    _place("Start", "home", start="Start", story="Reverse in six steps"),
+    _place("Lab", "science", lab="Train", attention="Attention", text="Text"),
+    _place("What goes wrong", "bug_report", **WRONG),
+    _place("Encodings", "pin_drop", encodings="Compare", design="Design"),
+    _place("Notebooks", "code_blocks", notebooks="All notebooks", notebook="One notebook"),
 )
 FIRST = PLACES[0].views[0]
 """The page that the bare address opens; links to it have an empty address."""
@@ -124,11 +113,8 @@ def _glossary(place: str, current: str) -> None:
     """The button, and whatever link to a term is followed on the page. ``current``: the name of this page's tab, if any."""
     with st.container(horizontal=True, key="frame-end"):
         pressed = st.button(GLOSSARY.title, icon=":material/dictionary:", type="tertiary")
-        followed = listening_script(HERE / "frame.js")(
-            key="frame.script",
-            on_term_change=nothing,
-            data={"place": place, "current": current, "screen": st.session_state.get(SCREEN, "")},
-        )
+        here = {"place": place, "current": current, "screen": st.session_state.get(SCREEN, "")}
+        followed = listening_script(HERE / "frame.js")(key="frame.script", on_term_change=nothing, data=here)
     linked = st.session_state.pop(ASKED, None)
     if pressed or linked is not None or followed.term in TERMS:
         _drawer(linked if linked in TERMS else followed.term)

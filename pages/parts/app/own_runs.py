@@ -19,6 +19,7 @@ from pages.parts.app import server
 from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.visitor import mine, visitor
 
+Action = Literal["pause", "resume", "step", "stop"]
 SHOWN = "run"
 SHELF = "shelf"
 MAX_KEPT = 6
@@ -57,7 +58,7 @@ def goes_elsewhere(run: Run | None) -> bool:
     return run is not None and run.live and mine(run.owner) and run.elsewhere
 
 
-def steer(action: Literal["pause", "resume", "step", "stop"], run_id: str) -> None:
+def steer(action: Action, run_id: str) -> None:
     """Steer a run, unless that is refused."""
     with refused_in_words():
         getattr(server.pool(), action)(run_id, visitor())
@@ -65,19 +66,13 @@ def steer(action: Literal["pause", "resume", "step", "stop"], run_id: str) -> No
 
 def pause_button(run: Run | None) -> None:
     """Pause, or for a paused run Resume."""
-    if run is not None and run.state == "paused" and mine(run.owner):
-        _steering_button("Resume", ":material/resume:", run)
-    else:
-        _steering_button("Pause", ":material/pause:", run)
+    paused = run is not None and run.state == "paused" and mine(run.owner)
+    steering_button("resume" if paused else "pause", run)
 
 
-def stop_button(run: Run | None, **common: Any) -> None:
-    _steering_button("Stop", ":material/stop:", run, **common)
-
-
-def _steering_button(label: str, icon: str, run: Run | None, **common: Any) -> None:
-    args = (label.lower(), run.id if run is not None else "")
-    st.button(label, icon=icon, disabled=not can_steer(run), on_click=steer, args=args, **common)
+def steering_button(action: Action, run: Run | None, **common: Any) -> None:
+    icon, args = f":material/{action}:", (action, run.id if run is not None else "")
+    st.button(action.capitalize(), icon=icon, disabled=not can_steer(run), on_click=steer, args=args, **common)
 
 
 def say_watching(run: Run | None) -> None:

@@ -64,9 +64,8 @@ class PageSettings(ABC):
     def __init__(
         self, key: str, *, widgets: str = "", marks: Collection[str] = (), moved: Mapping[str, str] = EMPTY
     ) -> None:
-        """``widgets``: what the widgets' keys begin with. ``marks``: see :func:`take_link`. ``moved``: names in links of older
-        versions, each with the file of the page that reads it now.
-        """
+        """``widgets``: what the widgets' keys begin with. ``marks``: see :func:`take_link`. ``moved``: names in links of older versions,
+        each with the file of the page that reads it now."""
         self.key = key
         self._widgets, self._marks, self._moved = widgets or f"{key}.set.", marks, moved
 
@@ -122,9 +121,8 @@ class PageSettings(ABC):
         return found
 
     def _begin_anew(self, names: Collection[str]) -> None:
-        """Let new widgets take the place of those that were drawn. A new one starts at its value, whichever script run brings it
-        to the browser; a value that is set in a widget that is there is lost if the next script run begins before it was sent.
-        """
+        """Let new widgets take the place of those that were drawn. A new one starts at its value, whichever script run brings it to the
+        browser; a value that is set in a widget that is there is lost if the next script run begins before it was sent."""
         for name in names:
             if name in self._times_anew and self.widget_key(name) in st.session_state:
                 self._times_anew[name] += 1

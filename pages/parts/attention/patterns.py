@@ -166,9 +166,8 @@ def show_training(at: LookedAt) -> None:
 
 
 def kept_patterns(at: LookedAt) -> tuple[dict[int, np.ndarray], int]:
-    """This sequence's patterns [layer, head, query, key] by the steps at which the run stored them; empty where it stored only
-    those of other sequences. And the number of sequences, counted from the first, of which it stored patterns.
-    """
+    """This sequence's patterns [layer, head, query, key] by the steps at which the run stored them; empty where it stored only those of
+    other sequences. And the number of sequences, counted from the first, of which it stored patterns."""
     which, number, found, samples = at.place.which, at.sample.number, dict[int, np.ndarray](), 0
     for event in at.run.events.of(Snapshot):
         first = event.patterns.get(which)

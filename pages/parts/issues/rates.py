@@ -10,7 +10,6 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.rates import RateGrid, best_in_words, read_grids
 from pages.parts.app.in_markdown import escaped
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.colors import Pair
 from pages.parts.charts.experiments.arms import role_colors, with_unit
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.strip import Ended
@@ -44,7 +43,10 @@ def show_rates(issue: Issue, extended: bool) -> None:
 
 def _panel(issue: Issue, metric: str, grids: Sequence[RateGrid]) -> Panel:
     label, colors = with_unit(metric), role_colors([issue.arm(grid.arm).role for grid in grids])
-    lines = [OverX(grid.arm, color, _points(grid, color)) for grid, color in zip(grids, colors, strict=True)]
+    lines = [
+        OverX(grid.arm, color, {at: Ended(grid.arm, color, scores, PILOT_SEEDS) for at, scores in grid.scores.items()})
+        for grid, color in zip(grids, colors, strict=True)
+    ]
     chosen = "; ".join(f"{grid.arm} {best_in_words(grid)}" for grid in grids)
     guessing = {grid.chance for grid in grids}
     return Panel(
@@ -52,10 +54,6 @@ def _panel(issue: Issue, metric: str, grids: Sequence[RateGrid]) -> Panel:
         figure=over_x_figure(lines, RATE, label, guessing.pop() if len(guessing) == 1 else None), height=over_x_height(lines), wide=True,
         alt=f"{label} over the learning rate. " + "; ".join(map(_in_words, grids)), below=f"Chosen: {escaped(chosen)}",
     )  # fmt: skip
-
-
-def _points(grid: RateGrid, color: Pair) -> dict[float, Ended]:
-    return {rate: Ended(grid.arm, color, scores, PILOT_SEEDS) for rate, scores in grid.scores.items()}
 
 
 def _in_words(grid: RateGrid) -> str:

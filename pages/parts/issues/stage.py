@@ -47,7 +47,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                 show_way(issue)
         question, result = st.columns([1, 1.9], gap="large")
         stored = shown_report(issue) if pressed else None
-        live = shown_of_class(issue) if class_trains else of_run(run) if run is not None else None
+        live = shown_of_class(issue, class_trains) if class_trains else of_run(run) if run is not None else None
         ended = outcome_so_far(figure, live) if live is not None and live.state != "running" else None
         outcome = stored_outcome(figure, stored) or ended
         with question, st.container(key="stage-question", gap="small"):
@@ -71,7 +71,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
         with result:
             drawing = _drawing(issue, figure, stored)
             if class_trains:
-                class_board(KEY, issue)
+                class_board(KEY, issue, class_trains)
             elif run is not None:
                 experiment_board(drawing, name, run)
                 say_unsaved(run)

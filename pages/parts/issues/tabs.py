@@ -40,15 +40,11 @@ def show_tabs(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown |
     with st.container(key="issues-tabs"):
         chosen = st.segmented_control(
             "More on this issue", list(tabs), key=f"{TAB}.{issue.slug}", required=True, label_visibility="collapsed",
-            on_change=_count_opening,
+            on_change=lambda: st.session_state.update({OPENINGS: st.session_state.get(OPENINGS, 0) + 1}),
         )  # fmt: skip
         if chosen in tabs:
             tabs[chosen]()
         listening_script(Path(__file__).parent / "tabs.js")(key="issues.opened", data=st.session_state.get(OPENINGS, 0))
-
-
-def _count_opening() -> None:
-    st.session_state[OPENINGS] = st.session_state.get(OPENINGS, 0) + 1
 
 
 def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:

@@ -31,7 +31,7 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
                 "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", on_click=_step, args=(run,),
                 disabled=config is None or own_runs.goes_elsewhere(run),
             )  # fmt: skip
-            own_runs.stop_button(run)
+            own_runs.steering_button("stop", run)
             st.button(
                 "Reset", icon=":material/replay:", help="The same first weights again, waiting at step 0.",
                 disabled=run is None, on_click=_reset, args=(run,),

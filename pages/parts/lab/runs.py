@@ -32,14 +32,9 @@ def named_by_difference(earlier: RunConfig, present: RunConfig) -> str:
 
 def overlays_behind(run: Run) -> list[Overlay]:
     """The runs drawn behind the present one: those of the same task that are not hidden."""
-    return [
-        replace(overlay(other, _name(other, run)), in_legend=False)  # a chip names it
-        for other in kept_runs()
-        if other.id != run.id
-        and other.config.task == run.config.task
-        and other.events
-        and other.id not in run_shelf().hidden
-    ]
+    shown = (other for other in kept_runs() if other.events and other.id not in {run.id, *run_shelf().hidden})
+    behind = [other for other in shown if other.config.task == run.config.task]
+    return [replace(overlay(other, _name(other, run)), in_legend=False) for other in behind]  # a chip names it
 
 
 def show_shelf(run: Run) -> None:

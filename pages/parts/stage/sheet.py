@@ -15,18 +15,15 @@ from pages.parts.stage.document import Html, bars, document, html, joined, liste
 from pages.parts.stage.ended import key_numbers
 from pages.parts.stage.qr import qr_code
 
-KEYS = (
-    ("→", "goes on, as a presenter’s remote does; ← goes back"),
-    ("1 2 3", "choose the class’s guess"),
-    (
-        "Q",
-        "shows the class’s link as a QR code: phones that open it go with the wall, guess, and are told who was right",
-    ),
-    ("S", "asks each phone to train a seed of an issue; their dots fall into the figure"),
-    ("X", "takes a part of a trained model away, and the next"),
-    ("B", "makes the screen black"),
-    ("P, Escape", "begin and leave the presentation"),
-)
+KEYS = {
+    "→": "goes on, as a presenter’s remote does; ← goes back",
+    "1 2 3": "choose the class’s guess",
+    "Q": "shows the class’s link as a QR code: phones that open it go with the wall, guess, and are told who was right",
+    "S": "asks each phone to train a seed of an issue; their dots fall into the figure",
+    "X": "takes a part of a trained model away, and the next",
+    "B": "makes the screen black",
+    "P, Escape": "begin and leave the presentation",
+}
 MOST_FURTHER = 3
 """The most further claims at a step."""
 
@@ -39,7 +36,7 @@ def teachers_sheet(lesson: Lesson) -> str:
         "other seeds, so its numbers differ a little. Nobody was asked about the answers: they are those that the page offers.</p>",
         lesson.title, goal, counted(lesson.minutes, "minute"), counted(len(lesson.steps), "step"),
     )  # fmt: skip
-    keys = listed(html("<b>{}</b> {}", key, does) for key, does in KEYS)
+    keys = listed(html("<b>{}</b> {}", key, does) for key, does in KEYS.items())
     steps = joined(_teach(place, step) for place, step in enumerate(lesson.steps, start=1))
     return document(f"Teacher’s sheet: {lesson.title}", html("{}<h2>Keys in Present</h2>{}{}", head, keys, steps))
 

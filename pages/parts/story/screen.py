@@ -17,7 +17,7 @@ from engine.runs.run import Run
 from engine.settings.fields import to_text
 from pages.parts.app.glossary import setting_help, with_terms
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
-from pages.parts.app.own_runs import say_watching, start_run, stop_button
+from pages.parts.app.own_runs import say_watching, start_run, steering_button
 from pages.parts.app.server import find
 from pages.parts.app.visitor import mine
 from pages.parts.boards.live.board import Overlay, Panel, live_board, overlay
@@ -97,7 +97,7 @@ def _train_or_stop(number: int, step: StoryStep, run: Run | None) -> None:
     own = run is not None and mine(run.owner)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if run is not None and run.live and own:
-            stop_button(run, key="story.stop", width=WIDTH)
+            steering_button("stop", run, key="story.stop", width=WIDTH)
         else:
             st.button(
                 "Train", icon=":material/play_arrow:", type="primary", key="story.train", on_click=_train, args=(number, step),
