@@ -24,7 +24,6 @@ class View:
     """One page of a place."""
 
     title: str
-    """Its name on the tab."""
     file: str
     """The page's file in ``pages/``; links name it."""
 

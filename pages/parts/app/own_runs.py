@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import streamlit as st
 
@@ -59,7 +59,6 @@ def goes_elsewhere(run: Run | None) -> bool:
 
 
 def steer(action: Action, run_id: str) -> None:
-    """Steer a run, unless that is refused."""
     with refused_in_words():
         getattr(server.pool(), action)(run_id, visitor())
 
@@ -119,8 +118,7 @@ class Shelf:
 
 
 def run_shelf() -> Shelf:
-    shelf: Shelf = st.session_state.setdefault(SHELF, Shelf())
-    return shelf
+    return cast(Shelf, st.session_state.setdefault(SHELF, Shelf()))
 
 
 def shown_run() -> Run | None:
@@ -129,7 +127,6 @@ def shown_run() -> Run | None:
 
 
 def show_run(run_id: str) -> None:
-    """Show a run and put it on the shelf."""
     st.session_state[SHOWN] = run_id
     run_shelf().add(run_id)
 

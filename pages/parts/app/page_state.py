@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -90,8 +90,7 @@ class PageSettings(ABC):
     def values(self) -> dict[str, Any]:
         if self.key not in st.session_state:
             st.session_state[self.key] = self.defaults()
-        found: dict[str, Any] = st.session_state[self.key]
-        return found
+        return cast(dict[str, Any], st.session_state[self.key])
 
     def asked_for(self) -> dict[str, Any]:
         """The values that count: those of the settings that exist now."""
@@ -117,8 +116,7 @@ class PageSettings(ABC):
     @property
     def _times_anew(self) -> dict[str, int]:
         """How often the widget of each setting began anew."""
-        found: dict[str, int] = st.session_state.setdefault(f"{self.key}.anew", {})
-        return found
+        return cast(dict[str, int], st.session_state.setdefault(f"{self.key}.anew", {}))
 
     def _begin_anew(self, names: Collection[str]) -> None:
         """Let new widgets take the place of those that were drawn. A new one starts at its value, whichever script run brings it to the
@@ -179,8 +177,7 @@ class PageSettings(ABC):
 
     @property
     def _hidden(self) -> Hidden:
-        found: Hidden = st.session_state.get(f"{self.key}.hidden", Hidden())
-        return found
+        return cast(Hidden, st.session_state.get(f"{self.key}.hidden", Hidden()))
 
     def open_address(self) -> tuple[dict[str, str], list[Problem]]:
         """Read a link into the page, once; returns the link, empty where there is none, and what in it was ignored."""

@@ -92,7 +92,6 @@ def ready(run: Run, asked: ModelAsked) -> bool:
 
 
 def run_controls(now: AttentionState) -> None:
-    """Controls for the run, the step and the sequence."""
     runs = choices(now)
     if SETTINGS.drawn("run"):
         bound = SETTINGS.labelled("run", shown=now.run if now.run in runs else None)
@@ -125,7 +124,6 @@ def sample_controls(now: AttentionState, run: Run) -> None:
 
 
 def head_controls(at: LookedAt) -> None:
-    """Controls for the kind of attention, the layer, the head and the query."""
     kinds, config = places_in(at.config), at.config
     if len(kinds) > 1 and SETTINGS.drawn("which"):
         bound = SETTINGS.labelled("which", shown=at.place.which)

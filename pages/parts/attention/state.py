@@ -113,7 +113,6 @@ SETTINGS = AttentionSettings("attention", AttentionState)
 
 
 def pick_query(picked: Picked) -> None:
-    """Make the picked row of the pattern the new query."""
     SETTINGS.put({"query": int(float(picked.y))})
 
 
@@ -156,7 +155,6 @@ class LookedAt:
 
     @property
     def head(self) -> str:
-        """The name of the head."""
         return name_of_head(self.place)
 
     def show(self, key: str, name: str, items: Sequence[Panel], *, least: int = 300, **more: Any) -> None:

@@ -37,7 +37,6 @@ def shown_of_class(issue: Issue, now: Presenting) -> Shown:
 
 
 def class_board(key: str, issue: Issue, now: Presenting) -> None:
-    """The figure, which follows the phones."""
     drawing = Drawing(key, partial(_sections, issue, now), now.round)
     experiment_board(drawing, f"class.{now.classroom}.{now.at}", partial(shown_of_class, issue, now))
 

@@ -4,6 +4,7 @@ with what was found."""
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
 import streamlit as st
 
@@ -31,8 +32,7 @@ class Guess:
 
 
 def guess_of(slug: str) -> Guess:
-    found: Guess = st.session_state.get(GUESSES, {}).get(slug, Guess())
-    return found
+    return cast(Guess, st.session_state.get(GUESSES, {}).get(slug, Guess()))
 
 
 def keep(slug: str, guess: Guess) -> None:

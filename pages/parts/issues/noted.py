@@ -51,7 +51,6 @@ def _outcome(figure: KeyFigure, shown: Shown | None) -> Outcome | None:
 
 
 def show_share(issue: Issue, shown: Shown | None) -> None:
-    """The card of the result that is shown, and the hand-in."""
     outcome = _outcome(issue.key_figure, shown)
     card, own = st.columns([1.3, 1], gap="large")
     with card:

@@ -57,6 +57,5 @@ def _panel(issue: Issue, metric: str, grids: Sequence[RateGrid]) -> Panel:
 
 
 def _in_words(grid: RateGrid) -> str:
-    """The mean at each rate in words."""
     known = {rate: [score for score in scores if score is not None] for rate, scores in sorted(grid.scores.items())}
     return f"{grid.arm}: " + ", ".join(f"{fmean(scores):.3g} at {rate:g}" for rate, scores in known.items() if scores)

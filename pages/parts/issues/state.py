@@ -3,7 +3,7 @@ run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import streamlit as st
 from pydantic import field_validator
@@ -93,7 +93,6 @@ SETTINGS = IssueSettings("issues", IssueState)
 
 
 def asked(issue: Issue) -> Issue:
-    """The issue with the seeds that are set."""
     values = SETTINGS.values()
     return replace(issue, seeds=values["seeds"], first_seed=values["first_seed"])
 
@@ -127,8 +126,7 @@ def run_asked(issue: Issue, stored: Sequence[Trial] = ()) -> Asked:
 
 def predicted(name: str) -> Prediction:
     """The predictions made before this run started; empty where another session started it."""
-    found: Prediction = st.session_state.get(PREDICTED, {}).get(name, {})
-    return found
+    return cast(Prediction, st.session_state.get(PREDICTED, {}).get(name, {}))
 
 
 def offer_more_seeds(issue: Issue, run: ExperimentRun) -> None:

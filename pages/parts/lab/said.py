@@ -121,7 +121,6 @@ def _say_end(run: Run) -> None:
 
 
 def _note(run: Run, finding: Remark) -> None:
-    """Note the run for the hand-in."""
     changed = changes_between(RunConfig(), run.config)
     ran = ", ".join(f"{row.label} {row.words(here)}" for row, _, here in changed if here is not None)
     title, ran = f"Lab: {TASKS[run.config.task].label}", f"{ran or 'The default settings'}."

@@ -150,7 +150,11 @@ def show_notebook_step(notebook: Notebook, step: NotebookStep, play: Play | None
             st.markdown(cell.source)
         else:
             st.code(cell.source, language="python", wrap_lines=True)
-            _show_output(notebook, cell, play)
+            if play is not None and (outcome := play.outcomes.get(cell.number)) is not None:
+                if outcome.state == "running":
+                    as_fragment(_follow, play, cell, every=TICK)
+                else:
+                    show_outcome(cell, outcome, notebook.slug)
 
 
 def show_state(notebook: Notebook, step: NotebookStep, play: Play | None) -> None:
@@ -165,16 +169,6 @@ def show_state(notebook: Notebook, step: NotebookStep, play: Play | None) -> Non
 
 def anchor(step: NotebookStep) -> str:
     return f"step-{step.number}"
-
-
-def _show_output(notebook: Notebook, cell: Cell, play: Play | None) -> None:
-    outcome = play.outcomes.get(cell.number) if play else None
-    if play is None or outcome is None:
-        return
-    if outcome.state == "running":
-        as_fragment(_follow, play, cell, every=TICK)
-    else:
-        show_outcome(cell, outcome, notebook.slug)
 
 
 def _follow(play: Play, cell: Cell) -> None:

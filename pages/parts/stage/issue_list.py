@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 from pathlib import Path
+from typing import cast
 
 import streamlit as st
 
@@ -46,8 +47,7 @@ def issue_link(issue: Experiment, label: str = "", icon: str | None = None) -> N
 
 
 def shown_runs() -> dict[str, str]:
-    runs: dict[str, str] = st.session_state.setdefault(RAN, {})
-    return runs
+    return cast(dict[str, str], st.session_state.setdefault(RAN, {}))
 
 
 def shown_run(issue: Issue) -> tuple[str, ExperimentRun | None]:

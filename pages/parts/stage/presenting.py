@@ -8,6 +8,7 @@ does not: a link never starts a run. Only the browser that opened a class presen
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import cast
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -75,8 +76,7 @@ class Presenting:
 
 
 def presenting() -> Presenting | None:
-    found: Presenting | None = st.session_state.get(KEY)
-    return found
+    return cast(Presenting | None, st.session_state.get(KEY))
 
 
 def presented() -> bool:
@@ -110,8 +110,7 @@ def note_run(now: Presenting) -> bool:
 
 def take_guess() -> int | None:
     """The place of the guess that the presenter has chosen by a key since the last call; None without one."""
-    place: int | None = st.session_state.pop(GUESS, None)
-    return place
+    return cast(int | None, st.session_state.pop(GUESS, None))
 
 
 def put(now: Presenting | None) -> None:
@@ -128,8 +127,7 @@ def _carried() -> dict[str, str]:
 
 def joined_class() -> str:
     """The code of the class in which this visitor is a student; empty for none."""
-    code: str = st.session_state.get(JOINED, "")
-    return code
+    return str(st.session_state.get(JOINED, ""))
 
 
 def join_class(code: str) -> None:
@@ -189,7 +187,6 @@ def link_of(lesson: Lesson, base: str) -> str:
 
 
 def file_of(step: LessonStep) -> str:
-    """The file of the page that a step opens."""
     return ISSUES_FILE if step.issue else SLIDE_FILE if step.slide else LAB_FILE
 
 

@@ -84,7 +84,6 @@ def _figure(number: int, step: StoryStep, run: Run | None) -> None:
 
 
 def _control(step: StoryStep, *, disabled: bool) -> None:
-    """The one setting that the reader changes."""
     labels = {text: step.label_of(value) for text, value in step.choices.items()}
     bound = SETTINGS.bound(CHOICE, disabled=disabled, shown=to_text(chosen(step)))
     st.segmented_control(
@@ -193,7 +192,6 @@ def card_of(scores: Sequence[tuple[str, float]], base: str) -> Card | None:
 
 
 def _go(label: Literal["Back", "Next"], to: int, **common: Any) -> None:
-    """The button that opens another step."""
     icon = ":material/arrow_back:" if label == "Back" else ":material/arrow_forward:"
     st.button(label, icon=icon, on_click=go_to_step, args=(to,), key=f"story.{label.lower()}", **common)
 
@@ -237,7 +235,6 @@ def show_feedback(number: int, step: StoryStep, run: Run) -> bool:
 
 
 def _note(number: int, step: StoryStep, run: Run, guessed: str | None, observed: Observed) -> None:
-    """Note the run for the hand-in."""
     question, config = step.question, run.config
     ran = f"{step.row.label} {step.label_in(config)}, seed {config.seed}, {config.steps} steps."
     found = f"{question.answers[observed.answer]}. {observed.sentence}".replace("**", "")

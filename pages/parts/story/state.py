@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
@@ -114,8 +114,7 @@ def latest_settings(number: int) -> dict[str, Any]:
 
 def tries(number: int) -> list[Try]:
     """What was tried at a step, the latest last."""
-    found: list[Try] = st.session_state.get(TRIES, {}).get(number, [])
-    return found
+    return cast(list[Try], st.session_state.get(TRIES, {}).get(number, []))
 
 
 def remember(number: int, tried: Try) -> None:
@@ -133,8 +132,7 @@ def run_of_step(number: int) -> Run | None:
 
 def guess(number: int) -> str | None:
     """The name of the answer that is chosen now."""
-    found: str | None = st.session_state.get(GUESSES, {}).get(number)
-    return found
+    return cast(str | None, st.session_state.get(GUESSES, {}).get(number))
 
 
 def put_guess(number: int, answer: str | None) -> None:

@@ -151,7 +151,6 @@ def _or_recorded(find: Find) -> Find:
 
 
 def _of_boards() -> dict[str, BoardKind]:
-    """The scripts of all kinds of boards by their addresses."""
     from pages.parts.boards.live.board import LIVE  # late, as above
     from pages.parts.boards.panels import FIGURES
 
@@ -159,7 +158,6 @@ def _of_boards() -> dict[str, BoardKind]:
 
 
 def _of_pages() -> list[str]:
-    """The addresses of all pages."""
     from pages.parts.app.frame import GLOSSARY, PLACES  # late, as above
 
     return [view.address for place in PLACES for view in place.views] + [GLOSSARY.address]
