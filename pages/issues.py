@@ -32,8 +32,7 @@ def show_issue(issue: Issue) -> None:
             show_tabs(issue, name, run, shown)
 
 
-_, ignored = SETTINGS.open_address()
-say_ignored(ignored)
+say_ignored(SETTINGS.open_address()[1])
 slug = SETTINGS.values()[ISSUE]
 if slug is None:
     show_all()

@@ -8,8 +8,7 @@ from pages.parts.lessons import SETTINGS, show_own, show_ways, titles
 from pages.parts.stage.hand_in import offer_hand_in
 from pages.parts.stage.qr import base_address
 
-_, ignored = SETTINGS.open_address()
-say_ignored(ignored)
+say_ignored(SETTINGS.open_address()[1])
 
 st.title("Lessons", anchor=False)
 st.markdown(

@@ -39,13 +39,6 @@ class Phone:
     """Its own seed of this round, while the wall asks for one."""
 
 
-def phone_of(code: str) -> Phone:
-    """What this visitor's phone shows now. Takes the visitor into the class. Raises NoRoom with one sentence, OSError."""
-    wall, student = wall_of(code), visitor()
-    seed = class_seed(code, student, wall.at, wall.round) if wall.phase == "seeds" else None
-    return Phone(wall, enter(code, student), seed)
-
-
 def show_phone(code: str) -> None:
     """The phone's one screen, which follows the wall."""
     with st.container(key="phone"):
@@ -67,9 +60,11 @@ def show_phone(code: str) -> None:
 
 
 def _looked_at(code: str) -> tuple[Phone | None, str]:
-    """What the phone shows, or else why it cannot."""
+    """What this visitor's phone shows now, or else why it cannot. Takes the visitor into the class."""
     try:
-        return phone_of(code), ""
+        wall, student = wall_of(code), visitor()
+        seed = class_seed(code, student, wall.at, wall.round) if wall.phase == "seeds" else None
+        return Phone(wall, enter(code, student), seed), ""
     except Refused as refusal:
         return None, str(refusal)
     except OSError as error:

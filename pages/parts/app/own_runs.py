@@ -97,9 +97,6 @@ class Shelf:
         chosen = self.pinned if what == "pinned" else self.hidden
         chosen.symmetric_difference_update({run_id})
 
-    def put_beside(self, run_id: str) -> None:
-        self.beside = run_id
-
     def add(self, run_id: str) -> None:
         """Add a run. Where there are too many, the oldest that is neither pinned nor this one goes."""
         if run_id not in self.runs:

@@ -16,7 +16,7 @@ from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.boards.panels import pick_told
 from pages.parts.issues.class_figure import asked_of_class, class_board, shown_of_class
 from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, put_guess
-from pages.parts.issues.key_panel import key_sections, outcome_so_far, stored_outcome
+from pages.parts.issues.key_panel import key_sections, outcome_so_far
 from pages.parts.issues.state import asked, extended, forget, offer_more_seeds, run_asked, show_settings
 from pages.parts.issues.words import show_way
 from pages.parts.stage.board import Drawing, experiment_board
@@ -49,7 +49,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
         stored = shown_report(issue) if pressed else None
         live = shown_of_class(issue, class_trains) if class_trains else of_run(run) if run is not None else None
         ended = outcome_so_far(figure, live) if live is not None and live.state != "running" else None
-        outcome = stored_outcome(figure, stored) or ended
+        outcome = outcome_so_far(figure, stored, seed="stored seed") or ended
         with question, st.container(key="stage-question", gap="small"):
             st.caption(figure.sample)
             st.header(figure.question, anchor=False)

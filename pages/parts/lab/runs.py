@@ -68,17 +68,15 @@ def _chip(other: Run, run: Run) -> None:
             _act(other, "show", "Show it", "monitoring", show_run, other.id)
             eye = ("Draw it behind", "visibility") if hidden else ("Hide its curves", "visibility_off")
             _act(other, "eye", *eye, shelf.turn, "hidden", other.id)
-            if shelf.beside == other.id:
-                _act(other, "beside", "No longer side by side", "compare", shelf.put_beside, "")
-            else:
-                _act(other, "beside", "Attention side by side", "compare", shelf.put_beside, other.id)
+            beside, aside = ("No longer", "") if shelf.beside == other.id else ("Attention", other.id)
+            _act(other, "beside", f"{beside} side by side", "compare", setattr, shelf, "beside", aside)
         pin = "Let it go when newer ones come" if pinned else "Keep it when newer ones come"
         _act(other, "pin", pin, "push_pin", shelf.turn, "pinned", other.id)
         if not here:
             _act(other, "x", "Take it off", "close", shelf.remove, other.id)
 
 
-def _act(other: Run, name: str, label: str, icon: str, act: Callable[..., None], *args: str) -> None:
+def _act(other: Run, name: str, label: str, icon: str, act: Callable[..., None], *args: object) -> None:
     """A button of a run's chip."""
     st.button(label, key=f"shelf.{name}.{other.id}", icon=f":material/{icon}:", on_click=act, args=args)
 

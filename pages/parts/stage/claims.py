@@ -4,7 +4,6 @@ from typing import Literal
 
 from engine.experiments.finding import Finding
 from engine.experiments.report import ClaimReport
-from engine.experiments.statistics import Weighed
 from pages.parts.boards.component import Plain
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.experiments.strip import effect_figure, effect_height
@@ -43,7 +42,12 @@ def _claim_panel(shown: Shown, found: ClaimReport) -> Plain:
     lines = [f"Condition: {claim.condition}"] if claim.condition else []
     if row.finding is Finding.CANNOT_TELL:
         lines.append(f"Why: {row.why}")
-    chip, tone = _chip(found.weighed, over=shown.state != "running")
+    if shown.state != "running":
+        chip, tone = (row.words, row.finding) if row.seeds else ("Not measured", "")
+    else:  # no tone before there is a finding
+        chip, tone = (
+            (f"So far: {row.finding.words.lower()}", row.finding) if row.seeds > 1 else ("Waiting for seeds", "")
+        )
     return {
         "id": name, "title": claim.sentence, "chip": chip, "chip_tone": tone,
         "kind": f"{ABOUT[claim.about]}, computed" if claim.computed else ABOUT[claim.about],
@@ -54,13 +58,6 @@ def _claim_panel(shown: Shown, found: ClaimReport) -> Plain:
             effect_figure, found.effects, row.effect, row.ci, claim.smallest_effect, claim.direction, claim.unit
         ),
     }  # fmt: skip
-
-
-def _chip(row: Weighed, *, over: bool) -> tuple[str, str]:
-    """The words on the claim's chip, and its tone; no tone before there is a finding."""
-    if over:
-        return (row.words, row.finding) if row.seeds else ("Not measured", "")
-    return (f"So far: {row.finding.words.lower()}", row.finding) if row.seeds > 1 else ("Waiting for seeds", "")
 
 
 def _facts_of(found: ClaimReport) -> list[str]:

@@ -71,17 +71,14 @@ def _teach(place: int, step: LessonStep) -> Html:
     title = _title(place, step, counted(step.minutes, "minute"))
     question, found = step.question, _result_of(step)
     if question is None:
-        return html("<section>{}{}</section>", title, _slide(step))
+        text = step.slide.text if step.slide else ""
+        return html("<section>{}{}</section>", title, html("<p><b>Say.</b> {}</p>", text) if text else Html())
     tells = html("{} ", ISSUES[step.issue].summary) if step.issue else Html()
     said = html("<p><b>Say.</b> {}One sample: {}</p>", tells, _sample(step, question))
     asked = html("<p><b>Ask.</b> {}</p>{}", question.words, _choices(question.answers, _right(question, found)))
     computed = "The run trains before the class; the sentence is computed from it."
     outcome = _outcome(ISSUES[step.issue], found) if step.issue else html("<p><b>What comes out.</b> {}</p>", computed)
     return html("<section>{}{}{}{}</section>", title, said, asked, outcome)
-
-
-def _slide(step: LessonStep) -> Html:
-    return html("<p><b>Say.</b> {}</p>", step.slide.text) if step.slide and step.slide.text else Html()
 
 
 def _sample(step: LessonStep, question: Question) -> str:
