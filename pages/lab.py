@@ -29,12 +29,6 @@ VIEW = View("accuracy")
 """The panel beside the attention where no preset names one."""
 
 
-def panels_for(first: str, *, attends: bool) -> tuple[Panel, ...]:
-    """All panels of the lab: the model above, then one head's attention, beside it the panel that is to be looked at, then the loss."""
-    names: dict[Panel, None] = dict.fromkeys(("stack", "pattern", *(panel for panel in ALL if panel == first), *ALL))
-    return tuple(name for name in names if attends or name not in ("pattern", "attention"))
-
-
 link, ignored = SETTINGS.open_address()
 if (linked_run := link.get(RUN)) is not None:
     if (found := find(linked_run)) is None:
@@ -80,9 +74,13 @@ with board:  # before the form, so that the board learns of a new run first
             show_shelf(run)
     view = preset.view if preset else VIEW
     attends = (run.config if run else config or RunConfig()).architecture.attends
+    # The model above, then one head's attention, beside it the panel that is to be looked at, then the others.
+    panels: dict[Panel, None] = dict.fromkeys(
+        ("stack", "pattern", *(panel for panel in ALL if panel == view.panel), *ALL)
+    )
     live_board(
         run, earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
-        panels=panels_for(view.panel, attends=attends), name=run.config.task if run else "",
+        panels=[name for name in panels if attends or name not in ("pattern", "attention")], name=run.config.task if run else "",
         untrained="" if run or config is None else urlencode(to_query(config)),
         model=model_of(config, run.config if run else None) if config is not None else None, look=asdict(view),
         on_band="lab", on_act=act,

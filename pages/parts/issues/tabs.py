@@ -12,12 +12,12 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import LOWEST_P
 from pages.parts.app.frame import listening_script
-from pages.parts.app.glossary import links_to_terms
+from pages.parts.app.glossary import links_to_terms, with_terms
 from pages.parts.issues.guess import ask_prediction, prediction_of, show_comparison
 from pages.parts.issues.noted import show_share
 from pages.parts.issues.rates import show_rates
 from pages.parts.issues.state import asked, extended, predicted
-from pages.parts.issues.words import show_notes, show_published, show_why
+from pages.parts.issues.words import show_published, show_why
 from pages.parts.stage.arms import show_arms
 from pages.parts.stage.board import show_evidence, take_away
 from pages.parts.stage.issue_list import shown_runs
@@ -79,7 +79,8 @@ def _sets(issue: Issue, name: str, run: ExperimentRun | None) -> dict[str, tuple
 def _measured(issue: Issue) -> None:
     st.markdown(f"Every arm is trained on the same seeds. {RULE}")
     st.markdown(issue.matched)
-    show_notes(issue)
+    if issue.notes:
+        st.markdown("\n".join(f"- {note}" for note in with_terms(*issue.notes)))
     figure = issue.key_figure
     show_arms(issue, extended(), asked(issue).first_seed, (figure.before.arm, figure.after.arm))
     show_rates(issue, extended())

@@ -57,11 +57,6 @@ def with_formulas_apart(text: str) -> str:
     return re.sub(r"\s*\$\$(.+?)\$\$\s*", lambda found: f"\n\n$$\n{found[1].strip()}\n$$\n\n", text, flags=re.DOTALL)
 
 
-def show_notes(issue: Issue) -> None:
-    if issue.notes:
-        st.markdown("\n".join(f"- {note}" for note in with_terms(*issue.notes)))
-
-
 def show_published(issue: Issue, trials: Sequence[Trial] | None) -> None:
     """Published numbers and ours in one table, and the differences of the experiments."""
     if not issue.published:

@@ -36,7 +36,10 @@ def _panels(shown: Shown, metric: str, rows: dict[str, Ended]) -> Iterator[Plain
     named = {arm.name for arm in arms}
     levels = levels_of([trial for trial in shown.trials if trial.arm in named], metric)
     chance = next((value for name, value in levels.items() if name.startswith("chance")), None)
-    along = _along_a_line(arms)
+    places = Counter(line for line, _ in {(arm.line, arm.x) for arm in arms if arm.line and arm.x is not None})
+    along = [
+        arm for arm in arms if places[arm.line] > 1
+    ]  # a line of one place would be a mark among others: its arm is a row
     lines, alone = _lines_of(along, rows), [arm for arm in arms if arm not in along]
     if lines:
         name, x_label = f"line.{metric}", shown.experiment.x_label or "x"
@@ -76,8 +79,12 @@ def in_a_sentence(label: str) -> str:
 
 
 def _panel(name: str, title: str, height: int, label: str, rows: Sequence[Ended], drawn: Plain) -> Plain:
-    titled = title[:1].upper() + title[1:]
-    return {"id": name, "title": titled, "height": height, "alt": _rows_in_words(label, rows), "figure": drawn}
+    in_words = (
+        f"{row.name} {fmean(row.known):.3g} on average over {len(row.known)} seeds" if row.known else f"{row.name} no value yet"
+        for row in rows
+    )  # fmt: skip
+    titled, alt = title[:1].upper() + title[1:], f"{label}: {'; '.join(in_words)}"
+    return {"id": name, "title": titled, "height": height, "alt": alt, "figure": drawn}
 
 
 def row_of(shown: Report, arm: Arm, metric: str = "", name: str = "") -> Ended:
@@ -103,12 +110,6 @@ def key_numbers(issue: Issue, shown: Report, *, whole: bool = True) -> Plain:
     }  # fmt: skip
 
 
-def _along_a_line(arms: Sequence[Arm]) -> list[Arm]:
-    """The arms on lines of several places. A line of one place would be a mark among others at the same x: its arm is a row."""
-    places = Counter(line for line, _ in {(arm.line, arm.x) for arm in arms if arm.line and arm.x is not None})
-    return [arm for arm in arms if places[arm.line] > 1]
-
-
 def beside(found: Report, arms: Sequence[Arm], metric: str) -> list[Arm]:
     """The arms, and before each those that a claim compares it with by this number: a remedy stands beside what it mends."""
     together: dict[str, Arm] = {}
@@ -130,13 +131,6 @@ def _lines_of(arms: Sequence[Arm], rows: dict[str, Ended]) -> list[OverX]:
         OverX(line, color, {float(arm.x): rows[arm.name] for arm in own if arm.x is not None})
         for (line, own), color in zip(of_line.items(), colors, strict=True)
     ]
-
-
-def _rows_in_words(label: str, rows: Sequence[Ended]) -> str:
-    return f"{label}: " + "; ".join(
-        f"{row.name} {fmean(row.known):.3g} on average over {len(row.known)} seeds" if row.known else f"{row.name} no value yet"
-        for row in rows
-    )  # fmt: skip
 
 
 def _table_of(shown: Shown, rows: dict[str, Ended]) -> Plain:

@@ -124,7 +124,7 @@ def _follow(pressed: str, now: held.Presenting | None, file: str) -> None:
             if now.classroom:
                 send_home(now)
             held.put(None)
-        case "next" if now.on and not now.last_beat:
+        case "next" if now.on and now.beat < len(now.beats) - 1:
             held.put(replace(now, beat=now.beat + 1))
         case "next" if now.at + 1 < len(now.lesson.steps):
             held.go_to(now, now.at + 1)

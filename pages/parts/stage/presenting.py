@@ -61,10 +61,6 @@ class Presenting:
     def beats(self) -> tuple[str, ...]:
         return BEATS if self.step.issue else SLIDE_BEATS if self.step.slide else LAB_BEATS
 
-    @property
-    def last_beat(self) -> bool:
-        return self.beat >= len(self.beats) - 1
-
     def shows(self, beat: str) -> bool:
         """Whether a page shows this already; everything where it is not presented, or is not the page of the step."""
         return not self.on or beat not in self.beats or self.beat >= self.beats.index(beat)

@@ -7,7 +7,7 @@ from engine.experiments.evidence.shipped import ShippedResult, shipped_claims, s
 from engine.experiments.finding import READERS_SEEDS, Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import ANSWERS
+from engine.experiments.key_figure import in_words
 from engine.experiments.lessons import Lesson, LessonStep, Question
 from engine.foundation.formatting import counted, in_time
 from engine.tasks import TASKS
@@ -75,7 +75,8 @@ def _teach(place: int, step: LessonStep) -> Html:
         return html("<section>{}{}</section>", title, html("<p><b>Say.</b> {}</p>", text) if text else Html())
     tells = html("{} ", ISSUES[step.issue].summary) if step.issue else Html()
     said = html("<p><b>Say.</b> {}One sample: {}</p>", tells, _sample(step, question))
-    asked = html("<p><b>Ask.</b> {}</p>{}", question.words, _choices(question.answers, _right(question, found)))
+    right = [in_words(question.answers, one) for one in found.outcome.right] if found else []
+    asked = html("<p><b>Ask.</b> {}</p>{}", question.words, _choices(question.answers, right))
     computed = "The run trains before the class; the sentence is computed from it."
     outcome = _outcome(ISSUES[step.issue], found) if step.issue else html("<p><b>What comes out.</b> {}</p>", computed)
     return html("<section>{}{}{}{}</section>", title, said, asked, outcome)
@@ -87,12 +88,6 @@ def _sample(step: LessonStep, question: Question) -> str:
 
 def _result_of(step: LessonStep) -> ShippedResult | None:
     return shipped_result(issue, issue.key_figure) if step.issue and (issue := ISSUES[step.issue]) else None
-
-
-def _right(question: Question, found: ShippedResult | None) -> list[str]:
-    """The answers that the stored runs say are right."""
-    right = found.outcome.right if found else ()
-    return [words for answer, words in zip(ANSWERS, question.answers, strict=True) if answer in right]
 
 
 def _outcome(issue: Issue, found: ShippedResult | None) -> Html:

@@ -42,12 +42,6 @@ from pages.parts.story.state import (
 )
 
 STORY = "Reverse in six steps"
-PANELS: dict[str, tuple[Panel, ...]] = {
-    "accuracy": ("stack", "accuracy"),
-    "heads": ("stack", "heads"),
-    "samples": ("samples",),  # they show the data themselves
-}
-"""The panels of the board by the name of a step's figure: above it the model, with one sequence."""
 WIDTH = 150
 
 
@@ -74,10 +68,14 @@ def show_step(number: int, step: StoryStep, run: Run | None) -> None:
 
 
 def _figure(number: int, step: StoryStep, run: Run | None) -> None:
-    """The board with its one figure. Before the first run it shows the untrained model; arcs are those of the last layer."""
+    """The board with its one figure, and above it the model, with one sequence. Before the first run it shows the untrained model; arcs are
+    those of the last layer."""
+    panels: tuple[Panel, ...] = (
+        ("stack", step.figure) if step.figure != "samples" else (step.figure,)
+    )  # they show the data
     config = run.config if run is not None else step.config(chosen(step), SETTINGS.values()[SEED])
     live_board(
-        run, panels=PANELS[step.figure], earlier=_earlier(number, step, run), key="story-board", name="story",
+        run, panels=panels, earlier=_earlier(number, step, run), key="story-board", name="story",
         untrained="" if run is not None else urlencode(to_query(config)), model=stack_of(config),
         look={"which": "self", "layer": config.n_layers - 1, "head": 0},
     )  # fmt: skip

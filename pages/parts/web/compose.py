@@ -89,13 +89,9 @@ def serving(
     admit: Admit = everybody,
     admit_tab: Admit = everybody,
 ) -> dict[str, Any]:
-    """Arguments for ``st.App`` (which ``streamlit run`` only finds where it is called by that name).
-
-    The routes of runs look them up with ``find``; ``start`` is called soon after the server began, ``stop`` when it is asked to end
-    and once more when it ends, and then waits until what the first call began is done;
-    ``health`` gives the numbers of the health route; ``ask`` answers jobs of visitors; ``admit`` counts their event streams, and
-    ``admit_tab`` their tabs.
-    """
+    """Arguments for ``st.App`` (which ``streamlit run`` only finds where it is called by that name). ``start`` is called soon after the
+    server began, ``stop`` when it is asked to end and once more when it ends, and then waits until what the first call began is done;
+    ``admit`` counts event streams, and ``admit_tab`` tabs."""
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
