@@ -1,6 +1,6 @@
 """Lessons on their page: what can be done with one (present it, go through it alone, send it as a link), and a teacher's own as a link."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -28,7 +28,7 @@ from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import ModelSettings, PageState
 from pages.parts.app.setting_widget import offer_file
-from pages.parts.stage.presenting import CODE, go_to, link_of, presenting, start_lesson
+from pages.parts.stage.presenting import CODE, go_to, link_of, start_lesson
 from pages.parts.stage.qr import only_here, show_qr_code
 from pages.parts.stage.sheet import hand_out, teachers_sheet
 
@@ -73,18 +73,11 @@ def show_ways(lesson: Lesson, base: str, key: str) -> None:
     """The buttons of a lesson. ``base``: the address of the app, with a slash at its end. ``key``: the lesson's among those of the page."""
     with st.container(horizontal=True, gap="small"):
         if st.button("Present", icon=":material/co_present:", type="primary", key=f"lessons.present.{key}"):
-            _begin(lesson, on=True)
+            go_to(start_lesson(lesson), 0, beat=CODE)
         if st.button("Go through it", icon=":material/route:", key=f"lessons.walk.{key}"):
-            _begin(lesson, on=False)
+            go_to(start_lesson(lesson, on=False), 0)
         with st.popover("Link and sheets", icon=":material/print:"):
             _show_link(lesson, base, key)
-
-
-def _begin(lesson: Lesson, *, on: bool) -> None:
-    start_lesson(lesson, on=on)
-    now = presenting()
-    assert now is not None
-    go_to(now, 0, beat=CODE if on else 0)
 
 
 def _show_link(lesson: Lesson, base: str, key: str) -> None:
@@ -178,7 +171,3 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
         with st.container(horizontal=True, gap="small"):
             for lesson in LESSONS.values():
                 st.button(f"Begin with “{lesson.title}”", on_click=keep, kwargs={"steps": lesson.steps})
-
-
-def titles(steps: Sequence[LessonStep]) -> str:
-    return " · ".join(f"{step.title} ({step.minutes} min)" for step in steps)

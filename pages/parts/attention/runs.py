@@ -128,12 +128,12 @@ def head_controls(at: LookedAt) -> None:
     if len(kinds) > 1 and SETTINGS.drawn("which"):
         bound = SETTINGS.labelled("which", shown=at.place.which)
         st.segmented_control(options=kinds, format_func=KINDS.__getitem__, required=True, **bound)
+    layer, head, query = at.place.layer + 1, at.place.head + 1, at.query
     shown = {
-        "layer": (1, at.place.layer + 1, config.n_layers),
-        "head": (1, at.place.head + 1, config.n_heads),
-        "query": (0, at.query, len(at.queries) - 1),
+        "layer": (1, layer, config.n_layers),
+        "head": (1, head, config.n_heads),
+        "query": (0, query, len(at.queries) - 1),
     }
     for name in SETTINGS.drawn(*shown):
         low, value, high = shown[name]
-        bound = SETTINGS.labelled(name, shown=value)
-        st.number_input(min_value=low, max_value=high, step=1, width=130, **bound)
+        st.number_input(min_value=low, max_value=high, step=1, width=130, **SETTINGS.labelled(name, shown=value))

@@ -64,14 +64,11 @@ def show_arrival() -> None:
 
 def reference_behind(task: str) -> list[Overlay]:
     """The reference arm's curves, where a trial of it is stored here and the task is the same."""
-    found = _arrived()
-    reference = _reference(found[0]) if found else None
-    if found is None or reference is None or reference.name == found[1].name:
+    issue, arm = _arrived() or (None, None)
+    reference = _reference(issue) if issue else None
+    if issue is None or reference is None or reference == arm or (config := issue.config(reference)).task != task:
         return []
-    config = found[0].config(reference)
-    if config.task != task:
-        return []
-    trial = next((one for one in stored_trials_of(found[0], reference) if one.curves), None)
+    trial = next((one for one in stored_trials_of(issue, reference) if one.curves), None)
     if trial is None:
         return []
     columns = {

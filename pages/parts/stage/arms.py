@@ -38,8 +38,7 @@ def show_arms(experiment: Experiment, extended: bool, seed: int, pair: tuple[str
                     query_params=to_query(experiment.config(arm, seed)) | {"of": experiment.slug, "arm": arm.name},
                     help=f"Opens “{arm.name}” in the lab with every setting in place, seed {seed}.",
                 )  # fmt: skip
-    hidden = len(experiment.arms) - len(arms)
-    if hidden:
+    if hidden := len(experiment.arms) - len(arms):
         st.caption(f"{counted(hidden, 'arm')} more take longer; “Extended” adds them.")
 
 

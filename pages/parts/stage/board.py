@@ -140,10 +140,8 @@ def show_claims(shown: Shown) -> None:
 
 def as_json(shown: Shown) -> str:
     """The report as the command line prints it, and the trials behind it with their curves."""
-    return json.dumps(
-        {**shown.to_json(), "origin": shown.origin, "trials": [asdict(trial) for trial in shown.trials]},
-        indent=1, allow_nan=False,
-    )  # fmt: skip
+    told = {**shown.to_json(), "origin": shown.origin, "trials": [asdict(trial) for trial in shown.trials]}
+    return json.dumps(told, indent=1, allow_nan=False)
 
 
 def as_csv(shown: Shown) -> str:

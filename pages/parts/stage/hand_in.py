@@ -54,11 +54,8 @@ def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
 
 def _section(place: int, note: Note) -> Html:
     guessed = (note.guessed or "no guess before the result") if note.question else ""
-    lines = (
-        ("Guessed", guessed),
-        ("Ran", note.ran or "nothing yet"),
-        ("Found", note.found or ("it had not ended when it was last looked at" if note.ran else "")),
-    )
+    found = note.found or ("it had not ended when it was last looked at" if note.ran else "")
+    lines = (("Guessed", guessed), ("Ran", note.ran or "nothing yet"), ("Found", found))
     told = joined(html("<p><b>{}:</b> {}</p>", label, words) for label, words in lines if words)
     return html("<section><h2>{}. {}</h2><p>{}</p>{}{}</section>", place, note.title, note.question, told, note.figure)
 

@@ -132,9 +132,11 @@ def join_class(code: str) -> None:
     carry(_carried())
 
 
-def start_lesson(lesson: Lesson, *, on: bool = True) -> None:
-    now = time.time()
-    put(Presenting(lesson, on=on, began=now, step_began=now, classroom=new_class() if on else ""))
+def start_lesson(lesson: Lesson, *, on: bool = True) -> Presenting:
+    began = time.time()
+    now = Presenting(lesson, on=on, began=began, step_began=began, classroom=new_class() if on else "")
+    put(now)
+    return now
 
 
 def new_class() -> str:

@@ -46,9 +46,8 @@ def hand_out(lesson: Lesson, link: str) -> str:
     the lesson; empty where the class cannot open it."""
     code = Html(qr_code(link)) if link else Html()
     where = html('<p class="light">Open the lesson on your phone, or at {}</p>', link) if link else Html()
-    before = html(
-        '<div class=head><div><h1>{}</h1><p class=line>Name</p>{}</div>{}</div>', lesson.title, where, code
-    )  # fmt: skip
+    form = "<div class=head><div><h1>{}</h1><p class=line>Name</p>{}</div>{}</div>"
+    before = html(form, lesson.title, where, code)
     after = html(
         "<h1>{}: what was measured</h1><p class=light>The numbers come from stored runs; ours had other seeds.</p>", lesson.title
     )  # fmt: skip
@@ -130,7 +129,6 @@ def _keep(place: int, step: LessonStep) -> Html:
     else:
         figure = ISSUES[step.issue].key_figure
         rows = key_numbers(ISSUES[step.issue], found.report, whole=False)["rows"]
-        measured = html(
-            "<p>{}</p>{}<p><b>What helps.</b> {}</p>", found.outcome.sentence, bars(rows, figure), figure.remedy
-        )  # fmt: skip
+        form = "<p>{}</p>{}<p><b>What helps.</b> {}</p>"
+        measured = html(form, found.outcome.sentence, bars(rows, figure), figure.remedy)
     return html("<section>{}{}<p class=line>In my words</p></section>", _title(place, step), measured)

@@ -45,7 +45,8 @@ class StyledPage:
         async def with_styles(message: Message) -> None:
             """Hold the start of a response in HTML until its body tells whether it is Streamlit's page."""
             nonlocal answered
-            if message["type"] == "http.response.start" and _is_html(message):
+            media = Headers(raw=message.get("headers", ())).get("content-type", "")
+            if message["type"] == "http.response.start" and media.startswith("text/html"):
                 held.append(message)
             elif held and message.get("body") == self.plain:
                 held.clear()
@@ -60,10 +61,6 @@ class StyledPage:
         # Uncompressed, so that the body can be compared; without conditions, since the page of an earlier version has other styles.
         kept = [pair for pair in scope["headers"] if pair[0] != b"accept-encoding" and not pair[0].startswith(b"if-")]
         await self.app({**scope, "headers": kept}, receive, with_styles)
-
-
-def _is_html(start: Message) -> bool:
-    return Headers(raw=start["headers"]).get("content-type", "").startswith("text/html")
 
 
 class PackedFiles:
