@@ -75,9 +75,8 @@ with board:  # before the form, so that the board learns of a new run first
     view = preset.view if preset else VIEW
     attends = (run.config if run else config or RunConfig()).architecture.attends
     # The model above, then one head's attention, beside it the panel that is to be looked at, then the others.
-    panels: dict[Panel, None] = dict.fromkeys(
-        ("stack", "pattern", *(panel for panel in ALL if panel == view.panel), *ALL)
-    )
+    first = (panel for panel in ALL if panel == view.panel)
+    panels: dict[Panel, None] = dict.fromkeys(("stack", "pattern", *first, *ALL))
     live_board(
         run, earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
         panels=[name for name in panels if attends or name not in ("pattern", "attention")], name=run.config.task if run else "",

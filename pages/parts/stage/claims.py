@@ -42,12 +42,11 @@ def _claim_panel(shown: Shown, found: ClaimReport) -> Plain:
     lines = [f"Condition: {claim.condition}"] if claim.condition else []
     if row.finding is Finding.CANNOT_TELL:
         lines.append(f"Why: {row.why}")
+    chip, tone = "Waiting for seeds", ""  # no tone before there is a finding
     if shown.state != "running":
         chip, tone = (row.words, row.finding) if row.seeds else ("Not measured", "")
-    else:  # no tone before there is a finding
-        chip, tone = (
-            (f"So far: {row.finding.words.lower()}", row.finding) if row.seeds > 1 else ("Waiting for seeds", "")
-        )
+    elif row.seeds > 1:
+        chip, tone = f"So far: {row.finding.words.lower()}", row.finding
     return {
         "id": name, "title": claim.sentence, "chip": chip, "chip_tone": tone,
         "kind": f"{ABOUT[claim.about]}, computed" if claim.computed else ABOUT[claim.about],

@@ -37,9 +37,8 @@ def _panels(shown: Shown, metric: str, rows: dict[str, Ended]) -> Iterator[Plain
     levels = levels_of([trial for trial in shown.trials if trial.arm in named], metric)
     chance = next((value for name, value in levels.items() if name.startswith("chance")), None)
     places = Counter(line for line, _ in {(arm.line, arm.x) for arm in arms if arm.line and arm.x is not None})
-    along = [
-        arm for arm in arms if places[arm.line] > 1
-    ]  # a line of one place would be a mark among others: its arm is a row
+    # A line of one place would be a mark among others at the same x: its arm is a row.
+    along = [arm for arm in arms if places[arm.line] > 1]
     lines, alone = _lines_of(along, rows), [arm for arm in arms if arm not in along]
     if lines:
         name, x_label = f"line.{metric}", shown.experiment.x_label or "x"

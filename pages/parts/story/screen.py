@@ -70,9 +70,8 @@ def show_step(number: int, step: StoryStep, run: Run | None) -> None:
 def _figure(number: int, step: StoryStep, run: Run | None) -> None:
     """The board with its one figure, and above it the model, with one sequence. Before the first run it shows the untrained model; arcs are
     those of the last layer."""
-    panels: tuple[Panel, ...] = (
-        ("stack", step.figure) if step.figure != "samples" else (step.figure,)
-    )  # they show the data
+    # Samples show the data themselves.
+    panels: tuple[Panel, ...] = ("stack", step.figure) if step.figure != "samples" else ("samples",)
     config = run.config if run is not None else step.config(chosen(step), SETTINGS.values()[SEED])
     live_board(
         run, panels=panels, earlier=_earlier(number, step, run), key="story-board", name="story",
