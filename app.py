@@ -1,5 +1,7 @@
 """Attention Lab: ``streamlit run app.py``."""
 
+from functools import partial
+
 import streamlit as st
 
 from pages.parts.app import server
@@ -12,8 +14,8 @@ app = st.App(
         start=server.wake,
         stop=server.close,
         health=server.health,
-        ask=server.ask_for,
-        admit=server.admit_stream,
-        admit_tab=server.admit_tab,
+        ask=lambda job, visitor: server.pool().ask(job, visitor),
+        admit=partial(server.admit, "stream"),
+        admit_tab=partial(server.admit, "tab"),
     ),
 )

@@ -10,10 +10,10 @@ from pages.parts.app.in_markdown import in_markdown, say_ignored
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.interventions import show_change, show_faults
 from pages.parts.attention.patterns import show_heads, show_training
-from pages.parts.attention.runs import asked_model, head_controls, ready, run_controls, why_not, with_run
+from pages.parts.attention.runs import asked_model, head_controls, own_runs, ready, run_controls, why_not
 from pages.parts.attention.state import EXPLAINED, SETTINGS, VIEWS, AttentionState, LookedAt, address, fitted
 from pages.parts.attention.steps import show_steps
-from pages.parts.boards.recorded import run_named
+from pages.parts.boards.recorded import RECORDED, run_named
 from pages.parts.charts.colors import ATTENTION
 
 SHOW = {
@@ -53,7 +53,9 @@ with views:
         st.segmented_control(options=list(VIEWS), format_func=VIEWS.__getitem__, required=True, **bound)
 with st.container():  # a fixed container: messages above must not shift the figures, which would remount them
     say_ignored(ignored)
-now = with_run(SETTINGS.state())
+now = SETTINGS.state()
+if not now.run:
+    now = now.model_copy(update={"run": next(iter(own_runs()), RECORDED)})
 bar = st.container(horizontal=True, gap="small", vertical_alignment="bottom")
 with bar:
     run_controls(now)

@@ -7,8 +7,7 @@ from pages.parts.app.own_runs import in_step_with
 from pages.parts.design.form import parts_form, run_form, show_guide, show_result, show_ways_on, shown_experiment
 from pages.parts.design.state import SETTINGS
 
-_, ignored = SETTINGS.open_address()
-say_ignored(ignored)
+say_ignored(SETTINGS.open_address()[1])
 
 st.title("Design", anchor=False)
 st.markdown("Can you design a positional encoding that learns? Choose its parts, and let it compete with others.")

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from engine.experiments.issues import ISSUES
-from engine.experiments.issues.issue import Issue
 from pages.parts.app.in_markdown import say_ignored
 from pages.parts.app.own_runs import in_step_with
 from pages.parts.issues.map import show_map
@@ -14,29 +13,20 @@ from pages.parts.issues.tabs import show_tabs
 from pages.parts.stage.issue_list import shown_run
 from pages.parts.stage.presenting import presented
 
-
-def show_all() -> None:
+say_ignored(SETTINGS.open_address()[1])
+slug = SETTINGS.values()[ISSUE]
+if slug is None:
     st.title("What goes wrong", anchor=False)
     st.markdown(
         "Each question is an experiment that runs here. Guess, press Run, and see: the answer is computed from the runs."
     )
     show_map()
-
-
-def show_issue(issue: Issue) -> None:
+else:
+    issue = ISSUES[slug]
     name, run = shown_run(issue)
     with in_step_with(lambda: run.state if run is not None else ""):
         shown = show_stage(issue, name, run)
         note_issue(issue, run, shown)
         if not presented():
             show_tabs(issue, name, run, shown)
-
-
-_, ignored = SETTINGS.open_address()
-say_ignored(ignored)
-slug = SETTINGS.values()[ISSUE]
-if slug is None:
-    show_all()
-else:
-    show_issue(ISSUES[slug])
 SETTINGS.write_address(SETTINGS.query())

@@ -9,7 +9,6 @@ from engine.config.link import to_query
 from engine.config.presets import PRESETS, View
 from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
-from pages.parts.app.frame import unseen_title
 from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored, say_unsaved, show_refusal
 from pages.parts.app.own_runs import show_facts, show_run, shown_run
 from pages.parts.app.server import find
@@ -20,28 +19,21 @@ from pages.parts.lab.controls import controls
 from pages.parts.lab.form import main_settings, opened_settings, other_settings
 from pages.parts.lab.model import act, model_of
 from pages.parts.lab.outcome import share, show_lengths, take_run_away
-from pages.parts.lab.presented import is_presented, show_presented
+from pages.parts.lab.presented import show_presented
 from pages.parts.lab.runs import overlays_behind, show_beside, show_shelf
 from pages.parts.lab.said import reference_behind, say, show_arrival, take_arrival
 from pages.parts.lab.state import LOOK_AT, PRESET, RUN, SETTINGS, address, form_config
+from pages.parts.stage.presenting import presenting
 
 VIEW = View("accuracy")
 """The panel beside the attention where no preset names one."""
 
 
-def panels_for(first: str, *, attends: bool) -> tuple[Panel, ...]:
-    """All panels of the lab: the model above, then one head's attention, beside it the panel that is to be looked at, then the loss."""
-    names: dict[Panel, None] = dict.fromkeys(("stack", "pattern", *(panel for panel in ALL if panel == first), *ALL))
-    return tuple(name for name in names if attends or name not in ("pattern", "attention"))
-
-
 link, ignored = SETTINGS.open_address()
 if (linked_run := link.get(RUN)) is not None:
     if (found := find(linked_run)) is None:
-        st.warning(
-            f"run is {as_code(linked_run)}; no run of that name is kept here. The settings are unaffected.",
-            icon=":material/search_off:",
-        )
+        gone = f"run is {as_code(linked_run)}; no run of that name is kept here. The settings are unaffected."
+        st.warning(gone, icon=":material/search_off:")
     else:
         show_run(found.id)
 if link.get(PRESET) in PRESETS:
@@ -60,22 +52,21 @@ except ConfigError as error:
 slug = st.session_state.get(LOOK_AT)
 preset = PRESETS[slug] if slug in PRESETS and config == PRESETS[slug].config else None
 
-if config is not None and is_presented():
-    SETTINGS.write_address(address(show_presented(config)))
+held = presenting()
+if config is not None and held is not None and held.on and not held.step.issue:
+    SETTINGS.write_address(address(show_presented(config, held)))
     st.stop()
-unseen_title("Lab")
+with st.container(key="frame-unseen"):  # for those who find their way by headings: the page has no room for a title
+    st.title("Lab", anchor=False)
 show_arrival()
 band("lab")
 st.html(f"<style>.st-key-band-lab {{ --layers: {config.n_layers if config else 1} }}</style>")
 with st.container(key="lab-page"):  # the style puts them side by side, and on a phone below one another
-    buttons, main, board, further = (
-        st.container(key=f"lab-{name}") for name in ("buttons", "main", "board", "further")
-    )
+    parts = (st.container(key=f"lab-{name}") for name in ("buttons", "main", "board", "further"))
+    buttons, main, board, further = parts
 
 with board:  # before the form, so that the board learns of a new run first
-    with st.container(
-        key="lab-above"
-    ):  # a fixed container: otherwise messages would change the board's index and remount it
+    with st.container(key="lab-above"):  # always there: else messages would change the board's index and remount it
         show_refusal()
         say_unsaved(run)
         say(run, config, preset)
@@ -83,9 +74,12 @@ with board:  # before the form, so that the board learns of a new run first
             show_shelf(run)
     view = preset.view if preset else VIEW
     attends = (run.config if run else config or RunConfig()).architecture.attends
+    # The model above, then one head's attention, beside it the panel that is to be looked at, then the others.
+    first = (panel for panel in ALL if panel == view.panel)
+    panels: dict[Panel, None] = dict.fromkeys(("stack", "pattern", *first, *ALL))
     live_board(
         run, earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
-        panels=panels_for(view.panel, attends=attends), name=run.config.task if run else "",
+        panels=[name for name in panels if attends or name not in ("pattern", "attention")], name=run.config.task if run else "",
         untrained="" if run or config is None else urlencode(to_query(config)),
         model=model_of(config, run.config if run else None) if config is not None else None, look=asdict(view),
         on_band="lab", on_act=act,
@@ -94,7 +88,7 @@ with board:  # before the form, so that the board learns of a new run first
     if run is not None:
         show_beside(run)
         show_lengths(run)
-    take_run_away(run)
+        take_run_away(run)
 
 with buttons:
     controls(run, config)

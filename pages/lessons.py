@@ -5,12 +5,11 @@ import streamlit as st
 from engine.experiments.lessons import LESSONS
 from pages.parts.app.frame import STORY
 from pages.parts.app.in_markdown import escaped, say_ignored
-from pages.parts.lessons import SETTINGS, show_own, show_ways, titles
+from pages.parts.lessons import SETTINGS, show_own, show_ways
 from pages.parts.stage.hand_in import offer_hand_in
 from pages.parts.stage.qr import base_address
 
-_, ignored = SETTINGS.open_address()
-say_ignored(ignored)
+say_ignored(SETTINGS.open_address()[1])
 
 st.title("Lessons", anchor=False)
 st.markdown(
@@ -22,7 +21,7 @@ base = base_address("lessons")
 for name, lesson in LESSONS.items():
     with st.container(border=True):
         st.header(f"{lesson.title} · {lesson.minutes} minutes", anchor=False)
-        st.caption(escaped(titles(lesson.steps)))
+        st.caption(escaped(" · ".join(f"{step.title} ({step.minutes} min)" for step in lesson.steps)))
         show_ways(lesson, base, name)
 st.page_link(STORY.file, label=f"For one alone: {STORY.title}", icon=":material/route:")
 show_own(base)

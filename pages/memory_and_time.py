@@ -22,7 +22,6 @@ from pages.parts.memory_and_time.tables import show_longest, show_models
 
 
 def measure(plan: Plan) -> None:
-    """Start a measurement, unless it is refused."""
     with refused_in_words():
         SETTINGS.put({"sweep": begin_sweep(Sweep(plan, server.pool(), visitor=visitor()))})
 

@@ -4,7 +4,6 @@ from pages.parts.app.in_markdown import say_ignored
 from pages.parts.notebooks.reading import show_overview
 from pages.parts.notebooks.state import OVERVIEW
 
-_, ignored = OVERVIEW.open_address()
-say_ignored(ignored)
+say_ignored(OVERVIEW.open_address()[1])
 show_overview()
 OVERVIEW.write_address({})

@@ -24,9 +24,8 @@ with st.container():  # a fixed container: otherwise messages would change the b
     show_refusal()
     say_unsaved(run)
 with st.container(horizontal=True, vertical_alignment="center", key="start-way"):
-    st.button(
-        now.label, type="primary", icon=now.icon, key="start.press", disabled=controlled == "running", on_click=press
-    )
+    trains = controlled == "running"
+    st.button(now.label, type="primary", icon=now.icon, key="start.press", disabled=trains, on_click=press)
     st.markdown(said(now, run))
     if now is WAY[-1]:
         st.page_link(STORY.file, label=STORY.title, icon=":material/arrow_forward:")
@@ -40,7 +39,7 @@ with st.container(key="start-board"):
         )  # fmt: skip
 with st.container(key="start-doors", horizontal=True):
     for page, icon, words in DOORS:
-        st.page_link(page, label=words, icon=icon)
+        st.page_link(page, label=words, icon=f":material/{icon}:")
 st.caption(f":material/memory: {workers_in_words(pool().health())}")
 if controlled_as(run) != controlled:
     st.rerun()  # the run ended during this script run: rerun so that the button matches

@@ -6,8 +6,7 @@ from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.story.screen import show_step
 from pages.parts.story.state import SETTINGS, present, run_of_step
 
-_, ignored = SETTINGS.open_address()
-say_ignored(ignored)
+say_ignored(SETTINGS.open_address()[1])
 number, step = present()
 run = run_of_step(number)
 with in_step_with(lambda: controlled_as(run)):

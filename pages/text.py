@@ -64,13 +64,14 @@ with right:
             show_passed(shown)
     with st.container():  # always there, so that a message does not make the board anew
         say_unsaved(run)
+    levels = published_level() if known else known_levels(shown)
     live_board(
         shown,
         recorded=run is None,
         panels=("loss", "written", "attention"),
         key="text-board",
         name="text",
-        levels=published_level() if known else known_levels(shown),
+        levels=levels,
     )
     learned = False
     if not known:

@@ -24,6 +24,11 @@ ANSWERS: tuple[Direction, ...] = (-1, 0, 1)
 """The number in the second row is lower, the same, or higher."""
 
 
+def in_words(answers: tuple[str, str, str], answer: Direction) -> str:
+    """One of the answers in words."""
+    return answers[ANSWERS.index(answer)]
+
+
 class Row(NamedTuple):
     """A row of a key figure: one number of one arm, a dot for each seed."""
 

@@ -4,7 +4,7 @@ What it shows is one value that is read anew from the class on the disk (:class:
 changes nothing. It looks again and again whether that value is another one, and only then draws itself anew.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import streamlit as st
@@ -12,10 +12,8 @@ import streamlit as st
 from engine.experiments.class_seeds import ClassSeed, class_experiment, class_seed, keep_seed, press_seed
 from engine.experiments.classroom import Wall, enter, keep_guess, wall_of
 from engine.experiments.issues import ISSUES
-from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import ANSWERS, Direction
-from engine.experiments.lessons import Lesson, Question, from_code
-from engine.experiments.running.experiment_run import ExperimentRun
+from engine.experiments.key_figure import ANSWERS, Direction, in_words
+from engine.experiments.lessons import Question, from_code
 from engine.foundation.errors import Refused
 from pages.parts.app.fragment import as_fragment
 from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words, show_refusal
@@ -41,13 +39,6 @@ class Phone:
     """Its own seed of this round, while the wall asks for one."""
 
 
-def phone_of(code: str) -> Phone:
-    """What this visitor's phone shows now. Takes the visitor into the class. Raises NoRoom with one sentence, OSError."""
-    wall, student = wall_of(code), visitor()
-    seed = class_seed(code, student, wall.at, wall.round) if wall.phase == "seeds" else None
-    return Phone(wall, enter(code, student), seed)
-
-
 def show_phone(code: str) -> None:
     """The phone's one screen, which follows the wall."""
     with st.container(key="phone"):
@@ -69,9 +60,11 @@ def show_phone(code: str) -> None:
 
 
 def _looked_at(code: str) -> tuple[Phone | None, str]:
-    """What the phone shows, or else why it cannot."""
+    """What this visitor's phone shows now, or else why it cannot. Takes the visitor into the class."""
     try:
-        return phone_of(code), ""
+        wall, student = wall_of(code), visitor()
+        seed = class_seed(code, student, wall.at, wall.round) if wall.phase == "seeds" else None
+        return Phone(wall, enter(code, student), seed), ""
     except Refused as refusal:
         return None, str(refusal)
     except OSError as error:
@@ -86,7 +79,8 @@ def _show(code: str, phone: Phone) -> None:
         return
     lesson = from_code(wall.lesson)
     step = lesson.steps[wall.at]
-    st.caption(_place(lesson, wall.at))
+    title = f"{escaped(lesson.title)} · " if lesson.title else ""
+    st.caption(f"{title}Step {wall.at + 1} of {len(lesson.steps)}")
     question, guess = step.question, phone.guesses.get(wall.at)
     if question is None:
         st.title(escaped(step.title), anchor=False)
@@ -95,28 +89,27 @@ def _show(code: str, phone: Phone) -> None:
         if question.sample and wall.phase == "guess":
             st.caption(question.sample)
         st.title(question.words, anchor=False)
-        _SCREENS[wall.phase](code, phone, question, guess)
+        match wall.phase:
+            case "guess":
+                _guess(code, wall.at, question, guess)
+            case "seeds" if phone.seed is not None:
+                _seeds(code, wall, phone.seed)
+            case "told":
+                _told(wall, question, guess)
+            case _:
+                st.markdown(f"{_your_guess(question, guess)} Look at the wall.")
     with st.container(key="phone-explore"):
         query = step.query if question is not None else {}
-        st.page_link(
-            file_of(step) if query else "start.py",
-            label="Explore on your own",
-            icon=":material/explore:",
-            query_params=query,
-        )
+        file, label = file_of(step) if query else "start.py", "Explore on your own"
+        st.page_link(file, label=label, icon=":material/explore:", query_params=query)
 
 
-def _place(lesson: Lesson, at: int) -> str:
-    step = f"Step {at + 1} of {len(lesson.steps)}"
-    return f"{escaped(lesson.title)} · {step}" if lesson.title else step
-
-
-def _guess(code: str, phone: Phone, question: Question, guess: Direction | None) -> None:
+def _guess(code: str, at: int, question: Question, guess: Direction | None) -> None:
     """The three answers; a tap on another one changes the guess until the wall goes on."""
 
     def take(answer: Direction) -> None:
         with refused_in_words(REFUSED):
-            keep_guess(code, visitor(), phone.wall.at, answer)
+            keep_guess(code, visitor(), at, answer)
 
     for answer, words in zip(ANSWERS, question.answers, strict=True):
         chosen = answer == guess
@@ -124,70 +117,48 @@ def _guess(code: str, phone: Phone, question: Question, guess: Direction | None)
             escaped(words), key=f"phone-answer-{answer}", width="stretch", type="primary" if chosen else "secondary",
             icon=":material/check:" if chosen else None, on_click=take, args=(answer,),
         )  # fmt: skip
-    st.markdown(
-        "It is counted. You may change it until the wall goes on." if guess is not None else "What do you think?"
-    )
+    counted = "It is counted. You may change it until the wall goes on."
+    st.markdown(counted if guess is not None else "What do you think?")
 
 
-def _look(code: str, phone: Phone, question: Question, guess: Direction | None) -> None:
-    st.markdown(f"{_your_guess(question, guess)} Look at the wall.")
-
-
-def _seeds(code: str, phone: Phone, question: Question, guess: Direction | None) -> None:
+def _seeds(code: str, wall: Wall, own: ClassSeed) -> None:
     """The button that trains this phone's own seed, then how far it is."""
-    own, at, round = phone.seed, phone.wall.at, phone.wall.round
-    assert own is not None
 
     def press() -> None:
         with refused_in_words(REFUSED):
-            press_seed(code, visitor(), at, round)
+            press_seed(code, visitor(), wall.at, wall.round)
 
     if own.done:
         st.markdown(":green[:material/check:] **Your dot is on the wall.**")
     elif own.pressed:
         st.markdown("**Your seed is training.** Its dot falls into the figure on the wall.")
     else:
-        st.markdown(
-            "The same experiment with first weights and data of your own. Its dot falls into the figure on the wall."
-        )
-        st.button(
-            "Train one seed",
-            icon=":material/play_arrow:",
-            key="phone-train",
-            type="primary",
-            width="stretch",
-            on_click=press,
-        )
+        told = "The same experiment with first weights and data of your own. Its dot falls into the figure on the wall."
+        st.markdown(told)
+        icon, key = ":material/play_arrow:", "phone-train"
+        st.button("Train one seed", icon=icon, key=key, type="primary", width="stretch", on_click=press)
 
 
-def _told(code: str, phone: Phone, question: Question, guess: Direction | None) -> None:
+def _told(wall: Wall, question: Question, guess: Direction | None) -> None:
     """Whether the guess was right, and what the runs say."""
-    right = phone.wall.right
-    if not phone.wall.sentence:
+    right = wall.right
+    if not wall.sentence:
         verdict = f"{_your_guess(question, guess)} The answer comes when the runs on the wall have it."
     elif not right:
         verdict = f"{_your_guess(question, guess)} These runs do not decide it."
     elif guess is None:
-        verdict = f"**{_words(question, right[0])}.**"
+        verdict = f"**{in_words(question.answers, right[0])}.**"
     elif guess in right:
-        verdict = f":green[:material/check:] **You were right:** {_words(question, guess)}."
+        verdict = f":green[:material/check:] **You were right:** {in_words(question.answers, guess)}."
     else:
-        verdict = f":orange[:material/close:] You said: {_words(question, guess)}. **The runs say: {_words(question, right[0])}.**"
+        said, found = in_words(question.answers, guess), in_words(question.answers, right[0])
+        verdict = f":orange[:material/close:] You said: {said}. **The runs say: {found}.**"
     st.markdown(verdict)
-    st.markdown(in_markdown(phone.wall.sentence))
+    st.markdown(in_markdown(wall.sentence))
 
 
 def _your_guess(question: Question, guess: Direction | None) -> str:
-    return f"Your guess: **{_words(question, guess)}**." if guess is not None else "You gave no guess."
-
-
-def _words(question: Question, answer: Direction) -> str:
-    return question.answers[ANSWERS.index(answer)]
-
-
-_SCREENS: Mapping[str, Callable[[str, Phone, Question, Direction | None], None]] = {
-    "guess": _guess, "look": _look, "seeds": _seeds, "told": _told,
-}  # fmt: skip
+    return f"Your guess: **{in_words(question.answers, guess)}**." if guess is not None else "You gave no guess."
 
 
 def _train(code: str, phone: Phone, own: ClassSeed) -> None:
@@ -200,12 +171,12 @@ def _train(code: str, phone: Phone, own: ClassSeed) -> None:
             st.caption(f":orange[{escaped(going.problem)}]")
         return
     run = run_of(class_experiment(issue, own.seed), visitor())
+
+    def keep(_: str) -> None:
+        if run.state == "finished":
+            keep_seed(own, issue, run.trials)
+
     try:
-        EXPERIMENTS.begin(run, name=name, keep=lambda _: _keep(run, own, issue))
+        EXPERIMENTS.begin(run, name=name, keep=keep)
     except Refused as refusal:
         st.caption(f":orange[{refusal} It is tried again.]")
-
-
-def _keep(run: ExperimentRun, own: ClassSeed, issue: Issue) -> None:
-    if run.state == "finished":
-        keep_seed(own, issue, run.trials)

@@ -1,8 +1,9 @@
 """Lessons on their page: what can be done with one (present it, go through it alone, send it as a link), and a teacher's own as a link."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -27,7 +28,7 @@ from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import ModelSettings, PageState
 from pages.parts.app.setting_widget import offer_file
-from pages.parts.stage.presenting import CODE, go_to, link_of, presenting, start_lesson
+from pages.parts.stage.presenting import CODE, go_to, link_of, start_lesson
 from pages.parts.stage.qr import only_here, show_qr_code
 from pages.parts.stage.sheet import hand_out, teachers_sheet
 
@@ -44,17 +45,16 @@ TEXT = ":material/notes: Text"
 class LessonsState(PageState):
     steps: str | None = None
 
+    def check(self) -> None:
+        """Raises ConfigError where the link holds no lesson."""
+        if self.steps is not None:
+            try:
+                from_code(self.steps)
+            except ConfigError as error:
+                raise ConfigError([replace(problem, setting=STEPS) for problem in error.problems]) from None
 
-def _check(state: LessonsState) -> None:
-    """Raises ConfigError where the link holds no lesson."""
-    if state.steps is not None:
-        try:
-            from_code(state.steps)
-        except ConfigError as error:
-            raise ConfigError([replace(problem, setting=STEPS) for problem in error.problems]) from None
 
-
-SETTINGS = ModelSettings("lessons", LessonsState, _check)
+SETTINGS = ModelSettings("lessons", LessonsState)
 
 
 def own_lesson() -> Lesson:
@@ -63,11 +63,9 @@ def own_lesson() -> Lesson:
     return from_code(code) if code else Lesson("", ())
 
 
-def keep_steps(steps: tuple[LessonStep, ...]) -> None:
-    _keep(replace(own_lesson(), steps=steps))
-
-
-def _keep(lesson: Lesson) -> None:
+def keep(**changes: Any) -> None:
+    """Change the teacher's own lesson."""
+    lesson = replace(own_lesson(), **changes)
     SETTINGS.put({STEPS: to_code(lesson) if lesson.steps else None})
 
 
@@ -75,18 +73,11 @@ def show_ways(lesson: Lesson, base: str, key: str) -> None:
     """The buttons of a lesson. ``base``: the address of the app, with a slash at its end. ``key``: the lesson's among those of the page."""
     with st.container(horizontal=True, gap="small"):
         if st.button("Present", icon=":material/co_present:", type="primary", key=f"lessons.present.{key}"):
-            _begin(lesson, on=True)
+            go_to(start_lesson(lesson), 0, beat=CODE)
         if st.button("Go through it", icon=":material/route:", key=f"lessons.walk.{key}"):
-            _begin(lesson, on=False)
+            go_to(start_lesson(lesson, on=False), 0)
         with st.popover("Link and sheets", icon=":material/print:"):
             _show_link(lesson, base, key)
-
-
-def _begin(lesson: Lesson, *, on: bool) -> None:
-    start_lesson(lesson, on=on)
-    now = presenting()
-    assert now is not None
-    go_to(now, 0, beat=CODE if on else 0)
 
 
 def _show_link(lesson: Lesson, base: str, key: str) -> None:
@@ -98,9 +89,8 @@ def _show_link(lesson: Lesson, base: str, key: str) -> None:
     code, qr = st.columns([2, 1])
     with code:
         st.code(link, language=None, wrap_lines=True)
-        offer_file(
-            "Teacher’s sheet", partial(teachers_sheet, lesson), f"lesson-{key}-sheet.html", ":material/co_present:"
-        )
+        sheet = partial(teachers_sheet, lesson)
+        offer_file("Teacher’s sheet", sheet, f"lesson-{key}-sheet.html", ":material/co_present:")
         offer_file("Hand-out, to print", on_paper, f"lesson-{key}-hand-out.html", ":material/print:")
     with qr:
         show_qr_code(link, QR_WIDTH)
@@ -114,7 +104,7 @@ def show_own(base: str) -> None:
     if steps:
         title = st.text_input("Title", lesson.title, LONGEST_TITLE, key=f"lessons.title.{lesson.title}", width=480)
         if (title := own_words(title or "", LONGEST_TITLE)) != lesson.title:
-            _keep(replace(lesson, title=title))
+            keep(title=title)
             st.rerun()
     for place, step in enumerate(steps):
         _row(steps, place, step)
@@ -134,7 +124,7 @@ def _row(steps: tuple[LessonStep, ...], place: int, step: LessonStep) -> None:
         )  # fmt: skip
         st.markdown("min")
         if minutes != step.minutes:
-            keep_steps((*steps[:place], replace(step, minutes=int(minutes)), *steps[place + 1 :]))
+            keep(steps=(*steps[:place], replace(step, minutes=int(minutes)), *steps[place + 1 :]))
             st.rerun()
         for icon, words, changed in (
             ("arrow_upward", "Earlier", _moved(steps, place, place - 1)),
@@ -143,7 +133,7 @@ def _row(steps: tuple[LessonStep, ...], place: int, step: LessonStep) -> None:
         ):
             st.button(
                 f"{words}: step {place + 1}", icon=f":material/{icon}:", key=f"lessons.{words}.{place}", type="tertiary",
-                help=words, on_click=keep_steps, args=(changed,), disabled=changed == steps and words != "Remove",
+                help=words, on_click=keep, kwargs={"steps": changed}, disabled=changed == steps and words != "Remove",
             )  # fmt: skip
 
 
@@ -161,9 +151,8 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
         ":material/help: Issue": {issue.title: partial(LessonStep, MINUTES, slug) for slug, issue in ISSUES.items()},
         ":material/science: Lab": {one.title: partial(lab_step, MINUTES, one.config) for one in PRESETS.values()},
     }
-    kind = st.segmented_control(
-        "Add a step", [*kinds, TEXT], default=next(iter(kinds)), required=True, key="lessons.kind"
-    )
+    names, first = [*kinds, TEXT], next(iter(kinds))
+    kind = st.segmented_control("Add a step", names, default=first, required=True, key="lessons.kind")
     made: LessonStep | None = None
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         if kind == TEXT:
@@ -174,17 +163,11 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
             there = kinds[str(kind)]
             chosen = st.selectbox("Which one", list(there), index=None, placeholder="Choose one", key="lessons.add")
             made = there[chosen]() if chosen is not None else None
-        if (
-            st.button("Add", icon=":material/add:", disabled=made is None or len(steps) >= MOST_STEPS)
-            and made is not None
-        ):
-            keep_steps((*steps, made))
+        pressed = st.button("Add", icon=":material/add:", disabled=made is None or len(steps) >= MOST_STEPS)
+        if pressed and made is not None:
+            keep(steps=(*steps, made))
             st.rerun()
     if not steps:
         with st.container(horizontal=True, gap="small"):
             for lesson in LESSONS.values():
-                st.button(f"Begin with “{lesson.title}”", on_click=keep_steps, args=(lesson.steps,))
-
-
-def titles(steps: Sequence[LessonStep]) -> str:
-    return " · ".join(f"{step.title} ({step.minutes} min)" for step in steps)
+                st.button(f"Begin with “{lesson.title}”", on_click=keep, kwargs={"steps": lesson.steps})

@@ -59,13 +59,9 @@ WAY = (
 )  # fmt: skip
 TRAINS = "It trains. In the row “writes”, green is right and red is wrong."
 DOORS = (
-    ("lab.py", ":material/science:", "**Lab**  \nStack layers and heads, choose the encoding, train, take parts away."),
-    (
-        "issues.py",
-        ":material/bug_report:",
-        "**What goes wrong**  \nGuess what breaks a deep stack, run the experiment, see.",
-    ),
-    ("encodings.py", ":material/pin_drop:", "**Encodings**  \nHow a model knows the order, and which way to choose."),
+    ("lab.py", "science", "**Lab**  \nStack layers and heads, choose the encoding, train, take parts away."),
+    ("issues.py", "bug_report", "**What goes wrong**  \nGuess what breaks a deep stack, run the experiment, see."),
+    ("encodings.py", "pin_drop", "**Encodings**  \nHow a model knows the order, and which way to choose."),
 )
 """Pages, each with its icon and its words."""
 
@@ -86,9 +82,8 @@ def said(now: Press, run: Run | None) -> str:
     if run is not None and run.live:
         return TRAINS
     score = score_of(run.config, run.events) if run is not None and now is WAY[1] else None
-    return (
-        f"**Now {percent(score.value)} of its answers to new sequences are right.** {now.says}" if score else now.says
-    )
+    before = f"**Now {percent(score.value)} of its answers to new sequences are right.** " if score else ""
+    return f"{before}{now.says}"
 
 
 def press() -> None:
@@ -104,17 +99,15 @@ def press() -> None:
 def workers_in_words(health: Health) -> str:
     """Where runs are trained: on which devices, with how many workers, and on how many machines of a cluster. The address of a
     cluster that cannot be reached stands in the log: it is not the visitors'."""
-    gone = ""
-    if health.cluster_is_gone:
-        gone = " The cluster cannot be reached, so runs are trained on the app's own machine."
+    lost = " The cluster cannot be reached, so runs are trained on the app's own machine."
+    gone = lost if health.cluster_is_gone else ""
     if not health.ready:
         return f"The workers are waking up.{gone}"
     torch = f"torch {health.device.get('torch', '')}"
     if there := health.on_cluster:
         kinds = Counter(worker.accelerator or CPU for worker in there)
-        kind = (
-            ", ".join(f"{number} on {name}" for name, number in kinds.items()) if len(kinds) > 1 else next(iter(kinds))
-        )
+        many = ", ".join(f"{number} on {name}" for name, number in kinds.items())
+        kind = many if len(kinds) > 1 else next(iter(kinds))
         workers, machines = counted(len(there), "worker"), counted(len(health.hosts - {HERE}), "machine")
         return f"Your own runs train on {workers} of {machines} of the cluster ({kind}), {torch}.{gone}"
     name = health.device.get("accelerator_name") or health.device.get("accelerator") or CPU

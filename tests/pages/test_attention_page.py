@@ -13,9 +13,9 @@ from engine.foundation.visitor import Visitor
 from engine.runs.events import Snapshot
 from engine.runs.run import Run
 from pages.parts.app.in_markdown import in_markdown
+from pages.parts.attention.interventions import NO_PAIR
 from pages.parts.attention.runs import seconds_to, steps_to_show, why_not
 from pages.parts.attention.state import SETTINGS, VIEWS, AttentionState, fitted
-from pages.parts.attention.two_heads import NO_PAIR
 from pages.parts.boards.recorded import RECORDED_HOPS, recorded_run
 from pages.parts.charts import attention as charts
 from tests.pages.looking import Open, ended, labels, press, said

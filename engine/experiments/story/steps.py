@@ -68,5 +68,9 @@ class StoryStep:
         text = to_text(value)
         return self.row.label_of(text) if self.row.kind == "choice" else text
 
+    def label_in(self, config: RunConfig) -> str:
+        """The label of the value that a run has."""
+        return self.label_of(config.flat()[self.setting])
+
 
 STEPS = tuple(read_tables(Path(__file__).with_suffix(".toml"), StoryStep).values())

@@ -27,15 +27,6 @@ script opens the issue (``links.js``), also where it was followed before the scr
 NATS = "nats"
 FILE = "issues.py"
 HERE = Path(__file__).parent
-AS_FOUND: Mapping[Finding | None, str] = {
-    Finding.HOLDS: "{}",
-    Finding.OPPOSITE: "The opposite came out of this: {}",
-    Finding.SMALL: "The effect is too small to count here: {}",
-    Finding.CANNOT_TELL: "These runs cannot tell: {}",
-    Finding.UNDECIDED: "This is not decided: {}",
-    None: "This was not measured: {}",
-}
-"""How a sentence is told by what was found about it."""
 IN_SHORT: Mapping[Finding | None, str] = {
     Finding.OPPOSITE: "The opposite was found",
     Finding.SMALL: "Too small to count here",
@@ -43,6 +34,7 @@ IN_SHORT: Mapping[Finding | None, str] = {
     Finding.UNDECIDED: "Not decided",
     None: "Not measured",
 }
+"""What is said before a statement that does not hold."""
 
 
 @once
@@ -114,16 +106,16 @@ def in_short(sections: Sequence[Section]) -> str:
     links: dict[Finding | None, list[str]] = {}
     for section in sections:
         links.setdefault(finding_of(section.lead), []).append(f"[{section.short}](#{section.anchor})")
-    told = [
-        f"A stack of self-attention layers goes wrong where {', or where '.join(links.pop(Finding.HOLDS, ['nothing was found']))}."
-    ]
+    holds = ", or where ".join(links.pop(Finding.HOLDS, ["nothing was found"]))
+    told = [f"A stack of self-attention layers goes wrong where {holds}."]
     told += [f"{IN_SHORT[finding]}: {'; '.join(those)}." for finding, those in links.items()]
     return f"**In short:** {' '.join(told)}"
 
 
 def lead_of(section: Section) -> str:
     """The sentence that answers for a section, as what was found lets it be told, with its mark."""
-    return f"**{AS_FOUND[finding_of(section.lead)].format(section.lead.text)}** {mark(section.lead)}"
+    before = IN_SHORT.get(finding_of(section.lead), "")
+    return f"**{before}{': ' if before else ''}{section.lead.text}** {mark(section.lead)}"
 
 
 def show_block(section: Section, paragraphs: str) -> None:
@@ -161,9 +153,6 @@ def in_numbers() -> str:
     claims = [claim for slug in ISSUES for claim in found_of(slug)]
     found = [claim.finding for claim in claims if not claim.claim.computed]
     counts = " ".join(badge(one, f"{one.words}: {found.count(one)}") for one in Finding)
-    computed = (
-        f" {len(claims) - len(found)} more are computed: formulas, counts and theorems."
-        if len(found) < len(claims)
-        else ""
-    )
+    others = len(claims) - len(found)
+    computed = f" {others} more are computed: formulas, counts and theorems." if others else ""
     return f"**{len(found)} claims were measured**: {counts}{computed} Each stands on its issue's page."

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import streamlit as st
 
@@ -48,8 +49,7 @@ def write_link(page: str, query: dict[str, str]) -> None:
 
 def written(page: str) -> dict[str, str] | None:
     """The query that the page wrote last; None before it wrote any."""
-    query: dict[str, str] | None = st.session_state.get(f"{page}.written")
-    return query
+    return cast(dict[str, str] | None, st.session_state.get(f"{page}.written"))
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,6 @@ class View:
     """One page of a place."""
 
     title: str
-    """Its name on the tab."""
     file: str
     """The page's file in ``pages/``; links name it."""
 
@@ -42,33 +41,21 @@ class Place:
     views: tuple[View, ...]
 
 
-STORY = View("Reverse in six steps", "story.py")
+def _place(title: str, icon: str, **views: str) -> Place:
+    """``views``: the name of each tab, by the name of its file."""
+    return Place(title, f":material/{icon}:", tuple(View(tab, f"{name}.py") for name, tab in views.items()))
+
+
+WRONG = {"issues": "Issues", "answer": "The answer", "lessons": "Lessons", "memory_and_time": "Memory and time"}
 PLACES = (
-    Place("Start", ":material/home:", (View("Start", "start.py"), STORY)),
-    Place(
-        "Lab",
-        ":material/science:",
-        (View("Train", "lab.py"), View("Attention", "attention.py"), View("Text", "text.py")),
-    ),
-    Place(
-        "What goes wrong",
-        ":material/bug_report:",
-        (
-            View("Issues", "issues.py"),
-            View("The answer", "answer.py"),
-            View("Lessons", "lessons.py"),
-            View("Memory and time", "memory_and_time.py"),
-        ),
-    ),
-    Place("Encodings", ":material/pin_drop:", (View("Compare", "encodings.py"), View("Design", "design.py"))),
-    Place(
-        "Notebooks",
-        ":material/code_blocks:",
-        (View("All notebooks", "notebooks.py"), View("One notebook", "notebook.py")),
-    ),
+    _place("Start", "home", start="Start", story="Reverse in six steps"),
+    _place("Lab", "science", lab="Train", attention="Attention", text="Text"),
+    _place("What goes wrong", "bug_report", **WRONG),
+    _place("Encodings", "pin_drop", encodings="Compare", design="Design"),
+    _place("Notebooks", "code_blocks", notebooks="All notebooks", notebook="One notebook"),
 )
-FIRST = PLACES[0].views[0]
-"""The page that the bare address opens; links to it have an empty address."""
+FIRST, STORY = PLACES[0].views
+"""The page that the bare address opens, whose links have an empty address; and the one to which it leads at its end."""
 GLOSSARY = View("Glossary", "glossary.py")
 """A drawer on every page, and so in no place; its address opens the drawer."""
 UNLISTED = (GLOSSARY, View("Class", "classroom.py"), View("Slide", "slide.py"))
@@ -115,30 +102,20 @@ def show_frame(address: str) -> None:
         listening_script(HERE / "away.js")(key="frame.away", on_back_change=nothing)
     if views and address != views[0].address:
         st.html(MARKED.format(address="" if views[0] is FIRST else views[0].address))
-    with st.container(
-        horizontal=True, gap="small", vertical_alignment="center", key="frame" if views else "frame-alone"
-    ):
+    key = "frame" if views else "frame-alone"
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=key):
         for view in views:
             st.page_link(view.file, label=view.title)
         names = {view.address: view.title for view in views}
         as_fragment(_glossary, place.title if place else "", names.get(address, ""))
 
 
-def unseen_title(words: str) -> None:
-    """The title of a page that has no room for one, for those who find their way by headings."""
-    with st.container(key="frame-unseen"):
-        st.title(words, anchor=False)
-
-
 def _glossary(place: str, current: str) -> None:
     """The button, and whatever link to a term is followed on the page. ``current``: the name of this page's tab, if any."""
     with st.container(horizontal=True, key="frame-end"):
         pressed = st.button(GLOSSARY.title, icon=":material/dictionary:", type="tertiary")
-        followed = listening_script(HERE / "frame.js")(
-            key="frame.script",
-            on_term_change=nothing,
-            data={"place": place, "current": current, "screen": st.session_state.get(SCREEN, "")},
-        )
+        here = {"place": place, "current": current, "screen": st.session_state.get(SCREEN, "")}
+        followed = listening_script(HERE / "frame.js")(key="frame.script", on_term_change=nothing, data=here)
     linked = st.session_state.pop(ASKED, None)
     if pressed or linked is not None or followed.term in TERMS:
         _drawer(linked if linked in TERMS else followed.term)

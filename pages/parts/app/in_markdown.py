@@ -76,7 +76,5 @@ def say_unsaved(kept: Run | BackgroundTask | None) -> None:
     """Say that a run, which goes on, or the result of a task is in memory only, so that its owner takes away what is worth keeping."""
     if kept is not None and kept.unsaved:
         gone = "It goes on, but it is gone" if isinstance(kept, Run) else "It is gone"
-        st.warning(
-            f"{kept.unsaved} {gone} when the app is started anew: download what you want to keep.",
-            icon=":material/save:",
-        )
+        told = f"{kept.unsaved} {gone} when the app is started anew: download what you want to keep."
+        st.warning(told, icon=":material/save:")

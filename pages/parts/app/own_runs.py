@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import streamlit as st
 
@@ -19,6 +19,7 @@ from pages.parts.app import server
 from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.visitor import mine, visitor
 
+Action = Literal["pause", "resume", "step", "stop"]
 SHOWN = "run"
 SHELF = "shelf"
 MAX_KEPT = 6
@@ -57,27 +58,20 @@ def goes_elsewhere(run: Run | None) -> bool:
     return run is not None and run.live and mine(run.owner) and run.elsewhere
 
 
-def steer(action: Literal["pause", "resume", "step", "stop"], run_id: str) -> None:
-    """Steer a run, unless that is refused."""
+def steer(action: Action, run_id: str) -> None:
     with refused_in_words():
         getattr(server.pool(), action)(run_id, visitor())
 
 
 def pause_button(run: Run | None) -> None:
     """Pause, or for a paused run Resume."""
-    if run is not None and run.state == "paused" and mine(run.owner):
-        _steering_button("Resume", ":material/resume:", run)
-    else:
-        _steering_button("Pause", ":material/pause:", run)
+    paused = run is not None and run.state == "paused" and mine(run.owner)
+    steering_button("resume" if paused else "pause", run)
 
 
-def stop_button(run: Run | None, **common: Any) -> None:
-    _steering_button("Stop", ":material/stop:", run, **common)
-
-
-def _steering_button(label: str, icon: str, run: Run | None, **common: Any) -> None:
-    args = (label.lower(), run.id if run is not None else "")
-    st.button(label, icon=icon, disabled=not can_steer(run), on_click=steer, args=args, **common)
+def steering_button(action: Action, run: Run | None, **common: Any) -> None:
+    icon, args = f":material/{action}:", (action, run.id if run is not None else "")
+    st.button(action.capitalize(), icon=icon, disabled=not can_steer(run), on_click=steer, args=args, **common)
 
 
 def say_watching(run: Run | None) -> None:
@@ -103,9 +97,6 @@ class Shelf:
         chosen = self.pinned if what == "pinned" else self.hidden
         chosen.symmetric_difference_update({run_id})
 
-    def put_beside(self, run_id: str) -> None:
-        self.beside = run_id
-
     def add(self, run_id: str) -> None:
         """Add a run. Where there are too many, the oldest that is neither pinned nor this one goes."""
         if run_id not in self.runs:
@@ -124,8 +115,7 @@ class Shelf:
 
 
 def run_shelf() -> Shelf:
-    shelf: Shelf = st.session_state.setdefault(SHELF, Shelf())
-    return shelf
+    return cast(Shelf, st.session_state.setdefault(SHELF, Shelf()))
 
 
 def shown_run() -> Run | None:
@@ -134,14 +124,8 @@ def shown_run() -> Run | None:
 
 
 def show_run(run_id: str) -> None:
-    """Show a run and put it on the shelf."""
     st.session_state[SHOWN] = run_id
     run_shelf().add(run_id)
-
-
-def leave_run() -> None:
-    """Show no run, as before the first; the one that was shown stays on the shelf."""
-    st.session_state.pop(SHOWN, None)
 
 
 def kept_runs() -> list[Run]:

@@ -1,9 +1,9 @@
 """A page's settings, declared once: its defaults, its widgets, its address and its share link are made from them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -22,6 +22,9 @@ EMPTY: Mapping[str, str] = MappingProxyType({})
 
 class PageState(Parameters):
     """What is set on a page, or looked at there, by the names of its link. Frozen; a page declares its own."""
+
+    def check(self) -> None:
+        """Raises ConfigError where values that fit one by one do not go together."""
 
 
 def not_allowed(allowed: str, known: Collection[str] = ()) -> PydanticCustomError:
@@ -61,9 +64,8 @@ class PageSettings(ABC):
     def __init__(
         self, key: str, *, widgets: str = "", marks: Collection[str] = (), moved: Mapping[str, str] = EMPTY
     ) -> None:
-        """``widgets``: what the widgets' keys begin with. ``marks``: see :func:`take_link`. ``moved``: names in links of older
-        versions, each with the file of the page that reads it now.
-        """
+        """``widgets``: what the widgets' keys begin with. ``marks``: see :func:`take_link`. ``moved``: names in links of older versions,
+        each with the file of the page that reads it now."""
         self.key = key
         self._widgets, self._marks, self._moved = widgets or f"{key}.set.", marks, moved
 
@@ -88,8 +90,7 @@ class PageSettings(ABC):
     def values(self) -> dict[str, Any]:
         if self.key not in st.session_state:
             st.session_state[self.key] = self.defaults()
-        found: dict[str, Any] = st.session_state[self.key]
-        return found
+        return cast(dict[str, Any], st.session_state[self.key])
 
     def asked_for(self) -> dict[str, Any]:
         """The values that count: those of the settings that exist now."""
@@ -115,13 +116,11 @@ class PageSettings(ABC):
     @property
     def _times_anew(self) -> dict[str, int]:
         """How often the widget of each setting began anew."""
-        found: dict[str, int] = st.session_state.setdefault(f"{self.key}.anew", {})
-        return found
+        return cast(dict[str, int], st.session_state.setdefault(f"{self.key}.anew", {}))
 
     def _begin_anew(self, names: Collection[str]) -> None:
-        """Let new widgets take the place of those that were drawn. A new one starts at its value, whichever script run brings it
-        to the browser; a value that is set in a widget that is there is lost if the next script run begins before it was sent.
-        """
+        """Let new widgets take the place of those that were drawn. A new one starts at its value, whichever script run brings it to the
+        browser; a value that is set in a widget that is there is lost if the next script run begins before it was sent."""
         for name in names:
             if name in self._times_anew and self.widget_key(name) in st.session_state:
                 self._times_anew[name] += 1
@@ -161,12 +160,8 @@ class PageSettings(ABC):
 
     def labelled(self, name: str, *, disabled: bool = False, shown: Any = ...) -> dict[str, Any]:
         """The same with the setting's label and help, for a widget whose choices only the page knows."""
-        row = self.rows()[name]
-        return {
-            "label": row.label,
-            "help": setting_help(name, row.help) or None,
-            **self.bound(name, disabled=disabled, shown=shown),
-        }
+        row, bound = self.rows()[name], self.bound(name, disabled=disabled, shown=shown)
+        return {"label": row.label, "help": setting_help(name, row.help) or None, **bound}
 
     def _take(self, name: str) -> None:
         if self.widget_key(name) not in st.session_state:
@@ -182,8 +177,7 @@ class PageSettings(ABC):
 
     @property
     def _hidden(self) -> Hidden:
-        found: Hidden = st.session_state.get(f"{self.key}.hidden", Hidden())
-        return found
+        return cast(Hidden, st.session_state.get(f"{self.key}.hidden", Hidden()))
 
     def open_address(self) -> tuple[dict[str, str], list[Problem]]:
         """Read a link into the page, once; returns the link, empty where there is none, and what in it was ignored."""
@@ -200,12 +194,9 @@ class PageSettings(ABC):
 
     def query(self, *others: Mapping[str, Any]) -> dict[str, str]:
         """The values that are not as by default, or not as in ``others``, such as the run that the link names."""
-        usual = (self.defaults(), *others)
-        return {
-            name: to_text(value)
-            for name, value in self.asked_for().items()
-            if any(flat.get(name, ...) != value for flat in usual)
-        }
+        usual, now = (self.defaults(), *others), self.asked_for()
+        unusual = [name for name in now if any(flat.get(name, ...) != now[name] for flat in usual)]
+        return {name: to_text(now[name]) for name in unusual}
 
     def write_address(self, query: Mapping[str, str]) -> None:
         """Keep the address a link to what is on the page."""
@@ -219,18 +210,9 @@ class PageSettings(ABC):
 class ModelSettings(PageSettings, Generic[S]):
     """The settings of a page whose state is one model."""
 
-    def __init__(
-        self,
-        key: str,
-        model: type[S],
-        check: Callable[[S], object] = lambda state: None,
-        *,
-        moved: Mapping[str, str] = EMPTY,
-    ) -> None:
-        """``check`` raises ConfigError where values that fit one by one do not go together."""
+    def __init__(self, key: str, model: type[S], *, moved: Mapping[str, str] = EMPTY) -> None:
         super().__init__(key, moved=moved)
-        self._model, self._check = model, check
-        self._rows = {row.name: row for row in settings_in(model)}
+        self._model, self._rows = model, {row.name: row for row in settings_in(model)}
 
     def defaults(self) -> dict[str, Any]:
         return self._model().model_dump()
@@ -245,11 +227,10 @@ class ModelSettings(PageSettings, Generic[S]):
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         names = self._model.model_fields
         state, ignored = leniently({name: text for name, text in query.items() if name in names}, self._checked)
-        return state.model_dump(), ignored + [
-            no_setting(name, text, names) for name, text in query.items() if name not in names
-        ]
+        unknown = [no_setting(name, text, names) for name, text in query.items() if name not in names]
+        return state.model_dump(), ignored + unknown
 
     def _checked(self, flat: Mapping[str, Any]) -> S:
         state = checked(self._model, flat)
-        self._check(state)
+        state.check()
         return state

@@ -21,5 +21,4 @@ def received(told: Iterable[Mapping[str, Any]] | None, name: str) -> list[Mappin
 
 def last_received(name: str) -> int:
     """The number to send to the script: it repeats no press up to this one."""
-    last: int = st.session_state.get(name, 0)
-    return last
+    return int(st.session_state.get(name, 0))

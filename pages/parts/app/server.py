@@ -9,8 +9,8 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the engine is imported on first use: the server is up half a second sooner
-    from engine.foundation.job import AnswerT, Job
     from engine.foundation.visitor import Visitor
+    from engine.hosting.allowances import WorkKind
     from engine.hosting.limits import Limits
     from engine.runs.lease import Holder
     from engine.runs.run import Run
@@ -48,6 +48,8 @@ def scheduler() -> str:
 
 def wake() -> None:
     """Start the workers if they are not running; after the first page, which would otherwise share the cores with them."""
+    from streamlit import config
+
     from engine.estimate.speed import fully_measured
     from engine.foundation.log import LOG, log_to_stderr
 
@@ -60,20 +62,11 @@ def wake() -> None:
     if not workers.start():
         return
     workers.take_up()
-    _log_start(workers)
+    listens, others = config.get_option("server.address"), workers.runs.lease.others()
+    for line in start_lines(workers.limits, os.environ, listens, others, scheduler()):
+        LOG.info(line)
     if not fully_measured():
         Thread(target=_time_this_machine, args=(workers,), daemon=True).start()
-
-
-def _log_start(workers: Pool) -> None:
-    from streamlit import config
-
-    from engine.foundation.log import LOG
-
-    for line in start_lines(
-        workers.limits, os.environ, config.get_option("server.address"), workers.runs.lease.others(), scheduler()
-    ):
-        LOG.info(line)
 
 
 def health() -> dict[str, int]:
@@ -103,24 +96,14 @@ def find(run_id: str) -> Run | None:
     return pool().runs.get(run_id)
 
 
-def admit_stream(visitor: Visitor) -> Callable[[], None]:
-    """Count one more event stream of a visitor, until the returned function is called. Raises NoRoom where there are enough."""
-    return pool().allowances.take("stream", visitor)
-
-
-def admit_tab(visitor: Visitor) -> Callable[[], None]:
-    """Count one more tab of a visitor, until the returned function is called. Raises NoRoom where there are enough. Nothing is counted
-    where there is no pool, which every page then says."""
+def admit(kind: WorkKind, visitor: Visitor) -> Callable[[], None]:
+    """Count one more event stream or tab of a visitor, until the returned function is called. Raises NoRoom where there are enough.
+    Nothing is counted where there is no pool, which every page then says."""
     try:
         allowances = pool().allowances
     except ValueError:
         return lambda: None
-    return allowances.take("tab", visitor)
-
-
-def ask_for(job: Job[AnswerT], visitor: Visitor) -> AnswerT:
-    """The answer to a job that a visitor asks for. Raises JobError with one sentence."""
-    return pool().ask(job, visitor)
+    return allowances.take(kind, visitor)
 
 
 def close() -> None:

@@ -1,5 +1,5 @@
-"""The views that change the attention of a trained model and show the cost: heads off, another temperature, another score; and the classic
-faults, with the checks that detect them."""
+"""The views that change the attention of a trained model and show the cost: heads off, another temperature, another score, the path of two
+heads; and the classic faults, with the checks that detect them."""
 
 from typing import Any
 
@@ -8,9 +8,10 @@ import streamlit as st
 
 from engine.analysis.attention import jobs
 from engine.analysis.attention.asked import FAULTS, WIDTHS, HeadIndex, places_in, why_not
+from engine.analysis.attention.path_jobs import ExchangePath, FollowAnswer
+from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.state import CELLS, SETTINGS, TEMPERATURES, LookedAt, held_out_label, name_of_head
-from pages.parts.attention.two_heads import show_two_heads
 from pages.parts.boards.panels import Panel
 from pages.parts.charts.attention import Line, bars_picture, difference_picture, influence_picture, lines_picture
 
@@ -22,9 +23,9 @@ SCORES = {
     "cosine": ("Cosine", "√d_head times the cosine of q and k"),
     "additive": ("Additive", "w · tanh(q + k)"),
 }
-
-
+NO_PAIR = "At this query there are no two heads, one above the other, that tell the answer. Choose another query, or a run of two layers."
 HEIGHT = 340
+PASSED, FAILED = ("green", ":material/check_circle:"), ("red", ":material/cancel:")
 WIDTHS_AXIS = {"type": "log", "tickvals": list(WIDTHS), "ticktext": list(map(str, WIDTHS))}
 
 
@@ -69,19 +70,15 @@ def heads_control(at: LookedAt) -> list[HeadIndex]:
         for which in places_in(config) for layer in range(layers) for head in range(config.n_heads)
     }  # fmt: skip
     off = [name for name in at.now.off if name in places]
-    if not SETTINGS.drawn("off"):
-        return [places[name] for name in off]
-    bound = SETTINGS.labelled("off", shown=off)
-    if config.share_layers:
-        bound["help"] += " The layers share their weights, and so a head is off in all of them."
-
-    def label(name: str) -> str:
-        return name_of_head(places[name])
-
-    if sum(len(label(name)) + SPACE for name in places) <= ROW:
-        st.pills(options=list(places), selection_mode="multi", format_func=label, **bound)
-    else:
-        st.multiselect(options=list(places), format_func=label, placeholder="none", **bound)
+    if SETTINGS.drawn("off"):
+        labels = {name: name_of_head(place) for name, place in places.items()}
+        bound = SETTINGS.labelled("off", shown=off) | {"options": list(labels), "format_func": labels.__getitem__}
+        if config.share_layers:
+            bound["help"] += " The layers share their weights, and so a head is off in all of them."
+        if sum(len(label) + SPACE for label in labels.values()) <= ROW:
+            st.pills(selection_mode="multi", **bound)
+        else:
+            st.multiselect(placeholder="none", **bound)
     return [places[name] for name in off]
 
 
@@ -121,6 +118,23 @@ def show_each_head(at: LookedAt) -> None:
         st.caption(f"{seen['left_out']} more heads are left out here.")
 
 
+def show_two_heads(at: LookedAt) -> None:
+    """How the answer at the query arises, and what changes with what the lower head writes."""
+    st.header("The path of two heads", anchor=False)
+    path = ask_once(FollowAnswer(at.model, at.sample, at.query))
+    if path is not None:
+        st.markdown(in_markdown(path.sentence))
+    pair = path and path.pair
+    if not pair:
+        st.caption(NO_PAIR)
+        return
+    if SETTINGS.drawn("exchanged"):
+        st.toggle(**SETTINGS.labelled("exchanged", shown=at.now.exchanged))
+    if at.now.exchanged:
+        words = ask_once(ExchangePath(at.model, at.sample, at.query, *pair))
+        st.markdown(in_markdown("".join(piece.text for piece in words)))
+
+
 def show_scores(at: LookedAt) -> None:
     st.header("Other ways to compare the same q and k", anchor=False)
     seen = ask_once(jobs.CompareScores(at.model, at.sample, at.place))
@@ -135,13 +149,15 @@ def show_scores(at: LookedAt) -> None:
             note=f"{formula}. Entropy {row['entropy']:.2f} nats.", below=" · ".join(numbers),
         ))  # fmt: skip
     at.show("scores", "scores", items, least=270)
-    additive = (
-        " The additive score has a vector w of its own, which this run never trained: here all of it is 1/√d_head."
-    )
-    st.caption(
+    told = (
         "The pictures compare this head's very q and k. The numbers below them are of the whole model with every layer comparing so, "
-        "without having been trained for it." + (additive if at.config.attention_score != "additive" else "")
+        "without having been trained for it."
     )
+    if at.config.attention_score != "additive":
+        told += (
+            " The additive score has a vector w of its own, which this run never trained: here all of it is 1/√d_head."
+        )
+    st.caption(told)
 
 
 # Faults
@@ -217,10 +233,10 @@ def entropy_panel(at: LookedAt) -> Panel:
 
 
 def show_badges(checks: list[jobs.CheckResult]) -> None:
-    ran = [check for check in checks if check["passed"] is not None]
-    marks = {True: "green-badge[:material/check_circle:", False: "red-badge[:material/cancel:"}
-    badges = [f":{marks[bool(check['passed'])]} {check['label']}]" for check in ran]
-    st.markdown(f"**{sum(bool(check['passed']) for check in ran)} of {len(ran)} tests pass.** " + " ".join(badges))
+    looks = {True: PASSED, False: FAILED}
+    ran = [(check, looks[check["passed"]]) for check in checks if check["passed"] is not None]
+    badges = [f":{color}-badge[{icon} {check['label']}]" for check, (color, icon) in ran]
+    st.markdown(f"**{sum(look is PASSED for _, look in ran)} of {len(ran)} tests pass.** " + " ".join(badges))
 
 
 def show_tests(checks: list[jobs.CheckResult]) -> None:
@@ -229,7 +245,7 @@ def show_tests(checks: list[jobs.CheckResult]) -> None:
         if check["passed"] is None:
             st.caption(f":material/remove: {check['label']}: does not apply. {check['reason']}")
             continue
-        color, icon = ("green", ":material/check_circle:") if check["passed"] else ("red", ":material/cancel:")
+        color, icon = PASSED if check["passed"] else FAILED
         value = f"{check['value']:.3g} {check['unit']}, allowed is {check['bound']}"
         with st.expander(f":{color}[{icon} {check['label']}]", expanded=check["passed"] is False):
             st.caption(f"Measured: {value}.")

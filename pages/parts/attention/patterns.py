@@ -31,10 +31,8 @@ def show_heads(at: LookedAt) -> None:
     pictured = own if len(own) <= MOST_PICTURES else [place for place in own if place.layer == at.place.layer]
     if pictured != own:
         st.caption(f"There are {len(own)} heads: these are those of layer {at.place.layer + 1}.")
-    pattern = seen["patterns"][at.place.which]
-    queries, keys = (
-        names[:size] for names, size in zip(seen["tokens"][at.place.which], pattern.shape[-2:], strict=True)
-    )
+    pattern, tokens = seen["patterns"][at.place.which], seen["tokens"][at.place.which]
+    queries, keys = (names[:size] for names, size in zip(tokens, pattern.shape[-2:], strict=True))
     items = []
     for place in pictured:
         row, name = rows[place], name_of_head(place)
@@ -168,9 +166,8 @@ def show_training(at: LookedAt) -> None:
 
 
 def kept_patterns(at: LookedAt) -> tuple[dict[int, np.ndarray], int]:
-    """This sequence's patterns [layer, head, query, key] by the steps at which the run stored them; empty where it stored only
-    those of other sequences. And the number of sequences, counted from the first, of which it stored patterns.
-    """
+    """This sequence's patterns [layer, head, query, key] by the steps at which the run stored them; empty where it stored only those of
+    other sequences. And the number of sequences, counted from the first, of which it stored patterns."""
     which, number, found, samples = at.place.which, at.sample.number, dict[int, np.ndarray](), 0
     for event in at.run.events.of(Snapshot):
         first = event.patterns.get(which)

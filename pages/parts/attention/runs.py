@@ -12,7 +12,7 @@ from engine.runs.run import Run
 from engine.tasks import TASKS
 from pages.parts.app.questions import TIMEOUT, ask
 from pages.parts.attention.state import KINDS, SETTINGS, AttentionState, LookedAt
-from pages.parts.boards.recorded import FOLDERS, RECORDED, recorded_runs, run_in_words, run_named, runs_of_visitor
+from pages.parts.boards.recorded import FOLDERS, recorded_runs, run_in_words, run_named, runs_of_visitor
 
 LONGEST = 5.0
 """The most seconds of training again that a reader may ask for."""
@@ -23,11 +23,6 @@ SLICE = 0.25
 def own_runs() -> dict[str, Run]:
     """This visitor's runs whose attention can be shown from weights that are stored, by id."""
     return runs_of_visitor(lambda run: bool(run.weights) and not why_not(run))
-
-
-def with_run(now: AttentionState) -> AttentionState:
-    """The choices with a run: where none is chosen the reader's newest, or the recorded one if there is none."""
-    return now if now.run else now.model_copy(update={"run": next(iter(own_runs()), RECORDED)})
 
 
 def choices(now: AttentionState) -> dict[str, str]:
@@ -97,7 +92,6 @@ def ready(run: Run, asked: ModelAsked) -> bool:
 
 
 def run_controls(now: AttentionState) -> None:
-    """Controls for the run, the step and the sequence."""
     runs = choices(now)
     if SETTINGS.drawn("run"):
         bound = SETTINGS.labelled("run", shown=now.run if now.run in runs else None)
@@ -108,9 +102,8 @@ def run_controls(now: AttentionState) -> None:
     with st.popover("Step and sequence", icon=":material/tune:"):
         if now.view != "training" and SETTINGS.drawn("step"):  # that view has two steps of its own
             steps = steps_to_show(run)
-            names = {run.step: f"{run.step} (end)"}
             bound = SETTINGS.labelled("step", shown=now.step if now.step in steps else run.step)
-            st.selectbox(options=steps, format_func=lambda step: names.get(step, str(step)), **bound)
+            st.selectbox(options=steps, format_func=lambda at: f"{at} (end)" if at == run.step else str(at), **bound)
         sample_controls(now, run)
         kept = {} if now.run in FOLDERS else {"run": run.id}
         st.page_link("lab.py", label="In the lab", icon=":material/science:", query_params=to_query(run.config) | kept)
@@ -131,17 +124,16 @@ def sample_controls(now: AttentionState, run: Run) -> None:
 
 
 def head_controls(at: LookedAt) -> None:
-    """Controls for the kind of attention, the layer, the head and the query."""
     kinds, config = places_in(at.config), at.config
     if len(kinds) > 1 and SETTINGS.drawn("which"):
         bound = SETTINGS.labelled("which", shown=at.place.which)
         st.segmented_control(options=kinds, format_func=KINDS.__getitem__, required=True, **bound)
+    layer, head, query = at.place.layer + 1, at.place.head + 1, at.query
     shown = {
-        "layer": (1, at.place.layer + 1, config.n_layers),
-        "head": (1, at.place.head + 1, config.n_heads),
-        "query": (0, at.query, len(at.queries) - 1),
+        "layer": (1, layer, config.n_layers),
+        "head": (1, head, config.n_heads),
+        "query": (0, query, len(at.queries) - 1),
     }
     for name in SETTINGS.drawn(*shown):
         low, value, high = shown[name]
-        bound = SETTINGS.labelled(name, shown=value)
-        st.number_input(min_value=low, max_value=high, step=1, width=130, **bound)
+        st.number_input(min_value=low, max_value=high, step=1, width=130, **SETTINGS.labelled(name, shown=value))

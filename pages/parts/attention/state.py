@@ -1,5 +1,6 @@
 """What is chosen on the attention page: the run, the head and what is done to it. A link names the same."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -10,7 +11,7 @@ from pydantic import AfterValidator, field_validator
 from engine.analysis.attention.asked import FAULTS, HeadIndex, ModelAsked, SampleAsked, Which, places_in
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
-from engine.settings.fields import setting, whole_number
+from engine.settings.fields import setting
 from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed
 from pages.parts.app.server import find
 from pages.parts.boards.panels import Panel, Picked, panels
@@ -27,6 +28,7 @@ EXPLAINED = {
 LONGEST_TEXT = 2000
 MOST_LAYERS, MOST_HEADS, MOST_POSITIONS, MOST_STEPS = 48, 64, 4096, 1_000_000
 KINDS: dict[Which, str] = {"self": "Self-attention", "encoder": "Encoder", "cross": "Cross-attention"}
+HEAD = re.compile(rf"({'|'.join(KINDS)})(\.[0-9]{{1,3}}){{2}}")
 TEMPERATURES = (0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 10.0)
 CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")
 """The names of a figure's columns and rows; figures with a common name highlight together."""
@@ -92,10 +94,8 @@ class AttentionState(PageState):
     @field_validator("off")
     @classmethod
     def _heads(cls, heads: tuple[str, ...]) -> tuple[str, ...]:
-        for head in heads:
-            kind, *numbers = head.split(".")
-            if kind not in KINDS or len(numbers) != 2 or any(whole_number(n, 0, 999) is None for n in numbers):
-                raise not_allowed("heads as self.1.2 (kind, layer, head), separated by commas")
+        if not all(map(HEAD.fullmatch, heads)):
+            raise not_allowed("heads as self.1.2 (kind, layer, head), separated by commas")
         return heads
 
 
@@ -113,7 +113,6 @@ SETTINGS = AttentionSettings("attention", AttentionState)
 
 
 def pick_query(picked: Picked) -> None:
-    """Make the picked row of the pattern the new query."""
     SETTINGS.put({"query": int(float(picked.y))})
 
 
@@ -155,18 +154,13 @@ class LookedAt:
         return self.run.config
 
     @property
-    def subject(self) -> str:
-        """The key under which zoom is kept: another run or another sequence is another figure."""
-        return f"{self.now.run} {self.place.which} {len(self.queries)} {len(self.keys)}"
-
-    @property
     def head(self) -> str:
-        """The name of the head."""
         return name_of_head(self.place)
 
     def show(self, key: str, name: str, items: Sequence[Panel], *, least: int = 300, **more: Any) -> None:
-        """Show the figures of a view; zoom is kept as long as the subject is the same."""
-        panels(items, key=f"attention.{key}", name=name, subject=self.subject, least=least, **more)
+        """Show the figures of a view; zoom is kept as long as run and sequence are the same."""
+        subject = f"{self.now.run} {self.place.which} {len(self.queries)} {len(self.keys)}"
+        panels(items, key=f"attention.{key}", name=name, subject=subject, least=least, **more)
 
     def pattern_panel(
         self, id: str, title: str, pattern: np.ndarray, alt: str, *, framed: bool = True, bar: bool = True, **more: Any

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import floor, log10
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -157,9 +158,7 @@ def _show_numbers(at: LookedAt, s: Steps) -> None:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     signed = {**columns, "masked": np.where(s["blocked"], -np.inf, s["score"]), "weight": s["weight"]}
     frame = pd.DataFrame({"Key": range(len(s["keys"])), "Token": list(s["keys"]), **signed})
-    st.dataframe(
-        frame.style.format(lambda value: f"{value:.3f}".replace("inf", "∞").replace("-", "−"), subset=list(signed)),
-        column_config={"Key": number(pinned=True, width="small"), "Token": text(pinned=True, width="small")},
-        hide_index=True,
-        height="content" if len(s["keys"]) <= WHOLE else "auto",
-    )
+    drawn = frame.style.format(lambda value: f"{value:.3f}".replace("inf", "∞").replace("-", "−"), subset=list(signed))
+    pinned = {"Key": number(pinned=True, width="small"), "Token": text(pinned=True, width="small")}
+    height: Literal["content", "auto"] = "content" if len(s["keys"]) <= WHOLE else "auto"
+    st.dataframe(drawn, column_config=pinned, hide_index=True, height=height)

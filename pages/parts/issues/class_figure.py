@@ -18,31 +18,27 @@ from pages.parts.stage.presenting import Presenting, presenting
 from pages.parts.stage.shown import Shown
 
 
-def asked_of_class(issue: Issue) -> bool:
-    """Whether the presenter has asked the phones for seeds in this step. A run of the presenter's own then ends: the cores are theirs."""
+def asked_of_class(issue: Issue) -> Presenting | None:
+    """The lesson, where its presenter has asked the phones for seeds in this step. A run of the presenter's own then ends: the cores are
+    theirs."""
     now = presenting()
     if now is None or not now.on or not now.round or now.step.issue != issue.slug:
-        return False
+        return None
     name = shown_runs().pop(issue.slug, "")
     if name and EXPERIMENTS.owned(name, visitor()):
         EXPERIMENTS.leave(name, visitor())
-    return True
+    return now
 
 
-def shown_of_class(issue: Issue) -> Shown:
+def shown_of_class(issue: Issue, now: Presenting) -> Shown:
     """The seeds of the class so far. Its experiment has the arms of the figure alone; nothing stored is among its trials."""
-    now = presenting()
-    assert now is not None
     found = class_seeds(now.classroom, now.at, now.round)
     return Shown.of(report(class_experiment(issue), found.trials, found.seeds), "class")
 
 
-def class_board(key: str, issue: Issue) -> None:
-    """The figure, which follows the phones."""
-    now = presenting()
-    assert now is not None
+def class_board(key: str, issue: Issue, now: Presenting) -> None:
     drawing = Drawing(key, partial(_sections, issue, now), now.round)
-    experiment_board(drawing, f"class.{now.classroom}.{now.at}", partial(shown_of_class, issue))
+    experiment_board(drawing, f"class.{now.classroom}.{now.at}", partial(shown_of_class, issue, now))
 
 
 def _sections(issue: Issue, now: Presenting, shown: Shown) -> list[Plain]:

@@ -4,6 +4,7 @@ with what was found."""
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
 import streamlit as st
 
@@ -11,8 +12,8 @@ from engine.experiments.bounds import is_share
 from engine.experiments.experiment import Claim
 from engine.experiments.finding import Finding
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import ANSWERS, Direction, KeyFigure, Outcome
-from engine.experiments.report import ClaimReport, Report
+from engine.experiments.key_figure import ANSWERS, Direction, KeyFigure, Outcome, in_words
+from engine.experiments.report import Report
 from engine.foundation.formatting import counted
 from pages.parts.app.glossary import with_terms
 
@@ -31,8 +32,7 @@ class Guess:
 
 
 def guess_of(slug: str) -> Guess:
-    found: Guess = st.session_state.get(GUESSES, {}).get(slug, Guess())
-    return found
+    return cast(Guess, st.session_state.get(GUESSES, {}).get(slug, Guess()))
 
 
 def keep(slug: str, guess: Guess) -> None:
@@ -42,7 +42,7 @@ def keep(slug: str, guess: Guess) -> None:
 def put_guess(slug: str, guess: Guess) -> None:
     """Keep a guess, and let its widgets show it."""
     keep(slug, guess)
-    st.session_state[_widget(slug)], st.session_state[_size_widget(slug)] = guess.answer, guess.size
+    st.session_state[_widget(slug)], st.session_state[_widget(slug, "size.")] = guess.answer, guess.size
 
 
 def ask_guess(slug: str, figure: KeyFigure, *, disabled: bool) -> Guess:
@@ -55,7 +55,7 @@ def ask_guess(slug: str, figure: KeyFigure, *, disabled: bool) -> Guess:
     if disabled:  # whatever the browser shows of a guess that was chosen just before Run
         st.session_state[_widget(slug)] = guess_of(slug).answer
     st.segmented_control(
-        "Your guess", ANSWERS, format_func=partial(in_words, figure), key=_widget(slug), disabled=disabled,
+        "Your guess", ANSWERS, format_func=partial(in_words, figure.answers), key=_widget(slug), disabled=disabled,
         persist_state="session", width="stretch", on_change=take,
     )  # fmt: skip
     return guess_of(slug)
@@ -65,7 +65,7 @@ def ask_size(slug: str, figure: KeyFigure) -> None:
     """The size as a number; where the figure has a mark from the start, the same is set by dragging it."""
     unit = f" ({figure.unit})" if figure.unit else ""
     drag = " Drag the circle, or type it" if is_share(figure.before.metric) else ""
-    key = _size_widget(slug)
+    key = _widget(slug, "size.")
     if key not in st.session_state:
         st.session_state[key] = guess_of(slug).size
     st.number_input(
@@ -75,39 +75,25 @@ def ask_size(slug: str, figure: KeyFigure) -> None:
     )  # fmt: skip
 
 
-def take_dragged(slug: str, x: float) -> None:
-    """The reader has dragged the mark to ``x``."""
-    put_guess(slug, replace(guess_of(slug), size=float(f"{x:.2g}")))
-
-
 def answered(figure: KeyFigure, guess: Guess, outcome: Outcome) -> str:
     """What was guessed beside what came out, in Markdown; empty without a guess."""
     if guess.answer is None:
         return ""
-    said = f"You said: *{in_words(figure, guess.answer)}*"
+    said = f"You said: *{in_words(figure.answers, guess.answer)}*"
     if guess.size is not None:
         said += f", to {figure.written(guess.size)}"
     if outcome.answer is None:
         return f"{said}. These runs do not decide it."
     if guess.answer in outcome.right:
-        right = (
-            "Right." if guess.size is None else f"The direction is right; measured is {figure.written(outcome.after)}."
-        )
-        return f":green[:material/check:] {said}. **{right}**"
-    return f":orange[:material/close:] {said}. Measured: **{in_words(figure, outcome.answer).lower()}**."
-
-
-def in_words(figure: KeyFigure, answer: Direction) -> str:
-    return figure.answers[ANSWERS.index(answer)]
+        sized = f"The direction is right; measured is {figure.written(outcome.after)}."
+        return f":green[:material/check:] {said}. **{'Right.' if guess.size is None else sized}**"
+    return f":orange[:material/close:] {said}. Measured: **{in_words(figure.answers, outcome.answer).lower()}**."
 
 
 def prediction_of(issue: Issue) -> Prediction:
     """The reader's guesses so far in this session."""
-    return {
-        place: st.session_state[key]
-        for place in range(len(issue.claims))
-        if st.session_state.get(key := _key(issue, place)) in CHOICES
-    }
+    found = {place: st.session_state.get(_key(issue, place)) for place in range(len(issue.claims))}
+    return {place: finding for place, finding in found.items() if finding in CHOICES}
 
 
 def ask_prediction(issue: Issue, extended: bool) -> None:
@@ -125,8 +111,8 @@ def ask_prediction(issue: Issue, extended: bool) -> None:
 
 
 def show_comparison(prediction: Prediction, report: Report) -> None:
-    """Each guess beside its finding, marked right or wrong."""
-    rows = compared(prediction, report)
+    """Each guess beside its finding, marked right or wrong; nothing of claims without a guess."""
+    rows = [(row, prediction[place]) for place, row in enumerate(report.claims) if place in prediction]
     if not rows:
         return
     right = sum(guess == row.finding for row, guess in rows)
@@ -141,23 +127,14 @@ def show_comparison(prediction: Prediction, report: Report) -> None:
             st.markdown(f"{mark} {claim}  \n:gray[You said “{guess.words}”; found is “{row.finding.words}”.]")
 
 
-def compared(prediction: Prediction, report: Report) -> list[tuple[ClaimReport, Finding]]:
-    """The claims on which there was a guess, each with it."""
-    return [(row, prediction[place]) for place, row in enumerate(report.claims) if place in prediction]
-
-
 def sentence_of(claim: Claim) -> str:
     about = {"issue": "", "condition": ":gray-badge[a condition] ", "remedy": ":green-badge[a remedy] "}[claim.about]
     condition = f" :gray[Condition: {claim.condition}]" if claim.condition else ""
     return f"{about}{claim.sentence}{condition}"
 
 
-def _widget(slug: str) -> str:
-    return f"guess.{slug}"
-
-
-def _size_widget(slug: str) -> str:
-    return f"guess.size.{slug}"
+def _widget(slug: str, of: str = "") -> str:
+    return f"guess.{of}{slug}"
 
 
 def _key(issue: Issue, place: int) -> str:

@@ -30,12 +30,9 @@ TALL_LOWEST = 330
 """The least height where there is more room."""
 
 
-def outcome_so_far(figure: KeyFigure, found: Report, **words: str) -> Outcome | None:
-    return outcome_of(figure, found.values, found.claim(figure.claim).weighed, **words)
-
-
-def stored_outcome(figure: KeyFigure, stored: Report | None) -> Outcome | None:
-    return outcome_so_far(figure, stored, seed="stored seed") if stored is not None else None
+def outcome_so_far(figure: KeyFigure, found: Report | None, **words: str) -> Outcome | None:
+    """What the seeds of a report say so far; None without a report, or while it has too few of them."""
+    return outcome_of(figure, found.values, found.claim(figure.claim).weighed, **words) if found is not None else None
 
 
 def key_sections(
@@ -49,7 +46,7 @@ def key_sections(
         there = key_numbers(issue, stored, whole=whole)
         numbers["stored"] = [replace(row, name=f"{row.name}, stored", color=muted()) for row in there["rows"]]
         numbers["share"] &= there["share"]
-    before = stored_outcome(figure, stored)
+    before = outcome_so_far(figure, stored, seed="stored seed")
     live = outcome_so_far(figure, shown, subject="Trained here: it" if before else "")
     sentences = [outcome.sentence for outcome in (before, live) if outcome and said]
     asking, ended = shown.state == "waiting" and stored is None, shown.state != "running"

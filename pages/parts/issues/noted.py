@@ -3,11 +3,11 @@
 import streamlit as st
 
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import KeyFigure, Outcome
+from engine.experiments.key_figure import KeyFigure, Outcome, in_words
 from engine.experiments.running.experiment_run import ExperimentRun
 from pages.parts.app.visitor import mine
 from pages.parts.charts.experiments.key_figure import lengths
-from pages.parts.issues.guess import Guess, guess_of, in_words
+from pages.parts.issues.guess import Guess, guess_of
 from pages.parts.issues.key_panel import outcome_so_far
 from pages.parts.stage.card import Bar, Card, show_card
 from pages.parts.stage.document import bars
@@ -36,7 +36,7 @@ def _guess(figure: KeyFigure, guess: Guess) -> str:
     if guess.answer is None:
         return ""
     size = f", to {figure.written(guess.size)}" if guess.size is not None else ""
-    return f"{in_words(figure, guess.answer)}{size}"
+    return f"{in_words(figure.answers, guess.answer)}{size}"
 
 
 def _ran(run: ExperimentRun | None, shown: Shown) -> str:
@@ -51,7 +51,6 @@ def _outcome(figure: KeyFigure, shown: Shown | None) -> Outcome | None:
 
 
 def show_share(issue: Issue, shown: Shown | None) -> None:
-    """The card of the result that is shown, and the hand-in."""
     outcome = _outcome(issue.key_figure, shown)
     card, own = st.columns([1.3, 1], gap="large")
     with card:

@@ -10,8 +10,7 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.rates import RateGrid, best_in_words, read_grids
 from pages.parts.app.in_markdown import escaped
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.colors import Pair
-from pages.parts.charts.experiments.arms import role_color, with_unit
+from pages.parts.charts.experiments.arms import role_colors, with_unit
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.strip import Ended
 
@@ -29,14 +28,12 @@ def show_rates(issue: Issue, extended: bool) -> None:
         "**Each of these arms is trained at its own best learning rate.** The rate with the best mean was chosen on "
         f"{PILOTS}, which no finding uses. Of rates that are as good, the one nearest to that of the settings was taken."
     )
-    if guesses := [grid.arm for grid in grids if not grid.learns]:
-        st.caption(
-            f"Trained at the rate of their settings, since no rate is better than blind guessing: {escaped(', '.join(guesses))}."
-        )
-    if fixed := [arm.name for arm in issue.arms_of(extended) if not arm.tuned]:
-        st.caption(
-            f"Trained at the rate of their settings, since that is their condition: {escaped(', '.join(fixed))}."
-        )
+    for why, arms in (
+        ("no rate is better than blind guessing", [grid.arm for grid in grids if not grid.learns]),
+        ("that is their condition", [arm.name for arm in issue.arms_of(extended) if not arm.tuned]),
+    ):
+        if arms:
+            st.caption(f"Trained at the rate of their settings, since {why}: {escaped(', '.join(arms))}.")
     by_metric: dict[str, list[RateGrid]] = {}
     for grid in grids:
         by_metric.setdefault(grid.metric, []).append(grid)
@@ -45,9 +42,11 @@ def show_rates(issue: Issue, extended: bool) -> None:
 
 
 def _panel(issue: Issue, metric: str, grids: Sequence[RateGrid]) -> Panel:
-    label, roles = with_unit(metric), [issue.arm(grid.arm).role for grid in grids]
-    colors = [role_color(role, roles[:place].count(role), roles.count(role)) for place, role in enumerate(roles)]
-    lines = [OverX(grid.arm, color, _points(grid, color)) for grid, color in zip(grids, colors, strict=True)]
+    label, colors = with_unit(metric), role_colors([issue.arm(grid.arm).role for grid in grids])
+    lines = [
+        OverX(grid.arm, color, {at: Ended(grid.arm, color, scores, PILOT_SEEDS) for at, scores in grid.scores.items()})
+        for grid, color in zip(grids, colors, strict=True)
+    ]
     chosen = "; ".join(f"{grid.arm} {best_in_words(grid)}" for grid in grids)
     guessing = {grid.chance for grid in grids}
     return Panel(
@@ -57,11 +56,6 @@ def _panel(issue: Issue, metric: str, grids: Sequence[RateGrid]) -> Panel:
     )  # fmt: skip
 
 
-def _points(grid: RateGrid, color: Pair) -> dict[float, Ended]:
-    return {rate: Ended(grid.arm, color, scores, PILOT_SEEDS) for rate, scores in grid.scores.items()}
-
-
 def _in_words(grid: RateGrid) -> str:
-    """The mean at each rate in words."""
     known = {rate: [score for score in scores if score is not None] for rate, scores in sorted(grid.scores.items())}
     return f"{grid.arm}: " + ", ".join(f"{fmean(scores):.3g} at {rate:g}" for rate, scores in known.items() if scores)

@@ -15,8 +15,8 @@ from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.boards.panels import pick_told
 from pages.parts.issues.class_figure import asked_of_class, class_board, shown_of_class
-from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, put_guess, take_dragged
-from pages.parts.issues.key_panel import key_sections, outcome_so_far, stored_outcome
+from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, put_guess
+from pages.parts.issues.key_panel import key_sections, outcome_so_far
 from pages.parts.issues.state import asked, extended, forget, offer_more_seeds, run_asked, show_settings
 from pages.parts.issues.words import show_way
 from pages.parts.stage.board import Drawing, experiment_board
@@ -47,9 +47,9 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                 show_way(issue)
         question, result = st.columns([1, 1.9], gap="large")
         stored = shown_report(issue) if pressed else None
-        live = shown_of_class(issue) if class_trains else of_run(run) if run is not None else None
+        live = shown_of_class(issue, class_trains) if class_trains else of_run(run) if run is not None else None
         ended = outcome_so_far(figure, live) if live is not None and live.state != "running" else None
-        outcome = stored_outcome(figure, stored) or ended
+        outcome = outcome_so_far(figure, stored, seed="stored seed") or ended
         with question, st.container(key="stage-question", gap="small"):
             st.caption(figure.sample)
             st.header(figure.question, anchor=False)
@@ -71,7 +71,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
         with result:
             drawing = _drawing(issue, figure, stored)
             if class_trains:
-                class_board(KEY, issue)
+                class_board(KEY, issue, class_trains)
             elif run is not None:
                 experiment_board(drawing, name, run)
                 say_unsaved(run)
@@ -93,7 +93,7 @@ def _drawing(issue: Issue, figure: KeyFigure, stored: Report | None) -> Drawing:
     def drag() -> None:
         picked = pick_told(st.session_state.get(KEY))
         if picked is not None and picked.y == "mark":
-            take_dragged(issue.slug, float(picked.x))
+            put_guess(issue.slug, replace(guess_of(issue.slug), size=float(f"{float(picked.x):.2g}")))
 
     whole, said = shows("figure"), shows("sentence")
     sections = partial(key_sections, issue, figure, guess, whole, said, stored)

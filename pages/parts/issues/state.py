@@ -3,7 +3,7 @@ run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import streamlit as st
 from pydantic import field_validator
@@ -12,7 +12,6 @@ from engine.experiments.experiment import LIVE_SEED, MOST_SEEDS
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import ANSWERS
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
 from engine.foundation.formatting import counted
@@ -38,9 +37,7 @@ class IssueState(PageState):
     )  # fmt: skip
     extended: bool = setting(False, label="Extended", help="Also the arms that take longer.")
     experiment: str | None = None
-    guess: int | None = setting(
-        None, label="Guess", help="The answer that was guessed before the run.", ge=min(ANSWERS), le=max(ANSWERS)
-    )
+    guess: int | None = setting(None, label="Guess", help="The answer that was guessed before the run.", ge=-1, le=1)
     size: float | None = setting(None, label="Size", help="The size that was guessed before the run.", ge=-1e9, le=1e9)
 
     @field_validator("extended", mode="before")
@@ -50,14 +47,13 @@ class IssueState(PageState):
             raise not_allowed("true or false")
         return given
 
-
-def _check(state: IssueState) -> None:
-    """A link names a run together with its issue."""
-    if state.experiment is not None:
-        run = EXPERIMENTS.find(state.experiment)
-        if run is None or run.experiment.slug != state.issue:
-            allowed = "a run that this server still holds; its trials are kept, and Run goes on from them"
-            raise ConfigError([Problem(EXPERIMENT, state.experiment, allowed)])
+    def check(self) -> None:
+        """A link names a run together with its issue."""
+        if self.experiment is not None:
+            run = EXPERIMENTS.find(self.experiment)
+            if run is None or run.experiment.slug != self.issue:
+                allowed = "a run that this server still holds; its trials are kept, and Run goes on from them"
+                raise ConfigError([Problem(EXPERIMENT, self.experiment, allowed)])
 
 
 class IssueSettings(ModelSettings[IssueState]):
@@ -93,11 +89,10 @@ class IssueSettings(ModelSettings[IssueState]):
         return super().query(*others) | {name: to_text(value) for name, value in own.items() if value is not None}
 
 
-SETTINGS = IssueSettings("issues", IssueState, _check)
+SETTINGS = IssueSettings("issues", IssueState)
 
 
 def asked(issue: Issue) -> Issue:
-    """The issue with the seeds that are set."""
     values = SETTINGS.values()
     return replace(issue, seeds=values["seeds"], first_seed=values["first_seed"])
 
@@ -131,8 +126,7 @@ def run_asked(issue: Issue, stored: Sequence[Trial] = ()) -> Asked:
 
 def predicted(name: str) -> Prediction:
     """The predictions made before this run started; empty where another session started it."""
-    found: Prediction = st.session_state.get(PREDICTED, {}).get(name, {})
-    return found
+    return cast(Prediction, st.session_state.get(PREDICTED, {}).get(name, {}))
 
 
 def offer_more_seeds(issue: Issue, run: ExperimentRun) -> None:

@@ -12,12 +12,12 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import LOWEST_P
 from pages.parts.app.frame import listening_script
-from pages.parts.app.glossary import links_to_terms
+from pages.parts.app.glossary import links_to_terms, with_terms
 from pages.parts.issues.guess import ask_prediction, prediction_of, show_comparison
 from pages.parts.issues.noted import show_share
 from pages.parts.issues.rates import show_rates
 from pages.parts.issues.state import asked, extended, predicted
-from pages.parts.issues.words import show_notes, show_published, show_sources, show_why
+from pages.parts.issues.words import show_published, show_why
 from pages.parts.stage.arms import show_arms
 from pages.parts.stage.board import show_evidence, take_away
 from pages.parts.stage.issue_list import shown_runs
@@ -31,7 +31,7 @@ OPENINGS = "issues.openings"
 def show_tabs(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | None) -> None:
     """The row of tabs and the open one, which the browser scrolls into sight when it is opened. ``shown``: the result to share."""
     tabs: dict[str, Callable[[], None]] = {
-        "Why": partial(_why, issue),
+        "Why": partial(show_why, issue),
         "Evidence": partial(_evidence, issue, name, run),
         "How measured": partial(_measured, issue),
     }
@@ -40,20 +40,11 @@ def show_tabs(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown |
     with st.container(key="issues-tabs"):
         chosen = st.segmented_control(
             "More on this issue", list(tabs), key=f"{TAB}.{issue.slug}", required=True, label_visibility="collapsed",
-            on_change=_count_opening,
+            on_change=lambda: st.session_state.update({OPENINGS: st.session_state.get(OPENINGS, 0) + 1}),
         )  # fmt: skip
         if chosen in tabs:
             tabs[chosen]()
         listening_script(Path(__file__).parent / "tabs.js")(key="issues.opened", data=st.session_state.get(OPENINGS, 0))
-
-
-def _count_opening() -> None:
-    st.session_state[OPENINGS] = st.session_state.get(OPENINGS, 0) + 1
-
-
-def _why(issue: Issue) -> None:
-    show_why(issue)
-    show_sources(issue)
 
 
 def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
@@ -64,10 +55,9 @@ def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
         ask_prediction(issue, extended())
         show_published(issue, None)
         return
-    chosen = st.segmented_control(
-        "Seeds", list(there), default=next(iter(there)), required=True, key=f"set.{issue.slug}"
-    )
-    shown = show_evidence(*there[chosen or next(iter(there))])
+    first = next(iter(there))
+    chosen = st.segmented_control("Seeds", list(there), default=first, required=True, key=f"set.{issue.slug}")
+    shown = show_evidence(*there[chosen or first])
     if links := links_to_terms(*(row.claim.sentence for row in shown.claims)):
         st.caption(f"In the glossary: {links}")
     if shown.state != "running":
@@ -89,7 +79,8 @@ def _sets(issue: Issue, name: str, run: ExperimentRun | None) -> dict[str, tuple
 def _measured(issue: Issue) -> None:
     st.markdown(f"Every arm is trained on the same seeds. {RULE}")
     st.markdown(issue.matched)
-    show_notes(issue)
+    if issue.notes:
+        st.markdown("\n".join(f"- {note}" for note in with_terms(*issue.notes)))
     figure = issue.key_figure
     show_arms(issue, extended(), asked(issue).first_seed, (figure.before.arm, figure.after.arm))
     show_rates(issue, extended())

@@ -30,21 +30,18 @@ def show_way(issue: Issue) -> None:
 
 
 def show_why(issue: Issue) -> None:
-    """The explanation and what to do about it, with links to the terms in them."""
+    """The explanation and what to do about it, with links to the terms in them, and the sources."""
     summary, mechanism, *remedies = with_terms(issue.summary, issue.mechanism, *issue.remedies)
     st.markdown(summary)
-    _show_mechanism(issue, mechanism)
-    st.subheader("What to do about it", anchor=False)
-    st.markdown("\n".join(f"- {line}" for line in remedies))
-
-
-def _show_mechanism(issue: Issue, mechanism: str) -> None:
     words, drawing = st.columns([2.2, 1], gap="large")
     with words:
         st.markdown(with_formulas_apart(mechanism))
     with drawing:
         _drawing()(key=f"drawing.{issue.slug}", data=[stack_svg(issue)])
         st.caption("Coloured: what the arms change.", text_alignment="center")
+    st.subheader("What to do about it", anchor=False)
+    st.markdown("\n".join(f"- {line}" for line in remedies))
+    st.markdown("\n".join(f"- [{source.citation}]({source.url})" for source in issue.sources))
 
 
 @st.cache_resource
@@ -60,28 +57,17 @@ def with_formulas_apart(text: str) -> str:
     return re.sub(r"\s*\$\$(.+?)\$\$\s*", lambda found: f"\n\n$$\n{found[1].strip()}\n$$\n\n", text, flags=re.DOTALL)
 
 
-def show_sources(issue: Issue) -> None:
-    st.markdown("\n".join(f"- [{source.citation}]({source.url})" for source in issue.sources))
-
-
-def show_notes(issue: Issue) -> None:
-    if issue.notes:
-        st.markdown("\n".join(f"- {note}" for note in with_terms(*issue.notes)))
-
-
 def show_published(issue: Issue, trials: Sequence[Trial] | None) -> None:
     """Published numbers and ours in one table, and the differences of the experiments."""
     if not issue.published:
         return
     st.subheader("Published numbers beside ours", anchor=False)
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     for published in issue.published:
         st.markdown(f"**{published.source}.** {published.what}")
         frame = published_frame(published, trials or ())
-        number = st.column_config.NumberColumn
         formats = {name: number(format="%.3g" if name not in published.columns else "%g") for name in frame.columns}
-        st.dataframe(
-            frame, placeholder="", column_config={"_index": st.column_config.TextColumn(pinned=True), **formats}
-        )
+        st.dataframe(frame, placeholder="", column_config={"_index": text(pinned=True), **formats})
         if published.differs:
             st.caption(f"What differs: {published.differs}")
         if trials is None:

@@ -1,5 +1,7 @@
 """The card of a run: what it wrote untrained and trained, and what it writes without one skip connection."""
 
+from itertools import pairwise
+
 from engine.analysis.attention.asked import ModelAsked
 from engine.analysis.attention.jobs import ReadOwnSequence
 from engine.analysis.attention.parts import Part, parts_of
@@ -35,10 +37,9 @@ def card_of(run: Run, link: str) -> Card | None:
         said = f"My {model} learned {aim} in {counted(reached, 'step')}"
     else:
         said = f"After {counted(run.step, 'step')} my {model} has {percent(score.value)} of “{task.label}” right"
-    rows = [_written(_when(look.step), look.samples[0]) for look in looks]
-    film = [
-        row for before, row in zip([None, *rows], rows, strict=False) if before is None or row.symbols != before.symbols
-    ]
+    times = [f"After {counted(look.step, 'step')}" if look.step else "Untrained" for look in looks]
+    rows = [_written(time, look.samples[0]) for time, look in zip(times, looks, strict=True)]
+    film = rows[:1] + [row for before, row in pairwise(rows) if row.symbols != before.symbols]
     shown = [rows[0], rows[-1]] if len(rows) > 1 else rows
     if (cut := without_skip(run)) is not None:
         said = f"{said}; {_broken(looks[-1].samples[0], cut)}"
@@ -46,10 +47,6 @@ def card_of(run: Run, link: str) -> Card | None:
             one.append(_written("One skip line cut", cut))
     foot = f"{config.encoding.label} · {counted(config.n_layers, 'layer')} · {counted(config.n_heads, 'head')} · Attention Lab"
     return Card(f"{said}.", tuple(shown), link, foot, tuple(film))
-
-
-def _when(step: int) -> str:
-    return f"After {counted(step, 'step')}" if step else "Untrained"
 
 
 def _written(name: str, sample: Sample) -> Written:

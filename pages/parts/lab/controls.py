@@ -22,7 +22,8 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
     """The buttons and the menu. ``config`` is the form's config, None where its settings do not go together."""
     with st.container(horizontal=True, gap="xxsmall", key="lab-steer"):
         st.button(
-            "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None, on_click=_train
+            "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None,
+            on_click=lambda: submit(form_config()),
         )  # fmt: skip
         own_runs.pause_button(run)
         with st.popover("More", help="Step, Stop, Reset, New seed, Pace", key="lab-more"):
@@ -30,7 +31,7 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
                 "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", on_click=_step, args=(run,),
                 disabled=config is None or own_runs.goes_elsewhere(run),
             )  # fmt: skip
-            own_runs.stop_button(run)
+            own_runs.steering_button("stop", run)
             st.button(
                 "Reset", icon=":material/replay:", help="The same first weights again, waiting at step 0.",
                 disabled=run is None, on_click=_reset, args=(run,),
@@ -44,10 +45,6 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
                 help="Full speed learns the classic task in a third of a second; slower lets a class see it happen.",
             )  # fmt: skip
     own_runs.say_watching(run)
-
-
-def _train() -> None:
-    submit(form_config())
 
 
 def _step(run: Run | None) -> None:

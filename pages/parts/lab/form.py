@@ -11,7 +11,7 @@ from engine.settings.fields import Setting
 from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.base import GROUPS, TaskSpec
 from pages.parts.app.fragment import as_fragment
-from pages.parts.app.own_runs import leave_run
+from pages.parts.app.own_runs import SHOWN
 from pages.parts.lab.state import LOOK_AT, PRESET, SETTINGS, fill_form
 
 MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len", "steps"))
@@ -72,10 +72,9 @@ def other_settings() -> None:
 
 def _take_preset() -> None:
     """Fill the form with the chosen preset's settings; the picker becomes empty again."""
-    slug = st.session_state.pop("preset", None)
-    if slug:
+    if slug := st.session_state.pop("preset", None):
         fill_form(PRESETS[slug].config)
-        leave_run()
+        st.session_state.pop(SHOWN, None)  # the run that was shown stays on the shelf
         st.session_state[LOOK_AT] = slug
 
 
@@ -144,14 +143,12 @@ def _button() -> None:
 @st.dialog("All tasks", width="large")
 def _list() -> None:
     """Every task under the heading of its group: one click chooses it."""
-    all_groups, half = list(BY_GROUP), len(BY_GROUP) // 2
-    for column, groups in zip(st.columns(2, gap="medium"), (all_groups[:half], all_groups[half:]), strict=True):
-        with column:
-            for group in groups:
-                with st.container(gap="xsmall"):
-                    st.subheader(GROUPS[group], anchor=False)
-                    for task in BY_GROUP[group]:
-                        _show(task)
+    columns = st.columns(2, gap="medium")
+    for place, (group, tasks) in enumerate(BY_GROUP.items()):
+        with columns[place >= len(BY_GROUP) // 2], st.container(gap="xsmall"):
+            st.subheader(GROUPS[group], anchor=False)
+            for task in tasks:
+                _show(task)
 
 
 def _show(task: TaskSpec) -> None:

@@ -26,8 +26,9 @@ def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
     the form, to which the controls belong."""
     model = stack_of(shown or config)
     changed = shown is not None and any(row.group not in TRAINING for row, _, _ in changes_between(shown, config))
+    open_groups = {row.group for row in SETTINGS.rows().values() if _free(row.name)}
     parts = {
-        name: part | {"opens": kind.opens if _any_free(kind.opens) else "", "trains": _trains(config, kind)}
+        name: part | {"opens": kind.opens if kind.opens in open_groups else "", "trains": _trains(config, kind)}
         for name, part in model["parts"].items()
         for kind in [part_kinds()[name]]
     }
@@ -60,11 +61,6 @@ def _trains(config: RunConfig, kind: PartKind) -> Plain | None:
     else:
         return None
     return {"label": label, "set": sets} if all(map(_free, sets)) else None
-
-
-def _any_free(group: str) -> bool:
-    """Whether the link leaves a setting of the group to the reader."""
-    return any(row.group == group and _free(row.name) for row in SETTINGS.rows().values())
 
 
 def _free(name: str) -> bool:

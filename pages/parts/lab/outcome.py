@@ -37,23 +37,22 @@ def show_lengths(run: Run) -> None:
         st.caption(note)
 
 
-def take_run_away(run: Run | None) -> None:
+def take_run_away(run: Run) -> None:
     """The run's numbers as files, and links to analyses of the trained model."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        if run is not None and mine(run.owner) and (run.suspended or not run.live):
+        if mine(run.owner) and (run.suspended or not run.live):
             keep_or_delete(run)
-        if run is not None:
-            with st.popover("Download", icon=":material/download:"):
-                for label, make, kind in (
-                    ("Settings (JSON)", partial(settings_json, run), "json"),
-                    ("Numbers, one row per step (CSV)", lambda: steps_frame(run.events).to_csv(index=False), "csv"),
-                    ("All events (JSON lines)", lambda: "\n".join(json.dumps(to_json(event)) for event in run.events), "jsonl"),
-                ):  # fmt: skip
-                    offer_file(label, make, f"{run.id}.{kind}", None)
-                if run.weights is not None:
-                    offer_file("Weights (safetensors)", run.weights.read_bytes, f"{run.id}.safetensors", None)
-                offer_hand_in()
-        if run is not None and run.config.architecture.attends:
+        with st.popover("Download", icon=":material/download:"):
+            for label, make, kind in (
+                ("Settings (JSON)", partial(settings_json, run), "json"),
+                ("Numbers, one row per step (CSV)", lambda: steps_frame(run.events).to_csv(index=False), "csv"),
+                ("All events (JSON lines)", lambda: "\n".join(json.dumps(to_json(event)) for event in run.events), "jsonl"),
+            ):  # fmt: skip
+                offer_file(label, make, f"{run.id}.{kind}", None)
+            if run.weights is not None:
+                offer_file("Weights (safetensors)", run.weights.read_bytes, f"{run.id}.safetensors", None)
+            offer_hand_in()
+        if run.config.architecture.attends:
             st.page_link(
                 "attention.py", label="Look at its attention", icon=":material/visibility:", query_params={"run": run.id},
                 disabled=run.live, help="Taken apart head by head, once the run has ended.",
@@ -77,11 +76,8 @@ def share(run: Run | None, config: RunConfig) -> None:
     if not shown.open:
         return
     with shown:
-        locked = st.toggle(
-            "Lock for a class",
-            key="lab.locked",
-            help="Only the settings in sight now can be changed; the others are hidden.",
-        )
+        why = "Only the settings in sight now can be changed; the others are hidden."
+        locked = st.toggle("Lock for a class", key="lab.locked", help=why)
         link = SETTINGS.share_link(address(run) | ({"show": ",".join(IN_SIGHT)} if locked else {}))
         st.caption(only_here(link) or "The link never starts training.")
         code, qr = st.columns([2, 1])

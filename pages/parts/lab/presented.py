@@ -2,13 +2,15 @@
 screen."""
 
 from collections.abc import Sequence
+from functools import partial
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig
-from engine.experiments.key_figure import ANSWERS
+from engine.experiments.key_figure import ANSWERS, in_words
+from engine.experiments.lessons import Question
 from engine.runs.run import Run
 from engine.runs.summary import Remark, run_summary
 from pages.parts.app.in_markdown import escaped, in_markdown, show_refusal
@@ -16,20 +18,12 @@ from pages.parts.app.own_runs import shown_run
 from pages.parts.boards.live.board import live_board
 from pages.parts.lab.controls import submit
 from pages.parts.lab.model import act, model_of
-from pages.parts.stage.presenting import asks_to_run, presenting, shows, take_guess
+from pages.parts.stage.presenting import Presenting, asks_to_run, shows, take_guess
 from pages.parts.stage.wall import show_hands, tell_phones
 
 
-def is_presented() -> bool:
-    """Whether the lab is the step that is presented now."""
-    now = presenting()
-    return now is not None and now.on and not now.step.issue
-
-
-def show_presented(config: RunConfig) -> Run | None:
+def show_presented(config: RunConfig, now: Presenting) -> Run | None:
     """The screen at the present beat; returns the run that it shows. The beat "run" trains it, once each time."""
-    now = presenting()
-    assert now is not None
     if asks_to_run(""):
         submit(config)
     run = shown_run() if shows("run") else None
@@ -40,7 +34,8 @@ def show_presented(config: RunConfig) -> Run | None:
         if not shows("run") and (question := now.step.question):
             st.header(question.words, anchor=False)
         remarks = run_summary(run.config, run.events.landmarks()) if run is not None and not run.live else []
-        _show_guesses(remarks)
+        if now.step.question is not None and shows("guess"):
+            _show_guesses(now, now.step.question, remarks)
         show_refusal()
         live_board(
             run, panels=("stack", "accuracy"), name=config.task, untrained="" if run else urlencode(to_query(config)),
@@ -53,19 +48,15 @@ def show_presented(config: RunConfig) -> Run | None:
     return run
 
 
-def _show_guesses(remarks: Sequence[Remark]) -> None:
+def _show_guesses(now: Presenting, question: Question, remarks: Sequence[Remark]) -> None:
     """The presenter's guess, which a key chooses, and those of the class. ``remarks``: those on the run that has ended."""
-    now = presenting()
-    if now is None or now.step.question is None or not shows("guess"):
-        return
     key = f"guess.lab.{now.at}.{now.began}"
     if (place := take_guess()) is not None:
         st.session_state[key] = ANSWERS[place]
     if not shows("run"):
         st.segmented_control(
-            "Your guess", ANSWERS, format_func=dict(zip(ANSWERS, now.step.question.answers, strict=True)).__getitem__,
-            key=key, persist_state="session",
-        )  # fmt: skip
+            "Your guess", ANSWERS, format_func=partial(in_words, question.answers), key=key, persist_state="session"
+        )
     right = tuple(remark.learned for remark in remarks if remark.learned is not None)
     if remarks:
         tell_phones(right, remarks[0].sentence)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
+from PIL import ImageColor
 
 from engine.config.run_config import RunConfig, changes_between
 from engine.runs.run import Run
@@ -18,27 +19,22 @@ HUES = {"red": 0.0, "orange": 0.09, "yellow": 0.15, "green": 0.38, "blue": 0.6, 
 
 def difference(before: RunConfig, after: RunConfig) -> str:
     """The differences in words: "Depth 1 → 2, Heads 1 → 4"; default parameters of a new choice are left out."""
-    changes = [change for change in changes_between(before, after) if change[0].name in before.flat()]
+    there = before.flat()
+    changes = (change for change in changes_between(before, after) if change[0].name in there)
     return ", ".join(f"{row.label} {row.words(was)} → {row.words(now)}" for row, was, now in changes)
 
 
 def named_by_difference(earlier: RunConfig, present: RunConfig) -> str:
     """The name of an earlier run by its settings that differ from the present run's: "Depth 1, Heads 1"."""
-    now = present.flat()
-    rows = [(row, value) for row, _, value in changes_between(present, earlier) if row.name in now]
-    return ", ".join(f"{row.label} {row.words(value)}" for row, value in rows) or "the same settings"
+    now, changes = present.flat(), changes_between(present, earlier)
+    return ", ".join(f"{row.label} {row.words(value)}" for row, _, value in changes if row.name in now)
 
 
 def overlays_behind(run: Run) -> list[Overlay]:
     """The runs drawn behind the present one: those of the same task that are not hidden."""
-    return [
-        replace(overlay(other, named_by_difference(other.config, run.config)), in_legend=False)  # a chip names it
-        for other in kept_runs()
-        if other.id != run.id
-        and other.config.task == run.config.task
-        and other.events
-        and other.id not in run_shelf().hidden
-    ]
+    shown = (other for other in kept_runs() if other.events and other.id not in {run.id, *run_shelf().hidden})
+    behind = [other for other in shown if other.config.task == run.config.task]
+    return [replace(overlay(other, _name(other, run)), in_legend=False) for other in behind]  # a chip names it
 
 
 def show_shelf(run: Run) -> None:
@@ -72,17 +68,15 @@ def _chip(other: Run, run: Run) -> None:
             _act(other, "show", "Show it", "monitoring", show_run, other.id)
             eye = ("Draw it behind", "visibility") if hidden else ("Hide its curves", "visibility_off")
             _act(other, "eye", *eye, shelf.turn, "hidden", other.id)
-            if shelf.beside == other.id:
-                _act(other, "beside", "No longer side by side", "compare", shelf.put_beside, "")
-            else:
-                _act(other, "beside", "Attention side by side", "compare", shelf.put_beside, other.id)
+            beside, aside = ("No longer", "") if shelf.beside == other.id else ("Attention", other.id)
+            _act(other, "beside", f"{beside} side by side", "compare", setattr, shelf, "beside", aside)
         pin = "Let it go when newer ones come" if pinned else "Keep it when newer ones come"
         _act(other, "pin", pin, "push_pin", shelf.turn, "pinned", other.id)
         if not here:
             _act(other, "x", "Take it off", "close", shelf.remove, other.id)
 
 
-def _act(other: Run, name: str, label: str, icon: str, act: Callable[..., None], *args: str) -> None:
+def _act(other: Run, name: str, label: str, icon: str, act: Callable[..., None], *args: object) -> None:
     """A button of a run's chip."""
     st.button(label, key=f"shelf.{name}.{other.id}", icon=f":material/{icon}:", on_click=act, args=args)
 
@@ -90,16 +84,14 @@ def _act(other: Run, name: str, label: str, icon: str, act: Callable[..., None],
 def _name(other: Run, run: Run) -> str:
     """The present run by what it sets away from the defaults, the others by what differs from it."""
     if other.id == run.id:
-        own = named_by_difference(run.config, RunConfig())
-        return "this run: default settings" if own == "the same settings" else f"this run: {own}"
-    return named_by_difference(other.config, run.config)
+        return f"this run: {named_by_difference(run.config, RunConfig()) or 'default settings'}"
+    return named_by_difference(other.config, run.config) or "the same settings"
 
 
 def _dot(config: RunConfig) -> str:
     """The named colour nearest to that of the run's curves."""
-    color = color_of(config).lstrip("#")
-    red, green, blue = (int(color[at : at + 2], 16) / 255 for at in (0, 2, 4))
-    hue, _, _ = colorsys.rgb_to_hls(red, green, blue)
-    if max(red, green, blue) - min(red, green, blue) < 0.15:
+    parts = [part / 255 for part in ImageColor.getrgb(color_of(config))[:3]]
+    if max(parts) - min(parts) < 0.15:
         return "gray"
+    hue, _, _ = colorsys.rgb_to_hls(*parts)
     return min(HUES, key=lambda name: min(abs(HUES[name] - hue), 1 - abs(HUES[name] - hue)))

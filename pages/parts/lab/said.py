@@ -1,5 +1,7 @@
 """The lines above the lab's figures: the issue that the settings come from, what to look at, what happened, and what to try next."""
 
+from contextlib import suppress
+
 import streamlit as st
 
 from engine.config.presets import Preset
@@ -46,8 +48,7 @@ def take_arrival(link: dict[str, str]) -> list[Problem]:
 
 def show_arrival() -> None:
     """One line: the arm and its issue, the way back, and a button that trains the reference arm as well."""
-    found = _arrived()
-    if found is None:
+    if (found := _arrived()) is None:
         return
     issue, arm = found
     reference = _reference(issue)
@@ -63,14 +64,11 @@ def show_arrival() -> None:
 
 def reference_behind(task: str) -> list[Overlay]:
     """The reference arm's curves, where a trial of it is stored here and the task is the same."""
-    found = _arrived()
-    reference = _reference(found[0]) if found else None
-    if found is None or reference is None or reference.name == found[1].name:
+    issue, arm = _arrived() or (None, None)
+    reference = _reference(issue) if issue else None
+    if issue is None or reference is None or reference == arm or (config := issue.config(reference)).task != task:
         return []
-    config = found[0].config(reference)
-    if config.task != task:
-        return []
-    trial = next((one for one in stored_trials_of(found[0], reference) if one.curves), None)
+    trial = next((one for one in stored_trials_of(issue, reference) if one.curves), None)
     if trial is None:
         return []
     columns = {
@@ -104,9 +102,8 @@ def say(run: Run | None, config: RunConfig | None, preset: Preset | None) -> Non
 
 def _say_end(run: Run) -> None:
     events = list(run.events.landmarks())
-    findings, step = run_summary(run.config, events), next_step(run.config, events)
-    if run.state == "failed":  # the board itself says why
-        findings = []
+    step = next_step(run.config, events)
+    findings = run_summary(run.config, events) if run.state != "failed" else []  # of that the board itself says why
     for finding in findings[:1]:
         if finding.kind == "alarm":
             st.error(in_markdown(finding.sentence), icon=":material/warning:")
@@ -121,13 +118,10 @@ def _say_end(run: Run) -> None:
 
 
 def _note(run: Run, finding: Remark) -> None:
-    """Note the run for the hand-in."""
     changed = changes_between(RunConfig(), run.config)
-    ran = (
-        ", ".join(f"{row.label} {row.words(here)}" for row, _, here in changed if here is not None)
-        or "The default settings"
-    )
-    write_down(f"lab.{run.id}", Note(f"Lab: {TASKS[run.config.task].label}", ran=f"{ran}.", found=finding.sentence))
+    ran = ", ".join(f"{row.label} {row.words(here)}" for row, _, here in changed if here is not None)
+    title, ran = f"Lab: {TASKS[run.config.task].label}", f"{ran or 'The default settings'}."
+    write_down(f"lab.{run.id}", Note(title, ran=ran, found=finding.sentence))
 
 
 def _marked(remark: Remark) -> str:
@@ -146,9 +140,7 @@ def _show_next(run: Run, step: NextStep) -> None:
 
 def _try(run: Run, step: NextStep) -> None:
     """Train the run's settings with the change."""
-    try:
+    with suppress(ConfigError):
         config = run.config.replace(**step.changes)
-    except ConfigError:
-        return
-    fill_form(config)
-    submit(config)
+        fill_form(config)
+        submit(config)

@@ -19,7 +19,6 @@ LOOK_AT = "look_at"
 """The session key of the preset whose sentence is shown as long as the form has its settings."""
 ISSUE, ARM = "of", "arm"
 """The issue and its arm that a link comes from."""
-VERSION_NAME = "v"
 
 
 class LabSettings(PageSettings):
@@ -40,10 +39,8 @@ class LabSettings(PageSettings):
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any] | None, list[Problem]]:
         """Settings in a link win over those of its preset, these over those of the run it names."""
         own = {name: text for name, text in query.items() if name not in (RUN, PRESET, ISSUE, ARM)}
-        preset, run = (
-            meant(query[PRESET], PRESETS) if PRESET in query else None,
-            find(query[RUN]) if RUN in query else None,
-        )
+        preset = meant(query[PRESET], PRESETS) if PRESET in query else None
+        run = find(query[RUN]) if RUN in query else None
         problems: list[Problem] = []
         base = to_query(run.config) if run is not None else {}
         if preset is not None and preset not in PRESETS:
@@ -68,7 +65,7 @@ class LabSettings(PageSettings):
         return {name: values.get(name, row.default) for name, row in self.rows().items()}
 
 
-SETTINGS = LabSettings("form", widgets="set.", marks=(VERSION_NAME, PRESET))
+SETTINGS = LabSettings("form", widgets="set.", marks=("v", PRESET))
 
 
 def fill_form(config: RunConfig) -> None:

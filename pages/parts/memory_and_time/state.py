@@ -82,6 +82,9 @@ class CostState(PageState, Plan, CostView):
             raise not_allowed("a measurement that is kept here")
         return name
 
+    def check(self) -> None:
+        read_plan(_of(Plan, self.model_dump()))
+
 
 class CostSettings(ModelSettings[CostState]):
     """A link that names a measurement and nothing of its plan opens with the plan that was measured."""
@@ -101,7 +104,7 @@ def _of(model: type[Plan] | type[CostView], values: Mapping[str, Any]) -> dict[s
     return {name: value for name, value in values.items() if name in model.model_fields}
 
 
-SETTINGS = CostSettings("costs", CostState, lambda state: read_plan(_of(Plan, state.model_dump())))
+SETTINGS = CostSettings("costs", CostState)
 
 
 def plan() -> Plan:

@@ -42,20 +42,18 @@ def _trace_in_words(trace: Plain) -> str:
 
 
 def _house(drawn: Plain) -> go.Figure:
-    layout, groups = drawn["layout"], list[str]()
+    layout, colors = drawn["layout"], dict[str, str]()
     traces = []
     for place, trace in enumerate(drawn["data"]):
         group = trace.get("legendgroup") or f"{place}"
-        if group not in groups:
-            groups.append(group)
-        traces.append(_coloured(trace, LINES[groups.index(group) % len(LINES)]))
+        traces.append(_coloured(trace, colors.setdefault(group, LINES[len(colors) % len(LINES)])))
     axes: Plain = {}
     for name in ("xaxis", "yaxis"):
         own = dict(layout.get(name, {}))
         axes[name] = axis(str(_text(own.pop("title", ""))), **own)
     shapes = [level(shape["y0"], shape.get("label", {}).get("text", "")) for shape in layout.get("shapes", [])]
     kept = {"barmode": layout["barmode"]} if "barmode" in layout else {}
-    return figure(traces, shapes=shapes, showlegend=len(groups) > 1, **axes, **kept)
+    return figure(traces, shapes=shapes, showlegend=len(colors) > 1, **axes, **kept)
 
 
 def _coloured(trace: Plain, color: str) -> Plain:
@@ -66,10 +64,8 @@ def _coloured(trace: Plain, color: str) -> Plain:
         scale = diverging() if lowest < 0 else sequential(LINES[0])
         title = _text(trace.get("colorbar", {}).get("title"))
         bar = {"title": {"text": title, "side": "right"}, "thickness": 10, "outlinewidth": 0}
-        rows, columns = (
-            {name: list(range(len(cells)))} for name, cells in (("row", trace["z"]), ("column", trace["z"][0]))
-        )
-        meta = {"scale": scale, "rows": rows, "columns": columns}
+        rows, columns = (list(range(len(cells))) for cells in (trace["z"], trace["z"][0]))
+        meta = {"scale": scale, "rows": {"row": rows}, "columns": {"column": columns}}
         drawn = {"colorbar": bar, "meta": meta, "colorscale": scale["light"]}
         return trace | around_zero | drawn | {"hovertemplate": "row %{y}, column %{x}: %{z:.3g}<extra></extra>"}
     if trace["type"] == "histogram":

@@ -131,8 +131,7 @@ def _show_progress(play: Play, shown: tuple[object, ...]) -> None:
 
 def within(play: Play) -> float:
     """The share of the running cell that is done, as far as its last line tells."""
-    cell = play.running_cell
-    if cell is None:
+    if (cell := play.running_cell) is None:
         return 0.0
     counted = COUNTED.findall(play.outcomes[cell].text.rpartition("\n")[0].rpartition("\n")[2])
     done, of = (int(number) for number in counted[-1]) if counted else (0, 1)
@@ -151,7 +150,11 @@ def show_notebook_step(notebook: Notebook, step: NotebookStep, play: Play | None
             st.markdown(cell.source)
         else:
             st.code(cell.source, language="python", wrap_lines=True)
-            _show_output(notebook, cell, play)
+            if play is not None and (outcome := play.outcomes.get(cell.number)) is not None:
+                if outcome.state == "running":
+                    as_fragment(_follow, play, cell, every=TICK)
+                else:
+                    show_outcome(cell, outcome, notebook.slug)
 
 
 def show_state(notebook: Notebook, step: NotebookStep, play: Play | None) -> None:
@@ -166,16 +169,6 @@ def show_state(notebook: Notebook, step: NotebookStep, play: Play | None) -> Non
 
 def anchor(step: NotebookStep) -> str:
     return f"step-{step.number}"
-
-
-def _show_output(notebook: Notebook, cell: Cell, play: Play | None) -> None:
-    outcome = play.outcomes.get(cell.number) if play else None
-    if play is None or outcome is None:
-        return
-    if outcome.state == "running":
-        as_fragment(_follow, play, cell, every=TICK)
-    else:
-        show_outcome(cell, outcome, notebook.slug)
 
 
 def _follow(play: Play, cell: Cell) -> None:

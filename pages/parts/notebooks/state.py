@@ -85,12 +85,11 @@ class NotebookState(PageState):
     notebook: Annotated[str | None, one_of(NOTEBOOKS)] = None
     play: str | None = None
 
-
-def _held(state: NotebookState) -> None:
-    """Raises ConfigError where the play is not one of this notebook."""
-    found = PLAYERS.find(state.play) if state.play is not None else None
-    if state.play is not None and (found is None or found.notebook.slug != state.notebook):
-        raise ConfigError([Problem("play", state.play, "a play of this notebook that this server still holds")])
+    def check(self) -> None:
+        """Raises ConfigError where the play is not one of this notebook."""
+        found = PLAYERS.find(self.play) if self.play is not None else None
+        if self.play is not None and (found is None or found.notebook.slug != self.notebook):
+            raise ConfigError([Problem("play", self.play, "a play of this notebook that this server still holds")])
 
 
 class NotebookSettings(ModelSettings[NotebookState]):
@@ -110,6 +109,6 @@ class NotebookSettings(ModelSettings[NotebookState]):
         return NOTEBOOKS.get(self.values()["notebook"])
 
 
-SETTINGS = NotebookSettings("notebook", NotebookState, _held)
+SETTINGS = NotebookSettings("notebook", NotebookState)
 OVERVIEW = ModelSettings("notebooks", PageState, moved={"notebook": NOTEBOOK_PAGE})
 """Nothing is set in the overview. Each notebook once was shown there, by the link that its own page reads now."""

@@ -38,20 +38,17 @@ def show_arms(experiment: Experiment, extended: bool, seed: int, pair: tuple[str
                     query_params=to_query(experiment.config(arm, seed)) | {"of": experiment.slug, "arm": arm.name},
                     help=f"Opens “{arm.name}” in the lab with every setting in place, seed {seed}.",
                 )  # fmt: skip
-    hidden = len(experiment.arms) - len(arms)
-    if hidden:
+    if hidden := len(experiment.arms) - len(arms):
         st.caption(f"{counted(hidden, 'arm')} more take longer; “Extended” adds them.")
 
 
 def _show_pair(experiment: Experiment, arms: tuple[Arm, ...], pair: tuple[str, str]) -> None:
     """Two arms to choose, and the settings in which they differ."""
     names = [arm.name for arm in arms]
-    left, right = st.columns(2)
-    first = left.selectbox(
-        "What differs between", names, index=names.index(pair[0]), key=f"arms.first.{experiment.slug}"
-    )
-    second = right.selectbox("and", names, index=names.index(pair[1]), key=f"arms.second.{experiment.slug}")
-    st.markdown(differences(experiment, experiment.arm(first), experiment.arm(second)))
+    (left, right), (first, second) = st.columns(2), map(names.index, pair)
+    one = left.selectbox("What differs between", names, index=first, key=f"arms.first.{experiment.slug}")
+    other = right.selectbox("and", names, index=second, key=f"arms.second.{experiment.slug}")
+    st.markdown(differences(experiment, experiment.arm(one), experiment.arm(other)))
 
 
 def differences(experiment: Experiment, first: Arm, second: Arm) -> str:
@@ -62,12 +59,9 @@ def differences(experiment: Experiment, first: Arm, second: Arm) -> str:
 
 
 def _change(row: Setting, there: Any, here: Any) -> str:
+    before, after = (escaped(row.words(value)) for value in (there, here))
     if there is None and not row.optional:  # a parameter that the first arm's task or encoding does not have
-        return f"{row.label} **{_shown(row, here)}**"
+        return f"{row.label} **{after}**"
     if here is None and not row.optional:
-        return f"{row.label} {_shown(row, there)} → **none**"
-    return f"{row.label}: {_shown(row, there)} → **{_shown(row, here)}**"
-
-
-def _shown(row: Setting, value: Any) -> str:
-    return escaped(row.words(value))
+        return f"{row.label} {before} → **none**"
+    return f"{row.label}: {before} → **{after}**"

@@ -58,20 +58,14 @@ def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown 
 
 
 def _mount(drawing: Drawing, name: str, shown: Shown) -> None:
-    version, drawn = _drawn(drawing, name, shown)
-    told = mount(drawing.key, name, version, drawn, name=shown.name, status=status(shown), on_picked=drawing.on_picked)
-    if drawing.on_picked is not nothing and told.picked:
-        st.rerun()  # what was picked changes the page around the board
-
-
-def _drawn(drawing: Drawing, name: str, shown: Shown) -> tuple[str, list[Plain]]:
-    """Version and sections: the previous ones where nothing has changed."""
-    key = f"stage.payload.{drawing.key}"
-    last = st.session_state.get(key)
-    stamp = (name, drawing.depends_on, shown.stamp)
-    if last is None or last[0] != stamp:
+    key, stamp = f"stage.payload.{drawing.key}", (name, drawing.depends_on, shown.stamp)
+    last: tuple[Hashable, list[Plain]] | None = st.session_state.get(key)
+    if last is None or last[0] != stamp:  # else the sections are as before
         last = st.session_state[key] = (stamp, drawing.sections(shown))
-    return str(hash(stamp)), last[1]
+    version, picked = str(hash(stamp)), drawing.on_picked
+    told = mount(drawing.key, name, version, last[1], name=shown.name, status=status(shown), on_picked=picked)
+    if picked is not nothing and told.picked:
+        st.rerun()  # what was picked changes the page around the board
 
 
 def show_evidence(name: str, source: ExperimentRun | Shown) -> Shown:
@@ -146,10 +140,8 @@ def show_claims(shown: Shown) -> None:
 
 def as_json(shown: Shown) -> str:
     """The report as the command line prints it, and the trials behind it with their curves."""
-    return json.dumps(
-        {**shown.to_json(), "origin": shown.origin, "trials": [asdict(trial) for trial in shown.trials]},
-        indent=1, allow_nan=False,
-    )  # fmt: skip
+    told = {**shown.to_json(), "origin": shown.origin, "trials": [asdict(trial) for trial in shown.trials]}
+    return json.dumps(told, indent=1, allow_nan=False)
 
 
 def as_csv(shown: Shown) -> str:

@@ -115,7 +115,7 @@ def _around(card: Card) -> tuple[Image.Image, float]:
     for place, line in enumerate(lines):
         draw.text((EDGE, EDGE - 10 + place * 1.2 * size), line, INK["light"], font(size, "Semibold"))
     draw.text((EDGE, HEIGHT - EDGE - FOOT / 2), card.foot, MUTED["light"], font(FOOT))
-    _code(draw, card.link)
+    _paste_code(picture, card.link)
     return picture, EDGE + 20 + 1.2 * size * len(lines)
 
 
@@ -163,24 +163,15 @@ def _symbols(draw: ImageDraw.ImageDraw, row: Written, top: float, high: float) -
     for place, (symbol, mark) in enumerate(row.asked):
         x, y = EDGE + place * side, top + 0.36 * high
         draw.rounded_rectangle((x, y, x + 0.92 * side, y + 0.92 * side), 6, RIGHT_ANSWER if mark else WRONG_ANSWER)
-        shown = font(int(0.55 * side / max(1, 0.7 * len(symbol)))) if side >= 14 else None
-        if shown is not None:
-            draw.text((x + 0.46 * side, y + 0.46 * side), symbol, SURFACE["light"], shown, "mm")
+        if side >= 14:
+            letters = font(int(0.55 * side / max(1, 0.7 * len(symbol))))
+            draw.text((x + 0.46 * side, y + 0.46 * side), symbol, SURFACE["light"], letters, "mm")
 
 
-def _code(draw: ImageDraw.ImageDraw, link: str) -> None:
+def _paste_code(picture: Image.Image, link: str) -> None:
     """The link as a QR code in the lower right corner; nothing where it is too long for one."""
-    code = modules_of(link)
-    rows = list(code.matrix) if code is not None else []
-    cell = QR / max(1, len(rows))
-    left, top = WIDTH - EDGE - QR, HEIGHT - EDGE - QR
-    for y, row in enumerate(rows):
-        for x, dark in enumerate(row):
-            if dark:
-                box = (
-                    left + round(x * cell),
-                    top + round(y * cell),
-                    left + round((x + 1) * cell) - 1,
-                    top + round((y + 1) * cell) - 1,
-                )
-                draw.rectangle(box, INK["light"])
+    if (code := modules_of(link)) is not None:
+        file = io.BytesIO()
+        code.save(file, "png", border=0, dark=INK["light"], light=SURFACE["light"])
+        drawing = Image.open(file).convert("RGB").resize((QR, QR), Image.Resampling.NEAREST)
+        picture.paste(drawing, (WIDTH - EDGE - QR, HEIGHT - EDGE - QR))

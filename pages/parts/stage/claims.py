@@ -4,7 +4,6 @@ from typing import Literal
 
 from engine.experiments.finding import Finding
 from engine.experiments.report import ClaimReport
-from engine.experiments.statistics import Weighed
 from pages.parts.boards.component import Plain
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.experiments.strip import effect_figure, effect_height
@@ -39,36 +38,33 @@ def claims_section(shown: Shown) -> Plain:
 
 def _claim_panel(shown: Shown, found: ClaimReport) -> Plain:
     claim, row, name = found.claim, found.weighed, f"claim.{found.claim.id}"
-    facts = facts_of(found)
+    facts = _facts_of(found)
     lines = [f"Condition: {claim.condition}"] if claim.condition else []
     if row.finding is Finding.CANNOT_TELL:
         lines.append(f"Why: {row.why}")
-    chip, tone = _chip(found.weighed, over=shown.state != "running")
+    chip, tone = "Waiting for seeds", ""  # no tone before there is a finding
+    if shown.state != "running":
+        chip, tone = (row.words, row.finding) if row.seeds else ("Not measured", "")
+    elif row.seeds > 1:
+        chip, tone = f"So far: {row.finding.words.lower()}", row.finding
     return {
         "id": name, "title": claim.sentence, "chip": chip, "chip_tone": tone,
         "kind": f"{ABOUT[claim.about]}, computed" if claim.computed else ABOUT[claim.about],
         "height": effect_height(claim.unit), "lines": lines,
-        "facts": [f"{label} {value}" for label, value in facts],
-        "alt": f"{claim.sentence} {chip}. " + ", ".join(f"{label} {value}" for label, value in facts),
+        "facts": facts,
+        "alt": f"{claim.sentence} {chip}. " + ", ".join(facts),
         "figure": plain_figure(
             effect_figure, found.effects, row.effect, row.ci, claim.smallest_effect, claim.direction, claim.unit
         ),
     }  # fmt: skip
 
 
-def _chip(row: Weighed, *, over: bool) -> tuple[str, str]:
-    """The words on the claim's chip, and its tone; no tone before there is a finding."""
-    if over:
-        return (row.words, row.finding) if row.seeds else ("Not measured", "")
-    return (f"So far: {row.finding.words.lower()}", row.finding) if row.seeds > 1 else ("Waiting for seeds", "")
-
-
-def facts_of(found: ClaimReport) -> list[tuple[str, str]]:
+def _facts_of(found: ClaimReport) -> list[str]:
     """The effect in numbers. Interval and p stand in the table of the claims."""
     claim, row = found.claim, found.weighed
     sign = "" if claim.direction == "more" else "−"
-    facts = [] if row.effect is None else [("effect", f"{signed(row.effect)} {claim.unit}")]
-    return [*facts, ("counts from", f"{sign}{claim.smallest_effect:g}"), ("seeds", str(row.seeds))]
+    effect = [] if row.effect is None else [f"effect {signed(row.effect)} {claim.unit}"]
+    return [*effect, f"counts from {sign}{claim.smallest_effect:g}", f"seeds {row.seeds}"]
 
 
 def signed(value: float) -> str:

@@ -38,14 +38,14 @@ def listed(items: Iterable[str]) -> Html:
 
 def bars(rows: Sequence[Ended], figure: KeyFigure) -> Html:
     """The rows of a key figure with their means as bars; those that no seed has are left out."""
-    known = [(row, fmean(row.known)) for row in rows if row.known]
-    drawn = zip(known, lengths([mean for _, mean in known], figure.scale), strict=True)
+    known = [row for row in rows if row.known]
+    means = [fmean(row.known) for row in known]
     form = '<tr><td>{}</td><td><i class="bar" style="width: {}%; background: {}"></i></td><td>{}</td></tr>'
-    cells = (
+    cells = joined(
         html(form, row.name, round(100 * length), row.color["light"], figure.written(mean))
-        for (row, mean), length in drawn
+        for row, mean, length in zip(known, means, lengths(means, figure.scale), strict=True)
     )
-    return html("<table>{}</table>", joined(cells))
+    return html("<table>{}</table>", cells)
 
 
 def document(title: str, body: Html) -> str:

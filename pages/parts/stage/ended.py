@@ -1,5 +1,6 @@
 """The final numbers of an experiment's arms: rows of points, and lines over x."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
@@ -9,8 +10,7 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.report import Report
 from pages.parts.boards.component import Plain
 from pages.parts.charts.base import plain_figure
-from pages.parts.charts.colors import Pair
-from pages.parts.charts.experiments.arms import metric_label, role_color, stem, with_unit
+from pages.parts.charts.experiments.arms import metric_label, role_color, role_colors, stem, with_unit
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.strip import Ended, strip_figure, strip_height
 from pages.parts.stage.shown import Shown, levels_of
@@ -36,7 +36,9 @@ def _panels(shown: Shown, metric: str, rows: dict[str, Ended]) -> Iterator[Plain
     named = {arm.name for arm in arms}
     levels = levels_of([trial for trial in shown.trials if trial.arm in named], metric)
     chance = next((value for name, value in levels.items() if name.startswith("chance")), None)
-    along = _along_a_line(arms)
+    places = Counter(line for line, _ in {(arm.line, arm.x) for arm in arms if arm.line and arm.x is not None})
+    # A line of one place would be a mark among others at the same x: its arm is a row.
+    along = [arm for arm in arms if places[arm.line] > 1]
     lines, alone = _lines_of(along, rows), [arm for arm in arms if arm not in along]
     if lines:
         name, x_label = f"line.{metric}", shown.experiment.x_label or "x"
@@ -59,9 +61,10 @@ def _panels_of_points(shown: Shown) -> Iterator[Plain]:
     kinds = dict.fromkeys(stem(arm.points[0][1]) for arm in shown.arms if arm.points)
     for kind in kinds:
         arms = [arm for arm in shown.arms if arm.points and stem(arm.points[0][1]) == kind]
+        colors = role_colors([arm.role for arm in arms])
         lines = [
-            OverX(arm.name, _color_in(arms, arm), {x: row_of(shown, arm, metric) for x, metric in arm.points})
-            for arm in arms
+            OverX(arm.name, color, {x: row_of(shown, arm, metric) for x, metric in arm.points})
+            for arm, color in zip(arms, colors, strict=True)
         ]
         label, name = with_unit(kind), f"points.{kind}"
         drawn = plain_figure(over_x_figure, lines, x_label, label)
@@ -70,18 +73,17 @@ def _panels_of_points(shown: Shown) -> Iterator[Plain]:
         yield _panel(name, f"{label} over {in_a_sentence(x_label)}", over_x_height(lines), words, ends, drawn)
 
 
-def _color_in(arms: Sequence[Arm], arm: Arm) -> Pair:
-    of_role = [other for other in arms if other.role == arm.role]
-    return role_color(arm.role, of_role.index(arm), len(of_role))
-
-
 def in_a_sentence(label: str) -> str:
     return label[:1].lower() + label[1:] if label[1:2].islower() else label
 
 
 def _panel(name: str, title: str, height: int, label: str, rows: Sequence[Ended], drawn: Plain) -> Plain:
-    titled = title[:1].upper() + title[1:]
-    return {"id": name, "title": titled, "height": height, "alt": _rows_in_words(label, rows), "figure": drawn}
+    in_words = (
+        f"{row.name} {fmean(row.known):.3g} on average over {len(row.known)} seeds" if row.known else f"{row.name} no value yet"
+        for row in rows
+    )  # fmt: skip
+    titled, alt = title[:1].upper() + title[1:], f"{label}: {'; '.join(in_words)}"
+    return {"id": name, "title": titled, "height": height, "alt": alt, "figure": drawn}
 
 
 def row_of(shown: Report, arm: Arm, metric: str = "", name: str = "") -> Ended:
@@ -107,15 +109,6 @@ def key_numbers(issue: Issue, shown: Report, *, whole: bool = True) -> Plain:
     }  # fmt: skip
 
 
-def _along_a_line(arms: Sequence[Arm]) -> list[Arm]:
-    """The arms on lines of several places. A line of one place would be a mark among others at the same x: its arm is a row."""
-    places: dict[str, set[float]] = {}
-    for arm in arms:
-        if arm.line and arm.x is not None:
-            places.setdefault(arm.line, set()).add(arm.x)
-    return [arm for arm in arms if len(places.get(arm.line, ())) > 1]
-
-
 def beside(found: Report, arms: Sequence[Arm], metric: str) -> list[Arm]:
     """The arms, and before each those that a claim compares it with by this number: a remedy stands beside what it mends."""
     together: dict[str, Arm] = {}
@@ -129,21 +122,14 @@ def beside(found: Report, arms: Sequence[Arm], metric: str) -> list[Arm]:
 
 
 def _lines_of(arms: Sequence[Arm], rows: dict[str, Ended]) -> list[OverX]:
-    named = dict.fromkeys(arm.line for arm in arms)
-    by_role = {line: next(arm.role for arm in arms if arm.line == line) for line in named}
-    lines = []
-    for line in named:
-        of_role = [other for other in named if by_role[other] == by_role[line]]
-        points = {float(arm.x): rows[arm.name] for arm in arms if arm.line == line and arm.x is not None}
-        lines.append(OverX(line, role_color(by_role[line], of_role.index(line), len(of_role)), points))
-    return lines
-
-
-def _rows_in_words(label: str, rows: Sequence[Ended]) -> str:
-    return f"{label}: " + "; ".join(
-        f"{row.name} {fmean(row.known):.3g} on average over {len(row.known)} seeds" if row.known else f"{row.name} no value yet"
-        for row in rows
-    )  # fmt: skip
+    of_line: dict[str, list[Arm]] = {}
+    for arm in arms:
+        of_line.setdefault(arm.line, []).append(arm)
+    colors = role_colors([own[0].role for own in of_line.values()])
+    return [
+        OverX(line, color, {float(arm.x): rows[arm.name] for arm in own if arm.x is not None})
+        for (line, own), color in zip(of_line.items(), colors, strict=True)
+    ]
 
 
 def _table_of(shown: Shown, rows: dict[str, Ended]) -> Plain:

@@ -90,10 +90,8 @@ def run_of(
     def find(arm: Arm, seed: int) -> Trial | None:
         return known.get((arm.name, seed)) or trial_cache.find(experiment, arm, seed)
 
-    save = partial(trial_cache.save, experiment)
-    return ExperimentRun(
-        experiment, server.pool(), extended=extended, visitor=visitor, find=find, save=save, shared=SHARED
-    )
+    pool, save = server.pool(), partial(trial_cache.save, experiment)
+    return ExperimentRun(experiment, pool, extended=extended, visitor=visitor, find=find, save=save, shared=SHARED)
 
 
 def begin(asked: Asked) -> None:

@@ -54,11 +54,8 @@ def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
 
 def _section(place: int, note: Note) -> Html:
     guessed = (note.guessed or "no guess before the result") if note.question else ""
-    lines = (
-        ("Guessed", guessed),
-        ("Ran", note.ran or "nothing yet"),
-        ("Found", note.found or ("it had not ended when it was last looked at" if note.ran else "")),
-    )
+    found = note.found or ("it had not ended when it was last looked at" if note.ran else "")
+    lines = (("Guessed", guessed), ("Ran", note.ran or "nothing yet"), ("Found", found))
     told = joined(html("<p><b>{}:</b> {}</p>", label, words) for label, words in lines if words)
     return html("<section><h2>{}. {}</h2><p>{}</p>{}{}</section>", place, note.title, note.question, told, note.figure)
 
@@ -71,22 +68,17 @@ def offer_hand_in() -> None:
         st.caption(NOTHING_YET)
         return
     words: dict[str, str] = st.session_state.setdefault(WORDS, {})
-    boxes: tuple[tuple[str, str, Callable[..., object], int], ...] = (
-        (NAME, "Name (may stay empty)", st.text_input, 100),
-        (OWN, "In your own words: what did you find, and why is it so?", st.text_area, MOST_LETTERS),
-    )
-    for name, label, box, most in boxes:
-        key = f"hand-in.{name}"
-        box(label, words.get(name, ""), max_chars=most, key=key, on_change=partial(_keep, name, key))
-
-    def make() -> str:
-        return hand_in(notes.values(), words)  # with what was typed until the file is asked for
-
+    _box(st.text_input, "Name (may stay empty)", words, NAME, 100)
+    _box(st.text_area, "In your own words: what did you find, and why is it so?", words, OWN, MOST_LETTERS)
+    make = partial(hand_in, notes.values(), words)  # with what was typed until the file is asked for
     offer_file("Hand-in (HTML)", make, "hand-in.html", ":material/assignment_turned_in:")
-    st.caption(
+    told = (
         "What you guessed, ran and found in this tab. Save it before you reload or close the page: then it begins anew."
     )
+    st.caption(told)
 
 
-def _keep(name: str, key: str) -> None:
-    st.session_state.setdefault(WORDS, {})[name] = st.session_state[key]
+def _box(draw: Callable[..., object], label: str, words: dict[str, str], name: str, most: int) -> None:
+    """A box for ``most`` letters, which are kept in ``words`` by the box's name."""
+    key, state = f"hand-in.{name}", st.session_state
+    draw(label, words.get(name, ""), max_chars=most, key=key, on_change=lambda: words.update({name: state[key]}))

@@ -1,24 +1,22 @@
-"""The list of all issues, by group, each with a mark where this reader has run it; and which run of each this reader looks at."""
+"""A link to an issue, the marks of what this reader has run of it, and which of its runs this reader looks at."""
 
 from functools import lru_cache
 from pathlib import Path
+from typing import cast
 
 import streamlit as st
 
 from engine.experiments.evidence import store
 from engine.experiments.experiment import Experiment
 from engine.experiments.issues import ISSUES
-from engine.experiments.issues.issue import GROUPS, Group, Issue
+from engine.experiments.issues.issue import Issue
 from engine.experiments.running.experiment_run import ExperimentRun
 from pages.parts.app.visitor import visitor
 from pages.parts.stage.claims import LOOKS, Color
 from pages.parts.stage.experiments import EXPERIMENTS, own_running
 
-PAGE = "issues.py"
 RAN = "issues.ran"
 """Session key: the name of the shown run by issue."""
-
-
 Look = tuple[str, str, Color]
 """Words, icon and colour of a mark."""
 
@@ -38,36 +36,18 @@ def found_mark(issue: Issue) -> Look | None:
 @lru_cache(1000)
 def _mark_in(file: Path, slug: str) -> Look | None:
     """The mark of stored evidence. Each file is read once, since it never changes."""
-    found = store.report_in(file, ISSUES[slug])
-    if found is None:
+    if (found := store.report_in(file, ISSUES[slug])) is None:
         return None
     weighed = found.claims[0].weighed
     return f"Yours: {weighed.words}", *LOOKS[weighed.finding]
 
 
-def in_groups() -> dict[Group, list[Issue]]:
-    """The issues of every group in the registry's order."""
-    return {group: [issue for issue in ISSUES.values() if issue.group == group] for group in GROUPS}
-
-
 def issue_link(issue: Experiment, label: str = "", icon: str | None = None) -> None:
-    st.page_link(PAGE, label=label or issue.title, icon=icon, query_params={"issue": issue.slug})
-
-
-def show_small_map() -> None:
-    """Only titles, for the start page; with a mark where this reader has run one."""
-    with st.container(key="issues-small-map", gap="small"):
-        for column, (group, issues) in zip(st.columns(len(GROUPS), gap="large"), in_groups().items(), strict=True):
-            with column, st.container(gap="xsmall"):
-                st.markdown(f"**{GROUPS[group]}**")
-                for issue in issues:
-                    mark = running_mark(issue) or found_mark(issue)
-                    issue_link(issue, icon=mark[1] if mark else ":material/help_center:")
+    st.page_link("issues.py", label=label or issue.title, icon=icon, query_params={"issue": issue.slug})
 
 
 def shown_runs() -> dict[str, str]:
-    runs: dict[str, str] = st.session_state.setdefault(RAN, {})
-    return runs
+    return cast(dict[str, str], st.session_state.setdefault(RAN, {}))
 
 
 def shown_run(issue: Issue) -> tuple[str, ExperimentRun | None]:

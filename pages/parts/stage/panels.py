@@ -75,12 +75,12 @@ def _curves(shown: Shown, curve: str) -> Plain:
     running = {arm.name: [g for g in shown.running if g.arm == arm.name] for arm in shown.arms}
     levels = {name: levels_of(trials, curve) for name, trials in by_arm.items()}
     drawn = [curve, VALIDATION] if both else [curve]
-    all_curves = [curves.get(name, []) for curves in _framed(shown) for name in drawn]
+    sound: list[Trial | TrialSoFar] = [*(trial for trial in shown.trials if not trial.outcome), *shown.running]
+    framed = sound or shown.trials  # the axis has room for the trials that did not break off, if there are any
+    all_curves = [trial.curves.get(name, []) for trial in framed for name in drawn]
     frame = frame_of(label, all_curves, [value for own in levels.values() for value in own.values()])
-    panels = [
-        _curve_panel(shown, arm, by_arm[arm.name], running[arm.name], curve, frame, levels[arm.name])
-        for arm in shown.trained
-    ]
+    of_arm = ((arm, by_arm[arm.name], running[arm.name], levels[arm.name]) for arm in shown.trained)
+    panels = [_curve_panel(shown, *parts, curve, frame) for parts in of_arm]
     unit = " (nats)" if label.endswith("loss") else ""
     note = f"{label.capitalize()}{unit} over the steps: one thin line per seed, the mean bold. The same axis in all."
     note += " Training solid, validation dashed." if both else ""
@@ -104,31 +104,18 @@ def stopped_of(trials: Sequence[Trial], curve: str = "loss") -> Stopped | None:
     if not without:
         return None
     ends = {trial.seed: trial.curves.get(curve) or [(0, 0.0)] for trial in without}
-    reasons = dict.fromkeys(
-        "not a finite number" if "finite" in trial.outcome else trial.outcome.rstrip(".") for trial in without
-    )
+    outcomes = [trial.outcome.rstrip(".") for trial in without]
+    reasons = dict.fromkeys("not a finite number" if "finite" in outcome else outcome for outcome in outcomes)
     steps = {trial.seed: int(trial.numbers.get("failed_step", ends[trial.seed][-1][0])) for trial in without}
     return Stopped(steps, "; ".join(reasons))
 
 
-def _framed(shown: Shown) -> list[dict[str, Curve]]:
-    """The curves for which the axis has room: those of all trials that did not break off, if there are any."""
-    sound = [trial.curves for trial in shown.trials if not trial.outcome] + [trial.curves for trial in shown.running]
-    return sound or [trial.curves for trial in shown.trials]
-
-
 def _curve_panel(
-    shown: Shown, arm: Arm, trials: Sequence[Trial], running: Sequence[TrialSoFar], curve: str, frame: Frame,
-    levels: dict[str, float],
+    shown: Shown, arm: Arm, trials: Sequence[Trial], running: Sequence[TrialSoFar], levels: dict[str, float], curve: str,
+    frame: Frame,
 ) -> Plain:  # fmt: skip
-    done = {trial.seed: trial.curves.get(curve, []) for trial in trials}
-    so_far = {trial.seed: trial.curves.get(curve, []) for trial in running}
-    dashed = None
-    if shows_both(shown.experiment, curve):
-        dashed = (
-            {trial.seed: trial.curves.get(VALIDATION, []) for trial in trials},
-            {trial.seed: trial.curves.get(VALIDATION, []) for trial in running},
-        )
+    done, so_far = _by_seed(trials, curve), _by_seed(running, curve)
+    dashed = _by_seed(trials, VALIDATION), _by_seed(running, VALIDATION)
     stopped = stopped_of(trials, curve)
     steps = shown.experiment.config(arm).steps
     without = [trial for trial in trials if trial.outcome]
@@ -137,9 +124,14 @@ def _curve_panel(
         "words": f"{len(trials)} of {counted(len(shown.seeds), 'seed')}" + (f", {len(without)} did not finish" if without else ""),
         "alt": f"{frame.label} of {arm.name}: {_ends_in_words(done)}" + (f", {stopped.sentence}" if stopped else ""),
         "figure": plain_figure(
-            curves_figure, done, so_far, frame, steps, role_color(arm.role), levels, dashed=dashed, stopped=stopped
+            curves_figure, done, so_far, frame, steps, role_color(arm.role), levels, stopped=stopped,
+            dashed=dashed if shows_both(shown.experiment, curve) else None,
         ),
     }  # fmt: skip
+
+
+def _by_seed(trials: Sequence[Trial | TrialSoFar], curve: str) -> dict[int, Curve]:
+    return {trial.seed: trial.curves.get(curve, []) for trial in trials}
 
 
 def _ends_in_words(curves: dict[int, list[tuple[int, float]]]) -> str:

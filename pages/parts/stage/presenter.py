@@ -14,25 +14,7 @@ from engine.settings.names import meant
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.presses import last_received, received
 from pages.parts.boards.component import joined
-from pages.parts.stage.presenting import (
-    CLASS_FILE,
-    CODE,
-    ISSUES_FILE,
-    Presenting,
-    choose_guess,
-    class_link,
-    go_to,
-    join_class,
-    joined_class,
-    keep_to_step,
-    link_of,
-    new_class,
-    note_run,
-    presented,
-    presenting,
-    put,
-    start_lesson,
-)
+from pages.parts.stage import presenting as held
 from pages.parts.stage.qr import TOO_LONG, base_address, only_here, qr_code
 from pages.parts.stage.wall import lead_phones, send_home
 
@@ -53,24 +35,24 @@ def show_presenter(file: str) -> None:
     """
     waiting: list[str] = st.session_state.setdefault(WAITING, [])
     while waiting:  # a step to another page leaves the rest to the script run of that page
-        pressed, now = waiting.pop(0), presenting()
+        pressed, now = waiting.pop(0), held.presenting()
         if pressed == "present" or (now is not None and now.on):
             _follow(pressed, now, file)
-    keep_to_step(file)
-    now, on = presenting(), presented()
+    held.keep_to_step(file)
+    now, on = held.presenting(), held.presented()
     style = (HERE / "presenter.css").read_text("utf-8") if on else "/* not presented */"
     st.html(f"<style>{style}</style>")  # always there: what is only taken away goes last, and boards would still see it
     data: dict[str, object] = {"on": on, "received": last_received(RECEIVED)}
     if now is not None and on:  # only who presents shows the code
         lead_phones(now)
         base = base_address(file.removesuffix(".py").replace("_", "-"))
-        link = class_link(now.classroom, base) if now.classroom else link_of(now.lesson, base)
+        link = f"{base}classroom?class={now.classroom}" if now.classroom else held.link_of(now.lesson, base)
         drawing = qr_code(link)
         data |= {
             "left": now.step.minutes * 60 - (time.time() - now.step_began),
             "place": f"{now.at + 1} of {len(now.lesson.steps)}",
             "code": {
-                "open": now.beat == CODE,
+                "open": now.beat == held.CODE,
                 "title": now.lesson.title or "Lesson",
                 "link": link,
                 "drawing": drawing,
@@ -80,7 +62,7 @@ def show_presenter(file: str) -> None:
         }
     with st.container(key="presenter"):
         _script()(key=SCRIPT, data=data, on_pressed_change=_receive)
-    if (code := joined_class()) and not on and file != CLASS_FILE:
+    if (code := held.joined_class()) and not on and file != held.CLASS_FILE:
         _way_back(code)
     if now is not None and not on and (pressed := _row(now)):
         _follow(pressed, now, file)
@@ -98,7 +80,7 @@ def _script() -> Any:
     return st.components.v2.component("attention_lab_presenter", js=joined(HERE / "presenter.js"))
 
 
-def _uncounted(now: Presenting) -> str:
+def _uncounted(now: held.Presenting) -> str:
     """A warning where guesses are asked for and there is no class in which they are counted, else an empty text."""
     if now.classroom or not any(step.question for step in now.lesson.steps):
         return ""
@@ -108,11 +90,11 @@ def _uncounted(now: Presenting) -> str:
 def _way_back(code: str) -> None:
     """The row of a phone that explores: back to the class, or out of it."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="class-row"):
-        st.page_link(CLASS_FILE, label="Back to the class", icon=":material/groups:", query_params={"class": code})
-        st.button("Leave the class", icon=":material/close:", type="tertiary", on_click=join_class, args=("",))
+        st.page_link(held.CLASS_FILE, label="Back to the class", icon=":material/groups:", query_params={"class": code})
+        st.button("Leave the class", icon=":material/close:", type="tertiary", on_click=held.join_class, args=("",))
 
 
-def _row(now: Presenting) -> str:
+def _row(now: held.Presenting) -> str:
     """The steps of a lesson that is gone through alone; returns what was pressed."""
     last = len(now.lesson.steps) - 1
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson-row"):
@@ -127,33 +109,34 @@ def _row(now: Presenting) -> str:
     return next((name for name, was in pressed.items() if was), "")
 
 
-def _follow(pressed: str, now: Presenting | None, file: str) -> None:
+def _follow(pressed: str, now: held.Presenting | None, file: str) -> None:
     """Do what a key or a button says; nothing where it means nothing now."""
     if now is None:
         slug = meant(st.query_params.get("issue", ""), ISSUES, RENAMED)
-        if pressed == "present" and file == ISSUES_FILE and slug in ISSUES and not joined_class():
-            start_lesson(Lesson(ISSUES[slug].title, (LessonStep(10, slug),)))
+        if pressed == "present" and file == held.ISSUES_FILE and slug in ISSUES and not held.joined_class():
+            held.start_lesson(Lesson(ISSUES[slug].title, (LessonStep(10, slug),)))
         return
     match pressed:
         case "present":
-            classroom = now.classroom or ("" if now.on else new_class())
-            put(replace(now, on=not now.on, beat=0, classroom=classroom))
+            classroom = now.classroom or ("" if now.on else held.new_class())
+            held.put(replace(now, on=not now.on, beat=0, classroom=classroom))
         case "leave":
             if now.classroom:
                 send_home(now)
-            put(None)
-        case "next" if now.on and not now.last_beat:
-            put(replace(now, beat=now.beat + 1))
+            held.put(None)
+        case "next" if now.on and now.beat < len(now.beats) - 1:
+            held.put(replace(now, beat=now.beat + 1))
         case "next" if now.at + 1 < len(now.lesson.steps):
-            go_to(now, now.at + 1)
-        case "back" if now.on and now.beat > (0 if now.at else CODE):
-            put(replace(now, beat=now.beat - 1))
+            held.go_to(now, now.at + 1)
+        case "back" if now.on and now.beat > (0 if now.at else held.CODE):
+            held.put(replace(now, beat=now.beat - 1))
         case "back" if now.at > 0:
             earlier = replace(now, at=now.at - 1)
-            note_run(earlier)
-            go_to(earlier, earlier.at, beat=len(earlier.beats) - 1)
+            held.note_run(earlier)
+            held.go_to(earlier, earlier.at, beat=len(earlier.beats) - 1)
         case "seeds" if now.on and now.classroom and now.step.issue and now.shows("guess"):
-            note_run(now)
-            put(replace(now, beat=now.beats.index("sentence"), round=now.round + 1))
+            held.note_run(now)
+            held.put(replace(now, beat=now.beats.index("sentence"), round=now.round + 1))
         case key if key in GUESSES and now.step.question and now.beat <= now.beats.index("guess"):
-            choose_guess(now, GUESSES.index(key))
+            st.session_state[held.GUESS] = GUESSES.index(key)
+            held.put(replace(now, beat=now.beats.index("guess")))

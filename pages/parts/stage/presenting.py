@@ -8,6 +8,7 @@ does not: a link never starts a run. Only the browser that opened a class presen
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import cast
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -60,26 +61,18 @@ class Presenting:
     def beats(self) -> tuple[str, ...]:
         return BEATS if self.step.issue else SLIDE_BEATS if self.step.slide else LAB_BEATS
 
-    @property
-    def last_beat(self) -> bool:
-        return self.beat >= len(self.beats) - 1
-
     def shows(self, beat: str) -> bool:
         """Whether a page shows this already; everything where it is not presented, or is not the page of the step."""
         return not self.on or beat not in self.beats or self.beat >= self.beats.index(beat)
 
     def carried(self) -> dict[str, str]:
-        own = {"present": "true" if self.on else "", "class": self.classroom}
-        return {
-            "lesson": to_code(self.lesson),
-            "at": str(self.at + 1),
-            **{name: text for name, text in own.items() if text},
-        }
+        code, at, present = to_code(self.lesson), str(self.at + 1), "true" if self.on else ""
+        all_names = {"lesson": code, "at": at, "present": present, "class": self.classroom}
+        return {name: text for name, text in all_names.items() if text}
 
 
 def presenting() -> Presenting | None:
-    found: Presenting | None = st.session_state.get(KEY)
-    return found
+    return cast(Presenting | None, st.session_state.get(KEY))
 
 
 def presented() -> bool:
@@ -111,16 +104,9 @@ def note_run(now: Presenting) -> bool:
     return needed
 
 
-def choose_guess(now: Presenting, place: int) -> None:
-    """Choose a guess by its place among the three; the lesson goes on to the beat of the guess."""
-    st.session_state[GUESS] = place
-    put(replace(now, beat=now.beats.index("guess")))
-
-
 def take_guess() -> int | None:
     """The place of the guess that the presenter has chosen by a key since the last call; None without one."""
-    place: int | None = st.session_state.pop(GUESS, None)
-    return place
+    return cast(int | None, st.session_state.pop(GUESS, None))
 
 
 def put(now: Presenting | None) -> None:
@@ -137,8 +123,7 @@ def _carried() -> dict[str, str]:
 
 def joined_class() -> str:
     """The code of the class in which this visitor is a student; empty for none."""
-    code: str = st.session_state.get(JOINED, "")
-    return code
+    return str(st.session_state.get(JOINED, ""))
 
 
 def join_class(code: str) -> None:
@@ -147,9 +132,11 @@ def join_class(code: str) -> None:
     carry(_carried())
 
 
-def start_lesson(lesson: Lesson, *, on: bool = True) -> None:
-    now = time.time()
-    put(Presenting(lesson, on=on, began=now, step_began=now, classroom=new_class() if on else ""))
+def start_lesson(lesson: Lesson, *, on: bool = True) -> Presenting:
+    began = time.time()
+    now = Presenting(lesson, on=on, began=began, step_began=began, classroom=new_class() if on else "")
+    put(now)
+    return now
 
 
 def new_class() -> str:
@@ -175,10 +162,8 @@ def open_lesson() -> list[Problem]:
     if classroom and not own and not present:
         join_class(classroom)
     if "lesson" not in given:
-        alone = [
-            Problem(name, given[name], "only in a link that also names a lesson") for name in given.keys() - {"class"}
-        ]
-        return [*ignored, *alone]
+        allowed = "only in a link that also names a lesson"
+        return [*ignored, *(Problem(name, given[name], allowed) for name in given.keys() - {"class"})]
     try:
         lesson = from_code(given["lesson"])
     except ConfigError as error:
@@ -186,9 +171,8 @@ def open_lesson() -> list[Problem]:
     at = given.get("at", "1")
     if not (at.isascii() and at.isdigit() and 1 <= int(at) <= len(lesson.steps)):
         ignored, at = [Problem("at", at, f"a step of the lesson, 1 to {len(lesson.steps)}"), *ignored], "1"
-    began = time.time()
-    held = Presenting(lesson, int(at) - 1, on=present, began=began, step_began=began)
-    put(replace(held, classroom=classroom) if own else held)
+    began, code = time.time(), classroom if own else ""
+    put(Presenting(lesson, int(at) - 1, on=present, began=began, step_began=began, classroom=code))
     return ignored
 
 
@@ -200,13 +184,7 @@ def link_of(lesson: Lesson, base: str) -> str:
     return f"{base}{file_of(first).removesuffix('.py')}?{urlencode(query)}"
 
 
-def class_link(code: str, base: str) -> str:
-    """The full link with which a phone joins a class; ``base`` is as of :func:`link_of`."""
-    return f"{base}{CLASS_FILE.removesuffix('.py')}?{urlencode({'class': code})}"
-
-
 def file_of(step: LessonStep) -> str:
-    """The file of the page that a step opens."""
     return ISSUES_FILE if step.issue else SLIDE_FILE if step.slide else LAB_FILE
 
 

@@ -17,10 +17,9 @@ def base_address(page: str) -> str:
 
 def only_here(link: str) -> str:
     """A warning where a link works on this machine only, else an empty text."""
-    here = urlsplit(link).hostname in ("localhost", "127.0.0.1")
-    return (
-        "This address works on this machine only. Open the app by the name that your class can reach." if here else ""
-    )
+    if urlsplit(link).hostname in ("localhost", "127.0.0.1"):
+        return "This address works on this machine only. Open the app by the name that your class can reach."
+    return ""
 
 
 @lru_cache

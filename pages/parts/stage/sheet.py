@@ -3,11 +3,11 @@ from the evidence that comes with this version: no outcome is written in them by
 
 from collections.abc import Sequence
 
-from engine.experiments.evidence.shipped import ShippedClaim, ShippedResult, shipped_claims, shipped_result
+from engine.experiments.evidence.shipped import ShippedResult, shipped_claims, shipped_result
 from engine.experiments.finding import READERS_SEEDS, Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import ANSWERS
+from engine.experiments.key_figure import in_words
 from engine.experiments.lessons import Lesson, LessonStep, Question
 from engine.foundation.formatting import counted, in_time
 from engine.tasks import TASKS
@@ -15,18 +15,15 @@ from pages.parts.stage.document import Html, bars, document, html, joined, liste
 from pages.parts.stage.ended import key_numbers
 from pages.parts.stage.qr import qr_code
 
-KEYS = (
-    ("→", "goes on, as a presenter’s remote does; ← goes back"),
-    ("1 2 3", "choose the class’s guess"),
-    (
-        "Q",
-        "shows the class’s link as a QR code: phones that open it go with the wall, guess, and are told who was right",
-    ),
-    ("S", "asks each phone to train a seed of an issue; their dots fall into the figure"),
-    ("X", "takes a part of a trained model away, and the next"),
-    ("B", "makes the screen black"),
-    ("P, Escape", "begin and leave the presentation"),
-)
+KEYS = {
+    "→": "goes on, as a presenter’s remote does; ← goes back",
+    "1 2 3": "choose the class’s guess",
+    "Q": "shows the class’s link as a QR code: phones that open it go with the wall, guess, and are told who was right",
+    "S": "asks each phone to train a seed of an issue; their dots fall into the figure",
+    "X": "takes a part of a trained model away, and the next",
+    "B": "makes the screen black",
+    "P, Escape": "begin and leave the presentation",
+}
 MOST_FURTHER = 3
 """The most further claims at a step."""
 
@@ -39,7 +36,7 @@ def teachers_sheet(lesson: Lesson) -> str:
         "other seeds, so its numbers differ a little. Nobody was asked about the answers: they are those that the page offers.</p>",
         lesson.title, goal, counted(lesson.minutes, "minute"), counted(len(lesson.steps), "step"),
     )  # fmt: skip
-    keys = listed(html("<b>{}</b> {}", key, does) for key, does in KEYS)
+    keys = listed(html("<b>{}</b> {}", key, does) for key, does in KEYS.items())
     steps = joined(_teach(place, step) for place, step in enumerate(lesson.steps, start=1))
     return document(f"Teacher’s sheet: {lesson.title}", html("{}<h2>Keys in Present</h2>{}{}", head, keys, steps))
 
@@ -49,9 +46,8 @@ def hand_out(lesson: Lesson, link: str) -> str:
     the lesson; empty where the class cannot open it."""
     code = Html(qr_code(link)) if link else Html()
     where = html('<p class="light">Open the lesson on your phone, or at {}</p>', link) if link else Html()
-    before = html(
-        '<div class=head><div><h1>{}</h1><p class=line>Name</p>{}</div>{}</div>', lesson.title, where, code
-    )  # fmt: skip
+    form = "<div class=head><div><h1>{}</h1><p class=line>Name</p>{}</div>{}</div>"
+    before = html(form, lesson.title, where, code)
     after = html(
         "<h1>{}: what was measured</h1><p class=light>The numbers come from stored runs; ours had other seeds.</p>", lesson.title
     )  # fmt: skip
@@ -74,16 +70,15 @@ def _teach(place: int, step: LessonStep) -> Html:
     title = _title(place, step, counted(step.minutes, "minute"))
     question, found = step.question, _result_of(step)
     if question is None:
-        return html("<section>{}{}</section>", title, _slide(step))
+        text = step.slide.text if step.slide else ""
+        return html("<section>{}{}</section>", title, html("<p><b>Say.</b> {}</p>", text) if text else Html())
     tells = html("{} ", ISSUES[step.issue].summary) if step.issue else Html()
     said = html("<p><b>Say.</b> {}One sample: {}</p>", tells, _sample(step, question))
-    asked = html("<p><b>Ask.</b> {}</p>{}", question.words, _choices(question.answers, _right(question, found)))
-    outcome = _outcome(ISSUES[step.issue], found) if step.issue else _of_lab()
+    right = [in_words(question.answers, one) for one in found.outcome.right] if found else []
+    asked = html("<p><b>Ask.</b> {}</p>{}", question.words, _choices(question.answers, right))
+    computed = "The run trains before the class; the sentence is computed from it."
+    outcome = _outcome(ISSUES[step.issue], found) if step.issue else html("<p><b>What comes out.</b> {}</p>", computed)
     return html("<section>{}{}{}{}</section>", title, said, asked, outcome)
-
-
-def _slide(step: LessonStep) -> Html:
-    return html("<p><b>Say.</b> {}</p>", step.slide.text) if step.slide and step.slide.text else Html()
 
 
 def _sample(step: LessonStep, question: Question) -> str:
@@ -92,16 +87,6 @@ def _sample(step: LessonStep, question: Question) -> str:
 
 def _result_of(step: LessonStep) -> ShippedResult | None:
     return shipped_result(issue, issue.key_figure) if step.issue and (issue := ISSUES[step.issue]) else None
-
-
-def _right(question: Question, found: ShippedResult | None) -> list[str]:
-    """The answers that the stored runs say are right."""
-    right = found.outcome.right if found else ()
-    return [words for answer, words in zip(ANSWERS, question.answers, strict=True) if answer in right]
-
-
-def _of_lab() -> Html:
-    return html("<p><b>What comes out.</b> The run trains before the class; the sentence is computed from it.</p>")
 
 
 def _outcome(issue: Issue, found: ShippedResult | None) -> Html:
@@ -119,14 +104,10 @@ def _further(issue: Issue) -> Html:
     """What else somebody may say, with what was found about it: first what did not come out as it was claimed."""
     claims = [one for one in shipped_claims(issue) if one.claim.id != issue.key_figure.claim]
     claims.sort(key=lambda one: one.finding is Finding.HOLDS)
-    words = listed(map(_claim, claims[:MOST_FURTHER]))
+    form = "{} <span class=light>{}</span> <b>{}.</b>"
+    told = ((one.claim.sentence, one.claim.condition, one.finding.words) for one in claims[:MOST_FURTHER])
+    words = listed(html(form, *one) for one in told)
     return html("<p><b>If somebody says</b></p>{}", words) if words else words
-
-
-def _claim(found: ShippedClaim) -> Html:
-    return html(
-        "{} <span class=light>{}</span> <b>{}.</b>", found.claim.sentence, found.claim.condition, found.finding.words
-    )
 
 
 def _guess(place: int, step: LessonStep) -> Html:
@@ -148,7 +129,6 @@ def _keep(place: int, step: LessonStep) -> Html:
     else:
         figure = ISSUES[step.issue].key_figure
         rows = key_numbers(ISSUES[step.issue], found.report, whole=False)["rows"]
-        measured = html(
-            "<p>{}</p>{}<p><b>What helps.</b> {}</p>", found.outcome.sentence, bars(rows, figure), figure.remedy
-        )  # fmt: skip
+        form = "<p>{}</p>{}<p><b>What helps.</b> {}</p>"
+        measured = html(form, found.outcome.sentence, bars(rows, figure), figure.remedy)
     return html("<section>{}{}<p class=line>In my words</p></section>", _title(place, step), measured)

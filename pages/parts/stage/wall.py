@@ -22,8 +22,10 @@ def lead_phones(now: Presenting) -> None:
     """Let the phones of the class follow the step and the beat that are shown; where the disk does not take it, they stay behind until the
     next press."""
     if now.on and now.classroom:
+        lesson, phase = to_code(now.lesson), _phase(now)
+        told = st.session_state.get(TOLD, {}).get((now.began, now.at), ()) if phase == "told" else ()
         with suppress(OSError):
-            show_wall(now.classroom, visitor(), _wall(now))
+            show_wall(now.classroom, visitor(), Wall(lesson, now.at, phase, now.round, *told))
 
 
 def send_home(now: Presenting) -> None:
@@ -38,13 +40,6 @@ def tell_phones(right: tuple[Direction, ...], sentence: str) -> None:
     if now is not None and now.on and now.classroom:
         st.session_state.setdefault(TOLD, {})[now.began, now.at] = (right, sentence)
         lead_phones(now)
-
-
-def _wall(now: Presenting) -> Wall:
-    lesson, phase = to_code(now.lesson), _phase(now)
-    if phase != "told":
-        return Wall(lesson, now.at, phase, now.round)
-    return Wall(lesson, now.at, phase, now.round, *st.session_state.get(TOLD, {}).get((now.began, now.at), ()))
 
 
 def _phase(now: Presenting) -> Phase:

@@ -14,10 +14,11 @@ from engine.experiments.story.readings import score_of
 from engine.experiments.story.steps import StoryStep
 from engine.foundation.formatting import percent
 from engine.runs.run import Run
+from engine.settings.fields import to_text
 from pages.parts.app.frame import STORY
 from pages.parts.app.glossary import setting_help, with_terms
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
-from pages.parts.app.own_runs import say_watching, start_run, stop_button
+from pages.parts.app.own_runs import say_watching, start_run, steering_button
 from pages.parts.app.server import find
 from pages.parts.app.visitor import mine
 from pages.parts.boards.live.board import Overlay, Panel, live_board, overlay
@@ -41,12 +42,6 @@ from pages.parts.story.state import (
     tries,
 )
 
-PANELS: dict[str, tuple[Panel, ...]] = {
-    "accuracy": ("stack", "accuracy"),
-    "heads": ("stack", "heads"),
-    "samples": ("samples",),  # they show the data themselves
-}
-"""The panels of the board by the name of a step's figure: above it the model, with one sequence."""
 WIDTH = 150
 
 
@@ -73,20 +68,21 @@ def show_step(number: int, step: StoryStep, run: Run | None) -> None:
 
 
 def _figure(number: int, step: StoryStep, run: Run | None) -> None:
-    """The board with its one figure. Before the first run it shows the untrained model; arcs are those of the last layer."""
-    config = step.config(chosen(step), SETTINGS.values()[SEED])
+    """The board with its one figure, and above it the model, with one sequence. Before the first run it shows the untrained model; arcs are
+    those of the last layer."""
+    # Samples show the data themselves.
+    panels: tuple[Panel, ...] = ("stack", step.figure) if step.figure != "samples" else ("samples",)
+    config = run.config if run is not None else step.config(chosen(step), SETTINGS.values()[SEED])
     live_board(
-        run, panels=PANELS[step.figure], earlier=_earlier(number, step, run), key="story-board", name="story",
-        untrained="" if run is not None else urlencode(to_query(config)), model=stack_of(run.config if run is not None else config),
-        look={"which": "self", "layer": (run.config if run is not None else config).n_layers - 1, "head": 0},
+        run, panels=panels, earlier=_earlier(number, step, run), key="story-board", name="story",
+        untrained="" if run is not None else urlencode(to_query(config)), model=stack_of(config),
+        look={"which": "self", "layer": config.n_layers - 1, "head": 0},
     )  # fmt: skip
 
 
 def _control(step: StoryStep, *, disabled: bool) -> None:
-    """The one setting that the reader changes."""
     labels = {text: step.label_of(value) for text, value in step.choices.items()}
-    present = SETTINGS.values()[CHOICE] or next(text for text, value in step.choices.items() if value == step.first)
-    bound = SETTINGS.bound(CHOICE, disabled=disabled, shown=present)
+    bound = SETTINGS.bound(CHOICE, disabled=disabled, shown=to_text(chosen(step)))
     st.segmented_control(
         step.row.label, list(labels), format_func=labels.__getitem__, required=True,
         help=setting_help(step.setting, step.row.help), **bound,
@@ -97,7 +93,7 @@ def _train_or_stop(number: int, step: StoryStep, run: Run | None) -> None:
     own = run is not None and mine(run.owner)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         if run is not None and run.live and own:
-            stop_button(run, key="story.stop", width=WIDTH)
+            steering_button("stop", run, key="story.stop", width=WIDTH)
         else:
             st.button(
                 "Train", icon=":material/play_arrow:", type="primary", key="story.train", on_click=_train, args=(number, step),
@@ -111,10 +107,9 @@ def _train_or_stop(number: int, step: StoryStep, run: Run | None) -> None:
         if seed := SETTINGS.values()[SEED]:
             st.caption(f"Seed {seed}", width="content")
     say_watching(run)
-    if run is not None and (own or not run.live) and (shown := run.config.flat()[step.setting]) != chosen(step):
-        st.caption(
-            f":material/edit: Shown is the run with {step.row.label} {step.label_of(shown)}. Train follows your choice."
-        )
+    if run is not None and (own or not run.live) and run.config.flat()[step.setting] != chosen(step):
+        shown = f"{step.row.label} {step.label_in(run.config)}"
+        st.caption(f":material/edit: Shown is the run with {shown}. Train follows your choice.")
 
 
 def _train(number: int, step: StoryStep) -> None:
@@ -132,12 +127,8 @@ def _earlier(number: int, step: StoryStep, run: Run | None) -> Sequence[Overlay]
     """The other tries of a step, named by their choice: they stand behind the curve of the shown run."""
     if step.figure != "accuracy" or run is None:
         return ()
-    found = {one.run_id: find(one.run_id) for one in tries(number)[:-1]}
-    return [
-        overlay(other, step.label_of(other.config.flat()[step.setting]))
-        for other in reversed(found.values())
-        if other is not None and other.events
-    ]
+    found = [find(one.run_id) for one in reversed(tries(number)[:-1])]
+    return [overlay(other, step.label_in(other.config)) for other in found if other is not None and other.events]
 
 
 def _way(number: int, step: StoryStep, *, said: bool) -> None:
@@ -178,9 +169,8 @@ def scores_of_steps() -> list[tuple[str, float]]:
     found = []
     for number, step in enumerate(STEPS, start=1):
         run = run_of_step(number)
-        score = score_of(run.config, run.events) if run is not None else None
-        if run is not None and score is not None:
-            label = f"{step.row.label} {step.label_of(run.config.flat()[step.setting])}"
+        if run is not None and (score := score_of(run.config, run.events)) is not None:
+            label = f"{step.row.label} {step.label_in(run.config)}"
             found.append((f"{number}. {step.title} ({label})", score.value))
     return found
 
@@ -199,7 +189,6 @@ def card_of(scores: Sequence[tuple[str, float]], base: str) -> Card | None:
 
 
 def _go(label: Literal["Back", "Next"], to: int, **common: Any) -> None:
-    """The button that opens another step."""
     icon = ":material/arrow_back:" if label == "Back" else ":material/arrow_forward:"
     st.button(label, icon=icon, on_click=go_to_step, args=(to,), key=f"story.{label.lower()}", **common)
 
@@ -243,9 +232,8 @@ def show_feedback(number: int, step: StoryStep, run: Run) -> bool:
 
 
 def _note(number: int, step: StoryStep, run: Run, guessed: str | None, observed: Observed) -> None:
-    """Note the run for the hand-in."""
     question, config = step.question, run.config
-    ran = f"{step.row.label} {step.label_of(config.flat()[step.setting])}, seed {config.seed}, {config.steps} steps."
+    ran = f"{step.row.label} {step.label_in(config)}, seed {config.seed}, {config.steps} steps."
     found = f"{question.answers[observed.answer]}. {observed.sentence}".replace("**", "")
     guess = question.answers[guessed] if guessed is not None else ""
     write_down(f"story.{number}.{run.id}", Note(f"{STORY.title}: {step.title}", question.text, guess, ran, found))
@@ -268,12 +256,8 @@ def tried_so_far(number: int, step: StoryStep) -> str:
     scores: dict[str, float] = {}
     for one in tries(number):
         run = find(one.run_id)
-        score = score_of(run.config, run.events) if run is not None else None
-        if run is not None and score is not None:
+        if run is not None and (score := score_of(run.config, run.events)) is not None:
             seed = f", seed {run.config.seed}" if run.config.seed else ""
-            scores[f"{step.label_of(run.config.flat()[step.setting])}{seed}"] = score.value
-    if len(scores) < 2:
-        return ""
-    return f"{step.row.label}, right answers: " + " · ".join(
-        f"{name} {percent(value)}" for name, value in scores.items()
-    )
+            scores[f"{step.label_in(run.config)}{seed}"] = score.value
+    told = " · ".join(f"{name} {percent(value)}" for name, value in scores.items())
+    return f"{step.row.label}, right answers: {told}" if len(scores) > 1 else ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 
@@ -35,6 +35,17 @@ class StoryState(PageState):
     guessed: str | None = None
     """The name of the answer that was chosen before the run."""
 
+    def check(self) -> None:
+        """The choice and the guesses are some of the step's; the run is one of the step's, and kept here."""
+        step = STEPS[self.step - 1]
+        if self.choice is not None and self.choice not in step.choices:
+            raise ConfigError([not_one_of(CHOICE, self.choice, step.choices)])
+        for name, answer in ((GUESS, self.guess), (GUESSED, self.guessed)):
+            if answer is not None and answer not in step.question.answers:
+                raise ConfigError([not_one_of(name, answer, step.question.answers)])
+        if self.run is not None and ((run := find(self.run)) is None or not belongs(run.config, step)):
+            raise ConfigError([Problem(RUN, self.run, f"a run of step {self.step} that is kept here")])
+
 
 @dataclass(frozen=True)
 class Try:
@@ -42,20 +53,6 @@ class Try:
 
     run_id: str
     guess: str | None = None
-
-
-def _check(state: StoryState) -> None:
-    """The choice and the guesses are some of the step's; the run is one of the step's, and kept here."""
-    step = STEPS[state.step - 1]
-    if state.choice is not None and state.choice not in step.choices:
-        raise ConfigError([not_one_of(CHOICE, state.choice, step.choices)])
-    for name, answer in ((GUESS, state.guess), (GUESSED, state.guessed)):
-        if answer is not None and answer not in step.question.answers:
-            raise ConfigError([not_one_of(name, answer, step.question.answers)])
-    if state.run is not None:
-        run = find(state.run)
-        if run is None or not belongs(run.config, step):
-            raise ConfigError([Problem(RUN, state.run, f"a run of step {state.step} that is kept here")])
 
 
 def belongs(config: RunConfig, step: StoryStep) -> bool:
@@ -86,7 +83,7 @@ class StorySettings(ModelSettings[StoryState]):
         return super().query(*others) | {name: text for name, text in own.items() if text is not None}
 
 
-SETTINGS = StorySettings("story", StoryState, _check)
+SETTINGS = StorySettings("story", StoryState)
 
 
 def present() -> tuple[int, StoryStep]:
@@ -117,8 +114,7 @@ def latest_settings(number: int) -> dict[str, Any]:
 
 def tries(number: int) -> list[Try]:
     """What was tried at a step, the latest last."""
-    found: list[Try] = st.session_state.get(TRIES, {}).get(number, [])
-    return found
+    return cast(list[Try], st.session_state.get(TRIES, {}).get(number, []))
 
 
 def remember(number: int, tried: Try) -> None:
@@ -136,8 +132,7 @@ def run_of_step(number: int) -> Run | None:
 
 def guess(number: int) -> str | None:
     """The name of the answer that is chosen now."""
-    found: str | None = st.session_state.get(GUESSES, {}).get(number)
-    return found
+    return cast(str | None, st.session_state.get(GUESSES, {}).get(number))
 
 
 def put_guess(number: int, answer: str | None) -> None:

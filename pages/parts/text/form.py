@@ -14,7 +14,7 @@ from engine.text.encoded import without_window
 from engine.text.tokens import Unit
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refusal
-from pages.parts.app.own_runs import pause_button, say_watching, start_run, stop_button
+from pages.parts.app.own_runs import pause_button, say_watching, start_run, steering_button
 from pages.parts.app.visitor import visitor
 from pages.parts.text.state import PLAYS, RUN, SETTINGS, form_config
 
@@ -97,7 +97,7 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
     st.button("Train", icon=icon, width="stretch", disabled=config is None, on_click=_train)
     with st.container(horizontal=True, gap="small"):
         pause_button(run)
-        stop_button(run)
+        steering_button("stop", run)
         if numbers := SETTINGS.drawn("vocab_size", "steps"):
             with st.popover("More", icon=":material/tune:"):
                 for name in numbers:

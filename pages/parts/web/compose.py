@@ -24,14 +24,7 @@ from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.web.board_data import Ask, exact_route, lines_route, own_route, untrained_route
 from pages.parts.web.connections import limit_connections
 from pages.parts.web.live import Admit, Find, asked_to_end, everybody, live_route
-from pages.parts.web.middleware import (
-    FRAMING,
-    AppHeaders,
-    ClientAddress,
-    CountedTabs,
-    OwnOriginOnly,
-    configured_origins,
-)
+from pages.parts.web.middleware import FRAMING, AppHeaders, ClientAddress, CountedTabs, OwnOriginOnly
 from pages.parts.web.page_address import PageAddress
 from pages.parts.web.static_files import FOR_EVER, PACKED, PackedFiles, StyledPage
 
@@ -96,13 +89,9 @@ def serving(
     admit: Admit = everybody,
     admit_tab: Admit = everybody,
 ) -> dict[str, Any]:
-    """Arguments for ``st.App`` (which ``streamlit run`` only finds where it is called by that name).
-
-    The routes of runs look them up with ``find``; ``start`` is called soon after the server began, ``stop`` when it is asked to end
-    and once more when it ends, and then waits until what the first call began is done;
-    ``health`` gives the numbers of the health route; ``ask`` answers jobs of visitors; ``admit`` counts their event streams, and
-    ``admit_tab`` their tabs.
-    """
+    """Arguments for ``st.App`` (which ``streamlit run`` only finds where it is called by that name). ``start`` is called soon after the
+    server began, ``stop`` when it is asked to end and once more when it ends, and then waits until what the first call began is done;
+    ``admit`` counts event streams, and ``admit_tab`` tabs."""
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
@@ -124,7 +113,7 @@ def serving(
     framing = os.environ.get(FRAMING, "'self'")
     middleware = [Middleware(ClientAddress), Middleware(AppHeaders, frame_ancestors=framing)]
     if config.get_option("server.enableCORS"):  # when it is off, Streamlit accepts every origin and checks nothing
-        middleware.append(Middleware(OwnOriginOnly, allowed=configured_origins()))
+        middleware.append(Middleware(OwnOriginOnly))
     middleware.append(Middleware(CountedTabs, admit=admit_tab))
     middleware.append(Middleware(PackedFiles, prefix=prefix))
     middleware.append(Middleware(PageAddress, prefix=prefix, addresses=_of_pages))
@@ -158,7 +147,6 @@ def _or_recorded(find: Find) -> Find:
 
 
 def _of_boards() -> dict[str, BoardKind]:
-    """The scripts of all kinds of boards by their addresses."""
     from pages.parts.boards.live.board import LIVE  # late, as above
     from pages.parts.boards.panels import FIGURES
 
@@ -166,7 +154,6 @@ def _of_boards() -> dict[str, BoardKind]:
 
 
 def _of_pages() -> list[str]:
-    """The addresses of all pages."""
     from pages.parts.app.frame import GLOSSARY, PLACES  # late, as above
 
     return [view.address for place in PLACES for view in place.views] + [GLOSSARY.address]

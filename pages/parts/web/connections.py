@@ -7,17 +7,23 @@ read here of uvicorn is public: ``Config.http_protocol_class``, ``Server.server_
 and ``cycle``, its last request, which h11's protocol and that of httptools have alike. A websocket has no ``cycle``.
 """
 
+from __future__ import annotations
+
 import asyncio
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from uvicorn import Server
 
 from engine.hosting import descriptors
 from pages.parts.app.visitor import shared_address
+
+if TYPE_CHECKING:  # what is read here of them, httptools' have, too
+    from uvicorn.protocols.http.h11_impl import H11Protocol as Connection
+    from uvicorn.protocols.http.h11_impl import RequestResponseCycle as Cycle
 
 BEGIN_WITHIN = 10.0
 """Seconds within which a connection must have sent the first lines of its next request, up to the empty one."""
@@ -27,21 +33,6 @@ MADE_WITHIN = 90.0
 """Seconds after which a connection is not expected any more that was accepted and not made: TLS has a minute to begin."""
 BEAT = 1.0
 """Seconds between two looks at all connections."""
-
-
-class Cycle(Protocol):
-    """A request and its answer, as uvicorn has them."""
-
-    response_complete: bool
-    more_body: bool
-
-
-class Connection(Protocol):
-    """A connection, as uvicorn has it."""
-
-    client: tuple[str, int] | None
-    transport: asyncio.Transport | None
-    cycle: Cycle | None
 
 
 @dataclass(frozen=True)
@@ -108,22 +99,17 @@ class Waiting:
         """Look first, as many may be gone; then close a quarter at once."""
         self.look()
         silent: dict[str, list[Connection]] = {}
-        for connection in self._silent():
-            host = connection.client[0] if connection.client else ""
-            silent.setdefault(shared_address(host) or host, []).append(connection)
+        for connection in self._since:  # the earliest first
+            debt = debt_of(connection)
+            if debt and debt.within == BEGIN_WITHIN:  # the first lines of its next request have not come
+                host = connection.client[0] if connection.client else ""
+                silent.setdefault(shared_address(host) or host, []).append(connection)
         numbers = Counter({address: len(theirs) for address, theirs in silent.items()})
         excess = numbers.total() - self._most
         for _ in range(excess + self._most // 4 if excess > 0 else 0):
             ((address, _),) = numbers.most_common(1)
             self._close(silent[address].pop(0))
             numbers[address] -= 1
-
-    def _silent(self) -> Iterator[Connection]:
-        """Those that have not sent the first lines of their next request, the earliest first."""
-        for connection in self._since:
-            debt = debt_of(connection)
-            if debt and debt.within == BEGIN_WITHIN:
-                yield connection
 
     def _close(self, connection: Connection) -> None:
         self._since.pop(connection, None)

@@ -78,18 +78,12 @@ class Messages:
             retry = RECONNECT_ELSEWHERE if self.run.elsewhere else RECONNECT
             body = ServerSentEvent(text, id=str(events), retry=retry).encode()
             upto = Moment(events, status["state"], status["queue_place"])
-            message = Message(body, upto, payload["end"] or self.run.elsewhere)
-            self._keep(heard, message)
+            message = self._next[heard] = Message(body, upto, payload["end"] or self.run.elsewhere)
+            self._next.pop(upto, None)  # a state may come back without an event; then another message follows
+            size = sum(len(kept.body) for kept in self._next.values())
+            while len(self._next) > 1 and (size > KEPT_BYTES or len(self._next) > KEPT):
+                size -= len(self._next.popitem(last=False)[1].body)
             return message
-
-    def _keep(self, heard: Moment, message: Message) -> None:
-        self._next[heard] = message
-        self._next.pop(
-            message.upto, None
-        )  # a state may come back without an event: what follows now is another message
-        size = sum(len(kept.body) for kept in self._next.values())
-        while len(self._next) > 1 and (size > KEPT_BYTES or len(self._next) > KEPT):
-            size -= len(self._next.popitem(last=False)[1].body)
 
 
 class MessagesOfRuns:

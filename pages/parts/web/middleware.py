@@ -136,6 +136,10 @@ def set_cookie(*, secure: bool, framed: bool) -> str:
     return morsel.OutputString() + ("; Partitioned" if secure and framed else "")
 
 
+REFUSED = (
+    "A websocket was refused: its Origin is %.200r, its Host %.200r. If this is a proxy of yours, "
+    "pass on the Host, or name the Origin in server.corsAllowedOrigins."
+)
 _PORTS = {"http": 80, "https": 443}
 """The port of an address that names none, by scheme."""
 _log = logging.getLogger(__name__)
@@ -197,25 +201,21 @@ class CountedTabs:
 
 
 class OwnOriginOnly:
-    """Middleware that answers a websocket of a foreign website with 403; ``allowed`` are origins besides the app's own.
+    """Middleware that answers a websocket of a foreign website with 403; ``allowed``: origins besides the app's own, by default those
+    that are configured.
 
     Streamlit refuses it too, but first asks a service on the internet for its own address, and is blocked meanwhile.
     """
 
-    def __init__(self, app: ASGIApp, allowed: Iterable[str] = ()) -> None:
-        self.app, self.allowed = app, tuple(allowed)
+    def __init__(self, app: ASGIApp, allowed: Iterable[str] | None = None) -> None:
+        self.app, self.allowed = app, tuple(configured_origins() if allowed is None else allowed)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             headers = Headers(scope=scope)
             origin, host = headers.get("origin"), headers.get("host", "")
             if origin is not None and not self.is_own(origin, host):
-                _log.warning(
-                    "A websocket was refused: its Origin is %.200r, its Host %.200r. If this is a proxy of yours, "
-                    "pass on the Host, or name the Origin in server.corsAllowedOrigins.",
-                    origin,
-                    host,
-                )
+                _log.warning(REFUSED, origin, host)
                 await WebSocket(scope, receive, send).close(code=1008)  # before it was accepted, this is a 403
                 return
             if origin is not None and urlsplit(origin).netloc != host:

@@ -27,9 +27,8 @@ class StyledPage:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        styles = [
-            file for file in sorted(PARTS.rglob("*.css")) if "boards" not in file.parts and file.stem != "presenter"
-        ]
+        files = sorted(PARTS.rglob("*.css"))
+        styles = [file for file in files if "boards" not in file.parts and file.stem != "presenter"]
         self.plain = (FOLDER.parent / "index.html").read_bytes()
         style = f"<style>{''.join(file.read_text('utf-8') for file in styles)}</style>"
         self.styled = self.plain.replace(b"</body>", f"{style}</body>".encode())
@@ -46,7 +45,8 @@ class StyledPage:
         async def with_styles(message: Message) -> None:
             """Hold the start of a response in HTML until its body tells whether it is Streamlit's page."""
             nonlocal answered
-            if message["type"] == "http.response.start" and _is_html(message):
+            media = Headers(raw=message.get("headers", ())).get("content-type", "")
+            if message["type"] == "http.response.start" and media.startswith("text/html"):
                 held.append(message)
             elif held and message.get("body") == self.plain:
                 held.clear()
@@ -59,16 +59,8 @@ class StyledPage:
                 held.clear()
 
         # Uncompressed, so that the body can be compared; without conditions, since the page of an earlier version has other styles.
-        headers = [
-            (name, value)
-            for name, value in scope["headers"]
-            if name != b"accept-encoding" and not name.startswith(b"if-")
-        ]
-        await self.app({**scope, "headers": headers}, receive, with_styles)
-
-
-def _is_html(start: Message) -> bool:
-    return Headers(raw=start["headers"]).get("content-type", "").startswith("text/html")
+        kept = [pair for pair in scope["headers"] if pair[0] != b"accept-encoding" and not pair[0].startswith(b"if-")]
+        await self.app({**scope, "headers": kept}, receive, with_styles)
 
 
 class PackedFiles:

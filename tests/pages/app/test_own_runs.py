@@ -32,7 +32,7 @@ def test_a_choice_is_taken_back_and_goes_with_its_run() -> None:
     assert "run 0" in shelf.hidden
     shelf.turn("hidden", "run 0")
     assert "run 0" not in shelf.hidden
-    shelf.put_beside("run 0")
+    shelf.beside = "run 0"
     shelf.remove("run 0")
     assert shelf == Shelf()
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from textwrap import wrap
 
 from engine.experiments.experiment import Role
@@ -42,6 +42,11 @@ def role_color(role: Role, place: int = 0, of: int = 1) -> Pair:
     colors = (ROLE_COLORS[role], *MORE_COLORS)
     turn, last = place // len(colors), (of - 1) // len(colors)
     return shade(colors[place % len(colors)], 0.5 * turn / max(1, last))
+
+
+def role_colors(roles: Sequence[Role]) -> list[Pair]:
+    """A colour for each arm of a figure, by their roles."""
+    return [role_color(role, roles[:place].count(role), roles.count(role)) for place, role in enumerate(roles)]
 
 
 def goes_without_saying(row: Setting, there: object, here: object) -> bool:
