@@ -99,7 +99,7 @@ def step_bytes(config: RunConfig, sizes: Shapes, memory: Memory) -> int:
     """A forward and backward pass: what is saved, and beside it the tensors of one layer or of the loss; and the optimizer's
     step on the largest tensor."""
     batch = config.batch_size
-    largest = max(prod(shape) for _, shape in parameter_shapes(config, **sizes.of_model))
+    largest = max(prod(shape) for _, shape in parameter_shapes(config, sizes))
     saved = memory.saved if memory.saved is not None else _saved_bound(config, sizes)
     layer = layer_bytes(config, batch, sizes.length, written_out=writes_out(config, gradient=True))
     return saved + max(layer, _loss(config, sizes.n_outputs, batch, sizes.length)) + 4 * SINGLE * largest
@@ -115,7 +115,7 @@ def _saved_bound(config: RunConfig, sizes: Shapes) -> int:
         kept = KEPT[config.family] * config.n_layers + 4
         return size * tokens * config.d_model * kept + SINGLE * tokens * sizes.n_outputs + records
     padded = config.task_settings.pad_token is not None
-    saved = saved_if_written_out(config, sizes.length, sizes.source_length, sizes.n_outputs, padded=padded)
+    saved = saved_if_written_out(config, sizes, padded=padded)
     # A fused call that cannot be fused scales queries and keys first, and keeps the bias of each layer.
     lengths = [sizes.length, sizes.source_length or 0]
     width = config.n_heads * config.head_width

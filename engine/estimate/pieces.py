@@ -49,7 +49,7 @@ def copied_weights(config: RunConfig, sizes: Shapes) -> int:
     """The rounded copy of the weights of one product, at most; only mixed precision makes one."""
     if config.dtype != MIXED:
         return 0
-    return BYTES[MIXED] * max(prod(shape) for _, shape in parameter_shapes(config, **sizes.of_model))
+    return BYTES[MIXED] * max(prod(shape) for _, shape in parameter_shapes(config, sizes))
 
 
 def layer_bytes(config: RunConfig, rows: int, length: int, *, written_out: bool) -> int:
@@ -108,7 +108,7 @@ def _rows_on_cpu(config: RunConfig, n: int, rows: int) -> int:
 def forward_flops(config: RunConfig, sizes: Shapes) -> float:
     """FLOPs of a pass without gradient over one sequence of these sizes: a third of a training step's (Kaplan et al. 2020,
     section 2.1: the backward pass computes twice as much as the forward pass)."""
-    counts = count_parameters(config, **sizes.of_model)
+    counts = count_parameters(config, sizes)
     return flops_per_step(config, counts, sizes.length, sizes.source_length) / (3 * config.batch_size)
 
 
