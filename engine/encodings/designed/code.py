@@ -4,7 +4,6 @@ The text is made of fixed lines chosen by the parts; of what a person typed it c
 """
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from engine.encodings.designed import SPEC, DesignedSettings
@@ -33,32 +32,19 @@ READ = {"direct": "{}", "linear": "self.readout({})", "network": "self.readout(g
 Lines = list[str]
 
 
-@dataclass(frozen=True)
-class Written:
-    """The text of the files in ``engine/encodings/my_encoding/``."""
-
-    spec: str
-    """``__init__.py``"""
-    layer: str
-    """``layer.py``"""
-
-
-def written(parts: DesignedSettings) -> Written:
+def spec_code(parts: DesignedSettings) -> str:
+    """The text of ``engine/encodings/my_encoding/__init__.py``."""
     chosen = (f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}" for name, value in parts)
-    spec = _template("spec").format(
-        parts=",\n    ".join(chosen),
-        ends=parts.ends_at_trained_length,
-        init_std=parts.init_std,
-        row=parts.specialise(SPEC),
-    )
-    return Written(spec, _layer_code(parts))
+    ends, row = parts.ends_at_trained_length, parts.specialise(SPEC)
+    return _template("spec").format(parts=",\n    ".join(chosen), ends=ends, init_std=parts.init_std, row=row)
 
 
 def _template(name: str) -> str:
     return (TEMPLATES / f"{name}.txt").read_text("utf-8")
 
 
-def _layer_code(parts: DesignedSettings) -> str:
+def layer_code(parts: DesignedSettings) -> str:
+    """The text of ``engine/encodings/my_encoding/layer.py``."""
     tensor = {"table": "table", "sinusoids": "frequencies", "fourier": "frequencies"}.get(parts.design_features)
     code = _template("layer").format(
         imports="{imports}",
