@@ -72,16 +72,6 @@ class StackShape:
     """Whether the batch comes with a token mask."""
 
     @property
-    def layers(self) -> int:
-        """The number of attention layers. Scores, queries and keys are computed in each, also where layers share weights."""
-        return self.config.n_layers
-
-    @property
-    def pairs(self) -> int:
-        """The number of pairs of a query and a key in one sequence."""
-        return self.length**2
-
-    @property
     def queries(self) -> int:
         """The number of queries of one layer, over all heads and sequences of the batch."""
         return self.config.batch_size * self.config.n_heads * self.length
@@ -146,7 +136,7 @@ def mlp_flops(rows: int, widths: list[int], *, passes: int = 3) -> Flops:
 
 def rotation_flops(stack: StackShape, operations: int = 3) -> Flops:
     """The FLOPs of rotating queries and keys by constant angles in every layer: two products and a sum for each number."""
-    return stack.layers * elementwise_flops(2 * stack.queries * stack.config.head_width, operations, passes=2)
+    return stack.config.n_layers * elementwise_flops(2 * stack.queries * stack.config.head_width, operations, passes=2)
 
 
 def mlp_activation_bytes(stack: StackShape, widths: list[int]) -> int:

@@ -20,7 +20,7 @@ class CopeSettings(EncodingSettings):
         width, pairs = stack.config.head_width, stack.queries * stack.length
         gates = matmul_flops(stack.queries, width, stack.length) + elementwise_flops(pairs, 1)
         direction = matmul_flops(stack.queries, width, self.cope_counts) + elementwise_flops(pairs, 6)
-        return stack.layers * (gates + (1 if stack.causal else 2) * direction)
+        return stack.config.n_layers * (gates + (1 if stack.causal else 2) * direction)
 
     def layer_bytes_bound(self, stack: StackShape) -> int:
         """For each pair of a query and a key: scores, gates, counts and shares, two indices and two gathered products for each

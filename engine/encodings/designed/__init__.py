@@ -155,7 +155,7 @@ class DesignedSettings(EncodingSettings):
         design = self.in_run(stack.config, max_positions=stack.length, causal=stack.causal)
         learns, reads, hidden = self.learns_features, self.learns_readout, self.design_hidden
         width, outputs = design.width, design.outputs
-        rows = {"embedding": stack.length, "scores": stack.pairs, "rotation": 2 * stack.length}[self.design_place]
+        rows = {"embedding": stack.length, "scores": stack.length**2, "rotation": 2 * stack.length}[self.design_place]
         rows = stack.config.batch_size * stack.length if self.reads_tokens else rows
         waves = elementwise_flops(
             rows * design.waves, 1 if self.design_place == "rotation" else 3, passes=1 + 2 * learns
@@ -178,13 +178,13 @@ class DesignedSettings(EncodingSettings):
         asked = features[self.design_features] + readout[self.design_readout]
         if self.design_place == "embedding":
             return asked
-        return stack.layers * asked + (rotation_flops(stack) if self.design_place == "rotation" else Flops())
+        return stack.config.n_layers * asked + (rotation_flops(stack) if self.design_place == "rotation" else Flops())
 
     def layer_bytes_bound(self, stack: StackShape) -> int:
         """At each place where they are asked for: the features with their phases, hidden units before and after the activation,
         and what is read out, with its gradient; rotated queries and keys."""
         design = self.in_run(stack.config, max_positions=stack.length, causal=stack.causal)
-        rows = {"embedding": stack.length, "scores": stack.pairs, "rotation": 2 * stack.length}[self.design_place]
+        rows = {"embedding": stack.length, "scores": stack.length**2, "rotation": 2 * stack.length}[self.design_place]
         rows = stack.config.batch_size * stack.length if self.reads_tokens else rows
         turned = 6 * stack.queries * stack.config.head_width if self.design_place == "rotation" else 0
         networks = (self.design_features == "network") + (self.design_readout == "network")

@@ -23,13 +23,15 @@ class FireSettings(EncodingSettings):
 
     def flops(self, stack: StackShape) -> Flops:
         """For each pair two psi (a product and a logarithm each) and their quotient; then the network."""
-        distances = elementwise_flops(stack.pairs, 5)
-        return stack.layers * (distances + mlp_flops(stack.pairs, [1, self.fire_width, stack.config.n_heads]))
+        distances = elementwise_flops(stack.length**2, 5)
+        return stack.config.n_layers * (
+            distances + mlp_flops(stack.length**2, [1, self.fire_width, stack.config.n_heads])
+        )
 
     def layer_bytes_bound(self, stack: StackShape) -> int:
         """For each pair of positions: the distance and what it is made of, the hidden units before and after the
         activation and their gradient, and the biases."""
-        return SINGLE * stack.pairs * (10 + 3 * self.fire_width + 3 * stack.config.n_heads)
+        return SINGLE * stack.length**2 * (10 + 3 * self.fire_width + 3 * stack.config.n_heads)
 
     def has_memory_formula(self, config: BaseConfig) -> bool:
         return False

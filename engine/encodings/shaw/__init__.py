@@ -35,7 +35,7 @@ class ShawSettings(EncodingSettings):
     def flops(self, stack: StackShape) -> Flops:
         """Each query times each vector; and for the values the pattern, summed by offset, times their vectors."""
         by_offset = matmul_flops(stack.queries, stack.config.head_width, self.vectors)
-        return stack.layers * self.tables * by_offset
+        return stack.config.n_layers * self.tables * by_offset
 
     def layer_bytes_bound(self, stack: StackShape) -> int:
         """Besides what is kept, for each pair of a query and a key two indices of vectors and two products."""

@@ -28,7 +28,7 @@ class XposSettings(RotationSettings):
         if stack.causal or stack.config.attention_score == "additive":
             return turned
         scores = matmul_flops(stack.queries, stack.config.head_width, stack.length)
-        return turned + rotation_flops(stack, operations=1) + 2 * stack.layers * scores
+        return turned + rotation_flops(stack, operations=1) + 2 * stack.config.n_layers * scores
 
     def layer_bytes_bound(self, stack: StackShape) -> int:
         """Looking both ways: three matrices of scores, and the queries and keys with their factors exchanged."""
