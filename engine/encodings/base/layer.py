@@ -155,6 +155,20 @@ class PositionalEncoding(nn.Module):
         raise NotImplementedError
 
 
+class AddedRows(PositionalEncoding):
+    """Adds a row for each position to the embedding."""
+
+    def rows(self, positions: Positions) -> Tensor:
+        """The rows, [position, d_model]. Raises PositionOutOfRange where there is none."""
+        raise NotImplementedError
+
+    def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
+        return x + self.rows(positions).to(x.dtype)
+
+    def matrices(self, length: int) -> dict[str, Tensor]:
+        return row_matrices(self.rows(range(length)))
+
+
 @torch.no_grad()
 def matrices_of(encoding: PositionalEncoding, positions: int) -> tuple[dict[str, np.ndarray], int]:
     """The encoding's matrices as float32 arrays, and the number of positions in them: at most ``positions``, fewer where a learned
