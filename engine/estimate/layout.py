@@ -62,15 +62,6 @@ def writes_answer(config: RunConfig) -> bool:
     return continues(config) or config.family == "encoder_decoder"
 
 
-def embedding_rows(config: RunConfig) -> int:
-    """The rows of the token embedding: one for each token of the task, unless a token is the sum of parts."""
-    own = config.task_settings
-    if own.token_parts is not None:
-        return 1 + max(max(part) for part in own.token_parts)
-    special = own.extra_tokens + len(own.named_tokens)
-    return own.n_symbols + special + int(config.family == "encoder_decoder")
-
-
 def shapes(config: RunConfig, n: int | None = None) -> Shapes:
     """The sizes of a run with sequences of ``n`` symbols. Pre-training adds tokens and classes of its own to the task's."""
     own = labelled(config, n)
@@ -84,9 +75,12 @@ def shapes(config: RunConfig, n: int | None = None) -> Shapes:
 
 def labelled(config: RunConfig, n: int | None = None) -> Shapes:
     """The sizes of the task itself, without the tokens and classes of pre-training."""
-    n = n or config.seq_len
+    n, own = n or config.seq_len, config.task_settings
+    n_tokens = own.n_tokens + int(config.family == "encoder_decoder")
+    if own.token_parts is not None:
+        n_tokens = 1 + max(map(max, own.token_parts))
     return Shapes(
-        n_tokens=embedding_rows(config), n_outputs=config.task_settings.n_answers(config),
+        n_tokens=n_tokens, n_outputs=own.n_answers(config),
         length=_length_read(config, n), source_length=n if config.family == "encoder_decoder" else None,
         position_range=_position_range(config, n),
     )  # fmt: skip

@@ -57,6 +57,11 @@ class TaskSettings(Parameters):
         return ()
 
     @property
+    def n_tokens(self) -> int:
+        """The number of all of the task's tokens."""
+        return self.n_symbols + self.extra_tokens + len(self.named_tokens)
+
+    @property
     def lead_tokens(self) -> int:
         """The number of tokens that stand before the first position."""
         return 0
