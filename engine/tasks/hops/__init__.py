@@ -53,9 +53,8 @@ class HopsSettings(SymbolSettings):
         lead_on = [1.0] * length  # the probability, by position, that the hops so far lead somewhere from there
         for _ in range(self.n_hops):
             before, lead_on = lead_on, [0.0, 0.0]
-            for place in range(
-                2, length
-            ):  # the symbol stood two places before, or the place before is as good as this one
+            for place in range(2, length):
+                # The symbol stood two places before, or the place before is as good as this one.
                 lead_on.append(again * before[place - 1] + (1 - again) * lead_on[place - 1])
         stays = again if self.repeats else 0.0  # it follows itself
         return sum(stays + (1 - stays) * share for share in lead_on[1:length])
