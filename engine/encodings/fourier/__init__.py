@@ -17,12 +17,12 @@ from engine.settings.fields import setting
 
 class FourierSettings(InitScaleSettings):
     fourier_frequencies: int = setting(
-        16, label="Frequencies", help="Waves whose length is learned, a sine and a cosine each.", ge=1, le=256
+        16, "Frequencies", "Waves whose length is learned, a sine and a cosine each.", ge=1, le=256
     )
     fourier_length_scale: float = setting(
-        4.0, label="Length scale γ", help="Over so many positions the first features look alike.", ge=0.1, le=1000.0
+        4.0, "Length scale γ", "Over so many positions the first features look alike.", ge=0.1, le=1000.0
     )
-    fourier_width: int = setting(32, label="Network width", help="Hidden units after the features.", ge=1, le=512)
+    fourier_width: int = setting(32, "Network width", "Hidden units after the features.", ge=1, le=512)
 
     def _widths(self, config: BaseConfig) -> list[int]:
         """Widths of the network on the features: its input, its hidden layer, its output."""

@@ -10,7 +10,7 @@ from engine.settings.fields import setting
 
 class KerpleSettings(EncodingSettings):
     kerple_kernel: Literal["log", "power"] = setting(
-        "log", label="Kernel", help="How the penalty grows with distance: r₁ log(1 + r₂ |i-j|), or r₁ |i-j|^r₂.",
+        "log", "Kernel", "How the penalty grows with distance: r₁ log(1 + r₂ |i-j|), or r₁ |i-j|^r₂.",
         labels={"log": "Logarithmic", "power": "Power"},
     )  # fmt: skip
 

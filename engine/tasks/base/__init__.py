@@ -131,7 +131,7 @@ class SymbolSettings(TaskSettings):
     """The settings of a task whose sequences are written with symbols that mean nothing by themselves."""
 
     vocab_size: int = setting(
-        10, label="Symbols", help="How many different symbols there are; chance is one over it.", ge=2, le=1000
+        10, "Symbols", "How many different symbols there are; chance is one over it.", ge=2, le=1000
     )
 
     @property

@@ -20,23 +20,13 @@ from engine.tasks.base import LABELLER, Breach, SymbolSettings, TaskSpec
 
 class HopsSettings(SymbolSettings):
     vocab_size: int = setting(
-        4,
-        label="Symbols",
-        help="How many different symbols there are; more of them leave less to guessing.",
-        ge=3,
-        le=1000,
+        4, "Symbols", "How many different symbols there are; more of them leave less to guessing.", ge=3, le=1000
     )
     n_hops: int = setting(
-        1,
-        label="Hops",
-        help="How often to go to the symbol after the last earlier place of the present one.",
-        ge=1,
-        le=16,
+        1, "Hops", "How often to go to the symbol after the last earlier place of the present one.", ge=1, le=16
     )
     repeats: bool = setting(
-        False,
-        label="Repeats",
-        help="Whether a symbol can follow itself; from there a hop leads back to the same place.",
+        False, "Repeats", "Whether a symbol can follow itself; from there a hop leads back to the same place."
     )
 
     def distinct(self, length: int) -> float:
