@@ -17,12 +17,10 @@ from math import prod
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import Shapes
-from engine.settings.costs import BYTES, MIXED, WEIGHT_BYTES, Memory, Shape, StackShape, dense_shapes
+from engine.settings.costs import BYTES, INDEX, MIXED, WEIGHT_BYTES, Memory, Shape, StackShape, dense_shapes
 
 STATISTIC = 4
 """Bytes of a log-sum-exp, a log-probability or a count of answers: float32 at any precision."""
-TARGET = 8
-"""Bytes of the number of a right answer."""
 
 
 def parameter_shapes(config: RunConfig, sizes: Shapes) -> Iterator[tuple[str, Shape]]:
@@ -83,7 +81,7 @@ def predict_memory(config: RunConfig, sizes: Shapes, *, padded: bool = False, cu
     if has_formula(config):
         kept = _SavedBytes(config, sizes, padded)
         if cut_targets:
-            kept.add(TARGET, config.batch_size, sizes.length)  # a copy of them
+            kept.add(INDEX, config.batch_size, sizes.length)  # a copy of them
         kept.add(STATISTIC)  # the number of answers, over which the loss is a mean
         saved, scores = kept.bytes, kept.scores
     return Memory(parameters, parameters, _optimizer_bytes(config, shapes), saved, scores)

@@ -15,10 +15,8 @@ from engine.config.run_config import RunConfig
 from engine.estimate.flops import flops_per_step
 from engine.estimate.layout import Shapes, shapes
 from engine.estimate.memory import count_parameters, has_formula, parameter_shapes, runs_fused
-from engine.settings.costs import BYTES, MIXED, SINGLE, WEIGHT_BYTES, StackShape
+from engine.settings.costs import BYTES, INDEX, MIXED, SINGLE, WEIGHT_BYTES, StackShape
 
-TOKEN = 8
-"""Bytes of a token, a position or an index."""
 PASSING = {"gru": 8, "lstm": 6, "cnn": 8}
 """An upper bound of the numbers of a layer of a baseline that live for a moment, for each position and dimension."""
 WHOLE_FLOPS, WHOLE_PAIRS = 2.5e9, 2**24
@@ -41,7 +39,7 @@ def pass_bytes(config: RunConfig, sizes: Shapes, rows: int, *, written_out: bool
     lengths = [sizes.length, sizes.source_length or 0]
     layers = max(layer_bytes(config, rows, n, written_out=written_out) for n in lengths)
     # Logits and log-probabilities, and the logits in single precision where they are not.
-    loss = rows * sizes.length * (sizes.n_outputs * (2 * SINGLE + BYTES[config.dtype]) + 4 * TOKEN)
+    loss = rows * sizes.length * (sizes.n_outputs * (2 * SINGLE + BYTES[config.dtype]) + 4 * INDEX)
     if config.dtype != MIXED:
         return max(layers, loss)
     # The rounded copy of the weights of one product, at most.

@@ -11,16 +11,7 @@ from typing import Literal
 
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
-from engine.settings.costs import (
-    SINGLE,
-    Flops,
-    Shape,
-    StackShape,
-    dense_shapes,
-    elementwise_flops,
-    matmul_flops,
-    rotation_flops,
-)
+from engine.settings.costs import SINGLE, Flops, Shape, StackShape, dense_shapes, elementwise_flops, matmul_flops
 from engine.settings.fields import setting
 
 IN_WORDS = {
@@ -176,7 +167,7 @@ class DesignedSettings(EncodingSettings):
         asked = features[self.design_features] + readout[self.design_readout]
         if self.design_place == "embedding":
             return asked
-        return stack.config.n_layers * asked + (rotation_flops(stack) if self.design_place == "rotation" else Flops())
+        return stack.config.n_layers * asked + (stack.rotation_flops() if self.design_place == "rotation" else Flops())
 
     def layer_bytes_bound(self, stack: StackShape) -> int:
         """At each place where they are asked for: the features with their phases, hidden units before and after the activation,

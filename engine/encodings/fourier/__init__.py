@@ -2,16 +2,7 @@
 
 from engine.encodings.base import EncodingSpec, InitScaleSettings
 from engine.settings.base import BaseConfig
-from engine.settings.costs import (
-    SINGLE,
-    Flops,
-    Shape,
-    StackShape,
-    dense_shapes,
-    elementwise_flops,
-    mlp_activation_bytes,
-    mlp_flops,
-)
+from engine.settings.costs import SINGLE, Flops, Shape, StackShape, dense_shapes, elementwise_flops, mlp_flops
 from engine.settings.fields import setting
 
 
@@ -40,7 +31,7 @@ class FourierSettings(InitScaleSettings):
     def stack_activation_bytes(self, stack: StackShape) -> int:
         """The positions, the angles, the features, and what the network keeps."""
         features = SINGLE * stack.length * (1 + 3 * self.fourier_frequencies)
-        return features + mlp_activation_bytes(stack, self._widths(stack.config))
+        return features + stack.network_bytes(self._widths(stack.config))
 
 
 SPEC = EncodingSpec(

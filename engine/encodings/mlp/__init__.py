@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from engine.encodings.base import EncodingSpec, InitScaleSettings
 from engine.settings.base import BaseConfig
-from engine.settings.costs import SINGLE, Flops, Shape, StackShape, dense_shapes, mlp_activation_bytes, mlp_flops
+from engine.settings.costs import SINGLE, Flops, Shape, StackShape, dense_shapes, mlp_flops
 from engine.settings.fields import setting
 
 
@@ -24,7 +24,7 @@ class PositionMlpSettings(InitScaleSettings):
 
     def stack_activation_bytes(self, stack: StackShape) -> int:
         """The positions, and what the network keeps."""
-        return SINGLE * stack.length + mlp_activation_bytes(stack, self._widths(stack.config))
+        return SINGLE * stack.length + stack.network_bytes(self._widths(stack.config))
 
 
 SPEC = EncodingSpec(

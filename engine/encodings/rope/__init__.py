@@ -5,7 +5,7 @@ from typing import Literal
 
 from engine.encodings.base import EncodingSpec, RotationSettings
 from engine.settings.base import BaseConfig
-from engine.settings.costs import Flops, StackShape, rotation_flops
+from engine.settings.costs import Flops, StackShape
 from engine.settings.fields import setting
 
 
@@ -28,7 +28,7 @@ class RopeSettings(RotationSettings):
     )
 
     def flops(self, stack: StackShape) -> Flops:
-        return rotation_flops(stack)
+        return stack.rotation_flops()
 
     def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
         if self.rope_scaling == "ntk" and config.head_width < 4:

@@ -6,7 +6,7 @@ from math import ceil, log
 from engine.architectures import architecture_of
 from engine.encodings.base import EncodingSpec, RotationSettings
 from engine.settings.base import BaseConfig
-from engine.settings.costs import MIXED, Flops, StackShape, matmul_flops, rotation_flops
+from engine.settings.costs import MIXED, Flops, StackShape, matmul_flops
 from engine.settings.fields import setting
 
 LARGEST_LOG_FACTOR = {"float32": 80.0, MIXED: 80.0, "bfloat16": 80.0, "float16": 8.0}
@@ -24,11 +24,11 @@ class XposSettings(RotationSettings):
     def flops(self, stack: StackShape) -> Flops:
         """Queries and keys are rotated and scaled. A stack that looks both ways computes all scores three times: as
         usual, with the original factors (to subtract them) and with the exchanged factors (to add them)."""
-        turned = rotation_flops(stack, operations=4)
+        turned = stack.rotation_flops(operations=4)
         if stack.causal or stack.config.attention_score == "additive":
             return turned
         scores = matmul_flops(stack.queries, stack.config.head_width, stack.length)
-        return turned + rotation_flops(stack, operations=1) + 2 * stack.config.n_layers * scores
+        return turned + stack.rotation_flops(operations=1) + 2 * stack.config.n_layers * scores
 
     def layer_bytes_bound(self, stack: StackShape) -> int:
         """Looking both ways: three matrices of scores, and the queries and keys with their factors exchanged."""
