@@ -40,6 +40,10 @@ class Shapes:
     """The number of positions on the encoder side of an encoder-decoder; else None."""
     position_range: int
     """The bound below which all positions lie: the length, unless positions are drawn from a larger range."""
+    padded: bool = False
+    """Whether the batch has a padding mask."""
+    cut_targets: bool = False
+    """Whether the targets are cut out of longer rows, one token further than the inputs: the loss then copies them."""
 
     @property
     def of_model(self) -> ModelShapes:
@@ -50,11 +54,6 @@ class Shapes:
 def continues(config: RunConfig) -> bool:
     """Whether the model writes its answer after the question, in one sequence."""
     return config.architecture.reads_as == "decoder" and "encoder_decoder" in TASKS[config.task].architectures
-
-
-def cuts_targets(config: RunConfig) -> bool:
-    """Whether the targets are cut out of longer rows, one token further than the inputs: the loss then copies them."""
-    return continues(config) or TASKS[config.task].corpus
 
 
 def writes_answer(config: RunConfig) -> bool:
@@ -82,7 +81,8 @@ def labelled(config: RunConfig, n: int | None = None) -> Shapes:
     return Shapes(
         n_tokens=n_tokens, n_outputs=own.n_answers(config),
         length=_length_read(config, n), source_length=n if config.family == "encoder_decoder" else None,
-        position_range=_position_range(config, n),
+        position_range=_position_range(config, n), padded=own.pad_token is not None,
+        cut_targets=continues(config) or TASKS[config.task].corpus,
     )  # fmt: skip
 
 

@@ -68,19 +68,18 @@ def count_parameters(config: RunConfig, sizes: Shapes) -> dict[str, int]:
     return dict(counts)
 
 
-def predict_memory(config: RunConfig, sizes: Shapes, *, padded: bool = False, cut_targets: bool = False) -> Memory:
+def predict_memory(config: RunConfig, sizes: Shapes) -> Memory:
     """Bytes of one training step on batches [batch_size, length].
 
     ``saved`` and ``scores`` are None where they depend on the kernel that the library chooses (:func:`has_formula`).
-    ``padded``: whether the batch has a padding mask. ``cut_targets``: whether its targets do not lie side by side in memory.
     """
     size = WEIGHT_BYTES[config.dtype]
     shapes = list(parameter_shapes(config, sizes))
     parameters = size * sum(prod(shape) for _, shape in shapes)
     saved = scores = None
     if has_formula(config):
-        kept = _SavedBytes(config, sizes, padded)
-        if cut_targets:
+        kept = _SavedBytes(config, sizes)
+        if sizes.cut_targets:
             kept.add(INDEX, config.batch_size, sizes.length)  # a copy of them
         kept.add(STATISTIC)  # the number of answers, over which the loss is a mean
         saved, scores = kept.bytes, kept.scores
@@ -122,18 +121,18 @@ def _optimizer_bytes(config: RunConfig, shapes: list[tuple[str, Shape]]) -> int:
     return total
 
 
-def saved_if_written_out(config: RunConfig, sizes: Shapes, *, padded: bool) -> int:
+def saved_if_written_out(config: RunConfig, sizes: Shapes) -> int:
     """Bytes that attention would save on [batch_size, length] if it wrote its matrices out, without what the encoding's settings do
     not tell."""
     written = config.model_copy(update={"attention_impl": "materialised"})
-    return _SavedBytes(written, sizes, padded).bytes
+    return _SavedBytes(written, sizes).bytes
 
 
 class _SavedBytes:
     """Adds up what the forward pass saves for the backward pass, in the order in which the model computes it."""
 
-    def __init__(self, config: RunConfig, sizes: Shapes, padded: bool) -> None:
-        self.config, self.batch, self.padded = config, config.batch_size, padded
+    def __init__(self, config: RunConfig, sizes: Shapes) -> None:
+        self.config, self.batch, self.padded = config, config.batch_size, sizes.padded
         self.bytes = self.scores = 0
         self.size, self.wide = BYTES[config.dtype], WEIGHT_BYTES[config.dtype]
         self.width = config.n_heads * config.head_width

@@ -106,8 +106,7 @@ def _saved_bound(config: RunConfig, sizes: Shapes) -> int:
         records = NODES * config.n_layers * sizes.length if recurrent else 0
         kept = KEPT[config.family] * config.n_layers + 4
         return size * tokens * config.d_model * kept + SINGLE * tokens * sizes.n_outputs + records
-    padded = config.task_settings.pad_token is not None
-    saved = saved_if_written_out(config, sizes, padded=padded)
+    saved = saved_if_written_out(config, sizes)
     # A fused call that cannot be fused scales queries and keys first, and keeps the bias of each layer.
     lengths = [sizes.length, sizes.source_length or 0]
     width = config.n_heads * config.head_width

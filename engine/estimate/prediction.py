@@ -5,15 +5,7 @@ from dataclasses import dataclass, field
 from engine.config.run_config import RunConfig
 from engine.estimate.device import DeviceChoice, choose
 from engine.estimate.flops import encoding_flops, flops_per_step
-from engine.estimate.layout import (
-    TESTED,
-    cuts_targets,
-    generation_size,
-    keeps_past,
-    shapes,
-    validation_size,
-    writes_answer,
-)
+from engine.estimate.layout import TESTED, generation_size, keeps_past, shapes, validation_size, writes_answer
 from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.peak import bytes_beside, bytes_between_steps, peak_bytes
 from engine.estimate.recording import recording_cost
@@ -80,8 +72,7 @@ def predict(config: RunConfig, measured: Speeds | None = None) -> Prediction:
     }
     device = choose(config.device, flops, seconds)
     speed = speeds.get(device.timed)
-    padded = config.task_settings.pad_token is not None
-    memory = predict_memory(config, sizes, padded=padded, cut_targets=cuts_targets(config))
+    memory = predict_memory(config, sizes)
     return Prediction(
         parameters=sum(parts.values()), by_part=parts, memory=memory, flops_per_step=flops,
         tokens_per_step=config.batch_size * (sizes.length + (sizes.source_length or 0)),

@@ -52,7 +52,8 @@ def measured(config: RunConfig, *, source_length: int | None = None, padded: boo
 
 def assert_predicted(config: RunConfig, *, source_length: int | None = None, padded: bool = False) -> None:
     """Within 1 %; the scores' share to the byte."""
-    told = predict_memory(config, replace(SIZES, length=config.seq_len, source_length=source_length), padded=padded)
+    sizes = replace(SIZES, length=config.seq_len, source_length=source_length, padded=padded)
+    told = predict_memory(config, sizes)
     seen = measured(config, source_length=source_length, padded=padded)
     assert told.saved == pytest.approx(seen.total, rel=0.01), config.flat()
     assert told.scores == seen.scores, config.flat()
