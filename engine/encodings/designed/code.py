@@ -11,18 +11,12 @@ from engine.encodings.designed import SPEC, DesignedSettings
 TEMPLATES = Path(__file__).parent / "written"
 """The text of both files with gaps to fill; and by place, the hook and the matrices to plot (`tokens`: of features made of the tokens)."""
 IMPORTS = {
-    "torch.nn.functional": ("embedding", "gelu"),
-    "engine.encodings.base.layer": (
-        *("PositionalEncoding", "PositionOutOfRange", "Positions"),
-        *("bias_matrices", "index_of", "offsets", "row_matrices"),
-    ),
-    "engine.encodings.base.modules": (
-        *("Dense", "DepthwiseConvolution"),
-        *("at_least_single", "register_tensor", "root_mean_square"),
-    ),
-    "engine.encodings.base.rotation": ("partners",),
-    "engine.encodings.my_encoding": ("MyEncodingSettings",),
-    "engine.settings.base": ("BaseConfig",),
+    "torch.nn.functional": "embedding gelu",
+    "engine.encodings.base.layer": "PositionalEncoding PositionOutOfRange Positions bias_matrices index_of offsets row_matrices",
+    "engine.encodings.base.modules": "Dense DepthwiseConvolution at_least_single register_tensor root_mean_square",
+    "engine.encodings.base.rotation": "partners",
+    "engine.encodings.my_encoding": "MyEncodingSettings",
+    "engine.settings.base": "BaseConfig",
 }
 """By module, the names of which a layer imports those that it uses, as sorted imports have them."""
 OUTPUTS = {"embedding": "config.d_model", "scores": "config.n_heads", "rotation": "config.head_width // 2"}
@@ -56,7 +50,7 @@ def layer_code(parts: DesignedSettings) -> str:
     )
     imports: Lines = []
     for module, names in IMPORTS.items():
-        used = [name for name in names if re.search(rf"(?<![\w.]){name}[(),]", code)]
+        used = [name for name in names.split() if re.search(rf"(?<![\w.]){name}[(),]", code)]
         gap = "\n" if module == "engine.encodings.base.layer" else ""
         imports += [f"{gap}from {module} import {', '.join(used)}"] if used else []
     return code.replace("{imports}", "\n".join(imports))
