@@ -102,7 +102,8 @@ def _choose() -> None:
     )
     st.caption(LEGEND)
     with st.container(horizontal=True):
-        st.button("Measure the time on this machine", icon=":material/timer:", on_click=_measure_time)
+        timed = TimeEncodings(MODEL, tuple(ENCODINGS))
+        st.button("Measure the time on this machine", icon=":material/timer:", on_click=ask_alone, args=(timed, 60.0))
         everything = partial(_every_number, design)
         offer_file("Every number (CSV)", everything, "encodings-evidence.csv")
     show_measurement()
@@ -151,10 +152,6 @@ def _files(path: Path) -> tuple[str, ...]:
 def _every_number(design: Mapping[str, Any]) -> str:
     columns = [one for times in TIMES for one in columns_now(times, design).values() if one.times == times]
     return evidence_frame(columns).to_csv(index=False)
-
-
-def _measure_time() -> None:
-    ask_alone(TimeEncodings(MODEL, tuple(ENCODINGS)), timeout=60.0)
 
 
 def ask_alone(job: Job[AnswerT], timeout: float = 30.0) -> AnswerT | None:
