@@ -27,8 +27,8 @@ def _of_shape(c: ComposedConfig) -> Iterator[tuple[str, str]]:
     if attends and c.d_head is None and c.d_model % c.n_heads:
         yield "n_heads", f"a divisor of d_model {c.d_model} ({', '.join(map(str, divisors))}), or any with d_head set"
     if c.tie_embeddings:
-        tokens = own.n_symbols + own.extra_tokens + len(own.named_tokens) + (c.family == "encoder_decoder")
-        if tokens != own.n_answers(c) or own.token_parts is not None or c.pretrain_steps:
+        same = own.n_tokens + (c.family == "encoder_decoder") == own.n_answers(c)
+        if not same or own.token_parts is not None or c.pretrain_steps:
             yield "tie_embeddings", "false unless the answers are the very tokens that are read"
     if attends and c.encoding.acts_on == "rotation" and c.head_width % 2:
         if c.d_head is not None:

@@ -85,7 +85,8 @@ def activation_bytes(model: Published, precision: Precision, length: int, batch:
     tokens, size = batch * length, precision.values
     per_pair = (2 * size + 1) if not model.gated else size  # softmax, dropout mask and result; or the softmax only
     pairs = batch * model.heads * length * length * per_pair if written else 4 * tokens * model.heads
-    return model.layers * (tokens * _block_bytes(model, size) + pairs) + tokens * _around_bytes(model, size)
+    around = 2 * size * model.width + 4 * model.vocabulary  # the last norm, the head's input, and the logits in float32
+    return model.layers * (tokens * _block_bytes(model, size) + pairs) + tokens * around
 
 
 def _block_bytes(model: Published, size: int) -> int:
@@ -96,11 +97,6 @@ def _block_bytes(model: Published, size: int) -> int:
         return (8 * model.width + 2 * model.mlp_width) * size + 2 * model.width
     # The same four, q and mixed values; k and v; gate, its SiLU, up, their product.
     return (6 * model.width + 2 * model.kv_width + 4 * model.mlp_width) * size
-
-
-def _around_bytes(model: Published, size: int) -> int:
-    """The bytes of one token outside the blocks: the last norm, the head's input, and the logits in float32."""
-    return 2 * size * model.width + 4 * model.vocabulary
 
 
 @dataclass(frozen=True)

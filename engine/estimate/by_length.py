@@ -6,10 +6,11 @@ section 2.4).
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from engine.config.run_config import RunConfig
 from engine.estimate.flops import flops_per_step
-from engine.estimate.layout import shapes
+from engine.estimate.layout import Shapes, shapes
 from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.speed import Speed
 from engine.settings.costs import BYTES, Memory
@@ -20,17 +21,16 @@ FARTHEST = 2**40
 
 def memory_at(config: RunConfig, length: int) -> Memory:
     """Bytes of a training step on [batch_size, length]."""
-    sizes = shapes(config)
-    return predict_memory(
-        config, length=length, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=length
-    )
+    return predict_memory(config, _at(config, length))
 
 
 def flops_at(config: RunConfig, length: int) -> float:
     """Floating-point operations of a training step on [batch_size, length]."""
-    sizes = shapes(config)
-    parts = count_parameters(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=length)
-    return flops_per_step(config, parts, length)
+    return flops_per_step(config, count_parameters(config, _at(config, length)), length)
+
+
+def _at(config: RunConfig, length: int) -> Shapes:
+    return replace(shapes(config), length=length, source_length=None, position_range=length)
 
 
 def seconds_at(config: RunConfig, length: int, speed: Speed | None) -> float | None:

@@ -40,6 +40,10 @@ class Shapes:
     """The number of positions on the encoder side of an encoder-decoder; else None."""
     position_range: int
     """The bound below which all positions lie: the length, unless positions are drawn from a larger range."""
+    padded: bool = False
+    """Whether the batch has a padding mask."""
+    cut_targets: bool = False
+    """Whether the targets are cut out of longer rows, one token further than the inputs: the loss then copies them."""
 
     @property
     def of_model(self) -> ModelShapes:
@@ -52,23 +56,9 @@ def continues(config: RunConfig) -> bool:
     return config.architecture.reads_as == "decoder" and "encoder_decoder" in TASKS[config.task].architectures
 
 
-def cuts_targets(config: RunConfig) -> bool:
-    """Whether the targets are cut out of longer rows, one token further than the inputs: the loss then copies them."""
-    return continues(config) or TASKS[config.task].corpus
-
-
 def writes_answer(config: RunConfig) -> bool:
     """Whether the model writes its answer token by token, each after its own earlier ones."""
     return continues(config) or config.family == "encoder_decoder"
-
-
-def embedding_rows(config: RunConfig) -> int:
-    """The rows of the token embedding: one for each token of the task, unless a token is the sum of parts."""
-    own = config.task_settings
-    if own.token_parts is not None:
-        return 1 + max(max(part) for part in own.token_parts)
-    special = own.extra_tokens + len(own.named_tokens)
-    return own.n_symbols + special + int(config.family == "encoder_decoder")
 
 
 def shapes(config: RunConfig, n: int | None = None) -> Shapes:
@@ -84,11 +74,15 @@ def shapes(config: RunConfig, n: int | None = None) -> Shapes:
 
 def labelled(config: RunConfig, n: int | None = None) -> Shapes:
     """The sizes of the task itself, without the tokens and classes of pre-training."""
-    n = n or config.seq_len
+    n, own = n or config.seq_len, config.task_settings
+    n_tokens = own.n_tokens + int(config.family == "encoder_decoder")
+    if own.token_parts is not None:
+        n_tokens = 1 + max(map(max, own.token_parts))
     return Shapes(
-        n_tokens=embedding_rows(config), n_outputs=config.task_settings.n_answers(config),
+        n_tokens=n_tokens, n_outputs=own.n_answers(config),
         length=_length_read(config, n), source_length=n if config.family == "encoder_decoder" else None,
-        position_range=_position_range(config, n),
+        position_range=_position_range(config, n), padded=own.pad_token is not None,
+        cut_targets=continues(config) or TASKS[config.task].corpus,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ WIDEST = 2048
 
 
 def n_parameters(config: RunConfig) -> int:
-    return sum(count_parameters(config, **shapes(config).of_model).values())
+    return sum(count_parameters(config, shapes(config)).values())
 
 
 def matched_width(config: RunConfig, target: int) -> int:

@@ -13,53 +13,42 @@ and the pattern take four; and each product keeps a rounded copy of its weights,
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 
 from engine.config.run_config import RunConfig
-from engine.encodings.base import EncodingSettings
-from engine.settings.costs import BYTES, MIXED, WEIGHT_BYTES, Memory, Shape, StackShape, dense_shapes
+from engine.estimate.layout import Shapes
+from engine.settings.costs import BYTES, INDEX, MIXED, WEIGHT_BYTES, Memory, Shape, StackShape, dense_shapes
 
 STATISTIC = 4
 """Bytes of a log-sum-exp, a log-probability or a count of answers: float32 at any precision."""
-TARGET = 8
-"""Bytes of the number of a right answer."""
 
 
-def parameter_shapes(
-    config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int
-) -> Iterator[tuple[str, Shape]]:
+def parameter_shapes(config: RunConfig, sizes: Shapes) -> Iterator[tuple[str, Shape]]:
     """The part and shape of every parameter of the model."""
-    if config.architecture.layer_shapes is not None:
-        yield "embedding", (n_tokens, config.d_model)
-        yield from config.architecture.layer_shapes(config)
-        yield from (("head", shape) for shape in _head_shapes(config, n_outputs))
-        return
+    layers = config.architecture.layer_shapes
+    yield "embedding", (sizes.n_tokens, config.d_model)
+    yield from layers(config) if layers is not None else _stack_shapes(config, sizes.position_range)
+    matrix, bias = dense_shapes(config.d_model, sizes.n_outputs)
+    yield from (("head", shape) for shape in ([bias] if config.tie_embeddings else [matrix, bias]))
+
+
+def _stack_shapes(config: RunConfig, max_positions: int) -> Iterator[tuple[str, Shape]]:
+    """The same between embedding and head of a transformer."""
     stacks = 2 if config.family == "encoder_decoder" else 1
     n_blocks = 1 if config.share_layers else config.n_layers
     modules = n_blocks if config.encoding.per_layer else 1
-    yield "embedding", (n_tokens, config.d_model)
     for causal in (False, True) if stacks == 2 else (config.causal,):
         own = config.encoding_settings.parameter_shapes(config, max_positions, causal)
         yield from (("encoding", shape) for shape in modules * own)
-    for _ in range(stacks * n_blocks):
-        yield from (("attention", shape) for shape in _attention_shapes(config))
-    for _ in range((stacks - 1) * n_blocks):
-        yield from (("cross_attention", shape) for shape in _attention_shapes(config))
+    attention = _attention_shapes(config)
+    yield from (("attention", shape) for shape in stacks * n_blocks * attention)
+    yield from (("cross_attention", shape) for shape in (stacks - 1) * n_blocks * attention)
     if config.mlp:
-        for _ in range(stacks * n_blocks):
-            for inputs, outputs in ((config.d_model, config.mlp_width), (config.mlp_width, config.d_model)):
-                yield from (("mlp", shape) for shape in dense_shapes(inputs, outputs))
+        dense = dense_shapes(config.d_model, config.mlp_width) + dense_shapes(config.mlp_width, config.d_model)
+        yield from (("mlp", shape) for shape in stacks * n_blocks * dense)
     branches = stacks * (1 + config.mlp) + (stacks - 1)
-    for _ in range({"pre": branches * n_blocks + stacks, "post": branches * n_blocks, "none": 0}[config.norm]):
-        yield from (("norm", (config.d_model,)), ("norm", (config.d_model,)))
-    yield from (("head", shape) for shape in _head_shapes(config, n_outputs))
-
-
-def _head_shapes(config: RunConfig, n_outputs: int) -> tuple[Shape, ...]:
-    """Weight and bias of the output layer; only the bias where the weight is the embedding's."""
-    matrix, bias = dense_shapes(config.d_model, n_outputs)
-    return (bias,) if config.tie_embeddings else (matrix, bias)
+    norms = {"pre": branches * n_blocks + stacks, "post": branches * n_blocks, "none": 0}[config.norm]
+    yield from 2 * norms * [("norm", (config.d_model,))]
 
 
 def _attention_shapes(config: RunConfig) -> list[Shape]:
@@ -70,40 +59,28 @@ def _attention_shapes(config: RunConfig) -> list[Shape]:
     return [*shapes, (config.n_heads, config.head_width)] if config.attention_score == "additive" else shapes
 
 
-def count_parameters(config: RunConfig, *, n_tokens: int, n_outputs: int, max_positions: int) -> dict[str, int]:
+def count_parameters(config: RunConfig, sizes: Shapes) -> dict[str, int]:
     """The number of parameters of each part: embedding, encoding, attention, cross_attention, mlp, norm, head; in a baseline
     recurrent or convolution."""
     counts = Counter[str]()
-    for part, shape in parameter_shapes(config, n_tokens=n_tokens, n_outputs=n_outputs, max_positions=max_positions):
+    for part, shape in parameter_shapes(config, sizes):
         counts[part] += prod(shape)
     return dict(counts)
 
 
-def predict_memory(
-    config: RunConfig,
-    *,
-    n_tokens: int,
-    n_outputs: int,
-    length: int,
-    max_positions: int,
-    source_length: int | None = None,
-    padded: bool = False,
-    cut_targets: bool = False,
-) -> Memory:
+def predict_memory(config: RunConfig, sizes: Shapes) -> Memory:
     """Bytes of one training step on batches [batch_size, length].
 
     ``saved`` and ``scores`` are None where they depend on the kernel that the library chooses (:func:`has_formula`).
-    ``padded``: whether the batch has a padding mask. ``cut_targets``: whether its targets do not lie side by side in memory.
     """
     size = WEIGHT_BYTES[config.dtype]
-    shapes = list(parameter_shapes(config, n_tokens=n_tokens, n_outputs=n_outputs, max_positions=max_positions))
+    shapes = list(parameter_shapes(config, sizes))
     parameters = size * sum(prod(shape) for _, shape in shapes)
     saved = scores = None
     if has_formula(config):
-        kept = _SavedBytes(config, config.batch_size, padded)
-        kept.step(length, source_length, n_outputs)
-        if cut_targets:
-            kept.add(TARGET, config.batch_size, length)  # a copy of them
+        kept = _SavedBytes(config, sizes)
+        if sizes.cut_targets:
+            kept.add(INDEX, config.batch_size, sizes.length)  # a copy of them
         kept.add(STATISTIC)  # the number of answers, over which the loss is a mean
         saved, scores = kept.bytes, kept.scores
     return Memory(parameters, parameters, _optimizer_bytes(config, shapes), saved, scores)
@@ -127,14 +104,9 @@ def has_formula(config: RunConfig) -> bool:
     return not (fused and learned_bias)
 
 
-def _runs_fused(config: RunConfig, own: EncodingSettings) -> bool:
-    """Whether attention with an encoding of these settings runs in a fused kernel."""
-    return config.attention_impl == "fused" and not own.needs_pattern
-
-
-def runs_fused(config: RunConfig) -> bool:
-    """Whether self-attention runs in a fused kernel."""
-    return _runs_fused(config, config.encoding_settings)
+def runs_fused(config: RunConfig, *, cross: bool = False) -> bool:
+    """Whether self-attention, or cross-attention, which has no encoding, runs in a fused kernel."""
+    return config.attention_impl == "fused" and (cross or not config.encoding_settings.needs_pattern)
 
 
 def _optimizer_bytes(config: RunConfig, shapes: list[tuple[str, Shape]]) -> int:
@@ -149,34 +121,29 @@ def _optimizer_bytes(config: RunConfig, shapes: list[tuple[str, Shape]]) -> int:
     return total
 
 
-def saved_if_written_out(
-    config: RunConfig, length: int, source_length: int | None, n_outputs: int, *, padded: bool
-) -> int:
+def saved_if_written_out(config: RunConfig, sizes: Shapes) -> int:
     """Bytes that attention would save on [batch_size, length] if it wrote its matrices out, without what the encoding's settings do
     not tell."""
     written = config.model_copy(update={"attention_impl": "materialised"})
-    kept = _SavedBytes(written, config.batch_size, padded)
-    kept.step(length, source_length, n_outputs)
-    return kept.bytes
+    return _SavedBytes(written, sizes).bytes
 
 
-@dataclass
 class _SavedBytes:
     """Adds up what the forward pass saves for the backward pass, in the order in which the model computes it."""
 
-    config: RunConfig
-    batch: int
-    padded: bool
-    bytes: int = 0
-    scores: int = 0
-
-    def __post_init__(self) -> None:
-        self.size = BYTES[self.config.dtype]
-        self.wide = WEIGHT_BYTES[self.config.dtype]
-        self.width = self.config.n_heads * self.config.head_width
-        self.drops = self.config.dropout > 0
-        self.own = self.config.encoding_settings
-        self.has_bias = self.config.encoding.acts_on == "scores"
+    def __init__(self, config: RunConfig, sizes: Shapes) -> None:
+        self.config, self.batch, self.padded = config, config.batch_size, sizes.padded
+        self.bytes = self.scores = 0
+        self.size, self.wide = BYTES[config.dtype], WEIGHT_BYTES[config.dtype]
+        self.width = config.n_heads * config.head_width
+        self.drops = config.dropout > 0
+        self.own = config.encoding_settings
+        self.has_bias = config.encoding.acts_on == "scores"
+        self.stack(sizes.length, sizes.source_length, causal=config.causal)
+        if sizes.source_length is not None:
+            self.stack(sizes.source_length, None, causal=False)
+        self._weights(config.d_model, sizes.n_outputs)
+        self.add(STATISTIC, self.batch, sizes.length, sizes.n_outputs)  # log-probabilities
 
     def add(self, *factors: int) -> None:
         self.bytes += prod(factors)
@@ -185,13 +152,6 @@ class _SavedBytes:
         """The copy of its weights that a linear layer keeps in mixed precision, also where layers share them."""
         if self.config.dtype == MIXED:
             self.add(inputs, outputs, self.size)
-
-    def step(self, length: int, source_length: int | None, n_outputs: int) -> None:
-        self.stack(length, source_length, causal=self.config.causal)
-        if source_length is not None:
-            self.stack(source_length, None, causal=False)
-        self._weights(self.config.d_model, n_outputs)
-        self.add(STATISTIC, self.batch, length, n_outputs)  # log-probabilities
 
     def stack(self, length: int, source_length: int | None, *, causal: bool) -> None:
         c, tokens = self.config, self.batch * length
@@ -246,8 +206,7 @@ class _SavedBytes:
         if c.qk_norm:
             # q and k before they are normalised, and the mean and deviation of each.
             self.add(queries + self.batch * keys, self.width + 2 * c.n_heads, self.wide)
-        # Cross-attention has no encoding.
-        if _runs_fused(c, EncodingSettings() if cross else self.own):
+        if runs_fused(c, cross=cross):
             self.add(STATISTIC, queries, c.n_heads)  # log of the softmax's denominator
             if self.has_bias and not cross and masked:  # the kernel keeps the bias and the mask as one tensor
                 self.add(self.batch if self.padded else 1, c.n_heads, length, keys, self.size)
@@ -270,7 +229,7 @@ class _SavedBytes:
     def _padding_mask(self, length: int, causal: bool) -> None:
         """The padding mask, one a stack, with a row for each query where it is causal; a fused kernel has it in the model's dtype."""
         queries = length if causal else 1
-        if _runs_fused(self.config, self.own):
+        if runs_fused(self.config):
             if not self.has_bias:  # otherwise it is kept in one tensor with the bias, in each layer
                 self.add(self.batch, queries, length, self.size)
         elif self.config.softmax_axis == "query":

@@ -16,17 +16,9 @@ from math import ceil, prod
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import TESTED, Shapes, generation_size, keeps_past, shapes, validation_size, writes_answer
 from engine.estimate.memory import parameter_shapes, saved_if_written_out
-from engine.estimate.pieces import (
-    DRAWN_AT_ONCE,
-    TOKEN,
-    encoding_bound,
-    layer_bytes,
-    pass_bytes,
-    rows_at_once,
-    writes_out,
-)
+from engine.estimate.pieces import DRAWN_AT_ONCE, encoding_bound, layer_bytes, pass_bytes, rows_at_once, writes_out
 from engine.estimate.recording import PROBE_SIZE, samples_with_patterns
-from engine.settings.costs import BYTES, MIXED, SINGLE, WEIGHT_BYTES, Memory
+from engine.settings.costs import BYTES, INDEX, MIXED, SINGLE, WEIGHT_BYTES, Memory
 from engine.tasks import TASKS
 
 MIB = 2**20
@@ -99,7 +91,7 @@ def step_bytes(config: RunConfig, sizes: Shapes, memory: Memory) -> int:
     """A forward and backward pass: what is saved, and beside it the tensors of one layer or of the loss; and the optimizer's
     step on the largest tensor."""
     batch = config.batch_size
-    largest = max(prod(shape) for _, shape in parameter_shapes(config, **sizes.of_model))
+    largest = max(prod(shape) for _, shape in parameter_shapes(config, sizes))
     saved = memory.saved if memory.saved is not None else _saved_bound(config, sizes)
     layer = layer_bytes(config, batch, sizes.length, written_out=writes_out(config, gradient=True))
     return saved + max(layer, _loss(config, sizes.n_outputs, batch, sizes.length)) + 4 * SINGLE * largest
@@ -114,8 +106,7 @@ def _saved_bound(config: RunConfig, sizes: Shapes) -> int:
         records = NODES * config.n_layers * sizes.length if recurrent else 0
         kept = KEPT[config.family] * config.n_layers + 4
         return size * tokens * config.d_model * kept + SINGLE * tokens * sizes.n_outputs + records
-    padded = config.task_settings.pad_token is not None
-    saved = saved_if_written_out(config, sizes.length, sizes.source_length, sizes.n_outputs, padded=padded)
+    saved = saved_if_written_out(config, sizes)
     # A fused call that cannot be fused scales queries and keys first, and keeps the bias of each layer.
     lengths = [sizes.length, sizes.source_length or 0]
     width = config.n_heads * config.head_width
@@ -133,7 +124,7 @@ def _passes(config: RunConfig, sizes: Shapes) -> list[int]:
     for length, rows in ((n, validation_size(n)), *((length, TESTED) for length in config.test_lengths)):
         at_once = rows_at_once(config, length, rows)
         # Inputs, answers and targets of the sequences, and the sequences of which they are the held-out ones.
-        batch = 4 * TOKEN * rows * length
+        batch = 4 * INDEX * rows * length
         read = shapes(config, length)
         found.append(pass_bytes(config, read, at_once, written_out=writes_out(config)) + batch)
     attends = config.architecture.attends
@@ -163,7 +154,7 @@ def _written(config: RunConfig, sizes: Shapes) -> int:
 
 def _loss(config: RunConfig, outputs: int, rows: int, length: int) -> int:
     """Logits, log-probabilities and their gradients, and the answers."""
-    return rows * length * (outputs * (3 * SINGLE + BYTES[config.dtype]) + 4 * TOKEN)
+    return rows * length * (outputs * (3 * SINGLE + BYTES[config.dtype]) + 4 * INDEX)
 
 
 def _masks(config: RunConfig) -> int:
@@ -172,7 +163,7 @@ def _masks(config: RunConfig) -> int:
         return 0
     added = config.encoding.acts_on == "embedding"
     lengths = {config.seq_len, *(config.test_lengths if writes_out(config) or not added else ())}
-    each = 2 + 2 * WEIGHT_BYTES[config.dtype] + (0 if added else 2 * TOKEN)
+    each = 2 + 2 * WEIGHT_BYTES[config.dtype] + (0 if added else 2 * INDEX)
     return sum(each * max(shapes(config, n).length, n) ** 2 for n in lengths)
 
 
@@ -180,7 +171,7 @@ def set_bytes(config: RunConfig) -> int:
     """A fixed training set: the sequences and their answers."""
     if config.dataset_size is None or TASKS[config.task].corpus:
         return 0
-    return 2 * TOKEN * config.dataset_size * config.seq_len
+    return 2 * INDEX * config.dataset_size * config.seq_len
 
 
 def _drawing(config: RunConfig) -> int:
@@ -189,7 +180,7 @@ def _drawing(config: RunConfig) -> int:
     tested = ((config.seq_len, validation_size(config.seq_len)), *((n, TESTED) for n in config.test_lengths))
     piece = min(DRAWN_AT_ONCE, (config.dataset_size or config.batch_size) * config.seq_len)
     tokens = max(1.5 * max(piece, config.batch_size * config.seq_len), *(10 * rows * n for n, rows in tested))
-    return int(5 * TOKEN * tokens)
+    return int(5 * INDEX * tokens)
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,8 @@ from engine.config.run_config import RunConfig
 from engine.estimate.flops import flops_per_step
 from engine.estimate.layout import Shapes, shapes
 from engine.estimate.memory import count_parameters, has_formula, parameter_shapes, runs_fused
-from engine.settings.costs import BYTES, MIXED, SINGLE, WEIGHT_BYTES, StackShape
+from engine.settings.costs import BYTES, INDEX, MIXED, SINGLE, WEIGHT_BYTES, StackShape
 
-TOKEN = 8
-"""Bytes of a token, a position or an index."""
 PASSING = {"gru": 8, "lstm": 6, "cnn": 8}
 """An upper bound of the numbers of a layer of a baseline that live for a moment, for each position and dimension."""
 WHOLE_FLOPS, WHOLE_PAIRS = 2.5e9, 2**24
@@ -41,15 +39,11 @@ def pass_bytes(config: RunConfig, sizes: Shapes, rows: int, *, written_out: bool
     lengths = [sizes.length, sizes.source_length or 0]
     layers = max(layer_bytes(config, rows, n, written_out=written_out) for n in lengths)
     # Logits and log-probabilities, and the logits in single precision where they are not.
-    loss = rows * sizes.length * (sizes.n_outputs * (2 * SINGLE + BYTES[config.dtype]) + 4 * TOKEN)
-    return max(layers, loss) + copied_weights(config, sizes)
-
-
-def copied_weights(config: RunConfig, sizes: Shapes) -> int:
-    """The rounded copy of the weights of one product, at most; only mixed precision makes one."""
+    loss = rows * sizes.length * (sizes.n_outputs * (2 * SINGLE + BYTES[config.dtype]) + 4 * INDEX)
     if config.dtype != MIXED:
-        return 0
-    return BYTES[MIXED] * max(prod(shape) for _, shape in parameter_shapes(config, **sizes.of_model))
+        return max(layers, loss)
+    # The rounded copy of the weights of one product, at most.
+    return max(layers, loss) + BYTES[MIXED] * max(prod(shape) for _, shape in parameter_shapes(config, sizes))
 
 
 def layer_bytes(config: RunConfig, rows: int, length: int, *, written_out: bool) -> int:
@@ -89,26 +83,21 @@ def writes_out(config: RunConfig, *, gradient: bool = False) -> bool:
 def rows_at_once(config: RunConfig, n: int, rows: int, *, on_gpu: bool = False) -> int:
     """The number of sequences of ``n`` symbols that a pass without gradient over ``rows`` of them reads at once. On a GPU, which reads
     many in the time of one, it is at least what has no more pairs of query and key than a training batch: that fits where a step does."""
-    most = _rows_on_cpu(config, n, rows)
-    return max(most, min(rows, int(config.batch_size * (config.seq_len / n) ** 2))) if on_gpu else most
-
-
-def _rows_on_cpu(config: RunConfig, n: int, rows: int) -> int:
+    least = min(rows, int(config.batch_size * (config.seq_len / n) ** 2)) if on_gpu else 1
     sizes = shapes(config, n)
     tokens = rows * (sizes.length + (sizes.source_length or 0))
-    flops = forward_flops(config, sizes)
-    pairs = _pairs(config, sizes)
+    flops, pairs = forward_flops(config, sizes), _pairs(config, sizes)
     held = pass_bytes(config, sizes, rows, written_out=writes_out(config))
     few = tokens <= FEW_TOKENS and rows * flops <= FEW_TOKENS_FLOPS
     if (few or rows * flops <= WHOLE_FLOPS) and rows * pairs <= WHOLE_PAIRS and held <= WHOLE_BYTES:
         return rows
-    return min(rows, max(1, int(min(PIECE_FLOPS / flops, PIECE_PAIRS / pairs, PIECE_BYTES * rows / held))))
+    return min(rows, max(1, least, int(min(PIECE_FLOPS / flops, PIECE_PAIRS / pairs, PIECE_BYTES * rows / held))))
 
 
 def forward_flops(config: RunConfig, sizes: Shapes) -> float:
     """FLOPs of a pass without gradient over one sequence of these sizes: a third of a training step's (Kaplan et al. 2020,
     section 2.1: the backward pass computes twice as much as the forward pass)."""
-    counts = count_parameters(config, **sizes.of_model)
+    counts = count_parameters(config, sizes)
     return flops_per_step(config, counts, sizes.length, sizes.source_length) / (3 * config.batch_size)
 
 

@@ -5,15 +5,7 @@ from dataclasses import dataclass, field
 from engine.config.run_config import RunConfig
 from engine.estimate.device import DeviceChoice, choose
 from engine.estimate.flops import encoding_flops, flops_per_step
-from engine.estimate.layout import (
-    TESTED,
-    cuts_targets,
-    generation_size,
-    keeps_past,
-    shapes,
-    validation_size,
-    writes_answer,
-)
+from engine.estimate.layout import TESTED, generation_size, keeps_past, shapes, validation_size, writes_answer
 from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.peak import bytes_beside, bytes_between_steps, peak_bytes
 from engine.estimate.recording import recording_cost
@@ -71,7 +63,7 @@ class Prediction:
 def predict(config: RunConfig, measured: Speeds | None = None) -> Prediction:
     """The parameters, memory and time of a run; ``measured``: the speeds of this machine, by default the stored ones."""
     sizes = shapes(config)
-    parts = count_parameters(config, **sizes.of_model)
+    parts = count_parameters(config, sizes)
     flops = flops_per_step(config, parts, sizes.length, sizes.source_length)
     known = known_speeds() if measured is None else measured
     speeds = {device: speed for device, speed in known.items() if speed.covers(config)}
@@ -80,10 +72,7 @@ def predict(config: RunConfig, measured: Speeds | None = None) -> Prediction:
     }
     device = choose(config.device, flops, seconds)
     speed = speeds.get(device.timed)
-    memory = predict_memory(
-        config, length=sizes.length, source_length=sizes.source_length, cut_targets=cuts_targets(config),
-        padded=config.task_settings.pad_token is not None, **sizes.of_model,
-    )  # fmt: skip
+    memory = predict_memory(config, sizes)
     return Prediction(
         parameters=sum(parts.values()), by_part=parts, memory=memory, flops_per_step=flops,
         tokens_per_step=config.batch_size * (sizes.length + (sizes.source_length or 0)),
@@ -131,7 +120,7 @@ def data_seconds(config: RunConfig) -> float:
 def added_parameters(config: RunConfig, encoding: str) -> int | None:
     """The parameters that an encoding would add to this config's model; None where the two do not go together."""
     chosen = _with_encoding(config, encoding)
-    return None if chosen is None else count_parameters(chosen, **shapes(chosen).of_model).get("encoding", 0)
+    return None if chosen is None else count_parameters(chosen, shapes(chosen)).get("encoding", 0)
 
 
 def added_flops(config: RunConfig, encoding: str) -> float | None:
@@ -143,7 +132,7 @@ def added_flops(config: RunConfig, encoding: str) -> float | None:
     sizes = shapes(chosen)
     lengths = sizes.length, sizes.source_length
     own = encoding_flops(chosen, *lengths).total
-    return own / (flops_per_step(chosen, count_parameters(chosen, **sizes.of_model), *lengths) - own)
+    return own / (flops_per_step(chosen, count_parameters(chosen, sizes), *lengths) - own)
 
 
 def _with_encoding(config: RunConfig, encoding: str) -> RunConfig | None:

@@ -94,9 +94,9 @@ def known_speeds() -> Speeds:
     return {CPU: found} if isinstance(found, Speed) else found
 
 
-def known_speed(device: str = CPU) -> Speed | None:
-    """The speed of that kind of device; None where it is not measured."""
-    return known_speeds().get(device)
+def known_speed() -> Speed | None:
+    """The speed of a CPU core; None where it is not measured."""
+    return known_speeds().get(CPU)
 
 
 def fully_measured() -> bool:

@@ -109,9 +109,21 @@ class Attention(nn.Module):
         q, k = encoding.rotate(q, positions), encoding.rotate_keys(k, positions)
         q, k = self.prepare(q, k)
         if self.fused and cache is None and not encoding.needs_pattern:
-            mixed = self._fused(q, k, v, mask, encoding, positions)
+            bias = encoding.score_bias(q, k, positions, positions)
+            triangle = bias is None and mask is not None and mask.triangle
+            added = None if triangle else joined_bias(bias, mask)
+            dropped = self.pattern.dropout.p if self.training else 0.0
+            # The scores are not stored where torch has a kernel for it.
+            mixed: Tensor = scaled_dot_product_attention(q, k, v, added, dropped, is_causal=triangle, scale=1.0)
         else:
-            mixed = self._materialised(q, k, v, mask, encoding, positions, cache, name)
+            q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
+            bias = encoding.score_bias(q, k, positions, positions)
+            scores, pattern, kept = self.pattern(q, k, joined_bias(bias, mask), mask)
+            record(cache, f"{name}.scores", scores)
+            record(cache, f"{name}.pattern", pattern)
+            mixed = kept @ v
+            term = encoding.value_term(kept, positions, positions)
+            mixed = mixed if term is None else mixed + term
         record(cache, f"{name}.mixed", mixed)
         out: Tensor = self.out(mixed.transpose(1, 2).flatten(2))  # [batch, query, head * d_head] -> [.., d_model]
         record(cache, f"{name}.out", out)
@@ -126,44 +138,6 @@ class Attention(nn.Module):
         """[batch, length, head * d_head] -> [batch, head, length, d_head], with ``norm`` applied to each vector [d_head]."""
         heads = t.view(*t.shape[:2], self.n_heads, -1)
         return (heads if norm is None else lowered(norm(widened(heads)))).transpose(1, 2)
-
-    def _fused(
-        self, q: Tensor, k: Tensor, v: Tensor, mask: Mask | None, encoding: PositionalEncoding, positions: Positions
-    ) -> Tensor:
-        """Fused attention, [batch, head, query, d_head]: the scores are not stored where torch has a kernel for it."""
-        bias = encoding.score_bias(q, k, positions, positions)
-        triangle = bias is None and mask is not None and mask.triangle
-        mixed: Tensor = scaled_dot_product_attention(
-            q,
-            k,
-            v,
-            attn_mask=None if triangle else joined_bias(bias, mask),
-            dropout_p=self.pattern.dropout.p if self.training else 0.0,
-            is_causal=triangle,
-            scale=1.0,
-        )
-        return mixed
-
-    def _materialised(
-        self,
-        q: Tensor,
-        k: Tensor,
-        v: Tensor,
-        mask: Mask | None,
-        encoding: PositionalEncoding,
-        positions: Positions,
-        cache: ActivationCache | None,
-        name: str,
-    ) -> Tensor:
-        """Attention with the scores and the pattern stored as matrices, [batch, head, query, d_head]."""
-        q, k, v = q.contiguous(), k.contiguous(), v.contiguous()
-        bias = encoding.score_bias(q, k, positions, positions)
-        scores, pattern, kept = self.pattern(q, k, joined_bias(bias, mask), mask)
-        record(cache, f"{name}.scores", scores)
-        record(cache, f"{name}.pattern", pattern)
-        mixed: Tensor = kept @ v
-        term = encoding.value_term(kept, positions, positions)
-        return mixed if term is None else mixed + term
 
 
 def joined_bias(bias: Tensor | None, mask: Mask | None) -> Tensor | None:

@@ -56,17 +56,15 @@ class Stack(nn.Module):
         """
         x = self.dropout(self.position_dropout(x, self.encoding.add_to_embedding(x, positions, token_mask)))
         record(cache, self.embedding_name, x)
-        mask = self._mask(len(positions), token_mask, x)
+        dtype = lowered_dtype(x)
+        mask = padding_mask(token_mask, dtype)
+        if self.causal:
+            mask = causal_mask(len(positions), self.mask_fault, token_mask, x.device, dtype)
         for layer in range(self.depth):
             block = self.blocks[layer % len(self.blocks)]
             encoding = self.encodings[layer % len(self.encodings)]
             x = block(x, mask, encoding, positions, source, source_mask, cache, f"{self.name}.{layer}")
         return self.norm(x)  # type: ignore[no-any-return]
-
-    def _mask(self, length: int, token_mask: Tensor | None, x: Tensor) -> Mask | None:
-        if self.causal:
-            return causal_mask(length, self.mask_fault, token_mask, x.device, lowered_dtype(x))
-        return padding_mask(token_mask, lowered_dtype(x))
 
 
 class Transformer(nn.Module):

@@ -15,152 +15,141 @@ class BaseConfig(Parameters):
     """The settings that every run has, whatever its task and encoding."""
 
     # fmt: off
-    task: str = setting("reverse", label="Task", help="What the model has to learn.", group="Task")
-    seq_len: int = setting(
-        6, label="Sequence length", help="Symbols in the task's input, at most, while training.", group="Task", ge=2, le=1024
-    )
+    task: str = setting("reverse", "Task", "What the model has to learn.", group="Task")
+    seq_len: int = setting(6, "Sequence length", "Symbols in the task's input, at most, while training.", group="Task", ge=2, le=1024)
     min_seq_len: int | None = setting(
-        None, label="Shortest length", help="Train on lengths from here up to the sequence length. Auto: always that one.",
+        None, "Shortest length", "Train on lengths from here up to the sequence length. Auto: always that one.",
         group="Task", ge=2, le=1024,
     )
     length_decay: float = setting(
-        1.0, label="Length decay",
-        help="How frequent each length is in training beside the next shorter one: 1 is uniform, less a geometric law, cut off.",
+        1.0, "Length decay",
+        "How frequent each length is in training beside the next shorter one: 1 is uniform, less a geometric law, cut off.",
         group="Task", ge=0.01, le=1.0,
     )
     test_lengths: tuple[int, ...] = setting(
-        (), label="Test lengths", help="Also test at these lengths, which may be longer than any trained.", group="Task"
+        (), "Test lengths", "Also test at these lengths, which may be longer than any trained.", group="Task"
     )
 
-    family: str = setting("decoder", label="Family", help="What a position may see, and how the answer is written.", group="Shape")
-    d_model: int = setting(32, label="Width (d_model)", help="Numbers in each token's vector.", group="Shape", ge=2, le=2048)
-    n_layers: int = setting(1, label="Depth", help="How many blocks are stacked.", group="Shape", ge=1, le=48)
-    n_heads: int = setting(1, label="Heads", help="Attention heads in each layer.", group="Shape", ge=1, le=64)
+    family: str = setting("decoder", "Family", "What a position may see, and how the answer is written.", group="Shape")
+    d_model: int = setting(32, "Width (d_model)", "Numbers in each token's vector.", group="Shape", ge=2, le=2048)
+    n_layers: int = setting(1, "Depth", "How many blocks are stacked.", group="Shape", ge=1, le=48)
+    n_heads: int = setting(1, "Heads", "Attention heads in each layer.", group="Shape", ge=1, le=64)
     d_head: int | None = setting(
-        None, label="Head width (d_head)", help="Numbers in each head's query and key. Auto: d_model / heads.",
+        None, "Head width (d_head)", "Numbers in each head's query and key. Auto: d_model / heads.",
         group="Shape", ge=1, le=512,
     )
-    d_ff: int | None = setting(
-        None, label="MLP width (d_ff)", help="Hidden units of the MLP. Auto: twice d_model.", group="Shape", ge=1, le=8192
-    )
+    d_ff: int | None = setting(None, "MLP width (d_ff)", "Hidden units of the MLP. Auto: twice d_model.", group="Shape", ge=1, le=8192)
 
-    pos_encoding: str = setting(
-        "learned", label="Positional encoding", help="How the model is told where a token stands.", group="Encoding"
-    )
+    pos_encoding: str = setting("learned", "Positional encoding", "How the model is told where a token stands.", group="Encoding")
     token_init_std: float = setting(
-        1.0, label="Token init scale", help="Standard deviation of the token embedding's first values.",
+        1.0, "Token init scale", "Standard deviation of the token embedding's first values.",
         group="Encoding", ge=0.0, le=10.0,
     )
 
     tie_embeddings: bool = setting(
-        False, label="Tied embeddings",
-        help="The output layer's matrix is the token embedding itself; start that at a small scale, 0.1 say.", group="Encoding",
+        False, "Tied embeddings",
+        "The output layer's matrix is the token embedding itself; start that at a small scale, 0.1 say.", group="Encoding",
     )
     randomized_positions: int = setting(
-        1, label="Randomized positions",
-        help="Train at positions drawn in ascending order from a range so many times the longest length. 1: the usual 0, 1, 2, and so on.",
+        1, "Randomized positions",
+        "Train at positions drawn in ascending order from a range so many times the longest length. 1: the usual 0, 1, 2, and so on.",
         group="Encoding", ge=1, le=64,
     )
     position_dropout: float = setting(
-        0.0, label="Position dropout",
-        help="Share of training sequences to whose embeddings no positions are added; none while testing.",
+        0.0, "Position dropout",
+        "Share of training sequences to whose embeddings no positions are added; none while testing.",
         group="Encoding", ge=0.0, le=0.9,
     )
 
     attention_score: Literal["scaled_dot", "dot", "additive", "cosine"] = setting(
-        "scaled_dot", label="Score", help="How a query is compared with a key.", group="Attention",
+        "scaled_dot", "Score", "How a query is compared with a key.", group="Attention",
         labels={
             "scaled_dot": "Scaled dot product", "dot": "Dot product, no 1/√d_head", "additive": "Additive (Bahdanau)",
             "cosine": "Cosine",
         },
     )
-    qk_norm: bool = setting(
-        False, label="QK-norm", help="LayerNorm of each query and key of a head before they are compared.", group="Attention"
-    )
+    qk_norm: bool = setting(False, "QK-norm", "LayerNorm of each query and key of a head before they are compared.", group="Attention")
     attention_impl: Literal["fused", "materialised"] = setting(
-        "fused", label="Implementation", help="One fused kernel, or the scores written out as a matrix. Same numbers.",
+        "fused", "Implementation", "One fused kernel, or the scores written out as a matrix. Same numbers.",
         group="Attention", labels={"fused": "Fused", "materialised": "Materialised"},
     )
 
     norm: Literal["pre", "post", "none"] = setting(
-        "pre", label="Normalisation", help="LayerNorm before each branch, after each sum, or nowhere.", group="Block",
+        "pre", "Normalisation", "LayerNorm before each branch, after each sum, or nowhere.", group="Block",
         labels={"pre": "Pre-LN", "post": "Post-LN", "none": "None"},
     )
-    skips: bool = setting(True, label="Skip connections", help="Add each branch to its input.", group="Block")
+    skips: bool = setting(True, "Skip connections", "Add each branch to its input.", group="Block")
     residual_scale: float = setting(
-        1.0, label="Residual scale", help="Multiplies each branch; 1/√(2·depth) keeps the sum's size.", group="Block",
+        1.0, "Residual scale", "Multiplies each branch; 1/√(2·depth) keeps the sum's size.", group="Block",
         ge=0.0, le=2.0,
     )
-    mlp: bool = setting(True, label="MLP", help="The dense layers after attention in each block.", group="Block")
+    mlp: bool = setting(True, "MLP", "The dense layers after attention in each block.", group="Block")
     activation: Literal["relu", "gelu", "none"] = setting(
-        "gelu", label="Activation", help="The MLP's nonlinearity.", group="Block",
+        "gelu", "Activation", "The MLP's nonlinearity.", group="Block",
         labels={"relu": "ReLU", "gelu": "GELU", "none": "None (linear)"},
     )
-    dropout: float = setting(0.0, label="Dropout", help="Share of values dropped while training.", group="Block", ge=0.0, le=0.9)
-    share_layers: bool = setting(
-        False, label="Layers shared", help="One block's weights used at every depth.", group="Block"
-    )
+    dropout: float = setting(0.0, "Dropout", "Share of values dropped while training.", group="Block", ge=0.0, le=0.9)
+    share_layers: bool = setting(False, "Layers shared", "One block's weights used at every depth.", group="Block")
 
     optimizer: Literal["adamw", "sgd", "muon"] = setting(
-        "adamw", label="Optimizer", help="Muon takes the matrices of the blocks; AdamW the rest.", group="Training",
+        "adamw", "Optimizer", "Muon takes the matrices of the blocks; AdamW the rest.", group="Training",
         labels={"adamw": "AdamW", "sgd": "SGD", "muon": "Muon"},
     )
-    learning_rate: float = setting(0.01, label="Learning rate", help="The peak of the schedule.", group="Training", ge=1e-6, le=10.0)
+    learning_rate: float = setting(0.01, "Learning rate", "The peak of the schedule.", group="Training", ge=1e-6, le=10.0)
     schedule: Literal["constant", "cosine", "linear"] = setting(
-        "constant", label="Schedule", help="How the learning rate falls after warm-up.", group="Training",
+        "constant", "Schedule", "How the learning rate falls after warm-up.", group="Training",
         labels={"constant": "Constant", "cosine": "Cosine to zero", "linear": "Linear to zero"},
     )
-    warmup_steps: int = setting(20, label="Warm-up steps", help="Steps of linear rise to the peak.", group="Training", ge=0, le=100_000)
-    weight_decay: float = setting(0.0, label="Weight decay", help="Decoupled, on matrices only.", group="Training", ge=0.0, le=10.0)
+    warmup_steps: int = setting(20, "Warm-up steps", "Steps of linear rise to the peak.", group="Training", ge=0, le=100_000)
+    weight_decay: float = setting(0.0, "Weight decay", "Decoupled, on matrices only.", group="Training", ge=0.0, le=10.0)
     grad_clip: float | None = setting(
-        1.0, label="Gradient clip", help="Largest global gradient norm. Auto: no clipping.", group="Training", ge=1e-3, le=1e3
+        1.0, "Gradient clip", "Largest global gradient norm. Auto: no clipping.", group="Training", ge=1e-3, le=1e3
     )
-    batch_size: int = setting(32, label="Batch size", help="Sequences a step.", group="Training", ge=1, le=4096)
-    steps: int = setting(300, label="Steps", help="Optimizer steps in the run.", group="Training", ge=1, le=1_000_000)
+    batch_size: int = setting(32, "Batch size", "Sequences a step.", group="Training", ge=1, le=4096)
+    steps: int = setting(300, "Steps", "Optimizer steps in the run.", group="Training", ge=1, le=1_000_000)
     dtype: Literal["float32", "bfloat16_mixed", "bfloat16", "float16"] = setting(
-        "float32", label="Precision", group="Training",
-        help="Mixed: weights, gradients and optimizer in float32, matrix products in bfloat16, as large models are trained. "
+        "float32", "Precision",
+        "Mixed: weights, gradients and optimizer in float32, matrix products in bfloat16, as large models are trained. "
         "Pure: all of it in 16 bits, without a float32 copy or loss scaling, so that small updates are lost; models are seldom trained so.",
+        group="Training",
         labels={
             "float32": "float32", "bfloat16_mixed": "bfloat16, mixed", "bfloat16": "bfloat16, pure",
             "float16": "float16, pure",
         },
     )
     tf32: bool = setting(
-        True, label="TF32", group="Training",
-        help="On CUDA GPUs that have it, matrix products of float32 numbers read only 10 bits of the mantissa, and are faster. "
-        "Off: exact. On a CPU it changes nothing.",
+        True, "TF32",
+        "On CUDA GPUs that have it, matrix products of float32 numbers read only 10 bits of the mantissa, and are faster. "
+        "Off: exact. On a CPU it changes nothing.", group="Training",
     )
-    seed: int = setting(0, label="Seed", help="Decides first weights, data and dropout.", group="Training", ge=0, le=2**31 - 1)
+    seed: int = setting(0, "Seed", "Decides first weights, data and dropout.", group="Training", ge=0, le=2**31 - 1)
     device: Literal["auto", "cpu", "cuda", "mps"] = setting(
-        "auto", label="Device", help="Auto takes the accelerator where its predicted time of a step is the shorter one.",
+        "auto", "Device", "Auto takes the accelerator where its predicted time of a step is the shorter one.",
         group="Training", labels={"auto": "Auto", "cpu": "CPU", "cuda": "CUDA GPU", "mps": "Apple GPU"},
     )
 
     dataset_size: int | None = setting(
-        None, label="Training sequences", help="A fixed set of so many. Auto: fresh ones each step.", group="Data", ge=1, le=1_000_000
+        None, "Training sequences", "A fixed set of so many. Auto: fresh ones each step.", group="Data", ge=1, le=1_000_000
     )
     pretrain_steps: int = setting(
-        0, label="Pre-training steps", help="So many of the steps come first, on plenty of related sequences; 0: none.",
+        0, "Pre-training steps", "So many of the steps come first, on plenty of related sequences; 0: none.",
         group="Data", ge=0, le=1_000_000,
     )
     pretrain_on: Literal["sister", "next_token"] = setting(
-        "sister", label="Pre-train on", help="What the related sequences are.", group="Data",
+        "sister", "Pre-train on", "What the related sequences are.", group="Data",
         labels={"sister": "Sister task (same rule, other symbols)", "next_token": "Next token, without the answers"},
     )
-    label_noise: float = setting(
-        0.0, label="Label noise", help="Share of training answers replaced by random ones.", group="Data", ge=0.0, le=1.0
-    )
+    label_noise: float = setting(0.0, "Label noise", "Share of training answers replaced by random ones.", group="Data", ge=0.0, le=1.0)
 
     mask_fault: Literal["none", "missing", "transposed", "off_by_one"] = setting(
-        "none", label="Mask fault", group="Faults",
-        help="Break the causal mask on purpose. The right mask lets a position see itself and the positions before it.",
+        "none", "Mask fault",
+        "Break the causal mask on purpose. The right mask lets a position see itself and the positions before it.", group="Faults",
         labels={
             "none": "None", "missing": "Missing", "transposed": "Transposed", "off_by_one": "Off by one (sees the next token)",
         },
     )
     softmax_axis: Literal["key", "query"] = setting(
-        "key", label="Softmax axis", help="Over the query axis is a fault: weights of one query need not sum to one.",
+        "key", "Softmax axis", "Over the query axis is a fault: weights of one query need not sum to one.",
         group="Faults", labels={"key": "Keys", "query": "Queries (fault)"},
     )
     # fmt: on

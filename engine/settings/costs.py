@@ -28,7 +28,7 @@ WEIGHT_BYTES = {**BYTES, MIXED: 4}
 SINGLE = BYTES["float32"]
 """Bytes of one number in networks on positions, which compute in single precision at any ``dtype``."""
 INDEX = 8
-"""Bytes of the number of a vector, where an encoding looks vectors up."""
+"""Bytes of a token, a position, a right answer, or the number of a vector that is looked up."""
 
 
 def dense_shapes(inputs: int, outputs: int) -> list[Shape]:
@@ -72,16 +72,6 @@ class StackShape:
     """Whether the batch comes with a token mask."""
 
     @property
-    def layers(self) -> int:
-        """The number of attention layers. Scores, queries and keys are computed in each, also where layers share weights."""
-        return self.config.n_layers
-
-    @property
-    def pairs(self) -> int:
-        """The number of pairs of a query and a key in one sequence."""
-        return self.length**2
-
-    @property
     def queries(self) -> int:
         """The number of queries of one layer, over all heads and sequences of the batch."""
         return self.config.batch_size * self.config.n_heads * self.length
@@ -100,6 +90,18 @@ class StackShape:
     def mixed(self) -> bool:
         """Whether each product keeps a rounded copy of its weights."""
         return self.config.dtype == MIXED
+
+    def rotation_flops(self, operations: int = 3) -> Flops:
+        """The FLOPs of rotating queries and keys by constant angles in every layer: two products and a sum for each number."""
+        turned = elementwise_flops(2 * self.queries * self.config.head_width, operations, passes=2)
+        return self.config.n_layers * turned
+
+    def network_bytes(self, widths: list[int]) -> int:
+        """The bytes that a network on positions saves: the numbers before and after each activation, and where the weights are in
+        half precision also their copies in single precision."""
+        values = SINGLE * 2 * self.length * sum(widths[1:-1])
+        weights = SINGLE * sum(inputs * outputs for inputs, outputs in pairwise(widths))
+        return values + (weights if self.bytes_per_number_at_most < SINGLE else 0)
 
 
 @dataclass(frozen=True)
@@ -142,16 +144,3 @@ def mlp_flops(rows: int, widths: list[int], *, passes: int = 3) -> Flops:
     """The FLOPs of a sequence of dense layers. ``passes`` are those of the first layer, whose input may be a constant."""
     (first, *further) = pairwise(widths)
     return sum((matmul_flops(rows, *sizes) for sizes in further), matmul_flops(rows, *first, passes=passes))
-
-
-def rotation_flops(stack: StackShape, operations: int = 3) -> Flops:
-    """The FLOPs of rotating queries and keys by constant angles in every layer: two products and a sum for each number."""
-    return stack.layers * elementwise_flops(2 * stack.queries * stack.config.head_width, operations, passes=2)
-
-
-def mlp_activation_bytes(stack: StackShape, widths: list[int]) -> int:
-    """The bytes that a network on positions saves: the numbers before and after each activation, and where the weights are in
-    half precision also their copies in single precision."""
-    values = SINGLE * 2 * stack.length * sum(widths[1:-1])
-    weights = SINGLE * sum(inputs * outputs for inputs, outputs in pairwise(widths))
-    return values + (weights if stack.bytes_per_number_at_most < SINGLE else 0)

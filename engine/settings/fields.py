@@ -31,9 +31,9 @@ class Parameters(BaseModel):
 
 def setting(
     default: V,
-    *,
     label: str,
     help: str,
+    *,
     group: str = "",
     labels: dict[str, str] | None = None,
     ge: float | None = None,

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
-from types import MappingProxyType
 
 CLOSE = 0.7
 """The least likeness of a known name that is asked about, from 0 to 1 (``difflib.SequenceMatcher.ratio``)."""
@@ -10,16 +9,13 @@ LONGEST = 60
 """The most characters of a name that are compared."""
 
 
-NONE: Mapping[str, str] = MappingProxyType({})
-
-
-def meant(given: str, known: Collection[str], renamed: Mapping[str, str] = NONE) -> str:
+def meant(given: str, known: Collection[str], renamed: Mapping[str, str] | None = None) -> str:
     """The one known name that a text can mean, whatever its capitals and the signs between its words; else the text itself.
 
     ``renamed``: the present name by each earlier one, so that what was written with an earlier name leads on."""
     if given in known:
         return given
-    plain = _plain(given)
+    plain, renamed = _plain(given), renamed or {}
     alike = [name for name in (*known, *renamed) if _plain(name) == plain]
     return renamed.get(alike[0], alike[0]) if len(alike) == 1 else given
 

@@ -3,7 +3,6 @@ of the same vocabulary, the one way in for prompts and sentences."""
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -65,7 +64,8 @@ def encoded(text: str, count: int, unit: Unit, size: int) -> Encoded:
     trained, held_out = ([pieces(document, unit) for document in side] for side in documents(text, count))
     vocabulary = vocabulary_of(trained, size)
     words = np.array([is_word(piece) for document in held_out for piece in document], dtype=bool)
-    return Encoded(unit, vocabulary, _arrays(trained, vocabulary), _arrays(held_out, vocabulary), words)
+    learned, tested = (tuple(map(vocabulary.encode, side)) for side in (trained, held_out))
+    return Encoded(unit, vocabulary, learned, tested, words)
 
 
 @lru_cache(maxsize=8)
@@ -82,10 +82,6 @@ def unknown_shares(text: str, count: int, unit: Unit, side: Literal["trained", "
     known = np.cumsum([0, *(counts[piece] for piece in ranked)])
     shares: np.ndarray = 1 - known / counts.total()
     return shares
-
-
-def _arrays(texts: list[Sequence[str]], vocabulary: Vocabulary) -> tuple[np.ndarray, ...]:
-    return tuple(map(vocabulary.encode, texts))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from engine.config.link import from_query as lab_config
 from engine.config.link import to_query as lab_query
 from engine.encodings.designed import DesignedSettings
-from engine.encodings.designed.code import written
+from engine.encodings.designed.code import layer_code
 from engine.experiments.comparison import BASE, Comparison, design_config
 from engine.settings.fields import to_text
 from pages.parts.charts.encoding import similarity_picture, table_picture
@@ -36,7 +36,7 @@ def test_a_part_changes_words_numbers_code_and_ways(open_page: Open) -> None:
     assert [box.label for box in app.number_input] == ["Longest wavelength / 2π", "Seeds"]
     design = DesignedSettings(design_features="sinusoids", design_place="rotation", design_readout="direct")
     codes = [block.value for block in app.code]
-    assert written(design).layer.strip() in [code.strip() for code in codes]
+    assert layer_code(design).strip() in [code.strip() for code in codes]
     assert "--design-features sinusoids --design-readout direct --design-place rotation" in codes[1]
     link = dict(pair.split("=") for pair in codes[0].split("?")[1].split("&"))
     assert SETTINGS.read(link)[0].items() >= design.model_dump().items()

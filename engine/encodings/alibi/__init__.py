@@ -5,9 +5,7 @@ from engine.settings.fields import setting
 
 
 class AlibiSettings(EncodingSettings):
-    alibi_slope_scale: float = setting(
-        1.0, label="Slope scale", help="Multiplies the published slopes 2^(-8h/H).", ge=0.0, le=8.0
-    )
+    alibi_slope_scale: float = setting(1.0, "Slope scale", "Multiplies the published slopes 2^(-8h/H).", ge=0.0, le=8.0)
 
 
 SPEC = EncodingSpec(

@@ -132,8 +132,8 @@ class InitScaleSettings(EncodingSettings):
     """The first scale of rows that a network on the position adds to the embedding."""
 
     encoding_init_std: float | None = setting(
-        None, label="Init scale",
-        help="Root mean square of what is first added, over the trained positions. Auto ties it to the token embedding's.",
+        None, "Init scale",
+        "Root mean square of what is first added, over the trained positions. Auto ties it to the token embedding's.",
         ge=0.0, le=10.0,
     )  # fmt: skip
 
@@ -150,12 +150,10 @@ class RotationSettings(EncodingSettings):
         size = stack.bytes_per_number if stack.mixed else SINGLE
         return size * stack.queries * 8 * stack.config.head_width
 
-    rope_base: float = setting(
-        10_000.0, label="RoPE base", help="b: pair t turns by b^(-2t/d_head) a position.", ge=2.0, le=1e7
-    )
+    rope_base: float = setting(10_000.0, "RoPE base", "b: pair t turns by b^(-2t/d_head) a position.", ge=2.0, le=1e7)
     rope_layout: Literal["interleaved", "rotate_half"] = setting(
         "rotate_half",
-        label="RoPE layout",
-        help="Which dimensions form a pair: neighbours, or first half with second half.",
+        "RoPE layout",
+        "Which dimensions form a pair: neighbours, or first half with second half.",
         labels={"interleaved": "Interleaved", "rotate_half": "Rotate-half"},
     )

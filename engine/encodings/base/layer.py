@@ -18,8 +18,8 @@ pattern        the weights after it, of the same shape; each row sums to 1
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache, wraps
-from typing import ParamSpec, Protocol, TypeAlias, TypeVar, cast
+from functools import lru_cache
+from typing import Generic, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -30,42 +30,33 @@ Positions: TypeAlias = range | tuple[int, ...]
 
 P = ParamSpec("P")
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 
-class CachedFunction(Protocol[P, T_co]):
-    """A function that remembers its results until ``cache_clear`` is called."""
-
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T_co: ...
-
-    def cache_clear(self) -> None: ...
-
-
-def cached_by_positions(*, maxsize: int) -> Callable[[Callable[P, T]], CachedFunction[P, T]]:
-    """Decorator of a function of positions, lengths and other hashable values: remember its last ``maxsize`` results.
+class Remembered(Generic[P, T]):
+    """A function of positions, lengths and other hashable values that remembers its last ``maxsize`` results until ``cache_clear``.
 
     The function runs outside inference mode, since a tensor first needed for a plot may next be needed in training.
     """
 
-    def decorate(compute: Callable[P, T]) -> CachedFunction[P, T]:
+    def __init__(self, compute: Callable[P, T], maxsize: int) -> None:
         def settled(*args: P.args, **kwargs: P.kwargs) -> T:
             result = compute(*args, **kwargs)
             wait_for_own_stream()
             return result
 
-        remembered = lru_cache(maxsize=maxsize)(torch.inference_mode(False)(settled))
+        self._remembered = lru_cache(maxsize=maxsize)(torch.inference_mode(False)(settled))
+        self.cache_clear = self._remembered.cache_clear
 
-        @wraps(compute)
-        def given(*args: P.args, **kwargs: P.kwargs) -> T:
-            result = remembered(*args, **kwargs)  # type: ignore[arg-type]
-            if (kept := _KEPT.get()) is not None:
-                kept.append(result)
-            return result
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        result = self._remembered(*args, **kwargs)  # type: ignore[arg-type]
+        if (kept := _KEPT.get()) is not None:
+            kept.append(result)
+        return result
 
-        given.cache_clear = remembered.cache_clear  # type: ignore[attr-defined]
-        return cast(CachedFunction[P, T], given)
 
-    return decorate
+def cached_by_positions(*, maxsize: int) -> Callable[[Callable[P, T]], Remembered[P, T]]:
+    """Decorator: the function as a remembered one."""
+    return lambda compute: Remembered(compute, maxsize)
 
 
 def wait_for_own_stream() -> None:
@@ -153,6 +144,20 @@ class PositionalEncoding(nn.Module):
         Raises PositionOutOfRange where a learned table has fewer rows.
         """
         raise NotImplementedError
+
+
+class AddedRows(PositionalEncoding):
+    """Adds a row for each position to the embedding."""
+
+    def rows(self, positions: Positions) -> Tensor:
+        """The rows, [position, d_model]. Raises PositionOutOfRange where there is none."""
+        raise NotImplementedError
+
+    def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
+        return x + self.rows(positions).to(x.dtype)
+
+    def matrices(self, length: int) -> dict[str, Tensor]:
+        return row_matrices(self.rows(range(length)))
 
 
 @torch.no_grad()

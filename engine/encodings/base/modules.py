@@ -9,7 +9,17 @@ from torch.nn.functional import conv1d, linear, pad
 from engine.encodings.base.layer import cosines
 
 
-class Dense(nn.Module):
+class Scalable(nn.Module):
+    """A module whose output is linear in all of its tensors taken together."""
+
+    @torch.no_grad()
+    def scale(self, factor: float) -> None:
+        """Multiply the output by a factor, by changing the tensors."""
+        for tensor in self.state_dict().values():
+            tensor.mul_(factor)
+
+
+class Dense(Scalable):
     """A linear layer, [..., inputs] -> [..., outputs], computed in single precision at least: half precision cannot hold the
     number of a position.
 
@@ -32,14 +42,8 @@ class Dense(nn.Module):
         with torch.autocast(kind, enabled=False) if lowers else nullcontext():
             return linear(x.to(dtype), self.weight.to(dtype), self.bias.to(dtype))
 
-    @torch.no_grad()
-    def scale(self, factor: float) -> None:
-        """Multiply the output by a factor, by changing the weights."""
-        self.weight.mul_(factor)
-        self.bias.mul_(factor)
 
-
-class DepthwiseConvolution(nn.Module):
+class DepthwiseConvolution(Scalable):
     """A convolution over the tokens with one kernel for each dimension, [batch, length, d_model] -> the same.
 
     Position i reads positions i - before to i + after, and zeros beyond the ends of the sequence.
@@ -60,12 +64,6 @@ class DepthwiseConvolution(nn.Module):
         padded = pad(x.mT, (self.before, self.after))  # [batch, d_model, before + length + after]
         kernel, bias = self.kernel.to(x.dtype), self.bias.to(x.dtype)
         return conv1d(padded, kernel[:, None], bias, groups=len(kernel)).mT
-
-    @torch.no_grad()
-    def scale(self, factor: float) -> None:
-        """Multiply the output by a factor, by changing kernel and bias."""
-        self.kernel.mul_(factor)
-        self.bias.mul_(factor)
 
     @torch.no_grad()
     def overlap(self, length: int) -> Tensor:

@@ -16,9 +16,9 @@ from engine.encodings.base.layer import Positions, cached_by_positions, index_of
 Layout = Literal["interleaved", "rotate_half"]
 
 
-def rotary_frequencies(d_head: int, base: float) -> Tensor:
-    """theta_t = base^(-2t / d_head), radians per position in float64, [d_head / 2]."""
-    return base ** -(torch.arange(0, d_head, 2, dtype=torch.float64) / d_head)
+def geometric_frequencies(width: int, base: float) -> Tensor:
+    """base^(-2t / width) for each pair t of dimensions, in radians per position, [width / 2], float64."""
+    return base ** -(torch.arange(0, width, 2, dtype=torch.float64) / width)
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Rotation:
 
     def frequencies(self, length: int) -> Tensor:
         """Radians per position of each pair for a sequence that ends at ``length``, in float64, [d_head / 2]."""
-        return rotary_frequencies(self.d_head, self.base)
+        return geometric_frequencies(self.d_head, self.base)
 
     def temperature(self, length: int) -> float:
         """The factor by which queries and keys are multiplied besides being rotated."""

@@ -8,7 +8,7 @@ from engine.settings.fields import setting
 
 class CopeSettings(EncodingSettings):
     cope_counts: int = setting(
-        64, label="Largest count + 1", help="Vectors that are learned; higher counts share the last.", ge=2, le=512
+        64, "Largest count + 1", "Vectors that are learned; higher counts share the last.", ge=2, le=512
     )
 
     def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:
@@ -20,7 +20,7 @@ class CopeSettings(EncodingSettings):
         width, pairs = stack.config.head_width, stack.queries * stack.length
         gates = matmul_flops(stack.queries, width, stack.length) + elementwise_flops(pairs, 1)
         direction = matmul_flops(stack.queries, width, self.cope_counts) + elementwise_flops(pairs, 6)
-        return stack.layers * (gates + (1 if stack.causal else 2) * direction)
+        return stack.config.n_layers * (gates + (1 if stack.causal else 2) * direction)
 
     def layer_bytes_bound(self, stack: StackShape) -> int:
         """For each pair of a query and a key: scores, gates, counts and shares, two indices and two gathered products for each

@@ -11,16 +11,7 @@ from typing import Literal
 
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
-from engine.settings.costs import (
-    SINGLE,
-    Flops,
-    Shape,
-    StackShape,
-    dense_shapes,
-    elementwise_flops,
-    matmul_flops,
-    rotation_flops,
-)
+from engine.settings.costs import SINGLE, Flops, Shape, StackShape, dense_shapes, elementwise_flops, matmul_flops
 from engine.settings.fields import setting
 
 IN_WORDS = {
@@ -41,7 +32,7 @@ SHOWN_AS = "What it adds is made of the tokens nearby. Shown is what it adds whe
 
 class DesignedSettings(EncodingSettings):
     design_features: Literal["table", "sinusoids", "fourier", "network", "convolution"] = setting(
-        "fourier", label="Features", help="What is known of a position (or, in the scores, of an offset).",
+        "fourier", "Features", "What is known of a position (or, in the scores, of an offset).",
         labels={
             "table": "Table, a row for each", "sinusoids": "Sinusoids, geometric wavelengths",
             "fourier": "Fourier, random wavelengths", "network": "Network on the number",
@@ -50,37 +41,35 @@ class DesignedSettings(EncodingSettings):
     )  # fmt: skip
     design_readout: Literal["direct", "linear", "network"] = setting(
         "linear",
-        label="Read-out",
-        help="What the features become before they act: themselves, a linear map, or a network of one hidden layer.",
+        "Read-out",
+        "What the features become before they act: themselves, a linear map, or a network of one hidden layer.",
         labels={"direct": "None, as they are", "linear": "Linear", "network": "Network"},
     )
     design_place: Literal["embedding", "scores", "rotation"] = setting(
         "embedding",
-        label="Acts on",
-        help="Added to the embedding, to the scores of each head as a function of the offset, or as angles that turn queries and keys.",
+        "Acts on",
+        "Added to the embedding, to the scores of each head as a function of the offset, or as angles that turn queries and keys.",
         labels={"embedding": "The embedding", "scores": "The scores", "rotation": "Queries and keys, as a rotation"},
     )
     design_learned: Literal["everything", "features", "readout", "nothing"] = setting(
-        "everything", label="Learned", help="What of it is trained; the rest stays as it was drawn.",
+        "everything", "Learned", "What of it is trained; the rest stays as it was drawn.",
         labels={
             "everything": "Features and read-out", "features": "Features only", "readout": "Read-out only",
             "nothing": "Nothing",
         },
     )  # fmt: skip
     design_init_std: float | None = setting(
-        None, label="Init scale",
-        help="Root mean square of what first comes out. Auto: the token embedding's; in scores 1/√d_model; as angles 1 radian.",
+        None, "Init scale",
+        "Root mean square of what first comes out. Auto: the token embedding's; in scores 1/√d_model; as angles 1 radian.",
         ge=0.0, le=10.0,
     )  # fmt: skip
-    design_width: int = setting(16, label="Number of features", help="Where something reads them out.", ge=1, le=256)
-    design_hidden: int = setting(32, label="Hidden units", help="Of each network among the parts.", ge=1, le=256)
-    design_base: float = setting(
-        10_000.0, label="Longest wavelength / 2π", help="Of sinusoids, in positions.", ge=2.0, le=1e7
-    )
+    design_width: int = setting(16, "Number of features", "Where something reads them out.", ge=1, le=256)
+    design_hidden: int = setting(32, "Hidden units", "Of each network among the parts.", ge=1, le=256)
+    design_base: float = setting(10_000.0, "Longest wavelength / 2π", "Of sinusoids, in positions.", ge=2.0, le=1e7)
     design_length_scale: float = setting(
-        4.0, label="Length scale γ", help="Over so many positions Fourier features first look alike.", ge=0.1, le=1000.0
+        4.0, "Length scale γ", "Over so many positions Fourier features first look alike.", ge=0.1, le=1000.0
     )
-    design_reach: int = setting(2, label="Reach", help="Of a convolution, in tokens.", ge=1, le=32)
+    design_reach: int = setting(2, "Reach", "Of a convolution, in tokens.", ge=1, le=32)
 
     @property
     def init_std(self) -> float | None:
@@ -155,7 +144,7 @@ class DesignedSettings(EncodingSettings):
         design = self.in_run(stack.config, max_positions=stack.length, causal=stack.causal)
         learns, reads, hidden = self.learns_features, self.learns_readout, self.design_hidden
         width, outputs = design.width, design.outputs
-        rows = {"embedding": stack.length, "scores": stack.pairs, "rotation": 2 * stack.length}[self.design_place]
+        rows = {"embedding": stack.length, "scores": stack.length**2, "rotation": 2 * stack.length}[self.design_place]
         rows = stack.config.batch_size * stack.length if self.reads_tokens else rows
         waves = elementwise_flops(
             rows * design.waves, 1 if self.design_place == "rotation" else 3, passes=1 + 2 * learns
@@ -178,13 +167,13 @@ class DesignedSettings(EncodingSettings):
         asked = features[self.design_features] + readout[self.design_readout]
         if self.design_place == "embedding":
             return asked
-        return stack.layers * asked + (rotation_flops(stack) if self.design_place == "rotation" else Flops())
+        return stack.config.n_layers * asked + (stack.rotation_flops() if self.design_place == "rotation" else Flops())
 
     def layer_bytes_bound(self, stack: StackShape) -> int:
         """At each place where they are asked for: the features with their phases, hidden units before and after the activation,
         and what is read out, with its gradient; rotated queries and keys."""
         design = self.in_run(stack.config, max_positions=stack.length, causal=stack.causal)
-        rows = {"embedding": stack.length, "scores": stack.pairs, "rotation": 2 * stack.length}[self.design_place]
+        rows = {"embedding": stack.length, "scores": stack.length**2, "rotation": 2 * stack.length}[self.design_place]
         rows = stack.config.batch_size * stack.length if self.reads_tokens else rows
         turned = 6 * stack.queries * stack.config.head_width if self.design_place == "rotation" else 0
         networks = (self.design_features == "network") + (self.design_readout == "network")

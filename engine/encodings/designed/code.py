@@ -4,7 +4,6 @@ The text is made of fixed lines chosen by the parts; of what a person typed it c
 """
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from engine.encodings.designed import SPEC, DesignedSettings
@@ -12,18 +11,12 @@ from engine.encodings.designed import SPEC, DesignedSettings
 TEMPLATES = Path(__file__).parent / "written"
 """The text of both files with gaps to fill; and by place, the hook and the matrices to plot (`tokens`: of features made of the tokens)."""
 IMPORTS = {
-    "torch.nn.functional": ("embedding", "gelu"),
-    "engine.encodings.base.layer": (
-        *("PositionalEncoding", "PositionOutOfRange", "Positions"),
-        *("bias_matrices", "index_of", "offsets", "row_matrices"),
-    ),
-    "engine.encodings.base.modules": (
-        *("Dense", "DepthwiseConvolution"),
-        *("at_least_single", "register_tensor", "root_mean_square"),
-    ),
-    "engine.encodings.base.rotation": ("partners",),
-    "engine.encodings.my_encoding": ("MyEncodingSettings",),
-    "engine.settings.base": ("BaseConfig",),
+    "torch.nn.functional": "embedding gelu",
+    "engine.encodings.base.layer": "PositionalEncoding PositionOutOfRange Positions bias_matrices index_of offsets row_matrices",
+    "engine.encodings.base.modules": "Dense DepthwiseConvolution at_least_single register_tensor root_mean_square",
+    "engine.encodings.base.rotation": "partners",
+    "engine.encodings.my_encoding": "MyEncodingSettings",
+    "engine.settings.base": "BaseConfig",
 }
 """By module, the names of which a layer imports those that it uses, as sorted imports have them."""
 OUTPUTS = {"embedding": "config.d_model", "scores": "config.n_heads", "rotation": "config.head_width // 2"}
@@ -33,32 +26,19 @@ READ = {"direct": "{}", "linear": "self.readout({})", "network": "self.readout(g
 Lines = list[str]
 
 
-@dataclass(frozen=True)
-class Written:
-    """The text of the files in ``engine/encodings/my_encoding/``."""
-
-    spec: str
-    """``__init__.py``"""
-    layer: str
-    """``layer.py``"""
-
-
-def written(parts: DesignedSettings) -> Written:
+def spec_code(parts: DesignedSettings) -> str:
+    """The text of ``engine/encodings/my_encoding/__init__.py``."""
     chosen = (f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}" for name, value in parts)
-    spec = _template("spec").format(
-        parts=",\n    ".join(chosen),
-        ends=parts.ends_at_trained_length,
-        init_std=parts.init_std,
-        row=parts.specialise(SPEC),
-    )
-    return Written(spec, _layer_code(parts))
+    ends, row = parts.ends_at_trained_length, parts.specialise(SPEC)
+    return _template("spec").format(parts=",\n    ".join(chosen), ends=ends, init_std=parts.init_std, row=row)
 
 
 def _template(name: str) -> str:
     return (TEMPLATES / f"{name}.txt").read_text("utf-8")
 
 
-def _layer_code(parts: DesignedSettings) -> str:
+def layer_code(parts: DesignedSettings) -> str:
+    """The text of ``engine/encodings/my_encoding/layer.py``."""
     tensor = {"table": "table", "sinusoids": "frequencies", "fourier": "frequencies"}.get(parts.design_features)
     code = _template("layer").format(
         imports="{imports}",
@@ -70,7 +50,7 @@ def _layer_code(parts: DesignedSettings) -> str:
     )
     imports: Lines = []
     for module, names in IMPORTS.items():
-        used = [name for name in names if re.search(rf"(?<![\w.]){name}[(),]", code)]
+        used = [name for name in names.split() if re.search(rf"(?<![\w.]){name}[(),]", code)]
         gap = "\n" if module == "engine.encodings.base.layer" else ""
         imports += [f"{gap}from {module} import {', '.join(used)}"] if used else []
     return code.replace("{imports}", "\n".join(imports))

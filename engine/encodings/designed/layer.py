@@ -23,6 +23,7 @@ from engine.encodings.base.layer import (
 from engine.encodings.base.modules import (
     Dense,
     DepthwiseConvolution,
+    Scalable,
     at_least_single,
     register_tensor,
     root_mean_square,
@@ -35,7 +36,7 @@ PROBE = 64
 """Random tokens over which the first scale of a convolution is measured."""
 
 
-class Table(nn.Module):
+class Table(Scalable):
     """A row for each position trained and none beyond; or a row for each offset, where the first and the last row also stand for all
     offsets beyond them. Raises PositionOutOfRange."""
 
@@ -55,10 +56,6 @@ class Table(nn.Module):
         return embedding(rows, self.table)
 
     phases = forward
-
-    @torch.no_grad()
-    def scale(self, factor: float) -> None:
-        self.table.mul_(factor)
 
 
 class Waves(nn.Module):

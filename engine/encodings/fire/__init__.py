@@ -7,14 +7,14 @@ from engine.settings.fields import setting
 
 
 class FireSettings(EncodingSettings):
-    fire_width: int = setting(32, label="Network width", help="Hidden units of the function of distance.", ge=1, le=256)
+    fire_width: int = setting(32, "Network width", "Hidden units of the function of distance.", ge=1, le=256)
     fire_c: float = setting(
-        0.1, label="First c", help="In log(1 + c x): larger tells near positions apart better. Learned.", ge=1e-3,
+        0.1, "First c", "In log(1 + c x): larger tells near positions apart better. Learned.", ge=1e-3,
         le=100.0,
     )  # fmt: skip
     fire_threshold: float | None = setting(
-        None, label="Threshold L",
-        help="Up to here distances are read as they are, beyond relative to the position. Auto: a quarter of the trained length.",
+        None, "Threshold L",
+        "Up to here distances are read as they are, beyond relative to the position. Auto: a quarter of the trained length.",
         ge=0.5, le=65536.0,
     )  # fmt: skip
 
@@ -23,13 +23,15 @@ class FireSettings(EncodingSettings):
 
     def flops(self, stack: StackShape) -> Flops:
         """For each pair two psi (a product and a logarithm each) and their quotient; then the network."""
-        distances = elementwise_flops(stack.pairs, 5)
-        return stack.layers * (distances + mlp_flops(stack.pairs, [1, self.fire_width, stack.config.n_heads]))
+        distances = elementwise_flops(stack.length**2, 5)
+        return stack.config.n_layers * (
+            distances + mlp_flops(stack.length**2, [1, self.fire_width, stack.config.n_heads])
+        )
 
     def layer_bytes_bound(self, stack: StackShape) -> int:
         """For each pair of positions: the distance and what it is made of, the hidden units before and after the
         activation and their gradient, and the biases."""
-        return SINGLE * stack.pairs * (10 + 3 * self.fire_width + 3 * stack.config.n_heads)
+        return SINGLE * stack.length**2 * (10 + 3 * self.fire_width + 3 * stack.config.n_heads)
 
     def has_memory_formula(self, config: BaseConfig) -> bool:
         return False

@@ -2,27 +2,18 @@
 
 from engine.encodings.base import EncodingSpec, InitScaleSettings
 from engine.settings.base import BaseConfig
-from engine.settings.costs import (
-    SINGLE,
-    Flops,
-    Shape,
-    StackShape,
-    dense_shapes,
-    elementwise_flops,
-    mlp_activation_bytes,
-    mlp_flops,
-)
+from engine.settings.costs import SINGLE, Flops, Shape, StackShape, dense_shapes, elementwise_flops, mlp_flops
 from engine.settings.fields import setting
 
 
 class FourierSettings(InitScaleSettings):
     fourier_frequencies: int = setting(
-        16, label="Frequencies", help="Waves whose length is learned, a sine and a cosine each.", ge=1, le=256
+        16, "Frequencies", "Waves whose length is learned, a sine and a cosine each.", ge=1, le=256
     )
     fourier_length_scale: float = setting(
-        4.0, label="Length scale γ", help="Over so many positions the first features look alike.", ge=0.1, le=1000.0
+        4.0, "Length scale γ", "Over so many positions the first features look alike.", ge=0.1, le=1000.0
     )
-    fourier_width: int = setting(32, label="Network width", help="Hidden units after the features.", ge=1, le=512)
+    fourier_width: int = setting(32, "Network width", "Hidden units after the features.", ge=1, le=512)
 
     def _widths(self, config: BaseConfig) -> list[int]:
         """Widths of the network on the features: its input, its hidden layer, its output."""
@@ -40,7 +31,7 @@ class FourierSettings(InitScaleSettings):
     def stack_activation_bytes(self, stack: StackShape) -> int:
         """The positions, the angles, the features, and what the network keeps."""
         features = SINGLE * stack.length * (1 + 3 * self.fourier_frequencies)
-        return features + mlp_activation_bytes(stack, self._widths(stack.config))
+        return features + stack.network_bytes(self._widths(stack.config))
 
 
 SPEC = EncodingSpec(

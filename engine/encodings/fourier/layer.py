@@ -10,13 +10,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from engine.encodings.base.layer import PositionalEncoding, Positions, index_of, row_matrices
+from engine.encodings.base.layer import AddedRows, Positions, index_of
 from engine.encodings.base.modules import Dense, at_least_single, root_mean_square
 from engine.encodings.fourier import FourierSettings
 from engine.settings.base import BaseConfig
 
 
-class Fourier(PositionalEncoding):
+class Fourier(AddedRows):
     """Adds waves of learned wavelengths, mixed by two dense layers; defined at any position."""
 
     def __init__(self, config: BaseConfig, own: FourierSettings, *, max_positions: int, causal: bool) -> None:
@@ -36,12 +36,5 @@ class Fourier(PositionalEncoding):
         return features
 
     def rows(self, positions: Positions) -> Tensor:
-        """The vectors added at each position, [position, d_model]."""
         rows: Tensor = self.out(gelu(self.hidden(self.features(positions))))
         return rows
-
-    def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
-        return x + self.rows(positions).to(x.dtype)
-
-    def matrices(self, length: int) -> dict[str, Tensor]:
-        return row_matrices(self.rows(range(length)))

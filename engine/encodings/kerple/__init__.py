@@ -10,7 +10,7 @@ from engine.settings.fields import setting
 
 class KerpleSettings(EncodingSettings):
     kerple_kernel: Literal["log", "power"] = setting(
-        "log", label="Kernel", help="How the penalty grows with distance: r₁ log(1 + r₂ |i-j|), or r₁ |i-j|^r₂.",
+        "log", "Kernel", "How the penalty grows with distance: r₁ log(1 + r₂ |i-j|), or r₁ |i-j|^r₂.",
         labels={"log": "Logarithmic", "power": "Power"},
     )  # fmt: skip
 
@@ -20,11 +20,11 @@ class KerpleSettings(EncodingSettings):
     def flops(self, stack: StackShape) -> Flops:
         """For each pair and head: two products and a logarithm (``log``), or a power and a product (``power``)."""
         operations = 3 if self.kerple_kernel == "log" else 2
-        return stack.layers * elementwise_flops(stack.config.n_heads * stack.pairs, operations)
+        return stack.config.n_layers * elementwise_flops(stack.config.n_heads * stack.length**2, operations)
 
     def layer_bytes_bound(self, stack: StackShape) -> int:
         """For each pair of positions: the distance, and for each head the kernel's inner and outer values with their gradients."""
-        return SINGLE * stack.pairs * (3 + 6 * stack.config.n_heads)
+        return SINGLE * stack.length**2 * (3 + 6 * stack.config.n_heads)
 
     def has_memory_formula(self, config: BaseConfig) -> bool:
         return False

@@ -8,8 +8,8 @@ from engine.settings.fields import setting
 
 class LearnedSettings(EncodingSettings):
     table_init_std: float | None = setting(
-        None, label="Table init scale",
-        help="Standard deviation of the table's first values. Auto ties it to the token embedding's.", ge=0.0, le=10.0,
+        None, "Table init scale",
+        "Standard deviation of the table's first values. Auto ties it to the token embedding's.", ge=0.0, le=10.0,
     )  # fmt: skip
 
     @property

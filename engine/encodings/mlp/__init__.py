@@ -4,13 +4,13 @@ from itertools import pairwise
 
 from engine.encodings.base import EncodingSpec, InitScaleSettings
 from engine.settings.base import BaseConfig
-from engine.settings.costs import SINGLE, Flops, Shape, StackShape, dense_shapes, mlp_activation_bytes, mlp_flops
+from engine.settings.costs import SINGLE, Flops, Shape, StackShape, dense_shapes, mlp_flops
 from engine.settings.fields import setting
 
 
 class PositionMlpSettings(InitScaleSettings):
-    position_mlp_width: int = setting(64, label="Network width", help="Hidden units in each layer.", ge=1, le=512)
-    position_mlp_layers: int = setting(2, label="Hidden layers", help="Of the network on the position.", ge=1, le=4)
+    position_mlp_width: int = setting(64, "Network width", "Hidden units in each layer.", ge=1, le=512)
+    position_mlp_layers: int = setting(2, "Hidden layers", "Of the network on the position.", ge=1, le=4)
 
     def _widths(self, config: BaseConfig) -> list[int]:
         """Widths of the network: one position, the hidden layers, the embedding."""
@@ -24,7 +24,7 @@ class PositionMlpSettings(InitScaleSettings):
 
     def stack_activation_bytes(self, stack: StackShape) -> int:
         """The positions, and what the network keeps."""
-        return SINGLE * stack.length + mlp_activation_bytes(stack, self._widths(stack.config))
+        return SINGLE * stack.length + stack.network_bytes(self._widths(stack.config))
 
 
 SPEC = EncodingSpec(

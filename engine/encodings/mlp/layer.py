@@ -7,13 +7,13 @@ Learn High Frequency Functions in Low Dimensional Domains): what learned Fourier
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
-from engine.encodings.base.layer import PositionalEncoding, Positions, index_of, row_matrices
+from engine.encodings.base.layer import AddedRows, Positions, index_of
 from engine.encodings.base.modules import Dense, at_least_single, root_mean_square
 from engine.encodings.mlp import PositionMlpSettings
 from engine.settings.base import BaseConfig
 
 
-class PositionMlp(PositionalEncoding):
+class PositionMlp(AddedRows):
     """Adds a smooth function of the position; defined at any position."""
 
     def __init__(self, config: BaseConfig, own: PositionMlpSettings, *, max_positions: int, causal: bool) -> None:
@@ -26,15 +26,8 @@ class PositionMlp(PositionalEncoding):
         self.out.scale(std / root_mean_square(self.rows(range(max_positions))))
 
     def rows(self, positions: Positions) -> Tensor:
-        """The vectors added at each position, [position, d_model]."""
         at = index_of(positions, self.out.weight.device)[:, None].to(at_least_single(self.out.weight)) / self.trained
         for layer in self.hidden:
             at = gelu(layer(at))  # [position, width]
         rows: Tensor = self.out(at)
         return rows
-
-    def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
-        return x + self.rows(positions).to(x.dtype)
-
-    def matrices(self, length: int) -> dict[str, Tensor]:
-        return row_matrices(self.rows(range(length)))

@@ -5,30 +5,30 @@ from typing import Literal
 
 from engine.encodings.base import EncodingSpec, RotationSettings
 from engine.settings.base import BaseConfig
-from engine.settings.costs import Flops, StackShape, rotation_flops
+from engine.settings.costs import Flops, StackShape
 from engine.settings.fields import setting
 
 
 class RopeSettings(RotationSettings):
     rope_scaling: Literal["none", "pi", "ntk", "yarn"] = setting(
         "none",
-        label="RoPE scaling",
-        help="How rotations are slowed at test lengths beyond the trained one, without fine-tuning. Training is unchanged.",
+        "RoPE scaling",
+        "How rotations are slowed at test lengths beyond the trained one, without fine-tuning. Training is unchanged.",
         labels={"none": "None", "pi": "Position interpolation", "ntk": "NTK-aware", "yarn": "YaRN"},
     )
     rope_scale_factor: float | None = setting(
-        None, label="Scale factor", help="s: by how much they are slowed. Auto: tested length over trained length.",
+        None, "Scale factor", "s: by how much they are slowed. Auto: tested length over trained length.",
         ge=1.0, le=1024.0,
     )  # fmt: skip
     yarn_alpha: float = setting(
-        1.0, label="YaRN α", help="Pairs with fewer turns over the trained length are slowed fully.", ge=0.0, le=64.0
+        1.0, "YaRN α", "Pairs with fewer turns over the trained length are slowed fully.", ge=0.0, le=64.0
     )
     yarn_beta: float = setting(
-        32.0, label="YaRN β", help="Pairs with more turns over the trained length are left alone.", ge=0.1, le=1024.0
+        32.0, "YaRN β", "Pairs with more turns over the trained length are left alone.", ge=0.1, le=1024.0
     )
 
     def flops(self, stack: StackShape) -> Flops:
-        return rotation_flops(stack)
+        return stack.rotation_flops()
 
     def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
         if self.rope_scaling == "ntk" and config.head_width < 4:

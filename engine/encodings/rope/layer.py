@@ -22,16 +22,13 @@ per position of pair t:
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 from torch import Tensor
 
 from engine.encodings.base.layer import PositionalEncoding, Positions
-from engine.encodings.base.rotation import Rotation, angle_matrices, angles, rotary_frequencies, rotated
+from engine.encodings.base.rotation import Rotation, angle_matrices, angles, geometric_frequencies, rotated
 from engine.encodings.rope import RopeSettings
 from engine.settings.base import BaseConfig
-
-Scaling = Literal["none", "pi", "ntk", "yarn"]
 
 
 @dataclass(frozen=True)
@@ -40,32 +37,28 @@ class ScaledRotation(Rotation):
 
     trained: int
     """L, the longest length read in training."""
-    scaling: Scaling = "none"
-    factor: float | None = None
-    """s; None for as much as the sequence at hand needs."""
-    alpha: float = 1.0
-    beta: float = 32.0
+    own: RopeSettings
 
     def scale(self, length: int) -> float:
         """s for a sequence that ends at this length; 1 within the trained length."""
-        if self.scaling == "none" or length <= self.trained:
+        if self.own.rope_scaling == "none" or length <= self.trained:
             return 1.0
-        return self.factor or length / self.trained
+        return self.own.rope_scale_factor or length / self.trained
 
     def frequencies(self, length: int) -> Tensor:
-        s, own = self.scale(length), rotary_frequencies(self.d_head, self.base)
+        s, own = self.scale(length), geometric_frequencies(self.d_head, self.base)
         if s == 1.0:
             return own
-        if self.scaling == "pi":
+        if self.own.rope_scaling == "pi":
             return own / s
-        if self.scaling == "ntk":
-            return rotary_frequencies(self.d_head, self.base * s ** (self.d_head / (self.d_head - 2)))
-        kept = ramp(own * self.trained / (2 * math.pi), self.alpha, self.beta)
+        if self.own.rope_scaling == "ntk":
+            return geometric_frequencies(self.d_head, self.base * s ** (self.d_head / (self.d_head - 2)))
+        kept = ramp(own * self.trained / (2 * math.pi), self.own.yarn_alpha, self.own.yarn_beta)
         return (1 - kept) * own / s + kept * own
 
     def temperature(self, length: int) -> float:
         """1 / sqrt(t) in YaRN's terms; 1 for the other scalings."""
-        return 0.1 * math.log(self.scale(length)) + 1 if self.scaling == "yarn" else 1.0
+        return 0.1 * math.log(self.scale(length)) + 1 if self.own.rope_scaling == "yarn" else 1.0
 
 
 def ramp(rotations: Tensor, alpha: float, beta: float) -> Tensor:
@@ -78,10 +71,7 @@ class Rope(PositionalEncoding):
 
     def __init__(self, config: BaseConfig, own: RopeSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
-        self.rotation = ScaledRotation(
-            config.head_width, own.rope_base, trained=max_positions, scaling=own.rope_scaling,
-            factor=own.rope_scale_factor, alpha=own.yarn_alpha, beta=own.yarn_beta,
-        )  # fmt: skip
+        self.rotation = ScaledRotation(config.head_width, own.rope_base, max_positions, own)
         self.layout = own.rope_layout
 
     def rotate(self, t: Tensor, positions: Positions) -> Tensor:

@@ -7,12 +7,8 @@ from engine.settings.fields import setting
 
 
 class ShawSettings(EncodingSettings):
-    shaw_max_distance: int = setting(
-        16, label="Clipping distance", help="K: offsets beyond ±K share one vector.", ge=1, le=512
-    )
-    shaw_values: bool = setting(
-        True, label="Relative values", help="Also add a relative vector to the values (equation 3)."
-    )
+    shaw_max_distance: int = setting(16, "Clipping distance", "K: offsets beyond ±K share one vector.", ge=1, le=512)
+    shaw_values: bool = setting(True, "Relative values", "Also add a relative vector to the values (equation 3).")
 
     @property
     def needs_pattern(self) -> bool:
@@ -35,7 +31,7 @@ class ShawSettings(EncodingSettings):
     def flops(self, stack: StackShape) -> Flops:
         """Each query times each vector; and for the values the pattern, summed by offset, times their vectors."""
         by_offset = matmul_flops(stack.queries, stack.config.head_width, self.vectors)
-        return stack.layers * self.tables * by_offset
+        return stack.config.n_layers * self.tables * by_offset
 
     def layer_bytes_bound(self, stack: StackShape) -> int:
         """Besides what is kept, for each pair of a query and a key two indices of vectors and two products."""

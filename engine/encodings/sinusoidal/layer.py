@@ -9,13 +9,9 @@ import torch
 from torch import Tensor
 
 from engine.encodings.base.layer import PositionalEncoding, Positions, cached_by_positions, index_of, row_matrices
+from engine.encodings.base.rotation import geometric_frequencies
 from engine.encodings.sinusoidal import SinusoidalSettings
 from engine.settings.base import BaseConfig
-
-
-def frequencies(d_model: int, base: float) -> Tensor:
-    """The frequency of each sine and cosine pair, in radians per position, [d_model / 2], float64."""
-    return base ** -(torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
 
 
 @cached_by_positions(maxsize=16)
@@ -23,7 +19,9 @@ def table(
     positions: Positions, d_model: int, base: float, layout: str, device: torch.device, dtype: torch.dtype
 ) -> Tensor:
     """The sinusoids at these positions, [position, d_model], computed in float64 and then rounded to ``dtype``."""
-    angles = index_of(positions, torch.device("cpu"))[:, None] * frequencies(d_model, base)  # [position, d_model / 2]
+    angles = index_of(positions, torch.device("cpu"))[:, None] * geometric_frequencies(
+        d_model, base
+    )  # [position, d_model / 2]
     pairs = torch.stack([angles.sin(), angles.cos()])  # [2, position, d_model / 2]
     order = (1, 2, 0) if layout == "interleaved" else (1, 0, 2)
     return pairs.permute(order).reshape(len(positions), d_model).to(device, dtype)
@@ -42,7 +40,7 @@ class Sinusoidal(PositionalEncoding):
         return x + table(positions, self.d_model, self.base, self.layout, x.device, x.dtype)
 
     def added_frequencies(self) -> Tensor:
-        return frequencies(self.d_model, self.base)
+        return geometric_frequencies(self.d_model, self.base)
 
     def matrices(self, length: int) -> dict[str, Tensor]:
         return row_matrices(

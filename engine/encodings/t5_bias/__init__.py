@@ -7,10 +7,10 @@ from engine.settings.fields import setting
 
 
 class T5BiasSettings(EncodingSettings):
-    t5_buckets: int = setting(32, label="Buckets", help="How many biases a head learns.", ge=4, le=64)
+    t5_buckets: int = setting(32, "Buckets", "How many biases a head learns.", ge=4, le=64)
     # Half of the buckets hold one offset each: the largest distance must lie beyond 64 / 2.
     t5_max_distance: int = setting(
-        128, label="Furthest bucket", help="Offsets from here on share the last bucket.", ge=33, le=4096
+        128, "Furthest bucket", "Offsets from here on share the last bucket.", ge=33, le=4096
     )
 
     def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:

@@ -6,7 +6,7 @@ from math import ceil, log
 from engine.architectures import architecture_of
 from engine.encodings.base import EncodingSpec, RotationSettings
 from engine.settings.base import BaseConfig
-from engine.settings.costs import MIXED, Flops, StackShape, matmul_flops, rotation_flops
+from engine.settings.costs import MIXED, Flops, StackShape, matmul_flops
 from engine.settings.fields import setting
 
 LARGEST_LOG_FACTOR = {"float32": 80.0, MIXED: 80.0, "bfloat16": 80.0, "float16": 8.0}
@@ -15,20 +15,20 @@ LARGEST_LOG_FACTOR = {"float32": 80.0, MIXED: 80.0, "bfloat16": 80.0, "float16":
 
 class XposSettings(RotationSettings):
     xpos_scale_base: float = setting(
-        512.0, label="Decay length B", help="In positions: larger lets far products fade later.", ge=1.0, le=1e6
+        512.0, "Decay length B", "In positions: larger lets far products fade later.", ge=1.0, le=1e6
     )
     xpos_gamma: float = setting(
-        0.4, label="Decay γ", help="Larger makes the fast pairs fade less; the slowest hardly fade.", ge=0.01, le=100.0
+        0.4, "Decay γ", "Larger makes the fast pairs fade less; the slowest hardly fade.", ge=0.01, le=100.0
     )
 
     def flops(self, stack: StackShape) -> Flops:
         """Queries and keys are rotated and scaled. A stack that looks both ways computes all scores three times: as
         usual, with the original factors (to subtract them) and with the exchanged factors (to add them)."""
-        turned = rotation_flops(stack, operations=4)
+        turned = stack.rotation_flops(operations=4)
         if stack.causal or stack.config.attention_score == "additive":
             return turned
         scores = matmul_flops(stack.queries, stack.config.head_width, stack.length)
-        return turned + rotation_flops(stack, operations=1) + 2 * stack.layers * scores
+        return turned + stack.rotation_flops(operations=1) + 2 * stack.config.n_layers * scores
 
     def layer_bytes_bound(self, stack: StackShape) -> int:
         """Looking both ways: three matrices of scores, and the queries and keys with their factors exchanged."""

@@ -158,7 +158,7 @@ def model_of(quality: Quality, encoding: str = NO_ENCODING) -> RunConfig:
 def scope_of(quality: Quality) -> str:
     """The models of a quality in words, such as "models of 2 layers, width 32 and about 22,000 parameters, trained at 32 characters"."""
     config = model_of(quality)
-    count = sum(count_parameters(config, **shapes(config).of_model).values())
+    count = sum(count_parameters(config, shapes(config)).values())
     layers = counted(config.n_layers, "layer")
     unit = getattr(config.task_settings, "unit", "symbols")
     upto = "up to " if config.min_seq_len else ""

@@ -57,6 +57,11 @@ class TaskSettings(Parameters):
         return ()
 
     @property
+    def n_tokens(self) -> int:
+        """The number of all of the task's tokens."""
+        return self.n_symbols + self.extra_tokens + len(self.named_tokens)
+
+    @property
     def lead_tokens(self) -> int:
         """The number of tokens that stand before the first position."""
         return 0
@@ -126,7 +131,7 @@ class SymbolSettings(TaskSettings):
     """The settings of a task whose sequences are written with symbols that mean nothing by themselves."""
 
     vocab_size: int = setting(
-        10, label="Symbols", help="How many different symbols there are; chance is one over it.", ge=2, le=1000
+        10, "Symbols", "How many different symbols there are; chance is one over it.", ge=2, le=1000
     )
 
     @property

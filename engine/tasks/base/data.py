@@ -1,9 +1,9 @@
 """The data of a task: a function that draws its sequences and one that gives the right answers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pkgutil import resolve_name
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -11,6 +11,9 @@ from torch import Tensor
 from engine.settings.base import BaseConfig
 from engine.tasks import TASKS
 from engine.tasks.base import TaskSettings
+
+if TYPE_CHECKING:
+    from engine.tasks.text.data import TextCorpus
 
 IGNORE = -100
 """The answer where nothing is asked (PyTorch's own default for a target that does not count)."""
@@ -31,33 +34,6 @@ def asked_at_the_end(source: Tensor, answers: Tensor) -> Tensor:
     return asked
 
 
-class Corpus(Protocol):
-    """Sequences that are cut from a text instead of drawn by a rule; what is held out is a part of the text."""
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The name of each token."""
-        ...
-
-    @property
-    def chance(self) -> float:
-        """The share of the training text that the best constant guess gets right."""
-        ...
-
-    @property
-    def kinds(self) -> int:
-        """The number of different tokens in the training text; the vocabulary may have room for more."""
-        ...
-
-    def draw(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> tuple[Tensor, Tensor]:
-        """Inputs and the answers at each position, both [size, length]. Raises ValueError where there are none."""
-        ...
-
-    def text_positions(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> Tensor:
-        """The indices in the text of the tokens that ``draw`` gives, [size, length + 1]."""
-        ...
-
-
 @dataclass(frozen=True)
 class TaskData(Generic[S]):
     """The sequences and answers of a task with settings of type S."""
@@ -70,7 +46,7 @@ class TaskData(Generic[S]):
     true_source: Callable[[Tensor, S], Tensor] | None = None
     """``true_source(source [batch, length], own)``: the position from which the last position's answer comes, [batch], of
     sequences whose last position has an answer; None where there is not one such position."""
-    corpus: Callable[[S, BaseConfig], Corpus] | None = None
+    corpus: Callable[[S, BaseConfig], "TextCorpus"] | None = None
     """``corpus(own, config)``: the text that takes the place of ``draw``, with its own split."""
 
 

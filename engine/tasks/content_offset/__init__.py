@@ -16,7 +16,7 @@ SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 class ContentOffsetSettings(SymbolSettings):
     max_offset: int = setting(
-        4, label="Largest offset", help="Each token asks for the symbol 1 to so many positions back.", ge=1, le=64
+        4, "Largest offset", "Each token asks for the symbol 1 to so many positions back.", ge=1, le=64
     )
 
     @property

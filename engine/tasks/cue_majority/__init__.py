@@ -14,17 +14,17 @@ from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec
 
 class CueMajoritySettings(SymbolSettings):
     vocab_size: int = setting(
-        10, label="Symbols", help="How many symbols there are; the upper half counts as high.", ge=2, le=1000
+        10, "Symbols", "How many symbols there are; the upper half counts as high.", ge=2, le=1000
     )
     cue_agreement: float = setting(
-        0.5, label="Cue agreement (ρ)",
-        help="How often, in training and validation, the cue is the answer. One half: it says nothing.", ge=0.0, le=1.0,
+        0.5, "Cue agreement (ρ)",
+        "How often, in training and validation, the cue is the answer. One half: it says nothing.", ge=0.0, le=1.0,
     )  # fmt: skip
     cue_randomised: float = setting(
-        0.0, label="Cue randomised", help="Share of sequences whose cue is drawn at random instead.", ge=0.0, le=1.0
+        0.0, "Cue randomised", "Share of sequences whose cue is drawn at random instead.", ge=0.0, le=1.0
     )
     cue_blanked: float = setting(
-        0.0, label="Cue blanked", help="Share of sequences whose cue is replaced by a blank.", ge=0.0, le=1.0
+        0.0, "Cue blanked", "Share of sequences whose cue is replaced by a blank.", ge=0.0, le=1.0
     )
 
     @property

@@ -11,10 +11,8 @@ from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec
 
 
 class DyckSettings(SymbolSettings):
-    vocab_size: int = setting(
-        2, label="Symbols", help="The lower half open a bracket, the others close one.", ge=2, le=1000
-    )
-    max_depth: int = setting(4, label="Greatest depth", help="The depth is counted from 0 to here.", ge=1, le=64)
+    vocab_size: int = setting(2, "Symbols", "The lower half open a bracket, the others close one.", ge=2, le=1000)
+    max_depth: int = setting(4, "Greatest depth", "The depth is counted from 0 to here.", ge=1, le=64)
 
     def n_answers(self, config: BaseConfig) -> int:
         return self.max_depth + 1

@@ -20,23 +20,13 @@ from engine.tasks.base import LABELLER, Breach, SymbolSettings, TaskSpec
 
 class HopsSettings(SymbolSettings):
     vocab_size: int = setting(
-        4,
-        label="Symbols",
-        help="How many different symbols there are; more of them leave less to guessing.",
-        ge=3,
-        le=1000,
+        4, "Symbols", "How many different symbols there are; more of them leave less to guessing.", ge=3, le=1000
     )
     n_hops: int = setting(
-        1,
-        label="Hops",
-        help="How often to go to the symbol after the last earlier place of the present one.",
-        ge=1,
-        le=16,
+        1, "Hops", "How often to go to the symbol after the last earlier place of the present one.", ge=1, le=16
     )
     repeats: bool = setting(
-        False,
-        label="Repeats",
-        help="Whether a symbol can follow itself; from there a hop leads back to the same place.",
+        False, "Repeats", "Whether a symbol can follow itself; from there a hop leads back to the same place."
     )
 
     def distinct(self, length: int) -> float:
@@ -53,9 +43,8 @@ class HopsSettings(SymbolSettings):
         lead_on = [1.0] * length  # the probability, by position, that the hops so far lead somewhere from there
         for _ in range(self.n_hops):
             before, lead_on = lead_on, [0.0, 0.0]
-            for place in range(
-                2, length
-            ):  # the symbol stood two places before, or the place before is as good as this one
+            for place in range(2, length):
+                # The symbol stood two places before, or the place before is as good as this one.
                 lead_on.append(again * before[place - 1] + (1 - again) * lead_on[place - 1])
         stays = again if self.repeats else 0.0  # it follows itself
         return sum(stays + (1 - stays) * share for share in lead_on[1:length])

@@ -12,11 +12,11 @@ from engine.tasks.base import ENCODER, SymbolSettings, TaskSpec
 
 class KeyTokenSettings(SymbolSettings):
     vocab_size: int = setting(
-        4, label="Symbols", help="How many symbols there are, and as many keys; chance is one over it.", ge=2, le=1000
+        4, "Symbols", "How many symbols there are, and as many keys; chance is one over it.", ge=2, le=1000
     )
     shortcut: float | None = setting(
-        None, label="Shortcut strength (ρ)",
-        help="How often, in training and validation, an answer is the one its position stands for. Auto: as often as by chance.",
+        None, "Shortcut strength (ρ)",
+        "How often, in training and validation, an answer is the one its position stands for. Auto: as often as by chance.",
         ge=0.0, le=1.0,
     )  # fmt: skip
 

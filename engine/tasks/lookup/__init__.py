@@ -19,13 +19,11 @@ MAX_ANSWERS = 4096
 
 
 class LookupSettings(SymbolSettings):
-    vocab_size: int = setting(8, label="Values", help="How many different values a key can have.", ge=2, le=64)
-    n_keys: int = setting(
-        8, label="Keys", help="How many different keys there are; each occurs at most once.", ge=2, le=64
-    )
+    vocab_size: int = setting(8, "Values", "How many different values a key can have.", ge=2, le=64)
+    n_keys: int = setting(8, "Keys", "How many different keys there are; each occurs at most once.", ge=2, le=64)
     lookups: int = setting(
-        1, label="Look-ups at once",
-        help="So many keys in a row are asked at once, and the one answer must name all their values in order.", ge=1,
+        1, "Look-ups at once",
+        "So many keys in a row are asked at once, and the one answer must name all their values in order.", ge=1,
         le=8,
     )  # fmt: skip
 

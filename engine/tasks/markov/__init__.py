@@ -63,15 +63,13 @@ def _long_run(table: Array) -> Array:
 
 class MarkovSettings(SymbolSettings):
     vocab_size: int = setting(
-        12, label="Symbols", help="How many different symbols there are; the table has their number cubed.", ge=2, le=64
+        12, "Symbols", "How many different symbols there are; the table has their number cubed.", ge=2, le=64
     )
     dirichlet_alpha: float = setting(
-        0.3, label="Evenness (Dirichlet α)", help="Small: after two symbols nearly one can follow. Large: nearly any.",
+        0.3, "Evenness (Dirichlet α)", "Small: after two symbols nearly one can follow. Large: nearly any.",
         ge=0.01, le=100.0,
     )  # fmt: skip
-    source_seed: int = setting(
-        0, label="Source", help="Which table; the run's seed draws sequences from it.", ge=0, le=2**31 - 1
-    )
+    source_seed: int = setting(0, "Source", "Which table; the run's seed draws sequences from it.", ge=0, le=2**31 - 1)
 
     @property
     def source(self) -> MarkovSource:

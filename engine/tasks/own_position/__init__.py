@@ -15,14 +15,12 @@ from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec
 class OwnPositionSettings(SymbolSettings):
     variant: Literal["tokens", "padded", "constant"] = setting(
         "tokens",
-        label="Input",
-        help="Random symbols at full length; random lengths with padding; or one and the same symbol everywhere.",
+        "Input",
+        "Random symbols at full length; random lengths with padding; or one and the same symbol everywhere.",
         labels={"tokens": "Random symbols", "padded": "Random lengths, padded", "constant": "One symbol"},
     )
     bos: bool = setting(
-        False,
-        label="Begin-of-sequence token",
-        help="A marker before position 0: an anchor from which a causal model can count.",
+        False, "Begin-of-sequence token", "A marker before position 0: an anchor from which a causal model can count."
     )
 
     @property

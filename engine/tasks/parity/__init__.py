@@ -8,9 +8,7 @@ from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec
 
 
 class ParitySettings(SymbolSettings):
-    vocab_size: int = setting(
-        2, label="Symbols", help="Two make it parity; more, the sum modulo their number.", ge=2, le=1000
-    )
+    vocab_size: int = setting(2, "Symbols", "Two make it parity; more, the sum modulo their number.", ge=2, le=1000)
 
 
 SPEC = TaskSpec(

@@ -8,7 +8,7 @@ from engine.tasks.base import TRANSDUCER, SymbolSettings, TaskSpec
 
 class PermutationSettings(SymbolSettings):
     permutation_seed: int = setting(
-        0, label="Permutation", help="Which order is asked for; the run's seed does not change it.", ge=0, le=2**31 - 1
+        0, "Permutation", "Which order is asked for; the run's seed does not change it.", ge=0, le=2**31 - 1
     )
 
 

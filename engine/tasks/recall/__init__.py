@@ -10,7 +10,7 @@ from engine.tasks.base import LABELLER, SymbolSettings, TaskSpec
 
 
 class RecallSettings(SymbolSettings):
-    vocab_size: int = setting(8, label="Symbols", help="The lower half are keys, the others values.", ge=4, le=1000)
+    vocab_size: int = setting(8, "Symbols", "The lower half are keys, the others values.", ge=4, le=1000)
 
     @property
     def n_keys(self) -> int:

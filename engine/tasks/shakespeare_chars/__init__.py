@@ -11,9 +11,7 @@ from engine.text.tokens import Unit
 class CharacterSettings(TextSettings):
     unit: ClassVar[Unit] = "characters"
 
-    vocab_size: int = setting(
-        80, label="Characters", help="The commonest ones; all others are one unknown token.", ge=2, le=1000
-    )
+    vocab_size: int = setting(80, "Characters", "The commonest ones; all others are one unknown token.", ge=2, le=1000)
 
 
 SPEC = TaskSpec(

@@ -12,12 +12,10 @@ class WordSettings(TextSettings):
     unit: ClassVar[Unit] = "words"
 
     plays: int = setting(
-        34, label="Plays", help="How many plays to train on; four others are held out. Not for a text of your own.",
+        34, "Plays", "How many plays to train on; four others are held out. Not for a text of your own.",
         ge=1, le=34,
     )  # fmt: skip
-    vocab_size: int = setting(
-        1000, label="Words", help="The commonest ones; all others are one unknown token.", ge=2, le=30_000
-    )
+    vocab_size: int = setting(1000, "Words", "The commonest ones; all others are one unknown token.", ge=2, le=30_000)
 
 
 SPEC = TaskSpec(

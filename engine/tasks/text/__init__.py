@@ -30,29 +30,27 @@ class TextSettings(TaskSettings):
     """The unit of a token."""
 
     text: str = setting(
-        "shakespeare",
-        label="Text",
-        help="The plays of Shakespeare, or the name under which a text of your own is kept.",
+        "shakespeare", "Text", "The plays of Shakespeare, or the name under which a text of your own is kept."
     )
     plays: int = setting(
-        4, label="Plays", help="How many plays to train on; four others are held out. Not for a text of your own.",
+        4, "Plays", "How many plays to train on; four others are held out. Not for a text of your own.",
         ge=1, le=34,
     )  # fmt: skip
     text_tokens: int | None = setting(
-        None, label="Training text",
-        help="Only so many tokens in a row, from a place that the seed decides. Auto: all.", ge=64, le=10_000_000,
+        None, "Training text",
+        "Only so many tokens in a row, from a place that the seed decides. Auto: all.", ge=64, le=10_000_000,
     )  # fmt: skip
     windows: Literal["non_overlapping", "overlapping"] = setting(
-        "overlapping", label="Windows", help="Whether the stretches that the text is cut into share tokens.",
+        "overlapping", "Windows", "Whether the stretches that the text is cut into share tokens.",
         labels={"non_overlapping": "Side by side", "overlapping": "Overlapping"},
     )  # fmt: skip
     stride: int = setting(
-        1, label="Stride", help="Tokens from the start of one overlapping window to that of the next.", ge=1, le=1024
+        1, "Stride", "Tokens from the start of one overlapping window to that of the next.", ge=1, le=1024
     )
     split: Literal["plays", "windows", "none"] = setting(
         "plays",
-        label="Held out",
-        help="Other plays (the last tenth of a text of your own), one window in five, or nothing: the same windows again.",
+        "Held out",
+        "Other plays (the last tenth of a text of your own), one window in five, or nothing: the same windows again.",
         labels={"plays": "Other plays", "windows": "Windows at random (fault)", "none": "Nothing (fault)"},
     )
     vocab_size: int

@@ -51,12 +51,13 @@ class Windows:
 
 
 class TextCorpus:
-    """The training and the held-out text of a text task; an :class:`engine.tasks.base.data.Corpus`."""
+    """The training and the held-out text of a text task."""
 
     def __init__(self, own: TextSettings, config: BaseConfig) -> None:
         text = own.encoded()
         trained = _tensors(text.trained)
         self.names = text.vocabulary.names(own.vocab_size)
+        """The name of each token."""
         self.trained = trained if own.text_tokens is None else (_stretch(trained, own.text_tokens, config.seed),)
         """The texts that may be trained on, [token] each."""
         self._held_out = _tensors(text.held_out)
@@ -66,10 +67,13 @@ class TextCorpus:
         self._cut: dict[tuple[int, bool], tuple[Windows, Tensor]] = {}
         counts = torch.cat(self.trained).bincount()
         self.chance = counts.max().item() / counts.sum().item()
+        """The share of the training text that the best constant guess gets right."""
         self.kinds = int((counts > 0).sum())
+        """The number of different tokens in the training text; the vocabulary may have room for more."""
 
     def draw(self, size: int, length: int, generator: torch.Generator, *, held_out: bool) -> tuple[Tensor, Tensor]:
-        """Windows drawn with repeats while training; held-out ones each at most once as far as there are enough."""
+        """Inputs and the answers at each position, both [size, length]: windows drawn with repeats while training; held-out ones each at
+        most once as far as there are enough. Raises ValueError where there are none."""
         windows, rows = self._drawn(size, length, generator, held_out)
         return windows.take(rows)
 

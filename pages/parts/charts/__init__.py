@@ -1,5 +1,5 @@
 """Figures: pure functions from arrays and facts to a Plotly figure.
 
-A live figure is made before its numbers arrive. Each trace then names in ``meta`` its column or grid and its colours in both
-themes; the browser fills and recolours it. Given columns, the same functions draw them at once.
+A live figure is made before its numbers arrive. Each trace then names in ``meta`` its column or grid and its colours in both themes;
+the browser fills and recolours it.
 """

@@ -109,13 +109,6 @@ def level(value: float, text: str, *, above: bool = True) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def to_plain(drawn: go.Figure) -> dict[str, Any]:
-    """The figure as plain data and layout, for JSON."""
-    plain = drawn.to_plotly_json()
-    plain["layout"].pop("template", None)
-    return {"data": plain["data"], "layout": plain["layout"]}
-
-
 def plain_figure(chart: Callable[..., go.Figure], *arguments: Any, **named: Any) -> dict[str, Any]:
     """The figure that ``chart`` draws of these arguments as plain data, which nobody may change. It is drawn once for all pages: many runs
     begin with the same figures, a class watches the same experiment, and drawing takes milliseconds in which no page answers."""
@@ -132,4 +125,6 @@ class _Arguments(tuple[Any, ...]):
 @lru_cache(maxsize=512)
 def _plain_figure(chart: Callable[..., go.Figure], given: _Arguments) -> dict[str, Any]:
     arguments, named = given
-    return to_plain(chart(*arguments, **named))
+    plain = chart(*arguments, **named).to_plotly_json()
+    plain["layout"].pop("template", None)
+    return {"data": plain["data"], "layout": plain["layout"]}

@@ -74,7 +74,6 @@ def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: st
         xaxis=axis(what_grows, **places_axis(places)),
         # More ticks, and labels at all nine digits of a decade.
         yaxis=axis(f"{what} ({unit.name})", type="log", tickformat=",~g", nticks=3),
-        hovermode="closest",
         margin={"l": 58, "r": 96, "t": 12, "b": 40},
         showlegend=False,
         annotations=_names(lines, unit),
@@ -237,7 +236,6 @@ def parts_figure(
         bargap=0.35,
         xaxis=axis(what_grows, type="category", showgrid=False),
         yaxis=axis(f"memory of a training step ({unit})", rangemode="tozero"),
-        hovermode="closest",
         margin={"l": 58, "r": 12, "t": 52, "b": 40},
         **STACKED,
     )
@@ -262,15 +260,13 @@ def scale_figure(predicted: pd.DataFrame, memory: int) -> go.Figure:
         for part, pair in zip(PARTS, (*GREYS, shade(COLOR)), strict=True)
     ]  # fmt: skip
     there = memory / GIB
+    most = max(there, *(predicted["training"] / GIB))
     limit = {"type": "line", "xref": "x", "x0": there, "x1": there, "yref": "paper", "y0": 0, "y1": 1, "name": "accent"}
     return figure(
         traces,
         bargap=0.35,
-        xaxis=axis(
-            "memory of a training step (GiB), predicted", range=[0, 1.06 * max(there, *(predicted["training"] / GIB))]
-        ),
+        xaxis=axis("memory of a training step (GiB), predicted", range=[0, 1.06 * most]),
         yaxis=axis("", autorange="reversed", showgrid=False),
-        hovermode="closest",
         margin={"l": 90, "r": 12, "t": 34, "b": 40},
         shapes=[limit | {"line": {"width": 1.5, "dash": "dash"}}],
         **STACKED,

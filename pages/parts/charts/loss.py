@@ -23,9 +23,7 @@ NAMED = 6
 REST = {"embedding": "dash", "encoding": "dot", "head": "dashdot"}
 
 
-def loss_figure(
-    steps: int, color: str, chance: float | None, floor: float | None, columns: Columns | None = None, *, text: bool = False
-) -> go.Figure:  # fmt: skip
+def loss_figure(steps: int, color: str, chance: float | None, floor: float | None, *, text: bool = False) -> go.Figure:
     """Cross-entropy in nats: training thin, validation bold, dashed lines for blind guessing and the lowest possible loss.
 
     For a ``text`` task the axis shows the perplexity, and does not begin at zero, far below any text's loss.
@@ -36,8 +34,8 @@ def loss_figure(
     levels = [] if chance is None else [level(chance, f"chance {exp(chance):,.0f}" if text else f"chance {chance:.3g}")]
     levels += [] if floor is None else [level(floor, f"floor {floor:.3g}", above=False)]
     traces = [
-        line("loss", "training", shade(color), columns=columns, width=1.2, opacity=0.6, perplexity=text),
-        line("validation.loss", "validation", shade(color, 0.25), columns=columns, width=2.8, perplexity=text),
+        line("loss", "training", shade(color), width=1.2, opacity=0.6, perplexity=text),
+        line("validation.loss", "validation", shade(color, 0.25), width=2.8, perplexity=text),
     ]
     return _over_steps(traces, steps, value_axis, shapes=levels)
 
@@ -64,14 +62,14 @@ def level_lines(levels: Mapping[str, tuple[str, float]]) -> list[dict[str, Any]]
     return lines
 
 
-def accuracy_figure(steps: int, color: str, chance: Mapping[str, float], columns: Columns | None = None) -> go.Figure:
+def accuracy_figure(steps: int, color: str, chance: Mapping[str, float]) -> go.Figure:
     """Every metric of the task as the share of right answers: training thin, validation bold."""
     metrics = [name for name in chance if name != "loss"]
     traces = []
     for index, name in enumerate(metrics):
         tone, dash = TONES[index % len(TONES)], DASHES[index % len(DASHES)]
         label = name.replace("_", " ").removesuffix(" accuracy")  # which the title says
-        common: Trace = {"columns": columns, "dash": dash, "hover": ".3f", "group": name}
+        common: Trace = {"dash": dash, "hover": ".3f", "group": name}
         thin: Trace = {"width": 1.2, "opacity": 0.6, "legend": False}
         traces += [
             line(f"metrics.{name}", f"{label}, training", shade(color, tone), **common, **thin),
@@ -98,9 +96,9 @@ def overlay_traces(name: str, color: str, columns: Columns, place: int) -> dict[
     return shown
 
 
-def gradients_figure(steps: int, layers: Sequence[str], color: str, columns: Columns | None = None) -> go.Figure:
+def gradients_figure(steps: int, layers: Sequence[str], color: str) -> go.Figure:
     """L2 norms before clipping, on a logarithmic axis. ``layers``: names in Progress.grad_norms; deeper layers are darker."""
-    traces, common = list[go.Scatter](), Trace({"columns": columns, "hover": ".2e"})
+    traces, common = list[go.Scatter](), Trace({"hover": ".2e"})
     named, apart = (some_of(layers, most) for most in (NAMED, NAMED // len(PARTS)))
     for place, layer in enumerate(layers):
         tone = 0.85 * place / max(1, len(layers) - 1)

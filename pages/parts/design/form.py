@@ -11,7 +11,7 @@ from engine.config.link import as_options
 from engine.config.link import to_query as lab_query
 from engine.encodings import ENCODINGS
 from engine.encodings.designed import DesignedSettings
-from engine.encodings.designed.code import written
+from engine.encodings.designed.code import layer_code, spec_code
 from engine.experiments.comparison import MATCHED, MOST_RIVALS, RIVALS, TASKS, design_config
 from engine.experiments.evidence.store import find_comparison
 from engine.experiments.experiment import Experiment
@@ -124,8 +124,8 @@ def show_ways_on() -> None:
 
 def show_guide() -> None:
     """The steps from the design to an encoding of the project, paragraph by paragraph; a word in capitals stands for a piece of code."""
-    code = written(design())
-    pieces = {"LAYER": (code.layer, "python"), "SPEC": (code.spec, "python"), "COMMANDS": (COMMANDS, "bash")}
+    layer, spec = layer_code(design()), spec_code(design())
+    pieces = {"LAYER": (layer, "python"), "SPEC": (spec, "python"), "COMMANDS": (COMMANDS, "bash")}
     for paragraph in GUIDE.read_text("utf-8").strip().split("\n\n"):
         if paragraph in pieces:
             text, language = pieces[paragraph]

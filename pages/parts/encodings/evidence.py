@@ -20,16 +20,7 @@ from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.experiments.choice.advice import advice
 from engine.experiments.choice.costs import MODEL, Cost, cheapest_in_words, costs_now, share_in_words
-from engine.experiments.choice.qualities import (
-    CHOICE,
-    COSTS,
-    NEEDS,
-    QUALITIES,
-    TIMES,
-    asked_by,
-    scope_of,
-    turns_in_words,
-)
+from engine.experiments.choice.qualities import CHOICE, NEEDS, QUALITIES, TIMES, asked_by, scope_of, turns_in_words
 from engine.experiments.choice.table import Cell, CellState, Column, beside_papers, column
 from engine.experiments.evidence import store
 from engine.experiments.frames import evidence_frame
@@ -99,7 +90,7 @@ def _choose() -> None:
         control(TESTED)
     design = design_parts()
     columns, costs = columns_now(int(value(TESTED)), design), costs_now(design)  # neither asks a worker
-    said = advice([columns[one.slug] for name in needs if name not in COSTS for one in asked_by(name)])
+    said = advice([columns[one.slug] for name in needs if name in QUALITIES for one in asked_by(name)])
     if said.words:
         st.markdown(f":material/lightbulb: {said.words}")
     order = said.order or tuple(next(iter(columns.values())).cells)
@@ -111,7 +102,8 @@ def _choose() -> None:
     )
     st.caption(LEGEND)
     with st.container(horizontal=True):
-        st.button("Measure the time on this machine", icon=":material/timer:", on_click=_measure_time)
+        timed = TimeEncodings(MODEL, tuple(ENCODINGS))
+        st.button("Measure the time on this machine", icon=":material/timer:", on_click=ask_alone, args=(timed, 60.0))
         everything = partial(_every_number, design)
         offer_file("Every number (CSV)", everything, "encodings-evidence.csv")
     show_measurement()
@@ -160,10 +152,6 @@ def _files(path: Path) -> tuple[str, ...]:
 def _every_number(design: Mapping[str, Any]) -> str:
     columns = [one for times in TIMES for one in columns_now(times, design).values() if one.times == times]
     return evidence_frame(columns).to_csv(index=False)
-
-
-def _measure_time() -> None:
-    ask_alone(TimeEncodings(MODEL, tuple(ENCODINGS)), timeout=60.0)
 
 
 def ask_alone(job: Job[AnswerT], timeout: float = 30.0) -> AnswerT | None:

@@ -40,37 +40,35 @@ class EncodingsState(PageState):
     """What is set on the page, beside the parameters of its two encodings."""
 
     # fmt: off
-    view: Literal["compare", "training", "choose"] = setting("compare", label="View", help="What this page shows.", labels=VIEWS)
-    a: Annotated[str, one_of(ENCODINGS)] = setting("sinusoidal", label="Encoding A", help="What stands in this column.")
-    b: Annotated[str, one_of(ENCODINGS)] = setting("rope", label="Encoding B", help="What stands in this column.")
+    view: Literal["compare", "training", "choose"] = setting("compare", "View", "What this page shows.", labels=VIEWS)
+    a: Annotated[str, one_of(ENCODINGS)] = setting("sinusoidal", "Encoding A", "What stands in this column.")
+    b: Annotated[str, one_of(ENCODINGS)] = setting("rope", "Encoding B", "What stands in this column.")
     d_model: int = _of_run("d_model", default=64, le=512)
     n_heads: int = _of_run("n_heads", default=4, le=16)
     seq_len: int = _of_run("seq_len", default=64, le=LONGEST, label="Trained length", help="Positions that training reaches.")
     reach: int = setting(
-        2, label="Shown to (× trained)", ge=1, le=4,
-        help=f"Positions beyond the trained length are shown too: up to so many times it, and {FURTHEST:,} at most.",
+        2, "Shown to (× trained)",
+        f"Positions beyond the trained length are shown too: up to so many times it, and {FURTHEST:,} at most.", ge=1, le=4,
     )
     sight: Literal["back", "both"] = setting(
-        "back", label="Attention looks", help="A causal encoding need not tell apart what is never seen.",
+        "back", "Attention looks", "A causal encoding need not tell apart what is never seen.",
         labels={"back": "Back only (causal)", "both": "Both ways"},
     )
     likeness: Literal["cosine", "dot"] = setting(
-        "cosine", label="Similarity", help="Cosine leaves out how long the vectors are; the dot product does not.",
+        "cosine", "Similarity", "Cosine leaves out how long the vectors are; the dot product does not.",
         labels={"cosine": "Cosine", "dot": "Dot product"},
     )
     token_init_std: float = _of_run("token_init_std", help="Standard deviation of the tokens beside which the encoding stands.")
     seed: int = _of_run("seed", help="Draws the first values of what is learned.")
-    base: float = setting(
-        10_000.0, label="Base", help="b in both formulas: the larger, the slower the slowest wave.", ge=2.0, le=1e7,
-    )
-    run: str | None = setting(None, label="Run", help="")
-    step: int | None = setting(None, label="Step", help="The snapshots that the run kept.", ge=0, le=1_000_000)
-    layer: int | None = setting(None, label="Layer", help="Each layer learns an encoding of its own.", ge=0, le=48)
+    base: float = setting(10_000.0, "Base", "b in both formulas: the larger, the slower the slowest wave.", ge=2.0, le=1e7)
+    run: str | None = setting(None, "Run", "")
+    step: int | None = setting(None, "Step", "The snapshots that the run kept.", ge=0, le=1_000_000)
+    layer: int | None = setting(None, "Layer", "Each layer learns an encoding of its own.", ge=0, le=48)
     """Counted from 1; the nearest that the run has is shown. The same holds for the step."""
-    needs: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, NEEDS))] = setting((), label="I need", help="")
+    needs: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, NEEDS))] = setting((), "I need", "")
     tested: Literal["1", "2", "4", "8"] = setting(
-        "1", label="Tested at",
-        help="The tested length of the tasks with a fixed distance, a look-up and language; the first two begin at twice.",
+        "1", "Tested at",
+        "The tested length of the tasks with a fixed distance, a look-up and language; the first two begin at twice.",
         labels={"1": "The trained length", "2": "Twice that", "4": "4 times", "8": "8 times"},
     )
     # fmt: on

@@ -75,9 +75,8 @@ def _compare() -> None:
     top, waiting, board, words = st.container(), st.empty(), st.container(), st.container()
     with asking_threads(len(SIDES)) as together:
         pictures = _ask(together, jobs.ComputeMatrices, configs, shown)  # quick, and so shown first
-        with (
-            out_of_turn()
-        ):  # while workers are starting, the answers do not arrive at once: the page is written meanwhile
+        # While workers are starting, the answers do not arrive at once: the page is written meanwhile.
+        with out_of_turn():
             at_once = server.pool().health().ready > 0 and not wait(pictures.values(), AT_ONCE).not_done
         if not at_once:
             _controls(top)
@@ -239,9 +238,7 @@ def _along(run: Run) -> None:
             st.select_slider(options=steps, **SETTINGS.labelled(STEP, shown=step))
     with likeness:
         control("likeness")
-    layers = (
-        layers_kept(run.snapshot.encoding) if run.snapshot else 1
-    )  # 1 where all share it, and in runs of older versions
+    layers = layers_kept(run.snapshot.encoding) if run.snapshot else 1  # where all share it, and in older runs
     layer = min(max(1, value(LAYER) or 1), layers)
     if layers > 1 and SETTINGS.drawn(LAYER):
         st.segmented_control(options=range(1, layers + 1), required=True, **SETTINGS.labelled(LAYER, shown=layer))

@@ -25,19 +25,17 @@ class CostView(Parameters):
 
     # fmt: off
     part_of: Literal["materialised", "fused", "gru", "lstm", "cnn"] = setting(
-        "materialised", label="Parts of", help="Whose memory is taken apart.", labels={name: row.label for name, row in KINDS.items()},
+        "materialised", "Parts of", "Whose memory is taken apart.", labels={name: row.label for name, row in KINDS.items()},
     )
-    memory: float = setting(16.0, label="Memory (GiB)", help="Of the device that it has to fit in.", ge=0.001, le=100_000.0)
-    seconds: float = setting(1.0, label="Time of a step (s)", help="How long one training step may take.", ge=0.001, le=3600.0)
+    memory: float = setting(16.0, "Memory (GiB)", "Of the device that it has to fit in.", ge=0.001, le=100_000.0)
+    seconds: float = setting(1.0, "Time of a step (s)", "How long one training step may take.", ge=0.001, le=3600.0)
     precision: Literal["bf16", "fp32"] = setting(
-        "bf16", label="Precision", help="Mixed: two bytes per weight and activation, and a float32 copy for the optimizer.",
+        "bf16", "Precision", "Mixed: two bytes per weight and activation, and a float32 copy for the optimizer.",
         labels={name: row.label for name, row in PRECISIONS.items()},
     )
-    context: int | None = setting(
-        None, label="Tokens", help="Of each sequence. Auto: as many as the model was made for.", ge=1, le=10_000_000,
-    )
-    sequences: int = setting(1, label="Sequences", help="In one training step, or written side by side.", ge=1, le=4096)
-    written: bool = setting(False, label="Scores written out", help="Without a fused kernel: every score of every pair is kept.")
+    context: int | None = setting(None, "Tokens", "Of each sequence. Auto: as many as the model was made for.", ge=1, le=10_000_000)
+    sequences: int = setting(1, "Sequences", "In one training step, or written side by side.", ge=1, le=4096)
+    written: bool = setting(False, "Scores written out", "Without a fused kernel: every score of every pair is kept.")
     # fmt: on
     models: tuple[str, ...] = ("gpt2-124m", "gpt2-1.5b", "llama2-7b", "llama3-8b")
 

@@ -18,7 +18,7 @@ from engine.config.run_config import RunConfig
 from engine.encodings.base import EncodingSettings
 from engine.encodings.base.layer import PositionalEncoding, PositionOutOfRange
 from engine.encodings.designed import DesignedSettings
-from engine.encodings.designed.code import written
+from engine.encodings.designed.code import layer_code, spec_code
 from engine.encodings.designed.layer import Designed
 from engine.settings.costs import StackShape
 from engine.settings.errors import ConfigError
@@ -84,9 +84,8 @@ def acted(encoding: PositionalEncoding) -> list[Tensor]:
 def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder: Path) -> None:
     """Run as a person would who pasted it: same first weights under a seed, same numbers at every hook, same costs."""
     config = tiny_config(pos_encoding="designed", **settings)
-    code = written(config.encoding_settings)
-    for file, text in (("__init__", code.spec), ("layer", code.layer)):
-        (folder / f"{file}.py").write_text(text)
+    (folder / "__init__.py").write_text(spec_code(config.encoding_settings))
+    (folder / "layer.py").write_text(layer_code(config.encoding_settings))
     subprocess.run([*RUFF, folder], check=True)
     importlib.invalidate_caches()
     spec, chosen = resolve_name("engine.encodings.my_encoding:SPEC"), config.encoding

@@ -9,6 +9,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from engine.encodings import ENCODINGS
 from engine.estimate.flops import encoding_flops, flops_per_step
+from engine.estimate.layout import Shapes
 from engine.estimate.memory import count_parameters
 from engine.estimate.prediction import added_flops, predict
 from tests.engine.tiny import LENGTH, N_OUTPUTS, N_TOKENS, SOURCE_LENGTH, given_to, tiny_config, tiny_model
@@ -69,7 +70,7 @@ def test_every_product_of_an_encoding_is_counted(settings: dict[str, Any]) -> No
 @pytest.mark.parametrize(("name", "qk_norm"), [("nope", False), ("shaw", False), ("cope", False), ("rope", True)])
 def test_the_whole_step_is_torchs_count_but_for_biases_and_norms(name: str, qk_norm: bool) -> None:
     config = tiny_config(pos_encoding=name, family="decoder", qk_norm=qk_norm, **STEP)
-    parts = count_parameters(config, n_tokens=N_TOKENS, n_outputs=N_OUTPUTS, max_positions=LENGTH)
+    parts = count_parameters(config, Shapes(N_TOKENS, N_OUTPUTS, LENGTH, None, LENGTH))
     biases = config.n_layers * (4 * 16 + config.mlp_width + 16) + N_OUTPUTS
     scales = config.n_layers * 2 * config.head_width * qk_norm
     vectors = 6.0 * config.batch_size * LENGTH * (parts["norm"] + biases + scales)

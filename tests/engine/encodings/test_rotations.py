@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from engine.config.run_config import parse
-from engine.encodings.base.rotation import rotary_frequencies
+from engine.encodings.base.rotation import geometric_frequencies
+from engine.encodings.rope import RopeSettings
 from engine.encodings.rope.layer import Rope, ScaledRotation, ramp
 from engine.encodings.xpos.layer import Xpos
 from engine.training.train import train
@@ -65,7 +66,8 @@ def theirs(kind: str, factor: float, length: int | None = None) -> tuple[Tensor,
 
 
 def ours(scaling: str, factor: float | None = None) -> ScaledRotation:
-    return ScaledRotation(D_HEAD, BASE, TRAINED, scaling, factor)  # type: ignore[arg-type]
+    own = RopeSettings(rope_scaling=scaling, rope_scale_factor=factor)  # type: ignore[arg-type]
+    return ScaledRotation(D_HEAD, BASE, TRAINED, own)
 
 
 def close(a: Tensor, b: Tensor) -> None:
@@ -83,7 +85,7 @@ def test_interpolation_and_automatic_ntk_agree_with_transformers(
 
 
 def test_ntk_slows_the_slowest_by_the_factor_and_a_fixed_factor_is_not_dynamic() -> None:
-    ratio = rotary_frequencies(D_HEAD, BASE) / ours("ntk", 8.0).frequencies(TRAINED + 1)
+    ratio = geometric_frequencies(D_HEAD, BASE) / ours("ntk", 8.0).frequencies(TRAINED + 1)
     assert ratio[0] == 1
     assert ratio[-1].item() == pytest.approx(8.0)
     assert (ratio.diff() > 0).all()
@@ -96,7 +98,7 @@ def test_ntk_slows_the_slowest_by_the_factor_and_a_fixed_factor_is_not_dynamic()
 
 def test_yarn_agrees_outside_the_ramp_and_in_its_temperature() -> None:
     found, (frequencies, temperature) = ours("yarn", 4.0), theirs("yarn", 4.0)
-    rotations = rotary_frequencies(D_HEAD, BASE) * TRAINED / (2 * math.pi)
+    rotations = geometric_frequencies(D_HEAD, BASE) * TRAINED / (2 * math.pi)
     outside = (rotations <= 1) | (rotations >= 32)
     assert 10 < outside.sum() < D_HEAD // 2 - 5
     close(found.frequencies(8192)[outside], frequencies[outside])
@@ -105,7 +107,7 @@ def test_yarn_agrees_outside_the_ramp_and_in_its_temperature() -> None:
 
 def test_yarns_ramp_is_linear_in_turns_as_in_the_paper() -> None:
     found = ours("yarn", 4.0).frequencies(8192)
-    for t, theta in enumerate(rotary_frequencies(D_HEAD, BASE).tolist()):
+    for t, theta in enumerate(geometric_frequencies(D_HEAD, BASE).tolist()):
         wavelength = 2 * math.pi / theta
         gamma = min(1.0, max(0.0, (TRAINED / wavelength - 1) / 31))
         assert found[t].item() == pytest.approx((1 - gamma) * theta / 4 + gamma * theta)

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from torch.nn.functional import cross_entropy
 
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
+from engine.estimate.layout import Shapes
 from engine.estimate.memory import count_parameters, has_formula, predict_memory
 from engine.estimate.prediction import predict
 from engine.model.build import build_model
@@ -25,12 +27,12 @@ SHAPES = [
     {"batch_size": 3, "seq_len": 16, "d_model": 12, "n_heads": 1, "n_layers": 1, "d_head": 6, "d_ff": 20},
 ]
 """``seq_len`` stands for the length the model reads."""
-SIZES = {"n_tokens": 11, "n_outputs": 10, "max_positions": 30}
+SIZES = Shapes(n_tokens=11, n_outputs=10, length=0, source_length=None, position_range=30)
 
 
 def measured(config: RunConfig, *, source_length: int | None = None, padded: bool = False) -> Saved:
     """What one step on random tokens saves for backward."""
-    model = build_model(config, **SIZES)
+    model = build_model(config, **SIZES.of_model)
     shape, source_shape = (config.batch_size, config.seq_len), (config.batch_size, source_length or 1)
     given: dict[str, Tensor] = {"inputs": torch.randint(11, shape)}
     if source_length is not None:
@@ -50,7 +52,8 @@ def measured(config: RunConfig, *, source_length: int | None = None, padded: boo
 
 def assert_predicted(config: RunConfig, *, source_length: int | None = None, padded: bool = False) -> None:
     """Within 1 %; the scores' share to the byte."""
-    told = predict_memory(config, length=config.seq_len, source_length=source_length, padded=padded, **SIZES)
+    sizes = replace(SIZES, length=config.seq_len, source_length=source_length, padded=padded)
+    told = predict_memory(config, sizes)
     seen = measured(config, source_length=source_length, padded=padded)
     assert told.saved == pytest.approx(seen.total, rel=0.01), config.flat()
     assert told.scores == seen.scores, config.flat()
@@ -72,7 +75,7 @@ def test_saved_for_backward_is_predicted(name: str, impl: str) -> None:
         if has_formula(config):
             assert_predicted(config)
         else:
-            told = predict_memory(config, length=config.seq_len, **SIZES)
+            told = predict_memory(config, replace(SIZES, length=config.seq_len))
             assert (told.saved, told.scores, told.total) == (None, None, None)
 
 
@@ -181,7 +184,7 @@ def test_a_block_is_as_the_published_formulas_say() -> None:
     tokens = 2 * 24
     for impl, per_query in (("materialised", 24), ("fused", 1)):
         configs = (parse({**shape, "n_layers": n, "attention_impl": impl}) for n in (1, 2))
-        one, two = (predict_memory(config, length=24, **SIZES).saved for config in configs)
+        one, two = (predict_memory(config, replace(SIZES, length=24)).saved for config in configs)
         assert two - one == 4 * ((8 + 2 * 4) * tokens * 32 + 4 * tokens + 2 * 4 * 24 * per_query)
 
 
@@ -200,8 +203,8 @@ def test_parameters_are_counted(name: str) -> None:
             "qk_norm": qk_norm,
         }
         config = parse({**flat, "share_layers": share, "n_layers": 3, "d_head": 6, "attention_impl": "materialised"})
-        parts = count_parameters(config, **SIZES)
-        model = build_model(config, **SIZES)
+        parts = count_parameters(config, SIZES)
+        model = build_model(config, **SIZES.of_model)
         assert sum(parts.values()) == sum(parameter.numel() for parameter in model.parameters()), config.flat()
         encodings = sum(p.numel() for n, p in model.named_parameters() if ".encodings." in n)
         assert parts.get("encoding", 0) == encodings, config.flat()

@@ -137,7 +137,7 @@ KNOWN = Speed(overhead=1e-4, rate=1e10)
 
 def seconds(**settings: Any) -> float:
     config = parse({"d_model": 64, "n_heads": 4, "n_layers": 2, **settings})
-    return result_seconds(config, KNOWN, count_parameters(config, **shapes(config).of_model))
+    return result_seconds(config, KNOWN, count_parameters(config, shapes(config)))
 
 
 def test_each_test_length_adds_to_it_and_only_what_writes_is_timed_for_writing() -> None:

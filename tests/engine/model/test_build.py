@@ -4,6 +4,7 @@ import itertools
 import json
 import re
 import resource
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from safetensors.torch import load_model
 from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
-from engine.estimate.layout import shapes
+from engine.estimate.layout import Shapes, shapes
 from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.prediction import predict
 from engine.foundation.provenance import provenance
@@ -104,7 +105,7 @@ def test_a_tied_head_is_the_embedding_and_is_counted_once(family: str) -> None:
     model = build_model(config, **shapes(config).of_model)
     assert model.head.weight is model.embedding.weight
     assert model.embedding.weight.std().item() == pytest.approx(0.1, rel=0.3), "the config's, not as a head begins"
-    counted = sum(count_parameters(config, **shapes(config).of_model).values())
+    counted = sum(count_parameters(config, shapes(config)).values())
     assert counted == sum(p.numel() for p in model.parameters())
     stepped = [p for o in build_optimizers(config, model) for group in o.param_groups for p in group["params"]]
     assert sum(p is model.embedding.weight for p in stepped) == 1
@@ -118,14 +119,13 @@ def test_tied_and_not_first_weights_are_alike_and_their_cost_is_predicted(monkey
     assert set(same) - {name for name, _ in b.named_parameters()} == {"head.weight"}
 
     config = tied(batch_size=4, seq_len=9, n_heads=2)
-    sizes = {"n_tokens": 10, "n_outputs": 10, "max_positions": 30}
-    free = predict_memory(config.replace(tie_embeddings=False), length=9, **sizes)
-    bound = predict_memory(config, length=9, **sizes)
+    sizes = Shapes(n_tokens=10, n_outputs=10, length=9, source_length=None, position_range=30)
+    free = predict_memory(config.replace(tie_embeddings=False), sizes)
+    bound = predict_memory(config, sizes)
     assert free.parameters - bound.parameters == 4 * 10 * 16
     assert (free.saved, free.scores) == (bound.saved, bound.scores)
     assert predict(config).flops_per_step == predict(config.replace(tie_embeddings=False)).flops_per_step
-    sizes = {"n_tokens": 11, "n_outputs": 11, "max_positions": 30}
-    monkeypatch.setattr("tests.engine.estimate.test_memory.SIZES", sizes)
+    monkeypatch.setattr("tests.engine.estimate.test_memory.SIZES", replace(sizes, n_tokens=11, n_outputs=11))
     for impl in ("fused", "materialised"):
         assert_predicted(config.replace(vocab_size=11, attention_impl=impl))
 

@@ -32,11 +32,11 @@ def test_loss_shows_chance_floor_and_its_columns_and_validation_bolder() -> None
     assert labels(figure) == ["chance 2.3", "floor 1.05"]
     assert [shape.y0 for shape in figure.layout.shapes] == [2.302, 1.05]
     assert "nats" in figure.layout.yaxis.title.text
-    figure = loss_figure(10, "#2F7FD6", None, None, {"loss": ([1, 2], [3.0, 2.0])})
+    figure = loss_figure(10, "#2F7FD6", None, None)
     assert figure.layout.shapes == ()
     training, validation = figure.data
     assert training.line.width < validation.line.width
-    assert (training.x, training.y) == ((1, 2), (3.0, 2.0))
+    assert (training.meta["column"], validation.meta["column"]) == ("loss", "validation.loss")
 
 
 def test_accuracy_has_a_line_and_a_dash_for_each_metric_and_each_chance_once() -> None:

@@ -126,7 +126,6 @@ def curves_figure(
         yaxis=axis("", nticks=5, automargin=False, **down),
         showlegend=False,
         margin={"l": 46, "r": 14, "t": 10, "b": 26},
-        hovermode="closest",
         shapes=[_level(name, value, within=dashed is not None) for name, value in (levels or {}).items()],
         annotations=notes,
     )

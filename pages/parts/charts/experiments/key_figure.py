@@ -67,7 +67,6 @@ def key_figure(
         font={"size": TICKS},
         showlegend=False,
         margin={"l": 8, "r": 26, "t": 24 if levels else 8, "b": 28},
-        hovermode="closest",
         shapes=[*levels, *marks],
     )  # fmt: skip
 

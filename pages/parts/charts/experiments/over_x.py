@@ -66,7 +66,6 @@ def over_x_figure(lines: Sequence[OverX], x_label: str, label: str, chance: floa
         yaxis=down,
         margin={"l": 56, "b": BOTTOM}
         | ({"r": round(LETTER * (longest + 3)), "t": TOP} if at_ends else {"r": 14, "t": 38}),
-        hovermode="closest",
         showlegend=not at_ends,
         shapes=[] if chance is None else [level(chance, f"chance {chance:.3g}")],
         annotations=_names(lines, across, down, room) if at_ends else [],

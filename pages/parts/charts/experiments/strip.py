@@ -58,7 +58,6 @@ def strip_figure(rows: Sequence[Ended], label: str, chance: float | None = None)
         yaxis=rows_axis([_named(row) for row in rows]),
         showlegend=False,
         margin={"l": 8, "r": 14, "t": 24 if levels else 6, "b": 46},
-        hovermode="closest",
         shapes=levels,
     )
 
@@ -167,7 +166,6 @@ def effect_figure(
         yaxis={"visible": False, "range": [0, 0.85], "fixedrange": True},
         showlegend=False,
         margin={"l": 12, "r": 12, "t": 24, "b": 44 + effect_height(unit) - HEIGHT},
-        hovermode="closest",
         shapes=[
             upright(0.0, "0" if abs(named) > CLOSE * (high - low) else "", dash="solid"),
             upright(named, f"{named:+.3g}".replace("-", "−")),

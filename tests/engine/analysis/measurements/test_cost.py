@@ -57,7 +57,7 @@ def test_doubling_the_batch_doubles_what_is_saved_also_without_a_formula() -> No
 def test_parts_are_those_of_the_formula_and_training_keeps_its_numbers(settings: dict[str, Any]) -> None:
     case = trained(**settings)
     numbers = take_measurement("training_state", case)
-    told = count_parameters(case.config, **shapes(case.config).of_model)
+    told = count_parameters(case.config, shapes(case.config))
     for part in ("embedding", "encoding", "attention", "mlp"):
         assert numbers.get(f"parameters.{part}", 0) == told.get(part, 0), part
     assert sum(value for name, value in numbers.items() if name.startswith("share.")) == pytest.approx(1)

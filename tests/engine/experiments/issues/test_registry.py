@@ -275,7 +275,7 @@ def test_a_block_has_the_parameters_that_the_text_says() -> None:
         config = issue.config(arm)
         d, f = config.d_model, config.mlp_width // config.d_model
         told = (4 * d**2 + 4 * d) + (2 * f * d**2 + (f + 1) * d) + 4 * d
-        counts = count_parameters(config, **shapes(config).of_model)
+        counts = count_parameters(config, shapes(config))
         blocks = 1 if config.share_layers else config.n_layers
         assert counts["attention"] + counts["mlp"] + counts["norm"] == blocks * told + 2 * d  # and the last norm
 
