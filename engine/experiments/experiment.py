@@ -106,7 +106,8 @@ def seed_range(seeds: int, first_seed: int) -> range:
     """The seeds of an experiment. Raises ValueError with one sentence."""
     if not 1 <= seeds <= MOST_SEEDS:
         raise ValueError(f"seeds is {seeds}; allowed is a whole number from 1 to {MOST_SEEDS}.")
-    if not 0 <= first_seed <= (highest := LARGEST_SEED - MOST_SEEDS):
+    highest = LARGEST_SEED - MOST_SEEDS
+    if not 0 <= first_seed <= highest:
         raise ValueError(f"first_seed is {first_seed}; allowed is a whole number from 0 to {highest}.")
     return range(first_seed, first_seed + seeds)
 

@@ -178,5 +178,11 @@ class _Chosen(Sequence[OtherEvent]):
     def __len__(self) -> int:
         return len(self._places)
 
-    def __getitem__(self, place: int) -> OtherEvent:  # type: ignore[override]  # no slices
+    @overload
+    def __getitem__(self, place: int) -> OtherEvent: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[OtherEvent]: ...
+    def __getitem__(self, place: int | slice) -> OtherEvent | list[OtherEvent]:
+        if isinstance(place, slice):
+            return [self._read(one) for one in self._places[place]]
         return self._read(self._places[place])

@@ -128,12 +128,12 @@ counts in a claim about it.
 """
 
 
-def between_marks(text: str, section: str) -> str:
+def between_marks(text: str, section: str, begin: str = BEGIN, end: str = END) -> str:
     """The text with this section between the two marks. Raises ValueError where it has not both marks once."""
-    if text.count(BEGIN) != 1 or text.count(END) != 1:
-        raise ValueError(f"The text must have {BEGIN.strip()} and {END.strip()} once each.")
-    before, _, rest = text.partition(BEGIN)
-    return f"{before}{BEGIN}{section}{END}{rest.partition(END)[2]}"
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise ValueError(f"The text must have {begin.strip()} and {end.strip()} once each.")
+    before, _, rest = text.partition(begin)
+    return f"{before}{begin}{section}{end}{rest.partition(end)[2]}"
 
 
 if __name__ == "__main__":

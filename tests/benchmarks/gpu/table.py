@@ -103,4 +103,4 @@ def read_lines(file: Path) -> tuple[str, list[Cell]]:
 
 def write_into(document: Path, section: str) -> None:
     """Write the section between the two marks of a document. Raises ValueError where it has not both once."""
-    document.write_text(between_marks(document.read_text("utf-8"), section, MARKS), "utf-8")
+    document.write_text(between_marks(document.read_text("utf-8"), section, *MARKS), "utf-8")
