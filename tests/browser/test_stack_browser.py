@@ -10,6 +10,7 @@ from engine.cli.record import HOPS as HOPS_IN_TWO_LAYERS
 from engine.experiments.lessons import Lesson, lab_step, to_code
 from engine.foundation.provenance import stamp
 from tests.browser.conftest import (
+    PATIENCE,
     PROJECTOR,
     SIZES,
     Open,
@@ -253,7 +254,7 @@ def test_an_open_box_follows_the_run(open_page: Open) -> None:
     take = box.get_by_role("button", name="Take it away")
     expect(take).to_be_disabled()
     box.get_by_text("While it trains, nothing can be taken away").wait_for()
-    expect(take).to_be_enabled()
+    expect(take).to_be_enabled(timeout=5 * PATIENCE)  # so many steps take long on a busy machine
     expect(box.get_by_text("While it trains")).to_have_count(0)
     take.click()
     stack(page).locator('.part.skip.cut[data-layer="1"]').wait_for()
