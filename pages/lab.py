@@ -8,6 +8,7 @@ import streamlit as st
 from engine.config.link import to_query
 from engine.config.presets import PRESETS, View
 from engine.config.run_config import RunConfig
+from engine.runs.run import Run
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored, say_unsaved, show_refusal
 from pages.parts.app.own_runs import show_facts, show_run, shown_run
@@ -27,6 +28,59 @@ from pages.parts.stage.presenting import presenting
 
 VIEW = View("accuracy")
 """The panel beside the attention where no preset names one."""
+
+
+def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
+    """All of the lab. ``config``: the form's; None where its values do not go together, of which ``unfit`` says why."""
+    slug = st.session_state.get(LOOK_AT)
+    preset = PRESETS[slug] if slug in PRESETS and config == PRESETS[slug].config else None
+    with st.container(key="frame-unseen"):  # for those who find their way by headings: the page has no room for a title
+        st.title("Lab", anchor=False)
+    show_arrival()
+    band("lab")
+    st.html(f"<style>.st-key-band-lab {{ --layers: {config.n_layers if config else 1} }}</style>")
+    with st.container(key="lab-page"):  # the style puts them side by side, and on a phone below one another
+        parts = (st.container(key=f"lab-{name}") for name in ("buttons", "main", "board", "further"))
+        buttons, main, board, further = parts
+
+    with board:  # before the form, so that the board learns of a new run first
+        with st.container(key="lab-above"):  # always there: else messages would change the board's index and remount it
+            show_refusal()
+            say_unsaved(run)
+            say(run, config, preset)
+            if run is not None:
+                show_shelf(run)
+        view = preset.view if preset else VIEW
+        attends = (run.config if run else config or RunConfig()).architecture.attends
+        # The model above, then one head's attention, beside it the panel that is to be looked at, then the others.
+        first = (panel for panel in ALL if panel == view.panel)
+        panels: dict[Panel, None] = dict.fromkeys(("stack", "pattern", *first, *ALL))
+        live_board(
+            run, earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
+            panels=[name for name in panels if attends or name not in ("pattern", "attention")], name=run.config.task if run else "",
+            untrained="" if run or config is None else urlencode(to_query(config)),
+            model=model_of(config, run.config if run else None) if config is not None else None, look=asdict(view),
+            on_band="lab", on_act=act,
+        )  # fmt: skip
+        let_others_go()  # the curve can be drawn now: where a class presses Train at once, each waits for that first
+        if run is not None:
+            show_beside(run)
+            show_lengths(run)
+            take_run_away(run)
+
+    with buttons:
+        controls(run, config)
+        if unfit:
+            st.error(unfit, icon=":material/error:")
+    with main:
+        opened_settings()
+        main_settings()
+    with further:
+        if config is not None:
+            show_facts(config)
+        other_settings()
+    if config is not None:
+        share(run, config)
 
 
 link, ignored = SETTINGS.open_address()
@@ -49,61 +103,12 @@ try:
     config = form_config()
 except ConfigError as error:
     unfit = in_markdown(error)
-slug = st.session_state.get(LOOK_AT)
-preset = PRESETS[slug] if slug in PRESETS and config == PRESETS[slug].config else None
 
 held = presenting()
 if config is not None and held is not None and held.on and not held.step.issue:
     SETTINGS.write_address(address(show_presented(config, held)))
-    st.stop()
-with st.container(key="frame-unseen"):  # for those who find their way by headings: the page has no room for a title
-    st.title("Lab", anchor=False)
-show_arrival()
-band("lab")
-st.html(f"<style>.st-key-band-lab {{ --layers: {config.n_layers if config else 1} }}</style>")
-with st.container(key="lab-page"):  # the style puts them side by side, and on a phone below one another
-    parts = (st.container(key=f"lab-{name}") for name in ("buttons", "main", "board", "further"))
-    buttons, main, board, further = parts
-
-with board:  # before the form, so that the board learns of a new run first
-    with st.container(key="lab-above"):  # always there: else messages would change the board's index and remount it
-        show_refusal()
-        say_unsaved(run)
-        say(run, config, preset)
-        if run is not None:
-            show_shelf(run)
-    view = preset.view if preset else VIEW
-    attends = (run.config if run else config or RunConfig()).architecture.attends
-    # The model above, then one head's attention, beside it the panel that is to be looked at, then the others.
-    first = (panel for panel in ALL if panel == view.panel)
-    panels: dict[Panel, None] = dict.fromkeys(("stack", "pattern", *first, *ALL))
-    live_board(
-        run, earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
-        panels=[name for name in panels if attends or name not in ("pattern", "attention")], name=run.config.task if run else "",
-        untrained="" if run or config is None else urlencode(to_query(config)),
-        model=model_of(config, run.config if run else None) if config is not None else None, look=asdict(view),
-        on_band="lab", on_act=act,
-    )  # fmt: skip
-    let_others_go()  # the curve can be drawn now: where a class presses Train at once, each waits for that first
-    if run is not None:
-        show_beside(run)
-        show_lengths(run)
-        take_run_away(run)
-
-with buttons:
-    controls(run, config)
-    if unfit:
-        st.error(unfit, icon=":material/error:")
-with main:
-    opened_settings()
-    main_settings()
-with further:
-    if config is not None:
-        show_facts(config)
-    other_settings()
-if config is not None:
-    share(run, config)
-
-SETTINGS.write_address(address(run))
-if controlled_as(run) != controlled:
-    st.rerun()  # the run paused, went on or ended during this script run: rerun so that the buttons match
+else:
+    show_lab(run, config, unfit)
+    SETTINGS.write_address(address(run))
+    if controlled_as(run) != controlled:
+        st.rerun()  # the run paused, went on or ended during this script run: rerun so that the buttons match

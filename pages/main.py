@@ -23,5 +23,5 @@ try:
         say_ignored(open_lesson())
         show_presenter(f"{page.url_path.replace('-', '_')}.py")
         page.run()
-finally:  # a page may stop its script early
+finally:  # a page may begin its script anew
     server.wake()

@@ -33,3 +33,9 @@ def test_the_container_that_a_fragment_makes_has_no_neighbours() -> None:
 def test_every_fragment_of_the_app_is_made_so() -> None:
     making = [file.name for file in PAGES.rglob("*.py") if re.search(r"\bst\.fragment\b", file.read_text("utf-8"))]
     assert making == ["fragment.py"]
+
+
+def test_no_page_stops_its_script_early() -> None:
+    """``st.stop`` would keep the fragments of the script run before: one that is asked to run again then draws at a place that is gone."""
+    stopping = [file.name for file in PAGES.rglob("*.py") if re.search(r"\bst\.stop\b", file.read_text("utf-8"))]
+    assert stopping == []
