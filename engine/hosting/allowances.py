@@ -16,7 +16,7 @@ from engine.foundation.visitor import Pace, Visitor
 from engine.hosting.limits import Limits
 
 WorkKind = Literal["run", "experiment", "sweep", "notebook", "job", "stream", "tab"]
-"""What is counted. Its limits are named after it: ``runs_per_visitor``, and for everybody ``tabs``."""
+"""A kind of work that is counted. Its limits are named after it: ``runs_per_visitor``, and for everybody ``tabs``."""
 Release = Callable[[], None]
 """Give back what was taken."""
 ADVICE: Mapping[WorkKind, str] = {

@@ -60,7 +60,7 @@ def show_phone(code: str) -> None:
 
 
 def _looked_at(code: str) -> tuple[Phone | None, str]:
-    """What this visitor's phone shows now, or else why it cannot. Takes the visitor into the class."""
+    """The screen of this visitor's phone now, or else the reason why it has none. Takes the visitor into the class."""
     try:
         wall, student = wall_of(code), visitor()
         seed = class_seed(code, student, wall.at, wall.round) if wall.phase == "seeds" else None

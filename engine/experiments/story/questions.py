@@ -74,7 +74,7 @@ class FinishedRun(NamedTuple):
 
     @property
     def heads(self) -> list[Head]:
-        """What the heads of the figure read at the end; empty where there is no attention to look at."""
+        """A sentence on where the heads of the figure read at the end; empty where there is no attention to look at."""
         look = last_look(self.events)
         return [] if look is None or "self" not in look.patterns else heads_of(look.patterns["self"])
 

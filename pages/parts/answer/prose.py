@@ -34,7 +34,7 @@ IN_SHORT: Mapping[Finding | None, str] = {
     Finding.UNDECIDED: "Not decided",
     None: "Not measured",
 }
-"""What is said before a statement that does not hold."""
+"""The words before a statement that does not hold, by its finding."""
 
 
 @once

@@ -31,7 +31,7 @@ TALL_LOWEST = 330
 
 
 def outcome_so_far(figure: KeyFigure, found: Report | None, **words: str) -> Outcome | None:
-    """What the seeds of a report say so far; None without a report, or while it has too few of them."""
+    """The outcome of the seeds of a report so far; None without a report, or while it has too few of them."""
     return outcome_of(figure, found.values, found.claim(figure.claim).weighed, **words) if found is not None else None
 
 
