@@ -43,7 +43,8 @@ class Shares:
                 return chosen
 
     def in_turn(self, asking: Iterable[T], claim_of: Callable[[T], Claim]) -> Iterator[T]:
-        """Those who ask, each when it is the turn of its claim, for which what it is given is spent before the next one is called."""
+        """Those who ask, each when it is the turn of its claim. Before it asks for the next one, the caller spends for
+        that claim what it has given."""
         waiting = dict[Claim, deque[T]]()
         for one in asking:
             waiting.setdefault(claim_of(one), deque()).append(one)

@@ -46,11 +46,17 @@ def _place(title: str, icon: str, **views: str) -> Place:
     return Place(title, f":material/{icon}:", tuple(View(tab, f"{name}.py") for name, tab in views.items()))
 
 
-WRONG = {"issues": "Issues", "answer": "The answer", "lessons": "Lessons", "memory_and_time": "Memory and time"}
 PLACES = (
     _place("Start", "home", start="Start", story="Reverse in six steps"),
     _place("Lab", "science", lab="Train", attention="Attention", text="Text"),
-    _place("What goes wrong", "bug_report", **WRONG),
+    _place(
+        "What goes wrong",
+        "bug_report",
+        issues="Issues",
+        answer="The answer",
+        lessons="Lessons",
+        memory_and_time="Memory and time",
+    ),
     _place("Encodings", "pin_drop", encodings="Compare", design="Design"),
     _place("Notebooks", "code_blocks", notebooks="All notebooks", notebook="One notebook"),
 )

@@ -7,10 +7,8 @@ from functools import cache
 from pathlib import Path
 
 import engine
-from engine.analysis.attention.working_head import WorkingHead, load
 from engine.analysis.text.jobs import Counted
 from engine.foundation.formatting import counted
-from engine.runs.events import Sample, Snapshot
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
 from engine.tasks import TASKS
@@ -51,17 +49,6 @@ def recorded_words() -> tuple[Run, Counted]:
 def recorded_feed(name: str = RECORDED) -> Payload:
     """The whole run as one message for the board; made once."""
     return feed(recorded_run(name), 0)[0]
-
-
-@cache
-def recorded_head(name: str = RECORDED) -> WorkingHead:
-    """The head that does the work at the run's end, found when it was recorded."""
-    return load(FOLDERS[name])
-
-
-def recorded_example(name: str = RECORDED) -> Sample:
-    """The first sequence that the run is watched on, with the answers of the untrained model."""
-    return recorded_run(name).events.of(Snapshot)[0].samples[0]
 
 
 def is_recorded(run: Run) -> bool:
