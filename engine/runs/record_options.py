@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 SNAPSHOT_NOW = "snapshot now"
 """The request for a Snapshot of the current model, sent to a training generator."""
-AHEAD = 16
+AHEAD = 32
 """The most steps that a training may take before their events are given, where nothing waits for a single one."""
 
 

@@ -103,6 +103,8 @@ def measure_ours(notes: Notebook, size: Size, steps: int, device: str, repeats: 
     if allowed(dtype=MIXED):
         note(OURS_MIXED, lambda: median_step(config.replace(dtype=MIXED), repeats))
     note("ours, eager", lambda: median_step(config.replace(steps=max(4, steps // 4)), repeats, eager=True))
+    if cpu:
+        note("ours, batch x 8", lambda: median_step(config.replace(batch_size=8 * size.batch_size), repeats))
     note(RECORDED, lambda: recorded(config.replace(steps=max(steps, LEAST_RECORDED)), repeats if cpu else 1))
     if cpu:
         note("ours, one CPU core", lambda: median_step(config.replace(device="cpu", steps=max(4, steps // 20)), 1))
