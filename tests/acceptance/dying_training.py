@@ -30,14 +30,15 @@ def die_at(point: str, seed: int) -> None:
 
 
 class Model:
-    """Weights that are read once: when they are saved."""
+    """A model that is read once: when its weights are saved."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
-    def state_dict(self) -> dict[str, Any]:
+    @property
+    def config(self) -> RunConfig:
         die_at("saving the weights", self.seed)
-        return {}
+        return RunConfig()
 
 
 class State(fake_training.State):

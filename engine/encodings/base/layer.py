@@ -103,6 +103,12 @@ class PositionalEncoding(nn.Module):
     reads_before = 0
     """The number of earlier tokens that ``add_to_embedding`` reads for each token: a key-value cache must keep these."""
 
+    @property
+    def device(self) -> torch.device:
+        """The device of the encoding's tensors, of which it has at least one."""
+        tensors: dict[str, Tensor] = self.state_dict()
+        return next(iter(tensors.values())).device
+
     def add_to_embedding(self, x: Tensor, positions: Positions, token_mask: Tensor | None = None) -> Tensor:
         """Add the encoding to token embeddings, [batch, length, d_model] -> the same.
 
@@ -193,6 +199,13 @@ def bias_matrices(bias: Tensor) -> dict[str, Tensor]:
 def index_of(positions: Positions, device: torch.device) -> Tensor:
     """The positions as a tensor of whole numbers, [length]."""
     return torch.tensor(positions, device=device)
+
+
+def index_below(end: int | None, positions: Positions, device: torch.device) -> Tensor:
+    """:func:`index_of` positions that all have a row in a table with ``end`` rows; None: without an end. Raises PositionOutOfRange."""
+    if end is not None and max(positions) >= end:
+        raise PositionOutOfRange(max(positions), end)
+    return index_of(positions, device)
 
 
 @cached_by_positions(maxsize=16)

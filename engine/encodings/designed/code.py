@@ -12,7 +12,7 @@ TEMPLATES = Path(__file__).parent / "written"
 """The text of both files with gaps to fill; and by place, the hook and the matrices to plot (`tokens`: of features made of the tokens)."""
 IMPORTS = {
     "torch.nn.functional": "embedding gelu",
-    "engine.encodings.base.layer": "PositionalEncoding PositionOutOfRange Positions bias_matrices index_of offsets row_matrices",
+    "engine.encodings.base.layer": "PositionalEncoding Positions bias_matrices index_below index_of offsets row_matrices",
     "engine.encodings.base.modules": "Dense DepthwiseConvolution at_least_single register_tensor root_mean_square",
     "engine.encodings.base.rotation": "partners",
     "engine.encodings.my_encoding": "MyEncodingSettings",
@@ -40,13 +40,16 @@ def _template(name: str) -> str:
 def layer_code(parts: DesignedSettings) -> str:
     """The text of ``engine/encodings/my_encoding/layer.py``."""
     tensor = {"table": "table", "sinusoids": "frequencies", "fourier": "frequencies"}.get(parts.design_features)
+    acts = _template("tokens" if parts.reads_tokens else parts.design_place)
+    if parts.ends_at_trained_length:
+        acts = acts.replace("index_of(", "index_below(len(self.table), ")
     code = _template("layer").format(
         imports="{imports}",
         in_words=parts.in_words,
         tensor=f"\n    {tensor}: Tensor\n" if tensor else "",
         made=_indented(2, [*_features_made(parts), *_readout_made(parts), *_scaled(parts)]),
         values=_indented(2, _values(parts)),
-        acts=_indented(1, _template("tokens" if parts.reads_tokens else parts.design_place).splitlines()),
+        acts=_indented(1, acts.splitlines()),
     )
     imports: Lines = []
     for module, names in IMPORTS.items():
@@ -144,8 +147,6 @@ def _values(parts: DesignedSettings) -> Lines:
         case "table" if parts.design_place == "scores":
             found = "embedding(at.clamp(-self.last, self.last).long() + self.last, self.table)"
         case "table":
-            beyond = "raise PositionOutOfRange(int(at.max()), len(self.table))"
-            before = ["if at.max() >= len(self.table):", f"    {beyond}"]
             found = "embedding(at.long(), self.table)"
         case "network":
             found = "self.second(gelu(self.first(at[..., None] / self.trained)))"

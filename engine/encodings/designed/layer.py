@@ -13,10 +13,9 @@ from torch.nn.functional import embedding, gelu
 
 from engine.encodings.base.layer import (
     PositionalEncoding,
-    PositionOutOfRange,
     Positions,
     bias_matrices,
-    index_of,
+    index_below,
     offsets,
     row_matrices,
 )
@@ -37,8 +36,8 @@ PROBE = 64
 
 
 class Table(Scalable):
-    """A row for each position trained and none beyond; or a row for each offset, where the first and the last row also stand for all
-    offsets beyond them. Raises PositionOutOfRange."""
+    """A row for each position trained; or a row for each offset, where the first and the last row also stand for all offsets beyond
+    them."""
 
     table: Tensor
 
@@ -51,8 +50,6 @@ class Table(Scalable):
         rows = at.long() - self.first_row
         if self.clips:
             rows = rows.clamp(0, len(self.table) - 1)
-        elif rows.max() >= len(self.table):
-            raise PositionOutOfRange(int(rows.max()), len(self.table))
         return embedding(rows, self.table)
 
     phases = forward
@@ -144,6 +141,7 @@ class Designed(PositionalEncoding):
         super().__init__()
         design = own.in_run(config, max_positions=max_positions, causal=causal)
         self.place = own.design_place
+        self.end = design.rows if own.ends_at_trained_length else None
         self.features = FEATURES[own.design_features](design)
         self.readout = read_out(design)
         self.reads_tokens = own.reads_tokens
@@ -166,7 +164,7 @@ class Designed(PositionalEncoding):
         if self.reads_tokens:
             read = x if token_mask is None else x.masked_fill(~token_mask[..., None], 0.0)
         else:
-            read = index_of(positions, x.device).to(at_least_single(x))
+            read = index_below(self.end, positions, x.device).to(at_least_single(x))
         return x + self.values(read).to(x.dtype)
 
     def score_bias(self, q: Tensor, k: Tensor, query_positions: Positions, key_positions: Positions) -> Tensor | None:
@@ -178,7 +176,7 @@ class Designed(PositionalEncoding):
     def angles(self, positions: Positions, device: torch.device, dtype: torch.dtype) -> Tensor:
         """The angle of each pair of dimensions, in radians, [position, d_head / 2]."""
         assert not isinstance(self.features, DepthwiseConvolution)
-        angles: Tensor = self.features.phases(index_of(positions, device).to(dtype))
+        angles: Tensor = self.features.phases(index_below(self.end, positions, device).to(dtype))
         return angles
 
     def rotate(self, t: Tensor, positions: Positions) -> Tensor:
@@ -192,12 +190,12 @@ class Designed(PositionalEncoding):
     @torch.no_grad()
     def matrices(self, length: int) -> dict[str, Tensor]:
         """The same matrices as those of the other encodings that act at the same place."""
-        at, device = range(length), next(iter(self.state_dict().values())).device
+        at, device = range(length), self.device
         if isinstance(self.features, DepthwiseConvolution):
             rows = self.values(torch.ones(1, length, len(self.features.kernel), device=device))[0]
             return {"matrix": rows.float().cpu(), "similarity": self.features.overlap(length)}
         if self.place == "embedding":
-            return row_matrices(self.values(index_of(at, device).float()))
+            return row_matrices(self.values(index_below(self.end, at, device).float()))
         if self.place == "scores":
             return bias_matrices(self.values(offsets(at, at, device).float()).permute(2, 0, 1))
         return angle_matrices(self.angles(at, device, torch.float32).float().cpu())

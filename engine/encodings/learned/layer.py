@@ -6,13 +6,13 @@ Source: Gehring et al. 2017, Convolutional Sequence to Sequence Learning, sectio
 import torch
 from torch import Tensor, nn
 
-from engine.encodings.base.layer import AddedRows, PositionOutOfRange, Positions, index_of
+from engine.encodings.base.layer import AddedRows, Positions, index_below
 from engine.encodings.learned import LearnedSettings
 from engine.settings.base import BaseConfig
 
 
 class Learned(AddedRows):
-    """One row for each position met in training and none beyond (:class:`PositionOutOfRange`)."""
+    """One row for each position met in training and none beyond (:func:`index_below`)."""
 
     def __init__(self, config: BaseConfig, own: LearnedSettings, *, max_positions: int, causal: bool) -> None:
         super().__init__()
@@ -21,6 +21,4 @@ class Learned(AddedRows):
         nn.init.normal_(self.table, std=std)
 
     def rows(self, positions: Positions) -> Tensor:
-        if max(positions) >= len(self.table):
-            raise PositionOutOfRange(max(positions), len(self.table))
-        return nn.functional.embedding(index_of(positions, self.table.device), self.table)
+        return nn.functional.embedding(index_below(len(self.table), positions, self.table.device), self.table)

@@ -24,7 +24,7 @@ SETTINGS = (
     {"attention_score": "additive", "attention_impl": "materialised"}, {"attention_impl": "materialised"}, {"norm": "post"},
     {"optimizer": "muon"}, {"dtype": "bfloat16"}, {"dropout": 0.1}, {"share_layers": True}, {"tie_embeddings": True},
     {"randomized_positions": 4}, {"position_dropout": 0.2}, {"label_noise": 0.1},
-    *([{"dtype": MIXED}] if allowed(dtype=MIXED) else []),
+    {"pos_encoding": "designed", "design_features": "table"}, *([{"dtype": MIXED}] if allowed(dtype=MIXED) else []),
 )  # fmt: skip
 
 Cases = Mapping[str, Mapping[str, object]]

@@ -171,7 +171,7 @@ def test_the_advice_is_a_sentence_with_its_condition_or_says_that_there_is_no_an
         "the best is not listed beside itself"
     )
     many = dict.fromkeys(("nope", "alibi", "shaw", "fire", "cope"), 0.88)
-    told = "6 of 14 cannot be told apart: they differ from the best, RoPE, by less than 0.05 accuracy, in “majority”"
+    told = f"6 of {len(COMPARED)} cannot be told apart: they differ from the best, RoPE, by less than 0.05 accuracy, in “majority”"
     assert told in advice([column(SHORT, here=short(rope=0.9, **many))]).words
     assert "3 back” at 4 times the trained length (models of 2 layers, width 32" in advice([_far(1.0, 0.2)]).words
     unsure = column(SHORT, here=[*short(rope=0.9), *short(nope=0.82, noise=0.1)])

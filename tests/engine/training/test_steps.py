@@ -159,9 +159,11 @@ def test_captured_steps_give_the_events_of_single_ones(name: str) -> None:
         assert recorder.counts["repeated"] >= config.steps - 2, "nearly every step"
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("encoding", [*ENCODINGS, "designed, table", "designed, network", "designed, convolution"])
 def test_they_do_so_with_every_encoding(encoding: str) -> None:
-    config = parse({**SMALL, "steps": 8, "task": "k_back", "n_layers": 2, "pos_encoding": encoding})
+    name, _, features = encoding.partition(", ")
+    design = {"design_features": features} if features else {}
+    config = parse({**SMALL, "steps": 8, "task": "k_back", "n_layers": 2, "pos_encoding": name, **design})
     recorder = StandIn()
     assert_alike(events_of(config), events_of(config, captured_state(config, recorder)))
     assert recorder.counts["recorded"] >= 3, "nothing in it waits for a number"
