@@ -44,7 +44,9 @@ def violations(page: Any, part: str = "html") -> list[str]:
         page.set_viewport_size({"width": page.viewport_size["width"], "height": height + 200})
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
-        page.add_style_tag(content="html { min-height: 100vh }")  # to axe nothing is in sight of a root without a height
+        page.add_style_tag(
+            content="html { min-height: 100vh }"
+        )  # to axe nothing is in sight of a root without a height
     dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
     found = judged(page, part, {})
     page.emulate_media(color_scheme="light" if dark else "dark")

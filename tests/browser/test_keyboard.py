@@ -156,6 +156,12 @@ def test_a_stage_is_presented_from_the_keyboard(open_page: Open) -> None:
     bar.wait_for()
 
 
+def height(page: Any) -> float:
+    """The height of the page in pixels, with what is below the window."""
+    found: float = page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollHeight")
+    return found
+
+
 def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open) -> None:
     page = open_page("lessons?steps=lab~steps~40.5~~missing-mask.5", "Lessons", PROJECTOR)
     settled(page)  # the link's own lesson comes last
@@ -173,7 +179,7 @@ def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open
         expect(curve).to_be_visible(visible=with_curve)
         settled(page)
         in_view(picture, *([curve] if with_curve else []))
-        assert page.evaluate("() => document.querySelector('[data-testid=stMain]').scrollHeight") <= PROJECTOR["height"]
+        assert height(page) <= PROJECTOR["height"]
         assert picture.bounding_box()["width"] >= PROJECTOR["width"] - 2 * 48
         expect(button(page, "Train")).to_have_count(0)
 
@@ -196,6 +202,7 @@ def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open
     page.keyboard.press("PageDown")
     page.get_by_role("heading", name="The mask is missing").wait_for()
     settled(page)
+    assert height(page) <= PROJECTOR["height"]
     page.keyboard.press("3")  # before the guess is asked for: the lesson goes on to it
     page.locator("[role=radio][aria-checked=true]").get_by_text("It rises").wait_for()
     for shown in (1, 0):
