@@ -57,6 +57,8 @@ def test_stored_seeds_lie_under_the_others_in_grey_and_are_named_also_on_a_slide
     assert {trace.meta["color"]["light"] for trace in drawn.data[:4]} == {muted()["light"]}
     assert len({trace.uid for trace in drawn.data}) == len(drawn.data)
     assert [text.strip() for text in drawn.data[8].text] == ["0.50", "0.30"], "the number of those that are there"
+    near = key_figure(live, "linear", share=True, stored=[Ended("a, stored", muted(), [0.4, 0.6], [1, 2]), stored[1]])
+    assert (drawn.data[8].x[0], near.data[8].x[0]) == (0.5, 0.6), "on no stored dot either"
     slide = slide_figure(drawn, ["a", "b"], Slide("Title", "Number", "It is so.", LINK))
     assert drawn.layout.xaxis.title.text == slide.layout.xaxis.title.text == "grey: stored seeds 1000 to 1001"
     assert key_figure(live, "linear", share=True).layout.xaxis.title.text == ""

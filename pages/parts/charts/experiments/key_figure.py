@@ -61,7 +61,7 @@ def key_figure(
     if stored:
         values["title"]["text"] = f"grey: stored seeds {stored[0].seeds[0]} to {stored[0].seeds[-1]}"
     return figure(
-        [*under, *_dots(rows), _means(first, written, values), *_crosses(first)],
+        [*under, *_dots(rows), _means(first, stored, written, values), *_crosses(first)],
         xaxis=values,
         yaxis=rows_axis([wrapped(row.name, max(NAME, len(row.name) // 2 + 4)) for row in rows], tickfont={"size": TICKS}),
         font={"size": TICKS},
@@ -118,23 +118,31 @@ def _values_axis(
     return axis("", range=[low - air, high + 3 * air], **fonts)
 
 
-def _means(rows: Sequence[Ended], written: Callable[[float], str], values: dict[str, Any]) -> go.Scatter:
-    """The number of each mean, at its bar. ``values``: the axis."""
-    there = [(place, row.known, written(fmean(row.known))) for place, row in enumerate(rows) if row.known]
-    beside = [_beside(known, LETTER_ON_AXIS * (len(text) + 1), values) for _, known, text in there]
+def _means(
+    rows: Sequence[Ended], stored: Sequence[Ended], written: Callable[[float], str], values: dict[str, Any]
+) -> go.Scatter:
+    """The number of each mean, at its bar, on no dot of its row or of the stored one. ``values``: the axis."""
+    there = [(place, fmean(row.known)) for place, row in enumerate(rows) if row.known]
+    texts = [written(mean) for _, mean in there]
+    dots = [[*rows[place].known, *(stored[place].known if stored else ())] for place, _ in there]
+    beside = [
+        _beside(mean, known, LETTER_ON_AXIS * (len(text) + 1), values)
+        for (_, mean), known, text in zip(there, dots, texts, strict=True)
+    ]
     return go.Scatter(
-        x=[x for x, _ in beside], y=[place for place, _, _ in there], text=[f"\u2002{text}\u2002" for *_, text in there],
+        x=[x for x, _ in beside], y=[place for place, _ in there], text=[f"\u2002{text}\u2002" for text in texts],
         mode="text", textposition=[f"middle {side}" for _, side in beside],
         textfont={"size": TICKS}, hoverinfo="skip", cliponaxis=False, uid="means",
     )  # fmt: skip
 
 
-def _beside(known: Sequence[float], wide: float, values: dict[str, Any]) -> tuple[float, str]:
-    """The bar, or the dot near it, beside which a number of that width, a share of the axis, lies on no dot; and its side. It stands at
-    the left only where the right is much further from the bar."""
+def _beside(mean: float, dots: Sequence[float], wide: float, values: dict[str, Any]) -> tuple[float, str]:
+    """The bar of a mean, or the dot near it, beside which a number of that width, a share of the axis, lies on no dot; and its side. It
+    stands at the left only where the right is much further from the bar."""
     log, (low, high) = values.get("type") == "log", values["range"]
-    places = sorted(((math.log10(value) if log else value) - low) / (high - low) for value in known)
-    bar = right = left = ((math.log10(fmean(known)) if log else fmean(known)) - low) / (high - low)
+    bar, *places = (((math.log10(value) if log else value) - low) / (high - low) for value in (mean, *dots))
+    places.sort()
+    right = left = bar
     for place in places:
         right = place if right <= place < right + wide else right
     for place in reversed(places):
