@@ -48,7 +48,7 @@ def _after_failure(config: RunConfig, failed: Failed) -> NextStep | None:
     issue = "no-normalization" if config.norm == "none" else ""
     if failed.remedy:
         name, _, value = failed.remedy.partition("=")
-        return NextStep("This one change prevented it when it was tried.", {name: value}, issue)
+        return NextStep("This one change prevented the failure when it was tried.", {name: value}, issue)
     reason = "Would normalisation keep the values finite? Put it back and see."
     return NextStep(reason, {"norm": "pre"}, issue) if issue else None
 

@@ -1,5 +1,6 @@
 """The sentence on the path of an answer, in pieces that name the parts of which they speak."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -41,6 +42,11 @@ def words_of(path: Path, right: Sequence[float], symbols: Symbols) -> tuple[Word
 
 
 def _words(path: Path, right: Sequence[float], symbols: Symbols) -> Iterator[Words]:
+    lost = next((layer for layer, share in enumerate(right) if math.isnan(share)), None)
+    if lost is not None:
+        place = Words(f"layer {lost}", _layer_name(lost - 1)) if lost else Words("the embedding")
+        yield from (Words("The answer does not arrive: the numbers of "), place, Words(" are no longer finite."))
+        return
     if not path.arrives:
         last, share = len(right) - 1, _percent(right[-1])
         yield Words(f"The answer does not arrive: after layer {last} the right symbol has {share}.")
@@ -59,7 +65,7 @@ def _words(path: Path, right: Sequence[float], symbols: Symbols) -> Iterator[Wor
 
 
 def _layer_words(path: Path, right: Sequence[float]) -> Iterator[Words]:
-    layer = Part("layer", layer=path.layer).name
+    layer = _layer_name(path.layer)
     if path.after - path.before >= GAIN:
         yield from (Words("The answer arrives in "), Words(f"layer {path.layer + 1}", layer))
         yield Words(f" ({_from_to(path.before, path.after)})")
@@ -113,6 +119,10 @@ def _place_words(reading: Reading, symbols: Symbols, *, told: bool) -> str:
     if marks(reading):
         return f"the symbol before it, {symbol}"
     return f"{'the first symbol' if reading.read == 0 else f'symbol {reading.read + 1}'}{source}, {symbol}"
+
+
+def _layer_name(layer: int) -> str:
+    return Part("layer", layer=layer).name
 
 
 def _percent(share: float) -> str:

@@ -1,5 +1,6 @@
 """Following an answer through the stack: the layer, the head, what it reads, what had been read before, and the sentence."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -130,6 +131,8 @@ def test_where_nothing_arrives_and_where_no_head_stands_out_it_says_so() -> None
     path = path_in(snapshot([0.3, 0.2, 0.6, 0.25], {(1, 0): 1.0}, {}))
     assert (path.arrives, path.carrier, path.readings) == (False, "", ())
     assert path.sentence == "The answer does not arrive: after layer 3 the right symbol has 25 %."
+    gone = path_in(snapshot([0.3, 0.2, math.nan, math.nan], {(1, 0): 1.0}, {}))
+    assert gone.sentence == "The answer does not arrive: the numbers of layer 2 are no longer finite."
     assert followed(snapshot([0.3, 0.2, 0.25], {}, {}))[1] is None
 
     look = snapshot([0.1, 0.2, 0.9], {(1, 0): 1.2, (1, 1): -1, (1, 2): 1.1, (1, 3): 1.0}, {(1, 2, 4): 2}, n_heads=4)
