@@ -1,8 +1,7 @@
 """Record the runs that come with the app: ``python -m engine.cli.record reverse``, ``hops`` or ``words``.
 
-Beside what every run leaves, the folders of ``reverse`` and ``hops`` name the head that does the work, and that of ``reverse`` has the
-weights at each snapshot. That of ``words``, which the text page lets write on arrival, has fewer events, weights of two bytes, and the
-scores of the counting models.
+Beside what every run leaves, the folder of ``reverse`` has the weights at each snapshot. That of ``words``, which the text page lets
+write on arrival, has fewer events, weights of two bytes, and the scores of the counting models.
 """
 
 import json
@@ -48,10 +47,6 @@ def record(config: RunConfig, every: int, folder: Path, *, weights_too: bool = T
     import torch  # these are slow to import, and the command line knows this module
     from safetensors.torch import save_file
 
-    from engine.analysis.attention.asked import ModelAsked, SampleAsked
-    from engine.analysis.attention.changes import each_head_off
-    from engine.analysis.attention.heads import heads
-    from engine.analysis.attention.working_head import save, working_head
     from engine.model.build import save_weights
     from engine.training.train import prepare, train
 
@@ -67,8 +62,6 @@ def record(config: RunConfig, every: int, folder: Path, *, weights_too: bool = T
     if weights_too:
         save_file(weights, run.weights_at_snapshots)
     gather_snapshots(run)
-    asked = ModelAsked(config, str(run.weights))
-    save(working_head(each_head_off(asked), heads(asked, SampleAsked())), folder)
 
 
 def gather_snapshots(run: RunFolder) -> None:
