@@ -69,6 +69,7 @@ STYLES: list[CSSDict] = [
     {"selector": "a", "props": "color: inherit !important; text-decoration: none !important"},
     {"selector": "a:hover, a:focus", "props": "text-decoration: underline !important"},
     {"selector": "tbody th, thead th", "props": "color: inherit; font-weight: 600"},
+    {"selector": "thead th", "props": "min-width: 8.5rem; vertical-align: bottom !important"},  # a head has few lines
 ]
 
 
