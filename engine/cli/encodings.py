@@ -158,7 +158,7 @@ def _show_evidence(needs: Sequence[Need], measured: Sequence[Trial] | None, *, a
     names = said.order or tuple(columns[0].cells if columns else COMPARED)
     wanted = [need.name for need in needs if need.name in COSTS]
     costs = costs_now() if wanted else {}
-    cheapest = cheapest_in_words(said.good or names, costs, wanted) if wanted else ""
+    cheapest = cheapest_in_words(said.good, names, costs, wanted) if wanted else ""
     if as_json:
         origin = {"provenance": provenance()}
         print_json(*({"encoding": name, **cell, **origin} for one in columns for name, cell in one.cells.items()))

@@ -17,6 +17,8 @@ from engine.foundation.tables import Text
 
 BYTES = "bytes"
 """The unit of a size, which sentences tell in KiB, MiB, ..."""
+# The digits of an exponent.
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 ZERO = 0.005
 """What is nearer to zero is told as 0 where the scale is linear."""
 Direction = Literal[-1, 0, 1]
@@ -157,7 +159,7 @@ def number(value: float) -> str:
     """A number of a sentence: a share as ``0.99``, large ones with separators, others with three digits."""
     if value != 0 and (abs(value) < 0.001 or abs(value) >= 1e6):
         mantissa, exponent = f"{value:.1e}".split("e")
-        return f"{mantissa} × 10^{int(exponent)}"
+        return f"{mantissa} × 10{str(int(exponent)).translate(RAISED)}"
     if abs(value) >= 100:
         return f"{value:,.0f}"
     if abs(value) >= 1 and value != 1:

@@ -31,6 +31,12 @@ def in_fine_time(seconds: float) -> str:
     return f"{seconds * 1e6:.3g} µs"
 
 
+def quoted_with_article(name: str) -> str:
+    """A symbol or a token in words: a “3”, an “8”, an “apple”."""
+    spoken_with_vowel = name[:1].lower() in "8aeio" or name in ("11", "18")
+    return f"{'an' if name and spoken_with_vowel else 'a'} “{name}”"
+
+
 def percent(share: float) -> str:
     """A share in words: "64 %"; with a decimal where it is near all, so that it is never rounded to all."""
     if 0.985 <= share < 1:

@@ -63,7 +63,7 @@ def unknown_tokens(config: RunConfig, scores: Mapping[str, float]) -> str:
         return ""
     known = {name: scores.get(f"known_{name}", math.nan) for name in ("accuracy", "perplexity")}
     over = [f"{name} is {value:.3g}" for name, value in known.items() if math.isfinite(value)]
-    said = f"{share:.1%} of the held-out tokens are unknown, that is, not in the vocabulary"
+    said = f"{100 * share:.1f} % of the held-out tokens are unknown, that is, not in the vocabulary"
     said += f"; over the others {' and '.join(over)}." if over else "."
     if share <= MANY_UNKNOWN:
         return said

@@ -156,8 +156,12 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
     made: LessonStep | None = None
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         if kind == TEXT:
-            title = own_words(st.text_input("Title of the slide", key="lessons.slide") or "", LONGEST_TITLE)
-            text = own_words(st.text_area("Text", height=100, key="lessons.text") or "", LONGEST_TEXT)
+            title = own_words(
+                st.text_input("Title of the slide", max_chars=LONGEST_TITLE, key="lessons.slide") or "", LONGEST_TITLE
+            )
+            text = own_words(
+                st.text_area("Text", height=100, max_chars=LONGEST_TEXT, key="lessons.text") or "", LONGEST_TEXT
+            )
             made = LessonStep(MINUTES_OF_TEXT, slide=Slide(title, text)) if title else None
         else:
             there = kinds[str(kind)]

@@ -79,7 +79,10 @@ def test_the_readers_newest_run_is_looked_at_first(open_page: Open, trained: Run
 def test_own_tokens_are_checked_and_nothing_is_lost(open_page: Open) -> None:
     app = open_page("attention.py", text="3 1 77", layer="1")
     (error,) = app.error
-    assert error.value == "Your token `77` is not known; allowed are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9."
+    assert (
+        error.value
+        == "Your token `77` is not known; allowed are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, with spaces between them."
+    )
     app.text_input(key=key("text")).set_value("3 1 4").run()
     assert not app.error
     assert app.session_state["attention"]["layer"] == 1

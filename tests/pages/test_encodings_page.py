@@ -225,5 +225,6 @@ def test_costs_order_what_meets_the_needs() -> None:
         (names, "time", "The least forward time: Shaw relative, 1.50 times that without encoding."),
         (["rope"], "time", "The times were not measured on this machine yet."),
         (names, "offsets", ""),
+        ([], "parameters", "The fewest extra parameters of all (0): RoPE and ALiBi."),
     ):
-        assert cheapest_in_words(among, costs, [need]) == words
+        assert cheapest_in_words(among, names, costs, [need]) == words

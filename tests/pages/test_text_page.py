@@ -48,7 +48,7 @@ def test_a_text_of_ones_own_is_trained_on_and_written_on_from(open_page: Open) -
     assert "than counting pairs of words" in said(app)
     assert "its last tenth" in said(app)
     share = run.ending.metrics["unknown_share"]
-    assert (f"{share:.1%} of the held-out tokens are unknown" in said(app)) == (share > 0)
+    assert (f"{100 * share:.1f} % of the held-out tokens are unknown" in said(app)) == (share > 0)
     (table,) = app.table
     assert list(table.value.index) == ["The model", "Unigram", "Kneser-Ney bigram", "Kneser-Ney trigram"]
     assert table.value.index.name == "Model", "no head without words"
@@ -172,7 +172,7 @@ def test_on_arrival_it_shows_the_recorded_run(open_page: Open) -> None:
     assert "recorded run" in words
     assert "it guessed better than counting pairs of words (now perplexity" in words
     assert "Trains on 1,082,267 tokens" in words
-    assert "13.1% of the held-out tokens are unknown" in words
+    assert "13.1 % of the held-out tokens are unknown" in words
     assert "The recorded model, step 3,000, temperature 0.8" in words, "it writes before anybody trains"
 
 

@@ -200,7 +200,9 @@ def numbers_of(config: RunConfig, text: str) -> list[int]:
     number = {name: place for place, name in reversed(list(enumerate(known)))}
     for name in names:
         if name not in number:
-            raise ValueError(f"Your token {quoted(name)} is not known; allowed are {in_short(known)}.")
+            raise ValueError(
+                f"Your token {quoted(name)} is not known; allowed are {in_short(known)}, with spaces between them."
+            )
     return [number[name] for name in names]
 
 

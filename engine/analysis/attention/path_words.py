@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import GAIN, Path, Reading, Words
+from engine.foundation.formatting import quoted_with_article
 
 MOST_TOLD = 3
 """The most readings in the sentence; a path can have more."""
@@ -111,7 +112,7 @@ def _below_words(readings: Sequence[Reading], symbols: Symbols) -> Iterator[Word
 def _place_words(reading: Reading, symbols: Symbols, *, told: bool) -> str:
     """The read symbol; ``told``: by the symbol that it follows, where this is how the head finds it."""
     names, source = symbols.of(reading), "" if reading.which == "self" else " of the source"
-    symbol = f"a “{names[reading.read]}”"
+    symbol = quoted_with_article(names[reading.read])
     if reading.which != "cross" and reading.read == reading.position:
         return f"itself, {symbol}"
     if told and symbols.follows_its_own(reading):

@@ -42,13 +42,16 @@ def costs_now(design: Mapping[str, Any] = NO_PARTS) -> dict[str, Cost]:
     }
 
 
-def cheapest_in_words(names: Sequence[str], costs: Mapping[str, Cost], needs: Sequence[str]) -> str:
-    """Which of these encodings cost least, where that is needed."""
+def cheapest_in_words(
+    good: Sequence[str], others: Sequence[str], costs: Mapping[str, Cost], needs: Sequence[str]
+) -> str:
+    """Which of the good encodings cost least, or of all where none is good; where that is needed."""
+    names, which = (good, "these") if good else (others, "all")
     said = []
     if "parameters" in needs:
         counts = {name: cost for name in names if (cost := costs[name].parameters) is not None}
         least = [name for name, count in counts.items() if count == min(counts.values())]
-        said.append(f"The fewest extra parameters of these ({min(counts.values()):,}): {listed(least)}.")
+        said.append(f"The fewest extra parameters of {which} ({min(counts.values()):,}): {listed(least)}.")
     if "time" in needs:
         ratios = {name: timing["ratio"] for name in names if (timing := costs[name].timing) is not None}
         if ratios:

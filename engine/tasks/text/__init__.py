@@ -80,9 +80,7 @@ class TextSettings(TaskSettings):
             allowed, hint = f"at least {enough} in an experiment on this text", ""
         else:
             allowed, hint = f"no number of {self.unit} in an experiment on this text", INSTEAD[self.unit]
-        told = (
-            f"{self.unknown_share():.1%} of its held-out tokens would be unknown, and at most {MOST_UNKNOWN:.0%} may be"
-        )
+        told = f"{100 * self.unknown_share():.1f} % of its held-out tokens would be unknown, and at most {100 * MOST_UNKNOWN:.0f} % may be"
         raise ConfigError([Problem("vocab_size", str(self.vocab_size), f"{allowed}, since {told}", hint)])
 
     def _unknown_shares(self) -> np.ndarray:

@@ -15,7 +15,7 @@ from pages.parts.charts.colors import muted, shade
 TONES = (0.0, 0.5, 0.8, 0.25)
 DASHES = ("solid", "dot", "dashdot", "dash")
 OVERLAY_DASHES = ("dash", "dot", "dashdot", "longdash", "longdashdot")
-PERPLEXITIES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
+PERPLEXITIES = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000)
 """Perplexities on the loss axis of a text task, whose second scale is exp(loss)."""
 PARTS = {"q": "solid", "k": "dash", "v": "dot"}
 NAMED = 6

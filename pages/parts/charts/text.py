@@ -54,7 +54,7 @@ def next_figure(likeliest: Sequence[tuple[str, float]], color: str) -> go.Figure
     return figure(
         [bars],
         xaxis=axis("probability", rangemode="tozero"),
-        yaxis=axis("next token", autorange="reversed", type="category", showgrid=False, ticks=""),
+        yaxis=axis("next token", autorange="reversed", type="category", dtick=1, showgrid=False, ticks=""),
         margin={"l": 60, "r": 12, "t": 8, "b": 40},
         showlegend=False,
     )

@@ -95,7 +95,7 @@ def _choose() -> None:
     if said.words:
         st.markdown(f":material/lightbulb: {said.words}")
     order = said.order or tuple(next(iter(columns.values())).cells)
-    if words := cheapest_in_words(said.good or order, costs, needs):
+    if words := cheapest_in_words(said.good, order, costs, needs):
         st.markdown(words)
     st.header("The evidence", anchor="evidence")
     st.table(

@@ -131,7 +131,7 @@ def curve_panels(seen: Sequence[Seen], *between: Panel, first: str = "") -> list
 
 def order_in_words(portrait: Portrait) -> str:
     found = portrait["order"]
-    return "none (all alike)" if math.isnan(found) else f"{found + 0.0:.2f}".replace("-0.00", "0.00")
+    return "none (all alike)" if math.isnan(found) else f"{found + 0.0:.2f}".replace("-0.00", "0.00").replace("-", "−")
 
 
 def _rank(portrait: Portrait) -> int:

@@ -79,7 +79,8 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                 before_any_run = report(asked(issue), (), asked(issue).seed_range, extended=extended())
                 experiment_board(drawing, issue.slug, Shown.of(before_any_run, "waiting"))
         if outcome is not None and shows("remedy"):
-            with question if presented() else result:  # in a room the figure takes the height
+            beside = question if presented() else result  # in a room the figure takes the height
+            with beside.container(key="stage-remedy"):
                 if outcome.because:
                     st.markdown(f"**Because** {outcome.because}")
                 if presented():

@@ -67,8 +67,8 @@ def ask_for_words(run: Run) -> None:
 
 def show_written(run: Run) -> None:
     """What the run wrote, the latest first; at first what it writes after the usual prompt."""
+    show_refusal("words", icon=":material/error:")
     with st.container(height=HEIGHT, border=False, key="text-written"):
-        show_refusal("words", icon=":material/error:")
         written = [row for row in st.session_state.get(WRITTEN, []) if row["run"] == run.id]
         if not written and not server.pool().health().ready:  # nothing on the page would answer meanwhile
             st.caption(

@@ -117,7 +117,7 @@ def test_a_need_is_answered_with_its_columns(capsys: Printed) -> None:
 def test_costs_are_needs_too(capsys: Printed) -> None:
     assert main(["encodings", "--need", "parameters", "--need", "time"]) == 0
     shown = capsys.readouterr().out
-    assert re.search(r"The fewest extra parameters of these \(0\): None \(NoPE\), Sinusoidal, ALiBi, .*RoPE", shown)
+    assert re.search(r"The fewest extra parameters of all \(0\): None \(NoPE\), Sinusoidal, ALiBi, .*RoPE", shown)
     assert "The times were not measured on this machine yet." in shown
     assert "few extra parameters" in shown, "a column"
     assert main(["encodings", "--need", "seldom", "--need", "parameters", "--json"]) == 0

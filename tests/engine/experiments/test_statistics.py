@@ -173,10 +173,10 @@ def test_the_reason_is_told_where_the_claim_holds_and_stored_seeds_are_named() -
 
 def test_numbers_are_short_and_sizes_have_their_unit() -> None:
     written = {
-        0.994: "0.99", 1.0: "1", 0.0: "0", 0.10: "0.10", -0.25: "-0.25", 2.345: "2.35", 34176: "34,176", 3.2e-7: "3.2 × 10^-7",
-        -0.0001: "-1.0 × 10^-4",
+        0.994: "0.99", 1.0: "1", 0.0: "0", 0.10: "0.10", -0.25: "-0.25", 2.345: "2.35", 34176: "34,176", 3.2e-7: "3.2 × 10⁻⁷",
+        -0.0001: "-1.0 × 10⁻⁴",
     }  # fmt: skip
     assert {value: number(value) for value in written} == written
     assert FIGURE.written(-0.0004) == "0", "nearly zero is zero on a linear scale"
-    assert replace(FIGURE, scale="log").written(0.0004) == "4.0 × 10^-4"
+    assert replace(FIGURE, scale="log").written(0.0004) == "4.0 × 10⁻⁴"
     assert replace(FIGURE, unit=BYTES).written(2.5 * 2**20) == "2.5 MiB"

@@ -45,7 +45,7 @@ def test_of_a_text_the_share_of_unknown_tokens_is_said_and_with_many_of_them_not
     (learned, _), (kind, sentence) = said_of_text(0.149, **words)
     assert (learned, kind) == ("success", "note")
     assert sentence == (
-        "14.9% of the held-out tokens are unknown, that is, not in the vocabulary; over the others accuracy is 0.125 and perplexity "
+        "14.9 % of the held-out tokens are unknown, that is, not in the vocabulary; over the others accuracy is 0.125 and perplexity "
         "is 988."
     )
     for unit, better in (("words", "characters are the better unit"), ("chars", "take a larger vocab_size")):

@@ -126,17 +126,17 @@ def test_a_vocabulary_that_lacks_too_many_tokens_is_refused_with_the_size_that_i
     assert refused() == ""
     said = re.fullmatch(
         r"vocab_size is 10; allowed is at least (\d+) in an experiment on this text, since (.+) of its held-out tokens would be "
-        r"unknown, and at most 1% may be\.",
+        r"unknown, and at most 1 % may be\.",
         refused(vocab_size=10),
     )
     assert said is not None
     enough, share = int(said[1]), parse({**config.flat(), "vocab_size": 10}).task_settings.unknown_share()
-    assert said[2] == f"{share:.1%}"
+    assert said[2] == f"{100 * share:.1f} %"
     assert refused(vocab_size=enough) == ""
     assert f"at least {enough} in" in refused(vocab_size=enough - 1)
     words = refused(task="shakespeare_words", text="shakespeare", plays=34, vocab_size=30_000)
     assert words.startswith(
-        "vocab_size is 30000; allowed is no number of words in an experiment on this text, since 4.1% of"
+        "vocab_size is 30000; allowed is no number of words in an experiment on this text, since 4.1 % of"
     )
     assert words.endswith("(task shakespeare_chars).")
 

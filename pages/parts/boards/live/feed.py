@@ -142,7 +142,7 @@ def plain_paths(snapshot: Snapshot) -> dict[str, Any]:
     found, arrival = followed(snapshot)
     paths = [
         path and {
-            "arrives": path.arrives, "layer": path.layer,
+            "arrives": path.arrives, "layer": path.layer, "carrier": path.carrier,
             "readings": [asdict(one) | {"weight": round(one.weight, 3)} for one in path.readings],
             "words": [asdict(one) for one in path.words],
         }

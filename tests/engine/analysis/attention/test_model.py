@@ -64,7 +64,9 @@ def test_own_tokens_are_framed_and_checked() -> None:
     config = tiny_config(seq_len=4)
     assert sample_of(config, SampleAsked(text="3 1, 4 1")).inputs.tolist() == [[3, 1, 4, 1, 1, 4, 1]]
     assert sample_of(config, SampleAsked(text="3 1")).inputs.tolist() == [[3, 1, 1]]
-    with pytest.raises(ValueError, match=r"Your token “11” is not known; allowed are 0, 1, .*, 9\."):
+    with pytest.raises(
+        ValueError, match=r"Your token “11” is not known; allowed are 0, 1, .*, 9, with spaces between them\."
+    ):
         sample_of(config, SampleAsked(text="3 11"))
     fixed = (
         r"Your tokens are 5; allowed are 2 to 4\. The model is trained on 4 tokens; shorter sequences are new to it\."

@@ -41,7 +41,7 @@ test("a model with parts away is seen where they were", () => {
 
 test("the path of an answer is told with the layers of the picture, and not where one head alone is drawn", () => {
   const reading = { which: /** @type {const} */ ("self"), layer: 0, head: 0, position: 2, read: 0, weight: 0.9 }
-  const path = { arrives: true, layer: 0, readings: [reading], words: [] }
+  const path = { arrives: true, carrier: "head", layer: 0, readings: [reading], words: [] }
   const look = { ...snapshot(), paths: [null, null, path] }
   const at = { kind: /** @type {const} */ ("reads"), place: 2 }
   const seen = seenIn(MODEL, look, { without: ["layer.0"], only: null })

@@ -52,6 +52,7 @@ export interface Words {
 export interface Path {
   arrives: boolean
   layer: number
+  carrier: string // head, mlp or several; empty where nothing arrives
   readings: (Head & { position: number; read: number; weight: number })[]
   words: Words[]
 }

@@ -47,7 +47,11 @@ export function withText(/** @type {Foreign} */ trace) {
  */
 export function dressed(layout, theme, subject) {
   const lines = { gridcolor: fade(theme.ink, 0.12), linecolor: fade(theme.ink, 0.4), fixedrange: TOUCH }
-  layout = larger(layout, theme.larger)
+  const { margin = {} } = layout
+  layout = {
+    ...larger(layout, theme.larger),
+    margin: { ...margin, t: (margin.t ?? 0) + 1.3 * Math.max(0, theme.larger) },
+  }
   const axes = Object.keys(layout).filter((name) => /^[xy]axis\d*$/.test(name))
   return {
     ...layout,

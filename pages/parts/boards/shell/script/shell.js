@@ -4,7 +4,7 @@
 // drawn, and what to do at the start of each round, when Plotly is there, with each message of the page, and when the
 // board leaves the page.
 
-import { loadPlotly, readTheme } from "./dom.js"
+import { el, loadPlotly, readTheme } from "./dom.js"
 import { newPainter } from "./painter.js"
 import { newStatusLine } from "./status.js"
 
@@ -37,7 +37,15 @@ function newBoard(sourceOf, host, canvas, address) {
     canvas.classList.toggle("room", board.theme.room)
     source.hear(before)
   }
+  // As wide as a letter of the page: it tells when these change, as at the end of a presentation.
+  const ruler = el("span", { class: "ruler", "aria-hidden": "true" })
+  canvas.append(ruler)
+  const watcher = new ResizeObserver(() => {
+    if (board.setState && readTheme(host).larger !== board.theme.larger) hear(board.data, board.setState, board.trigger)
+  })
+  watcher.observe(ruler)
   const end = () => {
+    watcher.disconnect()
     source.end()
     board.painter.end()
   }

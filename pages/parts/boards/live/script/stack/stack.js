@@ -160,7 +160,7 @@ export function stackPanel(/** @type {LiveBoard} */ board) {
     }
     for (const other of board.panels) other.sayWhose(whoseFigures(look?.wish))
     box.refresh()
-    reset.hidden = !looks.any()
+    reset.hidden = !looks.any() || Boolean(board.data.look) // the page puts back what it took away itself
     own.form.hidden = board.recorded() && board.shownStep() < board.status.step
     own.say(looks.problem())
     sentence.root.hidden = Boolean(looks.problem())
@@ -228,7 +228,8 @@ export function stackPanel(/** @type {LiveBoard} */ board) {
   }
   /** What takes the head away that brings the answer, where nothing is away yet. */
   const actOf = (/** @type {Answered | null} */ look, /** @type {Path | null} */ path) => {
-    const name = path?.readings.length ? headName(path.readings[0]) : ""
+    const one = path?.carrier !== "several" ? path?.readings[0] : null
+    const name = one ? headName(one) : ""
     if (!name || look?.wish.without.length || looks.away(name) || looks.whyNot()) return null
     return { label: "Take this head away", does: () => looks.turn([name]) }
   }

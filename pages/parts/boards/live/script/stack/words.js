@@ -44,8 +44,11 @@ export function readingOf({ place }, weights, layer, names, { own, same, from })
   if (!(row[key] > 0)) return { sentence: "", key: null }
   const reads = capital(placeInWords(place, own, "position"))
   const itself = same && key === place ? "itself" : placeInWords(key, names.length, "symbol")
-  return { sentence: `${reads} reads ${itself}, a “${names[key]}”: ${percent(row[key])}${from}.`, key }
+  return { sentence: `${reads} reads ${itself}, ${withArticle(names[key])}: ${percent(row[key])}${from}.`, key }
 }
+
+/** A symbol in words: a “3”, an “8”. */
+const withArticle = (/** @type {string} */ name) => `${/^([8aeio]|1[18]$)/i.test(name) ? "an" : "a"} “${name}”`
 
 /**
  * What one head reads, in words, over all positions: where most of them look, as a distance or as one position.
