@@ -327,7 +327,7 @@ def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_
     assert violations(page) == []
 
     # The moment at which the answers first arose like that leads back to it.
-    moment = page.locator(".moments button").filter(has_text=re.compile("^(induction|answer in layer)"))
+    moment = page.locator(".moments button").filter(has_text=re.compile("^(induction|most answers in layer)"))
     step = int(re.search(r" · ([\d,]+)$", moment.inner_text())[1].replace(",", ""))
     assert 0 < step < 300
     moment.click()

@@ -81,7 +81,7 @@ def _arrival(seen: Seen, paths: Sequence[Path]) -> Arrival | None:
     added = seen.heads[layer][:, [path.position for path in here]].sum(axis=1)  # [head]
     head = _reading(seen, here[0].position, layer, int(added.argmax())).part if added.max() > 0 else ""
     induction = 2 * sum(path.induction for path in here) > len(here)
-    return Arrival(layer, head, "induction" if induction else f"answer in layer {layer + 1}")
+    return Arrival(layer, head, "induction" if induction else f"most answers in layer {layer + 1}")
 
 
 def seen_in(snapshot: Snapshot) -> Seen | None:

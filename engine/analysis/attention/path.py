@@ -97,4 +97,4 @@ class Arrival:
     head: str
     """The name of the head that adds most to these, in sum over their positions; empty where no head adds anything."""
     name: str
-    """"induction" where an induction head brings most of those in this layer, else "answer in layer 2"."""
+    """"induction" where an induction head brings most of those in this layer, else "most answers in layer 2"."""

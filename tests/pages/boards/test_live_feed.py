@@ -231,7 +231,7 @@ def test_each_answer_is_sent_with_its_path_and_a_snapshot_with_where_most_arise(
     heads[1, 2] = 5.0
     given: dict[str, Any] = {"residual": {"right": right}, "contributions": {"self": heads, "mlp": np.zeros((2, 11))}}
     told = plain_snapshot(replace(look, **given))
-    assert told["arrival"] == "answer in layer 2"
+    assert told["arrival"] == "most answers in layer 2"
     paths = [path for path in told["paths"] if path]
     assert [path is not None for path in told["paths"]] == [mark is not None for mark in told["samples"][0]["marks"]]
     for path in paths:

@@ -143,7 +143,7 @@ def test_where_nothing_arrives_and_where_no_head_stands_out_it_says_so() -> None
         path.sentence
         == "The answer arrives in layer 2 (20 → 90 %), where no head stands out: heads 1, 3 and 4 add to it."
     )
-    assert followed(look)[1] == Arrival(1, "head.1.0", "answer in layer 2"), (
+    assert followed(look)[1] == Arrival(1, "head.1.0", "most answers in layer 2"), (
         "the one that adds most, over all positions"
     )
 
@@ -159,7 +159,7 @@ def test_the_mlp_brings_what_it_adds_far_more_to_than_the_heads() -> None:
     assert (alone.carrier, alone.readings) == ("mlp", ())
     assert alone.sentence == "The answer arrives in layer 2 (20 → 90 %): the MLP makes it."
     assert Words("MLP", "mlp.1") in alone.words
-    assert followed(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0}))[1] == Arrival(1, "", "answer in layer 2")
+    assert followed(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0}))[1] == Arrival(1, "", "most answers in layer 2")
 
 
 def test_a_head_that_reads_many_symbols_is_said_to_read_one_mostly() -> None:

@@ -9,7 +9,7 @@ function momentsAt(/** @type {(number | null)[]} */ layers, cut = Infinity) {
   const snapshots = layers.map((layer, at) => ({
     step: 10 * at,
     patterns: {},
-    arrival: layer == null ? null : layer === 1 ? "induction" : `answer in layer ${layer + 1}`,
+    arrival: layer == null ? null : layer === 1 ? "induction" : `most answers in layer ${layer + 1}`,
   }))
   const board = /** @type {LiveBoard} */ (/** @type {unknown} */ ({ snapshots, cut, status: { state: "running" } }))
   return momentLines(board).map(({ name, x0 }) => `${name} · ${x0}`)
@@ -17,7 +17,11 @@ function momentsAt(/** @type {(number | null)[]} */ layers, cut = Infinity) {
 
 test("the moment is told at which the answers first arose as they do now", () => {
   assert.deepEqual(momentsAt([null, 1, 3, 1, 1]), ["induction · 10"])
-  assert.deepEqual(momentsAt([null, 1, 3, 1, 1], 20), ["answer in layer 4 · 20"], "at an earlier step of a replay")
+  assert.deepEqual(
+    momentsAt([null, 1, 3, 1, 1], 20),
+    ["most answers in layer 4 · 20"],
+    "at an earlier step of a replay",
+  )
   assert.deepEqual(momentsAt([1, 1]), [], "it was so before training")
   assert.deepEqual(momentsAt([1, null]), [])
   assert.deepEqual(momentsAt([]), [])
