@@ -160,7 +160,8 @@ export function stackPanel(/** @type {LiveBoard} */ board) {
     }
     for (const other of board.panels) other.sayWhose(whoseFigures(look?.wish))
     box.refresh()
-    reset.hidden = !looks.any() || Boolean(board.data.look) // the page puts back what it took away itself
+    const { without = [], swaps = [] } = board.data.look ?? {}
+    reset.hidden = !looks.any() || without.length + swaps.length > 0 // the page puts back what it took away itself
     own.form.hidden = board.recorded() && board.shownStep() < board.status.step
     own.say(looks.problem())
     sentence.root.hidden = Boolean(looks.problem())
