@@ -17,8 +17,8 @@ from engine.foundation.tables import Text
 
 BYTES = "bytes"
 """The unit of a size, which sentences tell in KiB, MiB, ..."""
-# The digits of an exponent.
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+"""The signs of an exponent, as they are written above the line."""
 ZERO = 0.005
 """What is nearer to zero is told as 0 where the scale is linear."""
 Direction = Literal[-1, 0, 1]
