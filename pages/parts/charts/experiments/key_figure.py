@@ -111,7 +111,11 @@ def _values_axis(
             return axis(
                 "", type="log", range=ends, tickvals=powers, ticktext=[in_bytes(size) for size in powers], **fonts
             )
-        ticks = {"dtick": 1, "exponentformat": "power"} if far else {"dtick": "D2", "tickformat": "~s"}
+        ticks = (
+            {"dtick": max(1, math.ceil((last - first) / 4)), "exponentformat": "power"}
+            if far
+            else {"dtick": "D2", "tickformat": "~s"}
+        )
         return axis("", type="log", range=ends, **ticks, **fonts)
     low, high = min(0.0, *known), max(0.0, *known)
     air = AIR * (high - low or 1.0)

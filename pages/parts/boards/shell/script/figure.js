@@ -71,6 +71,29 @@ export function dressed(layout, theme, subject) {
   }
 }
 
+const LINE = 1.3
+
+/**
+ * A dressed layout in which no row's label touches the next in a plot that high: a heatmap labels only every second
+ * row, every third …, and names of several lines have smaller letters.
+ */
+export function apart(/** @type {Foreign} */ layout, /** @type {Foreign[]} */ [trace], /** @type {number} */ height) {
+  const { xaxis, yaxis, margin, font } = layout
+  const { tickvals, ticktext, tickfont } = yaxis
+  if (!(tickvals?.length > 1) || !height) return layout
+  const size = tickfont?.size ?? font.size ?? 12
+  if (trace?.type === "heatmap") {
+    const row = (height - (margin.t ?? 0) - (margin.b ?? 0)) / trace.z.length
+    const every = Math.max(1, Math.ceil((1.1 * size) / (row * (tickvals[1] - tickvals[0]))))
+    const thin = (/** @type {Foreign[]} */ all) => all.filter((_, place) => place % every === 0)
+    return { ...layout, yaxis: { ...yaxis, tickvals: thin(tickvals), ticktext: thin(ticktext) } }
+  }
+  const lines = Math.max(...ticktext.map((/** @type {string} */ name) => name.split("<br>").length))
+  const below = LINE * size * (xaxis.title?.text ? 2 : 1) + 8
+  const fits = (height - margin.t - Math.max(margin.b, below)) / tickvals.length / (LINE * lines)
+  return { ...layout, yaxis: { ...yaxis, tickfont: { ...tickfont, size: Math.min(size, fits) } } }
+}
+
 const mutedIn = (/** @type {Theme} */ { ink }) => fade(ink, 0.75)
 
 /** A note is muted; one that is named by a pair of colours has that of the active theme. */

@@ -1,7 +1,7 @@
 // A panel: a card with a heading, tools, and a plot that is one node from its first figure to its last.
 
 import { el } from "./dom.js"
-import { coloured, DRAGGED, dressed, QUIET, withText } from "./figure.js"
+import { apart, coloured, DRAGGED, dressed, QUIET, withText } from "./figure.js"
 
 /** @import { Board, Foreign, Panel, Plot } from "./types.d.ts" */
 
@@ -69,7 +69,7 @@ export function put(board, panel, traces, layout) {
   board.plotly.react(
     panel.plot,
     shown,
-    { ...dressed(layout, theme, board.subject), datarevision: revision },
+    { ...apart(dressed(layout, theme, board.subject), shown, panel.plot.clientHeight), datarevision: revision },
     panel.drags ? DRAGGED : QUIET,
   )
   panel.drawn = { traces: shown, layout }
