@@ -405,6 +405,24 @@ def test_a_presenter_need_not_wait_for_the_run(open_page: Open, slow: ScriptedPo
     assert len(slow.submitted) == begun, "it goes on, and nothing else begins"
 
 
+def test_the_next_step_of_a_lesson_begins_in_place_of_what_the_last_one_still_trains(
+    open_page: Open, scripted: Scripted
+) -> None:
+    scripted[1].at_once = False
+    wall = open_page("issues.py", issue="scripted", lesson=f"scripted.5~~{MASK.slug}.5", at="1", present="true")
+    now = wall.session_state[PRESENTING]
+    wall.session_state[PRESENTING] = replace(now, beat=now.beats.index("run"))
+    first = run_of(wall.run())
+    wall.session_state[PRESENTING] = replace(now, at=1, beat=now.beats.index("run"))
+    wall.query_params["issue"] = MASK.slug
+    wall.run()
+    assert first.wait(600)
+    assert (first.state, run_of(wall, MASK.slug).state) == ("stopped", "running")
+    assert not wall.error
+    press(wall, "Stop")
+    assert run_of(wall, MASK.slug).wait(600)
+
+
 def test_an_undecided_claim_offers_more_seeds_and_what_is_stored_is_used(open_page: Open, scripted: Scripted) -> None:
     _, pool = scripted
     app = open_page("issues.py", issue="scripted", seeds="2")

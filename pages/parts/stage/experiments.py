@@ -142,7 +142,7 @@ def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
     task, most = registry.find(name), server.pool().allowances.limits.experiments_per_visitor
 
     def instead() -> None:
-        registry.leave(name, visitor())
+        stop_other()
         begin()
 
     with st.container(gap="xsmall", width="content"):
@@ -151,6 +151,13 @@ def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
             file, query = _page_of(name, task.experiment)
             st.page_link(file, label=task.experiment.title, icon=":material/hourglass_top:", query_params=query)
         st.button("Stop it and run this one", icon=":material/swap_horiz:", on_click=instead, type="primary")
+
+
+def stop_other() -> None:
+    """Stop the visitor's experiment that has to end before another one begins, if there is one. What it has trained is kept."""
+    if (other := _in_the_way()) is not None:
+        registry, name = other
+        registry.leave(name, visitor())
 
 
 def _in_the_way() -> tuple[TaskRegistry[ExperimentRun] | TaskRegistry[TunedRun], str] | None:
