@@ -86,7 +86,9 @@ class LessonStep:
         if self.issue:
             figure = ISSUES[self.issue].key_figure
             return Question(figure.sample, str(figure.question), figure.answers)
-        return Question("", f"{TASKS[self.config.task].summary} Will this model learn it?", LEARNS)
+        config, task = self.config, TASKS[self.config.task]
+        sample = "" if task.corpus else config.task_settings.sample(task.sample)
+        return Question(sample, f"{task.summary} Will this model learn it?", LEARNS)
 
 
 @dataclass(frozen=True)

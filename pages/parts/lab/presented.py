@@ -32,6 +32,7 @@ def show_presented(config: RunConfig, now: Presenting) -> Run | None:
     with st.container(key="lab-presented"):
         st.title(escaped(now.step.title.removeprefix("Lab: ")), anchor=False)
         if not shows("run") and (question := now.step.question):
+            st.caption(question.sample)
             st.header(question.words, anchor=False)
         remarks = run_summary(run.config, run.events.landmarks()) if run is not None and not run.live else []
         if now.step.question is not None and shows("guess"):

@@ -5,7 +5,7 @@ from urllib.parse import quote_plus
 import pytest
 
 from engine.config.presets import PRESETS
-from engine.config.run_config import RunConfig
+from engine.config.run_config import RunConfig, parse
 from engine.experiments.evidence.shipped import shipped_reports
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.lessons import (
@@ -67,7 +67,13 @@ def test_each_step_but_a_slide_asks_one_question_with_three_answers() -> None:
     assert issue.question is not None
     assert issue.question.words == ISSUES["heads"].key_figure.question
     assert lab.question is not None
-    assert lab.question.words.endswith("Will this model learn it?")
+    assert (lab.question.sample, lab.question.words) == (
+        "3 1 4 → 4 1 3",
+        "Write the sequence backwards. Will this model learn it?",
+    )
+    further = lab_step(5, parse({"task": "k_back", "k": 2})).question
+    assert further is not None
+    assert further.sample == "k = 2: 3 1 7 → · · 3"
     assert lab.question.answers == LEARNS
     assert LessonStep(5, slide=Slide("x")).question is None
 
