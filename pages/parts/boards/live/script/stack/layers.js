@@ -151,6 +151,7 @@ export function modelParts(onPart, onLarge) {
         const grid = seen.grid(which)
         const place = grid && seen.places(which)[layer]
         drawTile(tile, place == null ? null : grid, place == null ? 0 : place * model.heads + head, theme)
+        tile.classList.toggle("coarse", layout.tile >= 2 * (grid?.shape[3] ?? Infinity))
         tile.classList.toggle("cut", seen.headCut({ which, layer, head }))
         const alone = seen.only?.which === which && seen.only.layer === layer && seen.only.head === head
         tile.setAttribute("aria-pressed", `${alone}`)
