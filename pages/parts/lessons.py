@@ -146,7 +146,8 @@ def _moved(steps: tuple[LessonStep, ...], place: int, to: int) -> tuple[LessonSt
 
 
 def _add(steps: tuple[LessonStep, ...]) -> None:
-    """What a step can be: an issue, the lab as one of its presets shows it, or a slide with the teacher's own words."""
+    """What a step can be: an issue, the lab as one of its presets shows it, or a slide with the teacher's own words. The boxes are empty
+    again for each further step."""
     kinds: dict[str, dict[str, Callable[[], LessonStep]]] = {
         ":material/help: Issue": {issue.title: partial(LessonStep, MINUTES, slug) for slug, issue in ISSUES.items()},
         ":material/science: Lab": {one.title: partial(lab_step, MINUTES, one.config) for one in PRESETS.values()},
@@ -157,17 +158,23 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         if kind == TEXT:
             title = own_words(
-                st.text_input("Title of the slide", max_chars=LONGEST_TITLE, key="lessons.slide") or "", LONGEST_TITLE
+                st.text_input("Title of the slide", max_chars=LONGEST_TITLE, key=f"lessons.slide.{len(steps)}") or "",
+                LONGEST_TITLE,
             )
             text = own_words(
-                st.text_area("Text", height=100, max_chars=LONGEST_TEXT, key="lessons.text") or "", LONGEST_TEXT
+                st.text_area("Text", height=100, max_chars=LONGEST_TEXT, key=f"lessons.text.{len(steps)}") or "",
+                LONGEST_TEXT,
             )
             made = LessonStep(MINUTES_OF_TEXT, slide=Slide(title, text)) if title else None
         else:
             there = kinds[str(kind)]
-            chosen = st.selectbox("Which one", list(there), index=None, placeholder="Choose one", key="lessons.add")
+            chosen = st.selectbox(
+                "Which one", list(there), index=None, placeholder="Choose one", key=f"lessons.add.{len(steps)}"
+            )
             made = there[chosen]() if chosen is not None else None
-        pressed = st.button("Add", icon=":material/add:", disabled=made is None or len(steps) >= MOST_STEPS)
+        wanted = "" if made else "A slide needs a title." if kind == TEXT else "Choose one first."
+        missing = f"A lesson has at most {MOST_STEPS} steps." if len(steps) >= MOST_STEPS else wanted
+        pressed = st.button("Add", icon=":material/add:", disabled=bool(missing), help=missing or None)
         if pressed and made is not None:
             keep(steps=(*steps, made))
             st.rerun()

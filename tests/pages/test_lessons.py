@@ -28,9 +28,12 @@ def test_the_page_has_the_three_lessons_and_one_can_be_begun_with(open_page: Ope
 
 def test_a_lesson_of_ones_own_is_made_reordered_and_stands_in_the_address(open_page: Open) -> None:
     app = open_page("lessons.py")
-    app.selectbox(key="lessons.add").set_value(ISSUES["heads"].title).run()
+    add = next(button for button in app.button if button.label == "Add")
+    assert (add.disabled, add.help) == (True, "Choose one first.")
+    app.selectbox(key="lessons.add.0").set_value(ISSUES["heads"].title).run()
     press(app, "Add")
-    app.selectbox(key="lessons.add").set_value(ISSUES["missing-mask"].title).run()
+    assert app.selectbox(key="lessons.add.1").value is None, "ready for the next one"
+    app.selectbox(key="lessons.add.1").set_value(ISSUES["missing-mask"].title).run()
     press(app, "Add")
     assert app.query_params["steps"] == "heads.7~~missing-mask.7"
     press(app, "Earlier: step 2")
@@ -48,8 +51,8 @@ def test_a_lesson_of_ones_own_has_a_title_and_slides_of_text_which_are_shown_as_
     app = open_page("lessons.py", steps="heads.7")
     next(box for box in app.text_input if box.label == "Title").set_value("What ~ breaks").run()
     app.segmented_control(key="lessons.kind").set_value(TEXT).run()
-    app.text_input(key="lessons.slide").set_value("# Hello [x](https://x.example)").run()
-    app.text_area(key="lessons.text").set_value("First: **guess**.\n\nThen run. :red[x]").run()
+    app.text_input(key="lessons.slide.1").set_value("# Hello [x](https://x.example)").run()
+    app.text_area(key="lessons.text.1").set_value("First: **guess**.\n\nThen run. :red[x]").run()
     press(app, "Add")
     link = app.query_params["steps"]
     assert (
