@@ -62,7 +62,8 @@ def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
         st.caption(f"In the glossary: {links}")
     if shown.state != "running":
         show_comparison(predicted(name) if run is not None else prediction_of(issue), shown)
-    st.caption(LOWEST_P)
+    if any(row.weighed.seeds for row in shown.claims):
+        st.caption(LOWEST_P)
     take_away(shown)
     show_published(issue, shown.trials)
 
