@@ -18,6 +18,8 @@ test("a heatmap labels as many rows as do not touch", () => {
   assert.deepEqual(labelled(20 + 8 * 22), layout.yaxis)
   assert.deepEqual(labelled(20 + 8 * 11).tickvals, [0, 2, 4, 6])
   assert.equal(labelled(20 + 8 * 10).ticktext.join(""), "312")
+  const encoded = { type: "heatmap", z: { bdata: "", shape: "8, 5" } }
+  assert.deepEqual(apart(layout, [encoded], 20 + 8 * 11).yaxis.tickvals, [0, 2, 4, 6])
   assert.equal(apart(layout, [{ type: "heatmap", z: layout.yaxis.ticktext }], 0), layout, "not yet in the page")
 })
 
@@ -26,5 +28,7 @@ test("names of several lines have smaller letters where their rows are low", () 
     apart(rows([name, "b"]), [{ type: "scatter" }], 10 + 34 + 2 * row).yaxis.tickfont.size
   assert.equal(size("a<br>b", 60), 20)
   assert.equal(size("a", 30), 20)
+  const numbers = { ...rows([]), yaxis: { tickvals: [0, 0.5, 1] } }
+  assert.equal(apart(numbers, [{ type: "scatter" }], 100), numbers, "these have no names")
   assert.equal(Math.round(size("a<br>b", 39)), 15)
 })

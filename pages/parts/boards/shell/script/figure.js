@@ -80,10 +80,11 @@ const LINE = 1.3
 export function apart(/** @type {Foreign} */ layout, /** @type {Foreign[]} */ [trace], /** @type {number} */ height) {
   const { xaxis, yaxis, margin, font } = layout
   const { tickvals, ticktext, tickfont } = yaxis
-  if (!(tickvals?.length > 1) || !height) return layout
+  if (!(tickvals?.length > 1) || !ticktext || !height) return layout
   const size = tickfont?.size ?? font.size ?? 12
   if (trace?.type === "heatmap") {
-    const row = (height - (margin.t ?? 0) - (margin.b ?? 0)) / trace.z.length
+    const { z } = trace // rows, or their bytes with their shape
+    const row = (height - (margin.t ?? 0) - (margin.b ?? 0)) / (z.length ?? Number.parseInt(z.shape))
     const every = Math.max(1, Math.ceil((1.1 * size) / (row * (tickvals[1] - tickvals[0]))))
     const thin = (/** @type {Foreign[]} */ all) => all.filter((_, place) => place % every === 0)
     return { ...layout, yaxis: { ...yaxis, tickvals: thin(tickvals), ticktext: thin(ticktext) } }
