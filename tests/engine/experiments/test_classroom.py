@@ -26,6 +26,7 @@ from engine.experiments.classroom import (
 )
 from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.visitor import PROGRAM, Visitor
+from tests.engine.at_once import at_once
 
 ANN, BEN, EVE, DAN, ZOE = map(Visitor, ("ann", "ben", "eve", "dan", "zoe"))
 TEACHER = Visitor("teacher", "10.0.0.1")
@@ -181,17 +182,12 @@ def test_thirty_guess_at_once_and_all_are_counted_while_the_wall_looks(code: str
 
 
 def test_thirty_open_a_class_at_once_and_each_has_its_own(own_data_folder: Path) -> None:
-    together = Barrier(30)
-
     def present(number: int) -> str:
-        together.wait(60)
         code = asking(Visitor(f"teacher {number}", "10.0.0.1"))
         keep_guess(code, ANN, 0, 1)
         return code
 
-    with ThreadPoolExecutor(30) as threads:
-        codes = list(threads.map(present, range(30)))
-    assert [hands(code, 0) for code in codes] == [Hands(1, {1: 1})] * 30
+    assert [hands(code, 0) for code in at_once(present)] == [Hands(1, {1: 1})] * 30
 
 
 def test_who_opens_many_classes_loses_those_and_no_other_one_goes(code: str, own_data_folder: Path) -> None:
