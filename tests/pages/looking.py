@@ -33,6 +33,11 @@ def said(app: AppTest) -> str:
     return " ".join(str(box.value) for kind in WORDS for box in app.get(kind))
 
 
+def sent(app: AppTest) -> str:
+    """What the page sends to its own scripts."""
+    return " ".join(str(box.proto) for box in app.get("bidi_component"))
+
+
 def ended(config: RunConfig, visitor: Visitor = PROGRAM) -> Run:
     """A run of this config that has ended."""
     server.wake()

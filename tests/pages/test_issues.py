@@ -39,7 +39,7 @@ from pages.parts.stage.issue_list import RAN
 from pages.parts.stage.presenting import KEY as PRESENTING
 from pages.parts.stage.shown import Shown, of_run
 from tests.engine.workers.test_pool import until
-from tests.pages.looking import Open, labels, press, said
+from tests.pages.looking import Open, labels, press, said, sent
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
 
 MASK, HEADS = ISSUES["missing-mask"], ISSUES["heads"]
@@ -306,11 +306,6 @@ def test_a_guess_stays_with_its_run_when_the_page_is_loaded_again(open_page: Ope
     wrong = open_page("issues.py", **link | {"guess": "2"})
     assert "You said" not in said(wrong)
     assert "guess" in said(wrong)
-
-
-def sent(app: AppTest) -> str:
-    """What the page sends to its own scripts."""
-    return " ".join(str(box.proto) for box in app.get("bidi_component"))
 
 
 STORED, SAID = "grey: stored seeds 1000 to 1015", "in 16 of 16 stored seeds"

@@ -27,6 +27,7 @@ from engine.experiments.classroom import (
 from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.visitor import PROGRAM, Visitor
 from tests.engine.at_once import at_once
+from tests.engine.full_disk import full
 
 ANN, BEN, EVE, DAN, ZOE = map(Visitor, ("ann", "ben", "eve", "dan", "zoe"))
 TEACHER = Visitor("teacher", "10.0.0.1")
@@ -239,9 +240,6 @@ def test_the_wall_reads_only_what_has_changed(code: str, monkeypatch: pytest.Mon
 
 def test_a_full_disk_is_an_error_and_the_guess_before_it_counts(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     keep_guess(code, ANN, 0, 1)
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "write_bytes", full)

@@ -16,6 +16,7 @@ from engine.foundation import files
 from engine.foundation.files import ABANDONED, adding, give, keep_newest, keep_private, note_use, replacing, write_whole
 from engine.foundation.visitor import PROGRAM, Visitor
 from tests.engine.at_once import at_once
+from tests.engine.full_disk import full
 
 LONG = 200_000
 
@@ -236,9 +237,6 @@ def test_where_the_disk_takes_no_file_the_former_one_stays_and_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     give(tmp_path / "a.txt", "old", Visitor("anna"), 2, 100)
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full)
     for name in ("a.txt", "b.txt"):
