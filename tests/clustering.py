@@ -19,6 +19,7 @@ from tests.serving import ROOT, free_port, sign_of
 class LoopbackCluster:
     """A running scheduler, and the workers that were added."""
 
+    scheduler: subprocess.Popen[bytes]
     address: str
     folder: Path
     environment: Mapping[str, str]
@@ -48,7 +49,7 @@ def loopback_cluster(folder: Path, workers: int = 1, *, tls: bool = True) -> Ite
     scheduler = _dask(f"scheduler --host {place} --port {number}", log, environment)
     own = {"tls_ca_file": str(folder / "ca.pem"), "require_encryption": True}
     own |= {f"tls_client_{name}": str(folder / "own.pem") for name in ("cert", "key")}
-    cluster = LoopbackCluster(address, folder, environment, Security(**own) if tls else Security())
+    cluster = LoopbackCluster(scheduler, address, folder, environment, Security(**own) if tls else Security())
     try:
         sign_of(scheduler, log, lambda: "Scheduler at:" in log.read_text())
         for _ in range(workers):

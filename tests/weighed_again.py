@@ -51,8 +51,10 @@ def often(claim: Claim, by_seed: BySeed, better: np.ndarray) -> Finding:
 def finding(claim: Claim, by_seed: BySeed) -> Finding:
     """The opposite holds where the claim would hold if every effect had the other sign."""
     effects = np.array(by_seed, dtype=float)
-    here, there = (weigh(own, claim.smallest_effect, claim.direction) for own in (effects, -effects))
-    if Finding.HOLDS in (here.finding, there.finding):
-        return Finding.HOLDS if here.finding is Finding.HOLDS else Finding.OPPOSITE
+    here = weigh(effects, claim.smallest_effect, claim.direction)
+    if here.finding is Finding.HOLDS:
+        return Finding.HOLDS
+    if weigh(-effects, claim.smallest_effect, claim.direction).finding is Finding.HOLDS:
+        return Finding.OPPOSITE
     small = here.ci is not None and here.seeds >= FEWEST_SEEDS and max(map(abs, here.ci)) < claim.smallest_effect
     return Finding.SMALL if small else Finding.UNDECIDED

@@ -10,6 +10,7 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import ElementTree
 
 from engine.experiments.issues import ISSUES
 from pages.parts.app import server
@@ -25,6 +26,19 @@ MAIN = Path(__file__).parents[2] / "pages" / "main.py"
 def _figures_are_validated(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here Plotly looks at every property of every figure."""
     monkeypatch.setattr(base, "VALIDATE", True)
+
+
+@pytest.fixture(autouse=True)
+def _no_script_run_ends_with_an_exception(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the first one of a page nor one after a press or another change."""
+    run = ElementTree.run
+
+    def run_well(tree: ElementTree, *, timeout: float | None = None) -> AppTest:
+        app = run(tree, timeout=timeout)
+        assert not app.exception, app.exception
+        return app
+
+    monkeypatch.setattr(ElementTree, "run", run_well)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -71,9 +85,7 @@ def open_page(_data_folder: None) -> Callable[..., AppTest]:
         app.session_state["lab.share"] = True
         app.switch_page(page)
         app.query_params.update(query)
-        app.run()
-        assert not app.exception, app.exception
-        return app
+        return app.run()
 
     return open_it
 

@@ -18,10 +18,7 @@ WORDS = ("title", "header", "markdown", "latex", "caption", "success", "info", "
 
 def press(app: AppTest, label: str) -> AppTest:
     """Press the first button whose label begins so."""
-    next(button for button in app.button if button.label.startswith(label)).click()
-    app.run()
-    assert not app.exception, app.exception
-    return app
+    return next(button for button in app.button if button.label.startswith(label)).click().run()
 
 
 def labels(app: AppTest) -> list[str]:
@@ -34,6 +31,11 @@ def disabled(app: AppTest, label: str) -> bool:
 
 def said(app: AppTest) -> str:
     return " ".join(str(box.value) for kind in WORDS for box in app.get(kind))
+
+
+def sent(app: AppTest) -> str:
+    """What the page sends to its own scripts."""
+    return " ".join(str(box.proto) for box in app.get("bidi_component"))
 
 
 def ended(config: RunConfig, visitor: Visitor = PROGRAM) -> Run:
@@ -49,9 +51,7 @@ def run_of(app: AppTest) -> Run:
     return server.find(app.query_params["run"])
 
 
-def trained(app: AppTest) -> AppTest:
-    """Press Train, wait for the end, and show it."""
-    assert run_of(press(app, "Train")).wait_for(10**9, 600)
-    app.run()
-    assert not app.exception, app.exception
-    return app
+def trained(app: AppTest, button: str = "Train") -> AppTest:
+    """Press Train, or another button that trains, wait for the end, and show it."""
+    assert run_of(press(app, button)).wait_for(10**9, 600)
+    return app.run()

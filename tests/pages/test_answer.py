@@ -1,4 +1,5 @@
-"""The page of the answer by its words: every mark says what the evidence says and leads to an issue that exists."""
+"""The page of the answer by its words: every mark says what the evidence says and leads to an issue that exists. That the findings are
+those of its numbers is tested beside :mod:`engine.experiments.answer`."""
 
 import re
 from dataclasses import replace
@@ -12,10 +13,10 @@ from engine.experiments.issues import ISSUES
 from pages.parts.answer import prose
 from pages.parts.answer.prose import IN_SHORT, figures_of, in_short, lead_of, mark, numbers
 from tests.pages.looking import Open, said
-from tests.weighed_again import findings
 
 MARK = re.compile(r"\[(?::\w+-badge\[:material/\w+: ([\w ]+)\] )?[^]]+\]\(#issue=([\w-]+) \"([^\"]+)\"\)")
-MEASURED = {slug for slug, _ in findings()}
+FINDINGS = {(slug, one.claim.sentence): one.finding for slug, issue in ISSUES.items() for one in shipped_claims(issue)}
+MEASURED = {slug for slug, _ in FINDINGS}
 
 
 def test_the_page_tells_every_statement_with_the_finding_of_its_claim_and_counts_them(open_page: Open) -> None:
@@ -32,7 +33,7 @@ def test_the_page_tells_every_statement_with_the_finding_of_its_claim_and_counts
         assert slug == issue
         assert slug in ISSUES
         assert tested.startswith(claim.sentence)
-        what = findings()[slug, claim.sentence]
+        what = FINDINGS[slug, claim.sentence]
         assert finding == ("" if what is Finding.HOLDS else what.words), (
             "only what does not hold has its finding beside it"
         )
@@ -64,7 +65,7 @@ def test_each_block_has_one_figure_one_remedy_and_all_else_folded_in_at_most_500
 def test_in_short_tells_apart_what_holds_and_what_does_not() -> None:
     yes, *others = in_short(ANSWER).split(". ")
     for section in ANSWER:
-        found = findings()[section.lead.issue, claim_of(section.lead).sentence]
+        found = FINDINGS[section.lead.issue, claim_of(section.lead).sentence]
         (told,) = (part for part in (yes, *others) if f"[{section.short}](#{section.anchor})" in part)
         assert told.startswith(
             "**In short:** A stack of self-attention layers goes wrong where"

@@ -18,8 +18,9 @@ from pages.parts.stage.issue_list import RAN
 from pages.parts.stage.presenter import WAITING
 from pages.parts.stage.presenting import CODE
 from pages.parts.stage.presenting import KEY as PRESENTING
+from tests.engine.full_disk import full
 from tests.engine.workers.test_pool import until
-from tests.pages.looking import Open, labels, press, said
+from tests.pages.looking import Open, labels, press, said, sent
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
 
 TEACHER = Visitor("teacher")
@@ -49,26 +50,17 @@ def code_of(wall: AppTest) -> str:
 def at(wall: AppTest, beat: str | int) -> AppTest:
     now = wall.session_state[PRESENTING]
     wall.session_state[PRESENTING] = replace(now, beat=now.beats.index(beat) if isinstance(beat, str) else beat)
-    wall.run()
-    assert not wall.exception, wall.exception
-    return wall
+    return wall.run()
 
 
 def key(app: AppTest, *names: str) -> AppTest:
     """Press keys of the presenter."""
     app.session_state[WAITING] = list(names)
-    app.run()
-    assert not app.exception, app.exception
-    return app
+    return app.run()
 
 
 def phone_in(open_page: Open, code: str) -> AppTest:
     return open_page("classroom.py", **{"class": code})
-
-
-def sent(app: AppTest) -> str:
-    """What the page sends to its own scripts."""
-    return " ".join(str(box.proto) for box in app.get("bidi_component"))
 
 
 def sentence_of(wall: AppTest) -> str:
@@ -201,9 +193,6 @@ def test_a_phone_that_reloads_keeps_its_guess_and_may_still_change_it(
 def test_a_late_guess_and_a_full_disk_are_said_and_nothing_is_counted(
     open_page: Open, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
     code = class_of()
     phone = phone_in(open_page, code)
     with monkeypatch.context() as patch:
@@ -248,7 +237,6 @@ def test_a_phone_may_leave_to_explore_and_comes_back_and_cannot_present(open_pag
         phone.query_params.clear()
         phone.query_params.update(query)
         phone.run()
-        assert not phone.exception
         back = next(link.proto for link in phone.get("page_link") if link.proto.label == "Back to the class")
         assert back.query_string == f"class={code}"
         assert phone.query_params["class"] == code, "also after a reload"
@@ -262,9 +250,6 @@ def test_a_phone_may_leave_to_explore_and_comes_back_and_cannot_present(open_pag
 def test_present_opens_a_class_and_a_full_disk_leaves_the_lesson_without_one(
     open_page: Open, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
     warning, wall = "Guesses are not counted: no class is open, or the disk is full.", presented(open_page)
     enter(code_of(wall), PROGRAM)
     assert hands(code_of(wall), 0).students == 1

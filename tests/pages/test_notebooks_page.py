@@ -59,17 +59,13 @@ def said(app: AppTest) -> str:
 
 
 def press(app: AppTest, key: str) -> AppTest:
-    app.button(key=key).click().run()
-    assert not app.exception, app.exception
-    return app
+    return app.button(key=key).click().run()
 
 
 def arrived(app: AppTest, players: Players) -> AppTest:
     """As the page is once the process has done what it was asked."""
     until(lambda: own_play(app, players).state != "running")
-    app.run()
-    assert not app.exception, app.exception
-    return app
+    return app.run()
 
 
 def own_play(app: AppTest, players: Players) -> Play:

@@ -19,7 +19,7 @@ from pages.parts.charts.loss import level_lines, loss_figure
 from pages.parts.charts.text import by_read_figure, next_figure
 from pages.parts.text import known_model, state
 from tests.engine.workers.test_pool import until
-from tests.pages.looking import Open, disabled, press, said
+from tests.pages.looking import Open, disabled, press, run_of, said, trained
 
 TEXT = "".join(f"the {who} {what} the {whom}, and then\nthe day was done.\n" for who in ("cat", "dog", "king") for what in (
     "saw", "met", "heard", "left") for whom in ("queen", "bird", "moon", "sea"))  # fmt: skip
@@ -39,12 +39,8 @@ def test_a_text_of_ones_own_is_trained_on_and_written_on_from(open_page: Open) -
     assert f"links name it by {name[:8]}…" in said(app)
     app.number_input(key="text.set.steps").set_value(30).run()
     app.number_input(key="text.set.vocab_size").set_value(40).run()
-    press(app, "Train")
-    run = server.find(app.session_state["text.run"])
+    run = run_of(trained(app))
     assert run.config == text_config(text=name, steps=30, vocab_size=40)
-    assert run.wait_for(10**9, 60)
-    app.run(timeout=120)
-    assert not app.exception, app.exception
     assert "than counting pairs of words" in said(app)
     assert "its last tenth" in said(app)
     share = run.ending.metrics["unknown_share"]
@@ -79,12 +75,9 @@ def test_where_there_is_a_gpu_the_known_model_trains_live_beside_the_loss_that_o
     small = replace(NANOGPT, settings=SMALL)
     for module in (known_model, state):
         monkeypatch.setattr(module, "NANOGPT", small)
-    app = press(open_page("text.py"), "Train nanoGPT")
-    run = server.find(app.session_state["text.run"])
+    app = trained(open_page("text.py"), "Train nanoGPT")
+    run = run_of(app)
     assert run.config == small.config
-    assert run.wait_for(10**9, 60)
-    app.run(timeout=120)
-    assert not app.exception, app.exception
     words = said(app)
     assert NANOGPT.look_at in words
     loss = run.ending.metrics["loss"]
@@ -144,11 +137,7 @@ def test_many_unknown_words_are_said_beside_the_numbers(open_page: Open) -> None
     app = given_text(open_page("text.py"), " ".join(f"w{n} of" for n in range(900)))
     app.number_input(key="text.set.steps").set_value(5).run()
     app.number_input(key="text.set.vocab_size").set_value(40).run()
-    press(app, "Train")
-    run = server.find(app.session_state["text.run"])
-    assert run.wait_for(10**9, 60)
-    app.run(timeout=120)
-    assert not app.exception, app.exception
+    trained(app)
     assert "of the held-out tokens are unknown" in said(app)
     assert "the loss over all says little: characters are the better unit" in said(app)
     (table,) = app.table

@@ -39,17 +39,32 @@ def lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+def printed(capsys: Printed, *arguments: str) -> str:
+    """What a command that succeeds prints."""
+    assert main([*arguments]) == 0
+    return capsys.readouterr().out
+
+
+def rows_of(capsys: Printed, *arguments: str) -> list[dict[str, Any]]:
+    return lines(printed(capsys, *arguments, "--json"))
+
+
+@pytest.fixture
+def fake(monkeypatch: Patch) -> None:
+    """An issue whose runs take no time, and workers for it."""
+    monkeypatch.setitem(ISSUES, "fake", fake_issue(base={"steps": 9, "learning_rate": 0.001}))
+    monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
+
+
 def test_train_prints_a_table_for_a_person_or_one_json_object_a_line(capsys: Printed) -> None:
-    assert main(["train", "--steps", "5", "--test-lengths", "6,9", "--json"]) == 0
-    rows = lines(capsys.readouterr().out)
+    rows = rows_of(capsys, "train", "--steps", "5", "--test-lengths", "6,9")
     assert [row["event"] for row in rows if row["event"] != "snapshot"] == ["started", *["progress"] * 5, "finished"]
     assert {"second_half_accuracy", "first_half_accuracy", "loss"} <= set(rows[-1]["metrics"])
     assert [row["length"] for row in rows[-1]["by_length"]] == [6, 9]
     assert rows[-1]["memory"]["saved"] > 0
     assert [row["provenance"] for row in rows if "provenance" in row] == [provenance()], "once, at the start"
 
-    assert main(["train", "--steps", "3"]) == 0
-    out = capsys.readouterr().out
+    out = printed(capsys, "train", "--steps", "3")
     assert "Held-out sequences after 3 steps" in out
     assert "Measured memory" in out
 
@@ -82,46 +97,39 @@ def test_bad_input_is_one_line(arguments: list[str], expected: str, capsys: Prin
 
 
 def test_encodings_and_issues_are_listed(capsys: Printed) -> None:
-    assert main(["encodings", "--json"]) == 0
-    rows = {row["name"]: row for row in lines(capsys.readouterr().out)}
+    rows = {row["name"]: row for row in rows_of(capsys, "encodings")}
     assert list(rows) == list(ENCODINGS)
     assert rows["nope"]["parameters"] == rows["rope"]["parameters"] == 0
     assert (rows["learned"]["parameters"], rows["alibi"]["acts_on"]) == (11 * 32, "scores")
     assert all(row["source"] for row in rows.values())
     assert [row["provenance"] for row in rows.values()] == [provenance()] * len(rows)
 
-    assert main(["issues", "--json"]) == 0
-    rows = {row["slug"]: row for row in lines(capsys.readouterr().out)}
+    rows = {row["slug"]: row for row in rows_of(capsys, "issues")}
     assert rows.keys() == ISSUES.keys()
     assert set(rows["missing-mask"]) == {"slug", "group", "title", "claims"}
-    assert main(["issues"]) == 0
-    assert "missing-mask" in capsys.readouterr().out
+    assert "missing-mask" in printed(capsys, "issues")
 
 
 def test_a_need_is_answered_with_its_columns(capsys: Printed) -> None:
     said = advice([column(QUALITIES["text"], 4), column(QUALITIES["few"]), column(QUALITIES["few_place"])])
-    assert main(["encodings", "--need", "text@4", "--need", "few", "--need", "text@4"]) == 0
-    shown = capsys.readouterr().out
+    shown = printed(capsys, "encodings", "--need", "text@4", "--need", "few", "--need", "text@4")
     assert said.words in shown
     assert all(word in shown for word in ("Language, 4×", "Few data, counting", "RoPE"))
     assert shown.count("Language, 4×") == 1, "a need given twice is one"
-    assert main(["encodings", "--need", "text@4", "--need", "few", "--json"]) == 0
-    *cells, last = lines(capsys.readouterr().out)
+    *cells, last = rows_of(capsys, "encodings", "--need", "text@4", "--need", "few")
     assert (last["event"], last["words"], tuple(last["good"])) == ("answer", said.words, said.good)
     assert {(cell["quality"], cell["times"]) for cell in cells} == {("text", 4), ("few", 1), ("few_place", 1)}
     assert all(cell["provenance"] == provenance() for cell in cells)
-    assert main(["encodings", "--evidence", "--json"]) == 0
-    assert len(lines(capsys.readouterr().out)) == len(COMPARED) * sum(len(one.times) for one in QUALITIES.values())
+    every = rows_of(capsys, "encodings", "--evidence")
+    assert len(every) == len(COMPARED) * sum(len(one.times) for one in QUALITIES.values())
 
 
 def test_costs_are_needs_too(capsys: Printed) -> None:
-    assert main(["encodings", "--need", "parameters", "--need", "time"]) == 0
-    shown = capsys.readouterr().out
+    shown = printed(capsys, "encodings", "--need", "parameters", "--need", "time")
     assert re.search(r"The fewest extra parameters of all \(0\): None \(NoPE\), Sinusoidal, ALiBi, .*RoPE", shown)
     assert "The times were not measured on this machine yet." in shown
     assert "few extra parameters" in shown, "a column"
-    assert main(["encodings", "--need", "seldom", "--need", "parameters", "--json"]) == 0
-    rows = lines(capsys.readouterr().out)
+    rows = rows_of(capsys, "encodings", "--need", "seldom", "--need", "parameters")
     assert {row["encoding"]: row["cost"]["parameters"] for row in rows if "cost" in row}["alibi"] == 0
     assert "extra parameters" in rows[-1]["cheapest"]
 
@@ -166,8 +174,7 @@ def test_predict_agrees_with_the_model(capsys: Printed, monkeypatch: Patch) -> N
     speed_file().unlink()  # so that it is measured, on a few steps
     monkeypatch.setattr(speed, "TIMED", dict.fromkeys(speed.TIMED, 3))
     monkeypatch.setattr(speed, "BASELINE_TIMED", 3)
-    assert main(["predict", "--n-layers", "3", "--pos-encoding", "shaw", "--json"]) == 0
-    (row,) = lines(capsys.readouterr().out)
+    (row,) = rows_of(capsys, "predict", "--n-layers", "3", "--pos-encoding", "shaw")
     model = prepare(RunConfig().replace(n_layers=3, pos_encoding="shaw"))
     assert row["parameters"] == sum(parameter.numel() for parameter in model.parameters())
     assert row["steps_per_second"] > 0
@@ -180,16 +187,14 @@ def test_predict_tells_the_time_on_the_device_that_the_settings_ask_for(capsys: 
     )
     remember_speeds({"cpu": core, "cuda": gpu})
     for device, words in (("auto", "on cuda. A step is predicted to take"), ("cpu", "on one CPU core.")):
-        assert main(["predict", "--device", device]) == 0
-        assert words in " ".join(capsys.readouterr().out.split())
+        assert words in " ".join(printed(capsys, "predict", "--device", device).split())
 
 
 def test_predict_needs_no_disk(capsys: Printed, monkeypatch: Patch) -> None:
     monkeypatch.setattr(speed, "TIMED", dict.fromkeys(speed.TIMED, 3))
     monkeypatch.setattr(speed, "BASELINE_TIMED", 3)
     monkeypatch.setenv("ATTENTION_LAB_DATA", "/dev/null/read-only")
-    assert main(["predict", "--json"]) == 0
-    assert lines(capsys.readouterr().out)[0]["steps_per_second"] > 0
+    assert rows_of(capsys, "predict")[0]["steps_per_second"] > 0
 
 
 @pytest.mark.parametrize("folder", ["/proc/x", "/dev/null/x"])
@@ -205,12 +210,10 @@ def test_a_folder_that_cannot_be_made_is_told_in_one_line_before_anything_is_tra
     assert "Held-out" not in told.out
 
 
+@pytest.mark.usefixtures("fake")
 def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(capsys: Printed, monkeypatch: Patch) -> None:
-    monkeypatch.setitem(ISSUES, "fake", fake_issue())
-    monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
     monkeypatch.setenv("ATTENTION_LAB_WORKERS", "1")
-    assert main(["issue", "fake", "--seeds", "2", "--json"]) == 0
-    rows = lines(capsys.readouterr().out)
+    rows = rows_of(capsys, "issue", "fake", "--seeds", "2")
     arms = fake_issue().arms_of()
     assert [row["event"] for row in rows] == ["trial"] * 2 * len(arms) + ["report"]
     assert rows[-1]["finding"] == "undecided"  # two seeds cannot decide
@@ -218,27 +221,23 @@ def test_an_issue_runs_to_its_verdict_and_asked_again_it_trains_nothing(capsys: 
     assert all(len(arm["values"]) == 2 for arm in rows[-1]["arms"])
 
     monkeypatch.setattr(Pool, "submit", None)
-    assert main(["issue", "fake", "--seeds", "2", "--json"]) == 0
-    again = lines(capsys.readouterr().out)
+    again = rows_of(capsys, "issue", "fake", "--seeds", "2")
     told, told_again = ({(row["arm"], row["seed"]): row["numbers"] for row in all_of[:-1]} for all_of in (rows, again))
     assert told_again == told
 
 
+@pytest.mark.usefixtures("fake")
 def test_an_earlier_slug_runs_the_issue_that_it_has_become(capsys: Printed, monkeypatch: Patch) -> None:
-    monkeypatch.setitem(ISSUES, "fake", fake_issue())
     monkeypatch.setitem(RENAMED, "earlier-fake", "fake")
-    monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
-    assert main(["issue", "earlier_fake", "--seeds", "2", "--json"]) == 0
-    assert lines(capsys.readouterr().out)[-1]["slug"] == "fake"
+    assert rows_of(capsys, "issue", "earlier_fake", "--seeds", "2")[-1]["slug"] == "fake"
 
 
 def full(*given: object) -> None:
     raise OSError(28, "No space left on device", "/data/x")
 
 
+@pytest.mark.usefixtures("fake")
 def test_a_full_disk_costs_a_warning_and_not_the_result(tmp_path: Path, capsys: Printed, monkeypatch: Patch) -> None:
-    monkeypatch.setitem(ISSUES, "fake", fake_issue(base={"steps": 9, "learning_rate": 0.001}))
-    monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
     for name in ("save", "write_evidence"):
         monkeypatch.setattr(f"engine.cli.issue.{name}", full)
     assert main(["issue", "fake", "--seeds", "2", "--write", str(tmp_path)]) == 0
@@ -252,26 +251,21 @@ def test_a_full_disk_costs_a_warning_and_not_the_result(tmp_path: Path, capsys: 
     assert "The learning rates could not be kept" in told.err
 
 
-def test_the_learning_rates_of_an_issue_are_measured_and_written(
-    tmp_path: Path, capsys: Printed, monkeypatch: Patch
-) -> None:
-    monkeypatch.setitem(ISSUES, "fake", fake_issue(base={"steps": 9, "learning_rate": 0.001}))
-    monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
-    assert main(["issue", "fake", "--rates", "--json", "--write", str(tmp_path)]) == 0
-    rows = [row for row in lines(capsys.readouterr().out) if row["event"] == "rates"]
+@pytest.mark.usefixtures("fake")
+def test_the_learning_rates_of_an_issue_are_measured_and_written(tmp_path: Path, capsys: Printed) -> None:
+    told = rows_of(capsys, "issue", "fake", "--rates", "--write", str(tmp_path))
+    rows = [row for row in told if row["event"] == "rates"]
     assert [row["arm"] for row in rows] == ["short", "long"]
-    told = [(row["arm"], row["best"]) for row in rows]
-    assert [(grid.arm, grid.best) for grid in read_grids("fake", tmp_path)] == told
-    assert main(["issue", "fake", "--rates"]) == 0
-    assert "best rate" in capsys.readouterr().out
+    best = [(row["arm"], row["best"]) for row in rows]
+    assert [(grid.arm, grid.best) for grid in read_grids("fake", tmp_path)] == best
+    assert "best rate" in printed(capsys, "issue", "fake", "--rates")
 
 
 def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: Printed) -> None:
     file = tmp_path / "own.txt"
     file.write_text("a rose is a rose is a rose\n" * 80, encoding="utf-8")
     given = ["train", "--task", "shakespeare_words", "--vocab-size", "20", "--steps", "40", "--text-file", str(file)]
-    assert main([*given, "--json", "--save", str(tmp_path / "run")]) == 0
-    *_, finished, counted = lines(capsys.readouterr().out)
+    *_, finished, counted = rows_of(capsys, *given, "--save", str(tmp_path / "run"))
     assert finished["metrics"]["perplexity"] < 3, "hardly more than which of two tokens follows a rose"
     assert counted["event"] == "counting_models"
     assert counted["levels"]["bigram"] < counted["levels"]["unigram"]
@@ -298,8 +292,7 @@ def test_of_a_text_of_unknown_words_no_number_stands_alone(tmp_path: Path, capsy
     file = tmp_path / "han.txt"
     file.write_text("".join("".join(map(chr, draw.choices(range(0x4E00, 0x9FA5), k=6))) + "。" for _ in range(800)))
     given = ["train", "--task", "shakespeare_words", "--text-file", str(file), "--vocab-size", "100", "--steps", "2"]
-    assert main(given) == 0
-    shown = capsys.readouterr().out
+    shown = printed(capsys, *given)
     assert "unknown share" in shown
     assert "of the held-out tokens are unknown, that is, not in the vocabulary; over the others accuracy is" in shown
     assert "says little: characters are the better unit" in shown
@@ -307,13 +300,12 @@ def test_of_a_text_of_unknown_words_no_number_stands_alone(tmp_path: Path, capsy
         "Counting models on the same held-out windows; 50.\\d% of the held-out tokens", " ".join(shown.split())
     )
     assert "known perplexity" in shown
-    assert main([*given, "--json"]) == 0
-    *_, finished, counted = lines(capsys.readouterr().out)
+    *_, finished, counted = rows_of(capsys, *given)
     assert finished["metrics"]["unknown_share"] == pytest.approx(0.5, abs=0.02)
     assert counted["known"].keys() == counted["levels"].keys()
 
 
-def printed(table: Table) -> str:
+def drawn(table: Table) -> str:
     console = Console(width=200)
     with console.capture() as said:
         console.print(table)
@@ -321,19 +313,19 @@ def printed(table: Table) -> str:
 
 
 def test_claims_are_told_in_the_words_of_the_pages_counted_and_without_interval_and_p_where_all_is_alike() -> None:
-    said = printed(claims_table(fake_report()))
+    said = drawn(claims_table(fake_report()))
     assert "fake: Holds (seeds 0 to 5, 12 s)" in said
     assert "0.031" in said
     assert "Holm" not in said
-    assert "Holm" in printed(claims_table(fake_report(range(16))))
-    assert "fake: The opposite holds" in printed(claims_table(fake_report(short=-0.3)))
-    assert "Undecided (needs at least six seeds)" in printed(claims_table(fake_report(range(5))))
+    assert "Holm" in drawn(claims_table(fake_report(range(16))))
+    assert "fake: The opposite holds" in drawn(claims_table(fake_report(short=-0.3)))
+    assert "Undecided (needs at least six seeds)" in drawn(claims_table(fake_report(range(5))))
 
-    said = printed(claims_table(fake_report(noise=0.0)))
+    said = drawn(claims_table(fake_report(noise=0.0)))
     assert "+0.4 nats" in said
     assert "0.031" not in said
     assert "+0.4 to" not in said
 
-    (line,) = [line for line in printed(summary_table([fake_report(short=-0.3)], 60)).splitlines() if "fake" in line]
+    (line,) = [line for line in drawn(summary_table([fake_report(short=-0.3)], 60)).splitlines() if "fake" in line]
     assert "The opposite holds" in line
     assert "1 of 2" in line

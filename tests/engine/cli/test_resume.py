@@ -13,8 +13,8 @@ import pytest
 
 from engine.cli import main
 from engine.runs.folder import RunFolder
+from tests.engine.cli.test_cli import Patch, Printed
 
-Printed, Patch = pytest.CaptureFixture[str], pytest.MonkeyPatch
 CLOCK = {"tokens_per_second", "seconds", "steps_per_second"}
 STEPS = 40
 SMALL = ["train", "--steps", str(STEPS), "--d-model", "16", "--n-layers", "2", "--json"]

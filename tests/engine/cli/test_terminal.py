@@ -14,8 +14,7 @@ from rich.console import Console
 from engine.cli import main
 from engine.cli.terminal import table
 from engine.encodings import ENCODINGS
-
-Printed, Patch = pytest.CaptureFixture[str], pytest.MonkeyPatch
+from tests.engine.cli.test_cli import Patch, Printed, printed
 
 
 def begun(*arguments: str) -> subprocess.Popen[str]:
@@ -66,12 +65,10 @@ def test_what_is_piped_is_whole_and_on_a_narrow_terminal_every_digit_is_there(
     capsys: Printed, monkeypatch: Patch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    assert main(["cost", "--models"]) == 0
-    shown = capsys.readouterr().out
+    shown = printed(capsys, "cost", "--models")
     assert "70,553,706,496" in shown
     assert "cache per token" in shown
-    assert main(["encodings"]) == 0
-    shown = capsys.readouterr().out
+    shown = printed(capsys, "encodings")
     assert all(row.source in shown for row in ENCODINGS.values())
     narrow = Console(width=40)
     with narrow.capture() as said:

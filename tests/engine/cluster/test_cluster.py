@@ -1,14 +1,11 @@
 """A pool on a real Dask cluster on loopback, with TLS and the torch-free training: what works here works there."""
 
 import asyncio
-import os
 import pickle
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import psutil
 import pytest
 from distributed import Client, Scheduler
 from distributed.core import Server
@@ -31,9 +28,9 @@ from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, long_run, some,
 
 
 @contextmanager
-def pool_on(cluster: LoopbackCluster, folder: Path, there: DaskCluster | None = None) -> Iterator[Pool]:
+def pool_on(cluster: LoopbackCluster, folder: Path) -> Iterator[Pool]:
     allowed = Limits.model_validate({"steps": LONG, "grace_seconds": 4.0})
-    there = there or DaskCluster(cluster.address, cluster.security)
+    there = DaskCluster(cluster.address, cluster.security)
     with Pool(Runs(folder), allowed, 1, training=FAKE, predict=some, cluster=there) as pool:  # type: ignore[arg-type]
         until_machines(pool, len(cluster.workers))
         yield pool
@@ -57,7 +54,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoopbackCluste
 
 @pytest.fixture(scope="module")
 def pool(cluster: LoopbackCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
-    """A pool on a cluster whose workers stay."""
+    """A pool on a cluster that has two workers before each test and after it."""
     with pool_on(cluster, tmp_path_factory.mktemp("runs")) as running:
         yield running
 
@@ -107,39 +104,37 @@ def test_a_question_is_answered_here_and_what_measures_on_a_machine_of_the_clust
     assert workers[there] == min(machine.name for machine in pool.machines.training)
 
 
-def test_a_run_of_a_killed_worker_goes_on_at_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with (
-        loopback_cluster(tmp_path, workers=2) as cluster,
-        pool_on(cluster, tmp_path / "runs", there := DaskCluster(cluster.address, cluster.security)) as pool,
-    ):
-        runs = [long_run(pool, seed=seed) for seed in range(2)]
-        killed = cluster.workers[0]
-        gone = cluster.address_of(killed)
-        moved = next(run for run in runs if run.machine == gone)
-        kept = next(run for run in runs if run is not moved)
-        step = moved.step
-        killed.kill()
-        until(lambda: "connection" in moved.setback)
-        until(lambda: moved.step > step + 20)
-        assert moved.machine == kept.machine
-        assert steps_of(moved) == list(range(1, len(steps_of(moved)) + 1))
-        assert [machine.name for machine in pool.machines.training] == [kept.machine]
-        # One of another version that comes to the same address is refused, and forgotten when it leaves.
-        with monkeypatch.context() as patch:
-            patch.setattr(member, "program_hash", lambda: "other")
-            other = cluster.add(port=int(gone.rpartition(":")[2]))
-            until(lambda: "has another version" in there.refused.get(gone, ""))
-            other.kill()
-            until(lambda: not there.refused)
-        # The next one there is used again, and a run of the same settings there is the same.
-        cluster.add(port=int(gone.rpartition(":")[2]))
-        until_machines(pool, 2)
-        again = pool.submit(RunRequest(moved.config))
-        until(lambda: again.step >= step)
-        assert losses(again)[:step] == losses(moved)[:step]
-        for run in (kept, moved, again):
-            pool.stop(run.id)
-            wait_end(run)
+def test_a_run_of_a_killed_worker_goes_on_at_another_one(
+    pool: Pool, cluster: LoopbackCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [long_run(pool, seed=seed) for seed in range(2)]
+    killed = cluster.workers[0]
+    gone = cluster.address_of(killed)
+    moved = next(run for run in runs if run.machine == gone)
+    kept = next(run for run in runs if run is not moved)
+    step = moved.step
+    killed.kill()
+    until(lambda: "connection" in moved.setback)
+    until(lambda: moved.step > step + 20)
+    assert moved.machine == kept.machine
+    assert steps_of(moved) == list(range(1, len(steps_of(moved)) + 1))
+    assert [machine.name for machine in pool.machines.training] == [kept.machine]
+    # One of another version that comes to the same address is refused, and forgotten when it leaves.
+    with monkeypatch.context() as patch:
+        patch.setattr(member, "program_hash", lambda: "other")
+        other = cluster.add(port=int(gone.rpartition(":")[2]))
+        until(lambda: "has another version" in pool.machines.cluster.refused.get(gone, ""))
+        other.kill()
+        until(lambda: not pool.machines.cluster.refused)
+    # The next one there is used again, and a run of the same settings there is the same.
+    cluster.add(port=int(gone.rpartition(":")[2]))
+    until_machines(pool, 2)
+    again = pool.submit(RunRequest(moved.config))
+    until(lambda: again.step >= step)
+    assert losses(again)[:step] == losses(moved)[:step]
+    for run in (kept, moved, again):
+        pool.stop(run.id)
+        wait_end(run)
 
 
 def losses(run: Run) -> list[float]:
@@ -154,9 +149,7 @@ def test_without_its_scheduler_the_app_trains_here_and_comes_back_to_it(
         address, folder = cluster.address, tmp_path / "runs"
         with pool_on(cluster, folder) as pool:
             finished = wait_end(pool.submit(RunRequest(config(5))))
-            for process in psutil.Process().children():
-                if "scheduler" in process.cmdline():
-                    os.kill(process.pid, signal.SIGKILL)
+            cluster.scheduler.kill()
             until(lambda: bool(pool.machines.cluster.problem))
             assert address in pool.machines.cluster.problem
             (said,) = {line for line in caplog.messages if f"{address} cannot be reached" in line}
@@ -201,7 +194,7 @@ def test_nothing_that_a_worker_answers_is_unpickled(tmp_path: Path) -> None:
         server = Server({"answer": answer})
         await server.listen("tcp://127.0.0.1:0")
         async with (
-            Scheduler(host="127.0.0.1", port=0, dashboard=False) as scheduler,
+            Scheduler(host="127.0.0.1", port=0, dashboard_address=":0", dashboard=False) as scheduler,
             Client(scheduler.address, asynchronous=True, set_as_default=False) as client,
         ):
             with pytest.raises(ConnectionError):

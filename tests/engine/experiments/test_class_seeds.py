@@ -1,10 +1,8 @@
 """The seeds of a class: each phone has its own in each round, a press counts once, a late one not at all, and all go with the class."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from threading import Barrier
 
 import pytest
 
@@ -26,6 +24,7 @@ from engine.experiments.report import report
 from engine.experiments.trial import Trial
 from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.visitor import Visitor
+from tests.engine.at_once import at_once
 
 TEACHER, ANN, BEN = Visitor("teacher"), Visitor("ann", "10.0.0.1"), Visitor("ben", "10.0.0.1")
 MASK = ISSUES["missing-mask"]
@@ -108,14 +107,7 @@ def test_a_doubled_press_counts_once_and_two_rounds_count_twice(code: str) -> No
 
 
 def test_thirty_presses_at_once_make_one_seed(code: str) -> None:
-    together = Barrier(30)
-
-    def press(_: int) -> None:
-        together.wait(60)
-        press_seed(code, ANN, 0, 1)
-
-    with ThreadPoolExecutor(30) as threads:
-        assert list(threads.map(press, range(30))) == [None] * 30
+    at_once(lambda _: press_seed(code, ANN, 0, 1))
     train(code, ANN)
     assert len(class_seeds(code, 0, 1).seeds) == 1
 

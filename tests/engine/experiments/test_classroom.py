@@ -26,6 +26,8 @@ from engine.experiments.classroom import (
 )
 from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.visitor import PROGRAM, Visitor
+from tests.engine.at_once import at_once
+from tests.engine.full_disk import full
 
 ANN, BEN, EVE, DAN, ZOE = map(Visitor, ("ann", "ben", "eve", "dan", "zoe"))
 TEACHER = Visitor("teacher", "10.0.0.1")
@@ -181,17 +183,12 @@ def test_thirty_guess_at_once_and_all_are_counted_while_the_wall_looks(code: str
 
 
 def test_thirty_open_a_class_at_once_and_each_has_its_own(own_data_folder: Path) -> None:
-    together = Barrier(30)
-
     def present(number: int) -> str:
-        together.wait(60)
         code = asking(Visitor(f"teacher {number}", "10.0.0.1"))
         keep_guess(code, ANN, 0, 1)
         return code
 
-    with ThreadPoolExecutor(30) as threads:
-        codes = list(threads.map(present, range(30)))
-    assert [hands(code, 0) for code in codes] == [Hands(1, {1: 1})] * 30
+    assert [hands(code, 0) for code in at_once(present)] == [Hands(1, {1: 1})] * 30
 
 
 def test_who_opens_many_classes_loses_those_and_no_other_one_goes(code: str, own_data_folder: Path) -> None:
@@ -243,9 +240,6 @@ def test_the_wall_reads_only_what_has_changed(code: str, monkeypatch: pytest.Mon
 
 def test_a_full_disk_is_an_error_and_the_guess_before_it_counts(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     keep_guess(code, ANN, 0, 1)
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "write_bytes", full)

@@ -13,14 +13,12 @@ from engine.experiments import rates
 from engine.experiments.choice.qualities import CHOICE
 from engine.experiments.evidence.shipped import sets_of_seeds
 from engine.experiments.experiment import PILOT_SEEDS, Arm, Claim, Experiment, difference
+from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.rates import NoScore, RateGrid, first_grids, pilot, read_grids, with_trials, write_grids
-from engine.experiments.running.experiment_run import ExperimentRun
-from engine.experiments.trial import Trial, numbers_of
-from engine.hosting.limits import Limits
-from engine.runs.store import Runs
+from engine.experiments.report import report
+from engine.experiments.trial import Trial, numbers_of, read_trial
 from engine.training.train import train
-from engine.workers.pool import Pool
 from tests.engine.experiments.fake_issue import fake_issue
 
 
@@ -186,26 +184,27 @@ def test_where_the_rate_is_the_condition_no_grid_is_measured_and_each_arm_is_tra
     assert [(grid.arm, grid.own) for grid in first_grids(issue)] == [("a", 0.01), ("c", 0.5)]
 
 
-def test_a_comparison_in_which_one_arm_is_far_from_its_best_rate_is_caught(own_data_folder: Path) -> None:
+def test_a_comparison_in_which_one_arm_is_far_from_its_best_rate_is_caught() -> None:
     """Two arms that differ in nothing but the rate that somebody gave to one of them."""
-    base = {"task": "k_back", "k": 1, "seq_len": 6, "d_model": 16, "n_layers": 1, "pos_encoding": "rope", "steps": 60}
+    base = {"task": "k_back", "k": 1, "seq_len": 6, "d_model": 16, "n_layers": 1, "pos_encoding": "rope", "steps": 40}
     unfair = Experiment(
         slug="unfair", title="Unfair", base=base | {"schedule": "cosine"},
-        arms=(Arm("one", "control", {"learning_rate": 0.02}), Arm("the same", "fault", {"learning_rate": 0.0006})),
+        arms=(Arm("one", "control", {"learning_rate": 0.03}), Arm("the same", "fault", {"learning_rate": 0.0006})),
         claims=(Claim("worse", difference("the same", "one", "accuracy"), 0.1, "less"),), seeds=6,
     )  # fmt: skip
-    with Pool(Runs(own_data_folder / "runs"), Limits(), 2) as pool:
 
-        def run(experiment: Experiment) -> ExperimentRun:
-            task = ExperimentRun(experiment, pool).start()
-            assert task.wait(600)
-            assert task.state == "finished"
-            return task
+    def run(experiment: Experiment) -> list[Trial]:
+        pairs = [(arm, seed) for arm in experiment.arms for seed in experiment.seed_range]
+        events = [[*train(experiment.config(arm, seed), record=experiment.record(arm))] for arm, seed in pairs]
+        return [read_trial(arm.name, seed, told) for (arm, seed), told in zip(pairs, events, strict=True)]
 
-        assert run(unfair).report.claims[0].finding == "holds", "as it was planted"
-        fair = rates.at_best_rates(unfair, rates.measured_grids(unfair, lambda part: run(part).trials))
-        assert fair.rates["the same"] > 0.005
-        assert run(fair).report.claims[0].finding == "cannot tell", "both are always right"
+    def finding(experiment: Experiment) -> Finding:
+        return report(experiment, run(experiment), experiment.seed_range).claims[0].finding
+
+    assert finding(unfair) == "holds", "as it was planted"
+    fair = rates.at_best_rates(unfair, rates.measured_grids(unfair, run))
+    assert fair.rates["the same"] > 0.005
+    assert finding(fair) == "cannot tell", "both are always right"
 
 
 @pytest.mark.parametrize("slug", ISSUES)

@@ -15,6 +15,8 @@ import pytest
 from engine.foundation import files
 from engine.foundation.files import ABANDONED, adding, give, keep_newest, keep_private, note_use, replacing, write_whole
 from engine.foundation.visitor import PROGRAM, Visitor
+from tests.engine.at_once import at_once
+from tests.engine.full_disk import full
 
 LONG = 200_000
 
@@ -103,8 +105,7 @@ def test_the_newest_are_kept_and_only_abandoned_half_written_files_are_deleted(
 def test_many_may_tidy_the_same_folder(tmp_path: Path) -> None:
     for number in range(300):
         write_whole(tmp_path / f"{number}.txt", "")
-    with ThreadPoolExecutor(30) as threads:
-        list(threads.map(lambda _: keep_newest(tmp_path, "*.txt", 10), range(30)))
+    at_once(lambda _: keep_newest(tmp_path, "*.txt", 10))
     assert names(tmp_path) == {f"{number}.txt" for number in range(290, 300)}
 
 
@@ -236,9 +237,6 @@ def test_where_the_disk_takes_no_file_the_former_one_stays_and_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     give(tmp_path / "a.txt", "old", Visitor("anna"), 2, 100)
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full)
     for name in ("a.txt", "b.txt"):

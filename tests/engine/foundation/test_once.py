@@ -1,24 +1,20 @@
 """Results that are computed once in a process."""
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+import time
 
 from engine.foundation.once import once
+from tests.engine.at_once import at_once
 
 
 def test_a_result_is_computed_once_however_many_ask_together() -> None:
-    computed, together = list[int](), Barrier(8)
+    computed = list[int]()
 
     @once
     def square(number: int) -> int:
         computed.append(number)
-        return sum(number for _ in range(number))
+        time.sleep(0.1)
+        return number**2
 
-    def ask(_: int) -> int:
-        together.wait(60)
-        return square(30_000)
-
-    with ThreadPoolExecutor(8) as threads:
-        assert set(threads.map(ask, range(8))) == {30_000**2}
+    assert at_once(lambda _: square(3), 8) == [9] * 8
     assert square(2) == 4
-    assert computed == [30_000, 2]
+    assert computed == [3, 2]

@@ -23,6 +23,7 @@ from engine.runs.run import WRITE_AGAIN, Run
 from engine.runs.saved_request import delete_saved
 from engine.runs.store import Runs
 from tests.engine.fake_training import config, train
+from tests.engine.full_disk import full
 
 
 @pytest.fixture
@@ -285,10 +286,6 @@ def test_ended_runs_are_not_all_held_in_memory(runs: Runs, monkeypatch: pytest.M
     old = runs.get(made[0].id)
     assert old is not made[0]
     assert [to_json(e) for e in old.events] == [to_json(e) for e in made[0].events]
-
-
-def full(*_: object, **__: object) -> None:
-    raise OSError(28, "No space left on device")
 
 
 def test_what_a_full_disk_did_not_take_is_written_when_it_can(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:

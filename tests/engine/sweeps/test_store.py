@@ -2,9 +2,7 @@
 
 import csv
 import io
-from concurrent.futures import ThreadPoolExecutor
 from statistics import median
-from threading import Barrier
 
 import pytest
 
@@ -14,6 +12,7 @@ from engine.settings.costs import Memory
 from engine.sweeps import store
 from engine.sweeps.frames import fits_frame, summaries_frame, visits_frame
 from engine.sweeps.result import Result
+from tests.engine.at_once import at_once
 from tests.engine.sweeps.scripted_pool import ScriptedPool
 from tests.engine.sweeps.test_sweep import ended
 
@@ -49,14 +48,7 @@ def test_a_visitor_s_many_sweeps_push_out_its_own_only(result: Result) -> None:
 
 
 def test_thirty_sweeps_that_end_at_once_are_all_kept(result: Result) -> None:
-    together = Barrier(30)
-
-    def keep(number: int) -> None:
-        together.wait(60)
-        store.keep(f"sweep-number-{number}", result, Visitor(f"visitor {number}", "10.0.0.1"))
-
-    with ThreadPoolExecutor(30) as threads:
-        list(threads.map(keep, range(30)))
+    at_once(lambda number: store.keep(f"sweep-number-{number}", result, Visitor(f"visitor {number}", "10.0.0.1")))
     assert all(store.find(f"sweep-number-{number}") == result for number in range(30))
 
 

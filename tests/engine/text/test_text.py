@@ -3,10 +3,8 @@
 import hashlib
 import unicodedata
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from pathlib import Path
-from threading import Barrier
 
 import numpy as np
 import pytest
@@ -21,6 +19,7 @@ from engine.text.encoded import encoded, read_text
 from engine.text.kneser_ney import FALLBACK, Discounts, estimated, kneser_ney
 from engine.text.tokens import UNKNOWN_NAME, Unit, is_word, joined, name_of, pieces, unknown_beside, vocabulary_of
 from engine.training.data import Data
+from tests.engine.at_once import at_once
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
 TEXT = "To be, or not to be:\nthat is the question."
@@ -219,17 +218,13 @@ def test_a_visitor_keeps_so_many_texts_and_all_so_many(own_data_folder: Path, mo
 
 @pytest.mark.parametrize("same", [False, True])
 def test_thirty_give_a_text_at_once_and_each_may_train_on_it(same: bool, own_data_folder: Path) -> None:
-    together = Barrier(30)
-
     def give(number: int) -> str:
         text = OWN if same else f"{number} {OWN}"
-        together.wait(60)
         name = own.keep(text.encode(), Visitor(f"visitor {number}", "10.0.0.1"), most=3)
         assert own.read(name) == text
         return name
 
-    with ThreadPoolExecutor(30) as threads:
-        given = set(threads.map(give, range(30)))
+    given = set(at_once(give))
     assert len(given) == (1 if same else 30)
     assert {file.stem for file in (own_data_folder / "texts").glob("*.txt")} == given
 

@@ -3,7 +3,7 @@ on the CPU takes the place of a GPU's recorder."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -393,10 +393,3 @@ def test_runs_with_dropout_are_recorded_where_each_graph_has_a_random_state_of_i
     monkeypatch.setattr(torch, "__version__", version)
     for own in ({"dropout": 0.1}, {"position_dropout": 0.1}):
         assert bool(why_not_recorded(parse(own), torch.device("cuda"))) is not recorded
-
-
-def test_the_stand_in_is_a_recorder() -> None:
-    recorder: Recorder = StandIn()
-    context: AbstractContextManager[None] = recorder.active()
-    with context:
-        assert recorder.staging(torch.ones(2, 3)).tolist() == [[0.0] * 3] * 2

@@ -1,7 +1,6 @@
 """Suspended runs: their slot is free, they come back as they were, also after a restart, and only for their owner. Runs
 that go on are saved: they go on by themselves when their worker or the app has ended."""
 
-import errno
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -30,6 +29,7 @@ from engine.workers.runs import presence, queued, reports, suspended
 from engine.workers.runs.queued import predicted
 from engine.workers.runs.suspended import LEFT
 from tests.engine.fake_training import HANGS, config
+from tests.engine.full_disk import full
 from tests.engine.hosting.test_limits import predict
 from tests.engine.workers.test_pool import (
     FAKE,
@@ -425,9 +425,6 @@ def test_a_run_whose_request_the_disk_does_not_take_is_refused_and_leaves_nothin
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pool = start(runs_per_visitor=1)
-
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
         patch.setattr("engine.runs.store.write_request", full)

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.foundation.glossary import TERMS
 from pages.parts.app.frame import FIRST, PLACES, UNLISTED, View, place_at
-from tests.pages.looking import Open
+from tests.pages.looking import Open, labels, press
 
 PAGES = Path(__file__).parents[3] / "pages"
 VIEWS = [view for place in PLACES for view in place.views]
@@ -35,12 +35,10 @@ def test_a_page_has_the_tabs_of_its_place(open_page: Open, view: View) -> None:
     app = open_page(view.file)
     alone = len(place.views) == 1 or view is FIRST
     assert tabs(app) == ({} if alone else {one.title: one.address for one in place.views})
-    assert "Glossary" in [button.label for button in app.button]
+    assert "Glossary" in labels(app)
 
 
 def test_the_glossary_opens_on_any_page(open_page: Open) -> None:
-    app = open_page("notebooks.py")
-    next(button for button in app.button if button.label == "Glossary").click().run()
-    assert not app.exception
+    app = press(open_page("notebooks.py"), "Glossary")
     assert {term.name for term in TERMS.values()} <= {box.value for box in app.header}
     assert app.title[0].value == "Notebooks", "the page is still there"

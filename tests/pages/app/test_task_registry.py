@@ -1,6 +1,5 @@
 """The works of a server process: one of a session at a time, the same one once for all, the old ones forgotten."""
 
-from errno import ENOSPC
 from threading import Event
 
 import pytest
@@ -11,6 +10,7 @@ from engine.hosting.allowances import Allowances
 from engine.hosting.limits import Limits
 from pages.parts.app.task_registry import MAX_KEPT, TaskRegistry
 from tests.engine.foundation.test_background import Scripted
+from tests.engine.full_disk import full
 
 ME, YOU = Visitor("me"), Visitor("you")
 
@@ -71,9 +71,6 @@ def test_what_is_over_is_kept_by_name_and_a_full_disk_is_said(
     name = tasks.begin(work, keep=kept.append)
     assert work.wait(240)
     assert kept == [name]
-
-    def full(_: str) -> None:
-        raise OSError(ENOSPC, "No space left on device")
 
     again = Scripted()
     tasks.begin(again, keep=full)

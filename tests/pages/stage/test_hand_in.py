@@ -14,9 +14,10 @@ def test_whatever_a_reader_types_is_text_in_the_file() -> None:
     notes = [Note(HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE)]
     written = hand_in(notes, {NAME: f"  {HOSTILE} ", OWN: HOSTILE})
     tags = set(re.findall(r"<(\w+)", written))
-    assert tags == {"html", "meta", "title", "style", "h1", "h2", "p", "section", "b", "doctype"} - {"doctype"}
+    assert tags == {"html", "meta", "title", "style", "h1", "h2", "p", "section", "b"}
     assert written.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 8
     assert "$title" in written
+    assert "<title>Hand-in Ada</title>" in hand_in([], {NAME: " Ada "})
 
 
 def test_the_file_needs_no_other() -> None:

@@ -1,10 +1,8 @@
 """Evidence on this machine: it is found again, weighed by today's claims, and old files open."""
 
 import json
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
-from threading import Barrier
 
 import pytest
 
@@ -16,6 +14,7 @@ from engine.foundation.code_hash import code_hash
 from engine.foundation.provenance import provenance
 from engine.foundation.visitor import Visitor
 from engine.workers.pool import Pool
+from tests.engine.at_once import at_once
 from tests.engine.experiments.fake_issue import fake_issue
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
@@ -75,17 +74,15 @@ def test_the_name_of_a_comparison_and_the_format_of_its_file_are_those_of_earlie
 
 @pytest.mark.parametrize("compared", [False, True])
 def test_thirty_experiments_that_end_at_once_are_all_kept_each_with_its_owner(compared: bool) -> None:
-    by_name, together = {(trial.arm, trial.seed): trial for trial in TRIALS}, Barrier(30)
+    by_name = {(trial.arm, trial.seed): trial for trial in TRIALS}
 
     def save(number: int) -> Path:
         visitor = Visitor(f"visitor {number}", "10.0.0.1")
         find = lambda arm, seed: by_name.get((arm.name, seed))  # noqa: E731
         run = ExperimentRun(TABLE.experiment, Pool, visitor=visitor, find=find)  # type: ignore[arg-type]  # never started
-        together.wait(60)
         return store.save(run, TABLE if compared else None)
 
-    with ThreadPoolExecutor(30) as threads:
-        files = set(threads.map(save, range(30)))
+    files = set(at_once(save))
     assert len(files) == (1 if compared else 30)
     assert all(store.read(file) is not None for file in files)
     (folder,) = {file.parent for file in files}

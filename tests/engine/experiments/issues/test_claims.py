@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from engine.analysis.measurements import cost, head_pruning
+from engine.analysis.measurements import cost, depth, head_pruning, pointing
 from engine.analysis.measurements.take import take_measurement
 from engine.estimate import layout
 from engine.experiments.experiment import Claim
@@ -31,7 +31,9 @@ def _measurements_are_short() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cost, "FEWEST", 1)
         patch.setattr(cost, "ENOUGH", 0.0)
+        patch.setattr(depth, "DRAWS", 2)
         patch.setattr(head_pruning, "SAMPLES", 32)
+        patch.setattr(pointing, "SAMPLES", 32)
         patch.setattr(layout, "VALIDATION_SIZE", 32)
         yield
 

@@ -5,12 +5,11 @@ import os
 import signal
 import time
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from errno import EACCES
 from functools import partial
 from pathlib import Path
-from threading import Barrier, current_thread
+from threading import current_thread
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -31,6 +30,7 @@ from engine.runs.run import Run
 from engine.settings.errors import ConfigError
 from engine.workers.pool import Pool
 from engine.workers.runs import reports
+from tests.engine.at_once import at_once
 from tests.engine.experiments.fake_issue import fake_issue
 from tests.engine.fake_training import RAISES
 from tests.engine.workers.test_pool import pool_of, until
@@ -394,14 +394,12 @@ def test_an_experiment_is_told_of_the_end_of_a_trial_and_looks_at_none_while_it_
 
 
 def test_thirty_trials_that_end_at_once_are_all_kept_while_the_oldest_are_deleted() -> None:
-    experiment, together = replace(Comparison({}, ("rope",), ("permutation",)).experiment, seeds=15), Barrier(30)
+    experiment = replace(Comparison({}, ("rope",), ("permutation",)).experiment, seeds=15)
     there = [trial_of(arm.name, seed) for arm in experiment.arms[:2] for seed in range(15)]
 
-    def save(trial: Trial) -> None:
-        together.wait(60)
-        trial_cache.save(experiment, trial)
+    def save(number: int) -> None:
+        trial_cache.save(experiment, there[number])
         trial_cache.delete_oldest()
 
-    with ThreadPoolExecutor(30) as threads:
-        list(threads.map(save, there))
+    at_once(save)
     assert stored(experiment) == there
