@@ -4,9 +4,6 @@ q and k, their product, what the encoding adds, the scale, the mask, the softmax
 projection. Source: Vaswani et al. 2017, Attention Is All You Need, equation 1 and section 3.2.2.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -23,8 +20,9 @@ from engine.analysis.attention.model import (
     sample_of,
     tokens_at,
 )
+from engine.analysis.attention.parts import Part
+from engine.analysis.attention.without import without_parts
 from engine.config.run_config import RunConfig
-from engine.encodings.base.layer import PositionalEncoding
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
 from engine.training.snapshot import answer_namer, array
@@ -83,15 +81,11 @@ def steps(asked: ModelAsked, sample: SampleAsked, place: HeadIndex, query: int) 
         "weighted": array(pattern[0, head, query, :, None] * v[0, head]),
         "value_term": None if term is None else row(term), "mixed": row(mixed),
         "projected": array(projected), "bias_out": array(attention.out.bias), "out": array(out[0, query]), "gap": gap,
-        "rotates": _acts(config, place) == "rotation",
+        "rotates": place.which != "cross" and config.encoding.acts_on == "rotation",
         "predicted": answer(int(logits[0, query].argmax())) if asks else "",
         "target": answer(int(batch.targets[0, query])) if asks and batch.targets[0, query] >= 0 else "",
         "d_head": q.size(-1), "d_model": out.size(-1),
     }  # fmt: skip
-
-
-def _acts(config: RunConfig, place: HeadIndex) -> str:
-    return "nowhere" if place.which == "cross" else config.encoding.acts_on
 
 
 def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig, place: HeadIndex) -> Tensor:
@@ -100,23 +94,10 @@ def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig
     An encoding that acts on scores, or rotates q and k, is left out of this layer alone; one that is added to the embedding is
     left out there, and every layer up to this one then reads other numbers.
     """
-    with nullcontext() if _acts(config, place) in ("rotation", "scores") else unplaced(model):
-        cache = run_with_cache(model, batch)[1]
+    reads = without_parts(model, [Part("encoding")]) if config.encoding.acts_on == "embedding" else model
+    cache = run_with_cache(reads, batch)[1]
     name, attention = tap_name(config, place.which, place.layer), attention_at(model, place)
     return attention.pattern.scores(*attention.prepare(cache[f"{name}.q"], cache[f"{name}.k"]))
-
-
-@contextmanager
-def unplaced(model: Transformer) -> Iterator[None]:
-    """Inside the block no positions are added to the embeddings."""
-    encodings = [m for m in model.modules() if isinstance(m, PositionalEncoding)]
-    for encoding in encodings:
-        encoding.add_to_embedding = lambda x, positions, token_mask=None: x  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        for encoding in encodings:
-            del encoding.add_to_embedding
 
 
 def _furthest(a: Tensor, b: Tensor) -> float:
