@@ -48,24 +48,9 @@ class SampleAsked:
     """Token names separated by spaces or commas (of a text task: any text); empty for the numbered sequence."""
 
 
-@dataclass(frozen=True)
-class HeadIndex:
-    """One head of one kind of attention. Layers and heads count from 0."""
-
-    which: Which
-    layer: int
-    head: int
-
-
 def places_in(config: RunConfig) -> tuple[Which, ...]:
     """The kinds of attention of an architecture."""
     return ("self", "encoder", "cross") if config.family == "encoder_decoder" else ("self",)
-
-
-def heads_in(config: RunConfig, layers: int) -> list[HeadIndex]:
-    """All heads of so many layers."""
-    heads = range(config.n_heads)
-    return [HeadIndex(which, layer, head) for which in places_in(config) for layer in range(layers) for head in heads]
 
 
 def tap_name(config: RunConfig, which: Which, layer: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from engine.analysis.attention.asked import HeadIndex, ModelAsked, SampleAsked, heads_in, tap_name
+from engine.analysis.attention.asked import ModelAsked, SampleAsked, tap_name
 from engine.analysis.attention.heads import head_seen
 from engine.analysis.attention.jobs import Changed, EachHeadOff, HeadSeen
 from engine.analysis.attention.model import (
@@ -23,6 +23,7 @@ from engine.analysis.attention.model import (
     run_with_cache,
     sample_of,
 )
+from engine.analysis.attention.parts import Part, heads_in
 from engine.analysis.measurements.head_pruning import gated
 from engine.model.attention import PREPARE, Attention, Pattern
 from engine.model.transformer import Transformer
@@ -33,7 +34,7 @@ SCORES = ("scaled_dot", "dot", "cosine", "additive")
 
 
 def without_heads(
-    asked: ModelAsked, sample: SampleAsked, place: HeadIndex, off: Collection[HeadIndex], temperature: float
+    asked: ModelAsked, sample: SampleAsked, place: Part, off: Collection[Part], temperature: float
 ) -> Changed:
     """The model unchanged, and with some heads' outputs set to zero and every softmax at a temperature."""
     model, batch = model_of(asked), sample_of(asked.config, sample)
@@ -56,11 +57,11 @@ def each_head_off(asked: ModelAsked) -> EachHeadOff:
     rows = []
     for place in places[:MOST_HEADS]:
         with heads_off(model, [place]):
-            rows.append({**vars(place), **held_out_metrics(config, model)})
+            rows.append({"place": place, **held_out_metrics(config, model)})
     return {"whole": held_out_metrics(config, model), "rows": rows, "left_out": len(places) - len(rows)}
 
 
-def heads_off(model: Transformer, off: Collection[HeadIndex]) -> AbstractContextManager[None]:
+def heads_off(model: Transformer, off: Collection[Part]) -> AbstractContextManager[None]:
     """Inside the block the outputs of these heads are zero."""
     modules: dict[Attention, Tensor] = {}
     for place in off:
@@ -89,7 +90,7 @@ def tempered(model: nn.Module, temperature: float) -> Iterator[None]:
         yield
 
 
-def other_scores(asked: ModelAsked, sample: SampleAsked, place: HeadIndex) -> dict[str, HeadSeen]:
+def other_scores(asked: ModelAsked, sample: SampleAsked, place: Part) -> dict[str, HeadSeen]:
     """Four scores of the same q and k of one head. By name of the score: the ``pattern`` [query, key], its mean ``entropy``
     (nats), and the held-out ``metrics`` of the whole model with that score in every layer (without training for it).
 

@@ -79,7 +79,7 @@ def _arrival(seen: Seen, paths: Sequence[Path]) -> Arrival | None:
     layer, _ = Counter(path.layer for path in arriving).most_common(1)[0]
     here = [path for path in arriving if path.layer == layer]
     added = seen.heads[layer][:, [path.position for path in here]].sum(axis=1)  # [head]
-    head = _reading(seen, here[0].position, layer, int(added.argmax())).part if added.max() > 0 else ""
+    head = _reading(seen, here[0].position, layer, int(added.argmax())).part.name if added.max() > 0 else ""
     induction = 2 * sum(path.induction for path in here) > len(here)
     return Arrival(layer, head, "induction" if induction else f"most answers in layer {layer + 1}")
 

@@ -4,7 +4,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from engine.analysis.attention.asked import HeadIndex, ModelAsked, SampleAsked, Which
+from engine.analysis.attention.asked import ModelAsked, SampleAsked, Which
 from engine.analysis.attention.parts import Part
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
@@ -43,9 +43,7 @@ class TrainAgain(Job[StepsDone], function=".model:train_again", noun="Training t
 class HeadNumbers(TypedDict):
     """One head's means over held-out sequences."""
 
-    which: Which
-    layer: int
-    head: int
+    place: Part
     entropy: float
     """The mean entropy in nats."""
     effective_keys: float
@@ -105,8 +103,8 @@ class Changed(TypedDict):
 class SwitchHeadsOff(Job[Changed], function=".changes:without_heads", noun="Switching heads off"):
     asked: ModelAsked
     sample: SampleAsked
-    place: HeadIndex
-    off: tuple[HeadIndex, ...]
+    place: Part
+    off: tuple[Part, ...]
     temperature: float
 
 
@@ -114,7 +112,7 @@ class EachHeadOff(TypedDict):
     whole: dict[str, float]
     """The metrics with all heads."""
     rows: list[dict[str, Any]]
-    """One row for each head: its ``which``, ``layer`` and ``head``, with the metrics without it."""
+    """One row for each head: its ``place``, with the metrics without it."""
     left_out: int
     """The number of heads beyond :data:`MOST_HEADS`, which were not switched off."""
 
@@ -126,7 +124,7 @@ class SwitchEachHeadOff(Job[EachHeadOff], function=".changes:each_head_off", nou
 class CompareScores(Job[dict[str, HeadSeen]], function=".changes:other_scores", noun="Comparing attention scores"):
     asked: ModelAsked
     sample: SampleAsked
-    place: HeadIndex
+    place: Part
 
 
 class CheckResult(TypedDict):
@@ -158,7 +156,7 @@ class Faulty(TypedDict):
 class SwitchFaultsOn(Job[Faulty], function=".checks:faults_seen", noun="Switching faults on"):
     asked: ModelAsked
     sample: SampleAsked
-    place: HeadIndex
+    place: Part
     faults: tuple[str, ...]
 
 
@@ -206,7 +204,7 @@ class Steps(TypedDict):
 class TraceSteps(Job[Steps], function=".steps:steps", noun="Computing the steps of one query"):
     asked: ModelAsked
     sample: SampleAsked
-    place: HeadIndex
+    place: Part
     query: int
 
 

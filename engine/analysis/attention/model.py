@@ -13,7 +13,6 @@ from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
 
 from engine.analysis.attention.asked import (
-    HeadIndex,
     ModelAsked,
     SampleAsked,
     file_of,
@@ -219,18 +218,18 @@ def run_with_cache(model: nn.Module, batch: Batch, *names: str) -> tuple[Tensor,
     return forward(model, batch, cache), cache
 
 
-def pattern_at(model: Transformer, batch: Batch, place: HeadIndex) -> Tensor:
+def pattern_at(model: Transformer, batch: Batch, place: Part) -> Tensor:
     """The head's pattern of the first sequence, [query, key]."""
     name = tap_name(model.config, place.which, place.layer)
     return run_with_cache(model, batch)[1][f"{name}.pattern"][0, place.head]
 
 
-def attention_at(model: Transformer, place: HeadIndex) -> Attention:
+def attention_at(model: Transformer, place: Part) -> Attention:
     block = (blocks := stack_of(model, place.which).blocks)[place.layer % len(blocks)]
     return block.cross if place.which == "cross" else block.attention  # type: ignore[return-value]
 
 
-def encoding_at(model: Transformer, place: HeadIndex) -> PositionalEncoding:
+def encoding_at(model: Transformer, place: Part) -> PositionalEncoding:
     """The encoding that acts on queries, keys or scores at this place; cross-attention has none."""
     if place.which == "cross":
         return NOWHERE
@@ -238,7 +237,7 @@ def encoding_at(model: Transformer, place: HeadIndex) -> PositionalEncoding:
     return encodings[place.layer % len(encodings)]  # type: ignore[return-value]
 
 
-def positions_at(batch: Batch, place: HeadIndex) -> Positions:
+def positions_at(batch: Batch, place: Part) -> Positions:
     """The positions of the queries."""
     tokens = batch.source if place.which == "encoder" and batch.source is not None else batch.inputs
     given = batch.source_positions if place.which == "encoder" else batch.positions

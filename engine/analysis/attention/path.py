@@ -32,9 +32,8 @@ class Reading:
     """The attention weight of that key, from 0 to 1."""
 
     @property
-    def part(self) -> str:
-        """The name of the head as a part."""
-        return Part("head", self.which, self.layer, self.head).name
+    def part(self) -> Part:
+        return Part("head", self.which, self.layer, self.head)
 
 
 @dataclass(frozen=True)
@@ -79,9 +78,7 @@ class Path:
             return None
         upper, *below = self.readings
         lower = next((one for one in below if self.induction and one.read == one.position - 1), below[0])
-        if (upper.which, lower.which) != ("self", "self"):
-            return None
-        return Part("head", "self", lower.layer, lower.head), Part("head", "self", upper.layer, upper.head)
+        return (lower.part, upper.part) if (upper.which, lower.which) == ("self", "self") else None
 
     @property
     def sentence(self) -> str:

@@ -78,14 +78,14 @@ def _layer_words(path: Path, right: Sequence[float]) -> Iterator[Words]:
 def _heads_words(readings: Sequence[Reading]) -> Iterator[Words]:
     for place, reading in enumerate(readings):
         yield Words(": heads " if place == 0 else " and " if place == len(readings) - 1 else ", ")
-        yield Words(str(reading.head + 1), reading.part)
+        yield Words(str(reading.head + 1), reading.part.name)
     if readings:
         yield Words(" add to it")
 
 
 def _first_words(path: Path, symbols: Symbols) -> Iterator[Words]:
     first = path.readings[0]
-    head = Words(f"head {first.head + 1}", first.part)
+    head = Words(f"head {first.head + 1}", first.part.name)
     if path.carrier == "mlp":
         mlp = Words("MLP", Part("mlp", layer=path.layer).name)
         yield from (Words(": the "), mlp, Words(" makes it of what "), head)
@@ -99,7 +99,7 @@ def _below_words(readings: Sequence[Reading], symbols: Symbols) -> Iterator[Word
     marked = marks(readings[-1])
     for above, reading in pairwise(readings[:MOST_TOLD]):
         side = " of the encoder" if reading.which == "encoder" else ""
-        head = Words(f"head {reading.head + 1} of layer {reading.layer + 1}{side}", reading.part)
+        head = Words(f"head {reading.head + 1} of layer {reading.layer + 1}{side}", reading.part.name)
         if reading is readings[-1] and marked and symbols.follows_its_own(above):
             yield from (Words(", which "), head, Words(" had marked"))
             continue

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.analysis.attention.asked import HeadIndex, ModelAsked, SampleAsked, tap_name
+from engine.analysis.attention.asked import ModelAsked, SampleAsked, tap_name
 from engine.analysis.attention.jobs import Steps
 from engine.analysis.attention.model import (
     attention_at,
@@ -28,7 +28,7 @@ from engine.training.data import Batch
 from engine.training.snapshot import answer_namer, array
 
 
-def steps(asked: ModelAsked, sample: SampleAsked, place: HeadIndex, query: int) -> Steps:
+def steps(asked: ModelAsked, sample: SampleAsked, place: Part, query: int) -> Steps:
     """All intermediate values between one query and its output. Raises ValueError with one sentence.
 
     By name, [key] each: ``product`` q . k before any rotation, ``turned`` after it, ``scaled`` with the scale, ``bias``
@@ -88,7 +88,7 @@ def steps(asked: ModelAsked, sample: SampleAsked, place: HeadIndex, query: int) 
     }  # fmt: skip
 
 
-def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig, place: HeadIndex) -> Tensor:
+def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig, place: Part) -> Tensor:
     """The scores with the encoding left out and all else equal: [1, head, query, key].
 
     An encoding that acts on scores, or rotates q and k, is left out of this layer alone; one that is added to the embedding is

@@ -54,8 +54,8 @@ def test_the_run_of_two_layers_has_a_path_whose_heads_are_needed_and_the_answers
     last = [path for path in paths if path][-1]
     assert last.induction
     off = each_head_off(asked(run, run.config.steps))
-    costs = {(row["layer"], row["head"]): off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
-    assert all(costs[reading.layer, reading.head] > 0.1 for reading in last.readings), costs
+    costs = {row["place"]: off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
+    assert all(costs[reading.part] > 0.1 for reading in last.readings), costs
 
 
 def test_what_is_shipped_is_what_the_command_makes_and_small() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from engine.analysis.attention.asked import HeadIndex, ModelAsked
+from engine.analysis.attention.asked import ModelAsked
 from engine.analysis.attention.changes import heads_off
 from engine.analysis.attention.model import held_out, model_of
 from engine.analysis.attention.parts import Part
@@ -23,7 +23,7 @@ def answers(config: RunConfig, off: list[Part], rows: slice) -> np.ndarray:
     """Which answers are right with some heads' outputs multiplied by zero, [sequence, asked]."""
     model, batch = model_of(ModelAsked(config, step=0)), held_out(config).rows(rows)
     region = next(iter(batch.regions.values()))
-    with heads_off(model, [HeadIndex(part.which, part.layer, part.head) for part in off]), torch.no_grad():
+    with heads_off(model, off), torch.no_grad():
         logits = forward(model, batch)
     assert (batch.targets[:, region] != IGNORE).all()
     right: np.ndarray = (logits.argmax(-1) == batch.targets)[:, region].numpy()
