@@ -37,7 +37,7 @@ APART = 2
 
 
 def path_at(asked: ModelAsked, sample: SampleAsked, position: int) -> Path | None:
-    """The answer to :class:`engine.analysis.attention.path_jobs.FollowAnswer`."""
+    """The answer to :class:`engine.analysis.attention.jobs.FollowAnswer`."""
     config = asked.config.replace(device="cpu")
     snapshot = take_snapshot(config, model_of(asked), sample_of(config, sample), last_step(asked))
     return followed(snapshot)[0][position]
@@ -76,7 +76,7 @@ class Exchanged(NamedTuple):
 
 
 def path_exchanged(asked: ModelAsked, sample: SampleAsked, position: int, sender: Part, receiver: Part) -> list[Words]:
-    """The answer to :class:`engine.analysis.attention.path_jobs.ExchangePath`."""
+    """The answer to :class:`engine.analysis.attention.jobs.ExchangePath`."""
     return list(verdict(sender, receiver, *exchanged(asked, sample, position, sender, receiver)))
 
 

@@ -1,4 +1,5 @@
-"""The jobs about a trained model's attention, and those behind the lab's figures that need no run; with their answers."""
+"""The jobs about a trained model's attention, and those behind the lab's figures that need no run; with their answers. Tests of what
+heads do are answered by a verdict in words, in pieces that name the parts of which they speak."""
 
 from typing import Any, TypedDict
 
@@ -6,6 +7,7 @@ import numpy as np
 
 from engine.analysis.attention.asked import ModelAsked, SampleAsked, Which
 from engine.analysis.attention.parts import Part
+from engine.analysis.attention.path import Path, Words
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 from engine.runs.events import Event, Snapshot
@@ -221,3 +223,30 @@ class ReadOwnSequence(Job[Snapshot], function=".model:own_sequence_read", noun="
     asked: ModelAsked
     text: str
     without: tuple[Part, ...] = ()
+
+
+class TakeHeadAway(Job[list[Words]], function=".taken:head_taken", noun="Taking the head away"):
+    """The answers that a model loses without a head, and whether another head takes over. ``text``: token names separated by
+    spaces, or empty for the first held-out sequence."""
+
+    asked: ModelAsked
+    text: str
+    head: Part
+
+
+class FollowAnswer(Job[Path | None], function=".exchanged:path_at", noun="Following the answer"):
+    """The path of the answer at a position; None where no answer is asked, and of a model whose answers have no path."""
+
+    asked: ModelAsked
+    sample: SampleAsked
+    position: int
+
+
+class ExchangePath(Job[list[Words]], function=".exchanged:path_exchanged", noun="Exchanging what a head writes"):
+    """The test of the path from one head to another one in a layer above, for the answer at a position of a sequence and for others."""
+
+    asked: ModelAsked
+    sample: SampleAsked
+    position: int
+    sender: Part
+    receiver: Part

@@ -47,7 +47,7 @@ class Fallen(NamedTuple):
 
 
 def head_taken(asked: ModelAsked, text: str, head: Part) -> list[Words]:
-    """The answer to :class:`engine.analysis.attention.path_jobs.TakeHeadAway`. Raises ValueError with one sentence where the text is no
+    """The answer to :class:`engine.analysis.attention.jobs.TakeHeadAway`. Raises ValueError with one sentence where the text is no
     question of the task."""
     return list(verdict(head, *lost_without(asked, text, head)))
 

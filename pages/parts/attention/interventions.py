@@ -9,7 +9,6 @@ import streamlit as st
 from engine.analysis.attention import jobs
 from engine.analysis.attention.asked import FAULTS, WIDTHS, why_not
 from engine.analysis.attention.parts import Part, heads_in
-from engine.analysis.attention.path_jobs import ExchangePath, FollowAnswer
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.state import CELLS, SETTINGS, TEMPERATURES, LookedAt, held_out_label, name_of_head
@@ -119,7 +118,7 @@ def show_each_head(at: LookedAt) -> None:
 def show_two_heads(at: LookedAt) -> None:
     """How the answer at the query arises, and what changes with what the lower head writes."""
     st.header("The path of two heads", anchor=False)
-    path = ask_once(FollowAnswer(at.model, at.sample, at.query))
+    path = ask_once(jobs.FollowAnswer(at.model, at.sample, at.query))
     if path is not None:
         st.markdown(in_markdown(path.sentence))
     pair = path and path.pair
@@ -129,7 +128,7 @@ def show_two_heads(at: LookedAt) -> None:
     if SETTINGS.drawn("exchanged"):
         st.toggle(**SETTINGS.labelled("exchanged", shown=at.now.exchanged))
     if at.now.exchanged:
-        words = ask_once(ExchangePath(at.model, at.sample, at.query, *pair))
+        words = ask_once(jobs.ExchangePath(at.model, at.sample, at.query, *pair))
         st.markdown(in_markdown("".join(piece.text for piece in words)))
 
 

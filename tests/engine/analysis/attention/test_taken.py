@@ -6,10 +6,10 @@ import torch
 
 from engine.analysis.attention.asked import ModelAsked
 from engine.analysis.attention.changes import heads_off
+from engine.analysis.attention.jobs import TakeHeadAway
 from engine.analysis.attention.model import held_out, model_of
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import Words
-from engine.analysis.attention.path_jobs import TakeHeadAway
 from engine.analysis.attention.taken import Fallen, lost_without, verdict
 from engine.config.run_config import RunConfig, parse
 from engine.tasks.base.data import IGNORE
