@@ -1,8 +1,16 @@
 """Counts, sizes and durations in readable form."""
 
+from collections.abc import Sequence
+
 
 def counted(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def listed(words: Sequence[str], joint: str = "and") -> str:
+    """Words in a row: "a", "a and b", "a, b and c"."""
+    *first, last = words
+    return f"{', '.join(first)} {joint} {last}" if first else last
 
 
 def in_bytes(count: float | None) -> str:

@@ -19,8 +19,8 @@ from engine.analysis.attention.asked import LARGEST, ModelAsked, SampleAsked, we
 from engine.analysis.attention.following import followed
 from engine.analysis.attention.model import held_out, last_step, model_of, run_with_cache, sample_of, tokens_at
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.path import Path, Words
-from engine.analysis.attention.taken import OTHERS, TAKES_OVER, named
+from engine.analysis.attention.path import Path, Words, in_pieces, named
+from engine.analysis.attention.taken import OTHERS, TAKES_OVER
 from engine.analysis.attention.without import without_parts
 from engine.analysis.measurements.head_pruning import hooked
 from engine.foundation.formatting import counted
@@ -75,9 +75,11 @@ class Exchanged(NamedTuple):
     """The same where all parts that read the lower head read what it writes on the other sequence."""
 
 
-def path_exchanged(asked: ModelAsked, sample: SampleAsked, position: int, sender: Part, receiver: Part) -> list[Words]:
+def path_exchanged(
+    asked: ModelAsked, sample: SampleAsked, position: int, sender: Part, receiver: Part
+) -> tuple[Words, ...]:
     """The answer to :class:`engine.analysis.attention.jobs.ExchangePath`."""
-    return list(verdict(sender, receiver, *exchanged(asked, sample, position, sender, receiver)))
+    return verdict(sender, receiver, *exchanged(asked, sample, position, sender, receiver))
 
 
 @torch.no_grad()
@@ -230,29 +232,27 @@ def reading(inputs: dict[nn.Module, Tensor]) -> AbstractContextManager[None]:
 
 def verdict(
     sender: Part, receiver: Part, follows: Part | None, here: ExchangedHere | None, others: Exchanged
-) -> Iterator[Words]:
+) -> tuple[Words, ...]:
     """What becomes of the answers, compared with the same exchange of other heads, in words."""
-    sequences, total = counted(others.sequences, "other sequence"), others.answers
+    sequences, total, lower = counted(others.sequences, "other sequence"), others.answers, named(sender)
     if not total:
-        yield Words(f"In {sequences} no right answer changes when two symbols are exchanged in this way.")
-        return
-    yield from (Words("Where "), named(receiver), Words(" alone reads what "), named(sender))
-    yield Words(f" writes on a sequence with two symbols exchanged, {others.alone} of {counted(total, 'right answer')}")
-    yield Words(f" in {sequences} become the answer to that sequence, and {others.wrong} another wrong one.")
+        return in_pieces(f"In {sequences} no right answer changes when two symbols are exchanged in this way.")
+    said = (
+        f"Where {named(receiver)} alone reads what {lower} writes on a sequence with two symbols exchanged, {others.alone} of "
+        f"{counted(total, 'right answer')} in {sequences} become the answer to that sequence, and {others.wrong} another wrong one."
+    )
     if here is not None:
         (one, other), (first, second) = here.symbols, here.places
-        yield Words(
+        said += (
             f" Here, with the “{one}” and the “{other}” at positions {first + 1} and {second + 1} exchanged, the whole model answers "
             f"“{here.told}” in place of “{here.own}”; with the exchange for this head alone it answers “{here.alone}”."
         )
-    shared = others.all_senders - others.alone >= TAKES_OVER * total
     if follows is not None:
-        yield from (Words(" With "), named(follows), Words(" in place of "), named(sender))
-        yield Words(f", the most of any other head of that layer, {others.by_next} change, and with all of its heads ")
-        yield Words(
-            f"together {others.all_senders}: {'others write a part of it' if shared else 'no other one is needed'}."
+        shared = others.all_senders - others.alone >= TAKES_OVER * total
+        said += (
+            f" With {named(follows)} in place of {lower}, the most of any other head of that layer, {others.by_next} change, and with all "
+            f"of its heads together {others.all_senders}: {'others write a part of it' if shared else 'no other one is needed'}."
         )
     taken_over = others.all_readers - others.alone >= TAKES_OVER * total
-    yield from (Words(" Where all that reads "), named(sender))
-    yield Words(f" reads the exchange, {others.all_readers} change: ")
-    yield Words(f"{'other readers take over' if taken_over else 'no other reader takes over'}.")
+    readers = "other readers take over" if taken_over else "no other reader takes over"
+    return in_pieces(f"{said} Where all that reads {lower} reads the exchange, {others.all_readers} change: {readers}.")

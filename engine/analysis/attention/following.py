@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine.analysis.attention.asked import Which
-from engine.analysis.attention.path import GAIN, Arrival, Carrier, Path, Reading
-from engine.analysis.attention.path_words import Symbols, marks, words_of
+from engine.analysis.attention.path import GAIN, Arrival, Carrier, Path, Reading, in_pieces
+from engine.analysis.attention.path_words import Symbols, marks, sentence_of
 from engine.runs.events import Snapshot
 
 KINDS: tuple[Which, ...] = ("self", "cross", "encoder")
@@ -131,7 +131,7 @@ def _path(seen: Seen, position: int) -> Path:
     induction = carrier in ("head", "mlp") and is_induction(readings, seen.symbols)
     before, after = right[layer : layer + 2].tolist()
     path = Path(position, arrives, layer, before, after, carrier, readings, induction, ())
-    return replace(path, words=words_of(path, right.tolist(), seen.symbols))
+    return replace(path, words=in_pieces(sentence_of(path, right.tolist(), seen.symbols)))
 
 
 def _brought(

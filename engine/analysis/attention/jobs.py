@@ -225,7 +225,7 @@ class ReadOwnSequence(Job[Snapshot], function=".model:own_sequence_read", noun="
     without: tuple[Part, ...] = ()
 
 
-class TakeHeadAway(Job[list[Words]], function=".taken:head_taken", noun="Taking the head away"):
+class TakeHeadAway(Job[tuple[Words, ...]], function=".taken:head_taken", noun="Taking the head away"):
     """The answers that a model loses without a head, and whether another head takes over. ``text``: token names separated by
     spaces, or empty for the first held-out sequence."""
 
@@ -242,7 +242,7 @@ class FollowAnswer(Job[Path | None], function=".exchanged:path_at", noun="Follow
     position: int
 
 
-class ExchangePath(Job[list[Words]], function=".exchanged:path_exchanged", noun="Exchanging what a head writes"):
+class ExchangePath(Job[tuple[Words, ...]], function=".exchanged:path_exchanged", noun="Exchanging what a head writes"):
     """The test of the path from one head to another one in a layer above, for the answer at a position of a sequence and for others."""
 
     asked: ModelAsked

@@ -4,6 +4,7 @@ the position that this head reads, and what had been read at that position in th
 :mod:`engine.analysis.attention.following` finds it in a snapshot.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,6 +45,23 @@ class Words:
     part: str = ""
     """The name of the part (:mod:`engine.analysis.attention.parts`): ``head.1.0``, ``mlp.1`` or ``layer.1``; empty for words
     that name none."""
+
+
+def naming(part: Part, words: str) -> str:
+    """Words that name a part, for a sentence that goes through :func:`in_pieces`."""
+    return f"\0{part.name}\0{words}\0"
+
+
+def named(head: Part, *, capital: bool = False) -> str:
+    """A head in such a sentence."""
+    side = {"self": "", "encoder": " of the encoder", "cross": " (cross-attention)"}[head.which]
+    return naming(head, f"{'Head' if capital else 'head'} {head.head + 1} of layer {head.layer + 1}{side}")
+
+
+def in_pieces(sentence: str) -> tuple[Words, ...]:
+    """A sentence in pieces: the words that name parts, and those between them."""
+    found = re.findall(r"\0(.*?)\0(.*?)\0|([^\0]+)", sentence, re.DOTALL)
+    return tuple(Words(words or plain, part) for part, words, plain in found)
 
 
 @dataclass(frozen=True)
