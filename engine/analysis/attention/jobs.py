@@ -171,13 +171,9 @@ class MeasureEntropyAtFirst(
 class Steps(TypedDict):
     """All intermediate values between one query and its output; :func:`engine.analysis.attention.steps.steps` describes them."""
 
-    queries: list[str]
     keys: list[str]
-    query: int
     position: int
-    q: np.ndarray
     turned_q: np.ndarray
-    k: np.ndarray
     turned_k: np.ndarray
     v: np.ndarray
     product: np.ndarray

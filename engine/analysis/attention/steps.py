@@ -33,7 +33,7 @@ def steps(asked: ModelAsked, sample: SampleAsked, place: Part, query: int) -> St
 
     By name, [key] each: ``product`` q . k before any rotation, ``turned`` after it, ``scaled`` with the scale, ``bias``
     of the encoding, ``score`` the sum of these, ``blocked``, ``weight``; ``by_encoding`` is the part of the score that the
-    encoding made, wherever it acts. ``q`` and ``turned_q`` [d_head], ``k``, ``turned_k``, ``v`` and ``weighted``
+    encoding made, wherever it acts. ``turned_q`` [d_head], ``turned_k``, ``v`` and ``weighted``
     [key, d_head]; ``value_term`` and ``mixed`` [d_head]; ``projected`` [head, d_model] is each head's output, and their sum
     with ``bias_out`` [d_model] is ``out`` [d_model]. ``pattern`` [query, key] is the head's whole pattern. ``gap``: the
     largest difference between these steps put together and the model's own tensors.
@@ -73,8 +73,7 @@ def steps(asked: ModelAsked, sample: SampleAsked, place: Part, query: int) -> St
     asks = place.which != "encoder"
     answer = answer_namer(config)
     return {
-        "queries": queries, "keys": keys, "query": query, "position": at[query],
-        "q": row(q), "turned_q": row(turned_q), "k": array(k[0, head]), "turned_k": array(turned_k[0, head]), "v": array(v[0, head]),
+        "keys": keys, "position": at[query], "turned_q": row(turned_q), "turned_k": array(turned_k[0, head]), "v": array(v[0, head]),
         "product": row(q @ k.mT), "turned": row(turned_q @ turned_k.mT), "scaled": row(compared), "bias": row(added),
         "by_encoding": row(compared + added - without), "score": row(compared + added), "blocked": row(blocked) > 0,
         "weight": row(pattern), "pattern": array(pattern[0, head]),
