@@ -50,3 +50,10 @@ def percent(share: float) -> str:
     if 0.985 <= share < 1:
         return f"{min(100 * share, 99.9):.1f} %"
     return f"{100 * share:.0f} %"
+
+
+def fine_percent(share: float) -> str:
+    """A share that may be small in words: "12.3 %", "< 0.1 %"."""
+    if share and share < 0.0005:
+        return "< 0.1 %"
+    return f"{100 * share:.1f} %" if share else "0 %"

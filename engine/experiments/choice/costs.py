@@ -61,10 +61,3 @@ def cheapest_in_words(
         else:
             said.append("The times were not measured on this machine yet.")
     return " ".join(said)
-
-
-def share_in_words(share: float) -> str:
-    """A share of the model's FLOPs in words."""
-    if share and share < 0.0005:
-        return "< 0.1 %"
-    return f"{100 * share:.1f} %" if share else "0 %"
