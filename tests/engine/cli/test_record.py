@@ -1,6 +1,7 @@
 """The recorded runs: their weights are those of their snapshots."""
 
 import json
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ from engine.analysis.attention.asked import ModelAsked, SampleAsked
 from engine.analysis.attention.changes import each_head_off
 from engine.analysis.attention.following import followed
 from engine.analysis.attention.heads import patterns
-from engine.cli.record import CONFIG, COUNTED, EVERY, FOLDER, SHOWN, WORDS, record
+from engine.cli.record import CONFIG, COUNTED, EVERY, FOLDER, SHOWN, WORDS, at_even_steps, record
 from engine.config.run_config import parse
 from engine.config.text_recipe import text_config
 from engine.runs.events import Snapshot
@@ -23,7 +24,8 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     if request.param == "shipped":
         return Run.from_disk(RunFolder(FOLDER))
     folder = tmp_path_factory.mktemp("recorded") / "run"
-    record(parse({"seq_len": 3, "d_model": 8, "n_heads": 2, "n_layers": 2, "steps": 12, "device": "cpu"}), 4, folder)
+    config = parse({"seq_len": 3, "d_model": 8, "n_heads": 2, "n_layers": 2, "steps": 12, "device": "cpu"})
+    record(config, partial(at_even_steps, every=4), folder)
     return Run.from_disk(RunFolder(folder))
 
 
