@@ -66,8 +66,6 @@ class FirstPortrait(Portrait):
 
     added_scale: float
     """The root mean square of the values added to the embedding of random tokens; 0 where none are added."""
-    token_scale: float
-    """That of the tokens: the config's."""
 
 
 class ComputeMatrices(Job[Matrices], function=".portraits:matrices", noun="Computing the encoding's matrices"):

@@ -46,7 +46,7 @@ def portrait(config: RunConfig, shown: int) -> FirstPortrait:
     encoding = first_weights(config)
     arrays, rows = matrices_of(encoding, shown)
     whole = portrait_of(config, arrays, config.seq_len, rows)
-    return FirstPortrait(**whole, added_scale=added_scale(config, encoding), token_scale=config.token_init_std)
+    return FirstPortrait(**whole, added_scale=added_scale(config, encoding))
 
 
 def preview(config: RunConfig) -> dict[str, Array]:

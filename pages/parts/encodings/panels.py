@@ -157,8 +157,8 @@ def portrait_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
         f"**{fine_percent(added_flops(config, row.name) or 0.0)}** extra FLOPs per token",
         f"order **{order_in_words(portrait)}**",
     ]
-    if portrait["added_scale"]:
-        added, tokens = portrait["added_scale"], portrait["token_scale"]
+    if added := portrait["added_scale"]:
+        tokens = config.token_init_std
         size = f"**{added / tokens:.2f} ×** as large as the tokens'" if tokens else f"of size **{added:.2f}**"
         parts.append(f"before training it adds numbers {size}")
     if timing:
