@@ -34,9 +34,14 @@ class ModelAsked:
     weights: str = ""
     """The absolute path of the file with the weights at that step; empty where none are stored and the model is trained again."""
     step: int | None = None
-    """The step whose model is analysed; None is the last step."""
+    """The step whose model is analysed; None: the last one."""
     changes: tuple[tuple[str, object], ...] = ()
     """Settings to change for the analysis, with the same weights: those of :data:`FAULTS`."""
+
+    @property
+    def at_step(self) -> int:
+        """The step whose model is analysed."""
+        return self.config.steps if self.step is None else self.step
 
 
 @dataclass(frozen=True)
@@ -82,9 +87,8 @@ def lengths_in_words(config: RunConfig) -> str:
 
 def file_of(asked: ModelAsked) -> Path:
     """The file for the weights of a model that was trained again; the same code trains it only once on a machine."""
-    step = asked.config.steps if asked.step is None else asked.step
     settings = json.dumps([code_hash(), asked.config.flat()], sort_keys=True)
-    return data_folder() / FOLDER / f"{hashlib.sha256(settings.encode()).hexdigest()[:24]}-{step}.safetensors"
+    return data_folder() / FOLDER / f"{hashlib.sha256(settings.encode()).hexdigest()[:24]}-{asked.at_step}.safetensors"
 
 
 @dataclass(frozen=True)

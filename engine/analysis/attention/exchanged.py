@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from engine.analysis.attention.asked import LARGEST, ModelAsked, SampleAsked, Which, tap_name, weights_of_one_sequence
 from engine.analysis.attention.following import followed
-from engine.analysis.attention.model import attention_at, held_out, last_step, model_of, run_with_cache, sample_of
+from engine.analysis.attention.model import attention_at, held_out, model_of, run_with_cache, sample_of
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import Path, Words, in_pieces, named
 from engine.analysis.attention.taken import OTHERS, TAKES_OVER
@@ -38,7 +38,7 @@ APART = 2
 def path_at(asked: ModelAsked, sample: SampleAsked, position: int) -> Path | None:
     """The answer to :class:`engine.analysis.attention.jobs.FollowAnswer`."""
     config = asked.config.replace(device="cpu")
-    snapshot = take_snapshot(config, model_of(asked), sample_of(config, sample), last_step(asked))
+    snapshot = take_snapshot(config, model_of(asked), sample_of(config, sample), asked.at_step)
     return followed(snapshot)[0][position]
 
 

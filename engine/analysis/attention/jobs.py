@@ -32,12 +32,9 @@ class ReadSequence(Job[SequenceRead], function=".model:sequence", noun="Reading 
     asked: SampleAsked
 
 
-class StepsDone(TypedDict):
-    step: int
-    steps: int
+class TrainAgain(Job[int], function=".model:train_again", noun="Training the model again"):
+    """The step that the training has come to."""
 
-
-class TrainAgain(Job[StepsDone], function=".model:train_again", noun="Training the model again"):
     asked: ModelAsked
     seconds: float
 

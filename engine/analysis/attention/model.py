@@ -21,7 +21,7 @@ from engine.analysis.attention.asked import (
     shortest_known,
     tap_name,
 )
-from engine.analysis.attention.jobs import SequenceRead, StepsDone
+from engine.analysis.attention.jobs import SequenceRead
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.without import stack_of, without_parts
 from engine.analysis.measurements.depth import untrained
@@ -84,32 +84,32 @@ class Training:
 _trainings: OrderedDict[ModelAsked, Training] = OrderedDict()
 
 
-def train_again(asked: ModelAsked, seconds: float = math.inf) -> StepsDone:
-    """Train a config towards a step for at most ``seconds`` and store the weights once there: ``step`` of ``steps``.
+def train_again(asked: ModelAsked, seconds: float = math.inf) -> int:
+    """Train a config towards a step for at most ``seconds`` and store the weights once there; returns the step that it has come to.
 
     A further call continues, so that other runs have their turn in between. The same config gives the same numbers on
     the same CPU, and nearly the same on a GPU. Raises ValueError where training fails.
     """
-    steps, file, until = last_step(asked), file_of(asked), perf_counter() + seconds
+    file, until = file_of(asked), perf_counter() + seconds
     if file.exists():
-        return StepsDone(step=steps, steps=steps)
+        return asked.at_step
     if asked not in _trainings:
         model = prepare(asked.config)
         _trainings[asked] = Training(model, train(asked.config, model, LEAST_RECORD))  # type: ignore[arg-type]
         while len(_trainings) > MAX_KEPT:
             _trainings.popitem(last=False)
     training = _trainings[asked]
-    while training.step < steps and perf_counter() < until:
+    while training.step < asked.at_step and perf_counter() < until:
         event = next(training.events)
         if isinstance(event, Failed):
             del _trainings[asked]
             raise ValueError(event.reason)
         if isinstance(event, Progress):
             training.step = event.step
-    if training.step == steps:
+    if training.step == asked.at_step:
         with adding(file, KEPT_FILES) as half_written:
             save_model(_trainings.pop(asked).model.cpu(), str(half_written))
-    return StepsDone(step=training.step, steps=steps)
+    return training.step
 
 
 def _load_trained_again(model: Transformer, asked: ModelAsked) -> None:
@@ -124,10 +124,6 @@ def _load_trained_again(model: Transformer, asked: ModelAsked) -> None:
             return
         except FileNotFoundError:
             train_again(asked)
-
-
-def last_step(asked: ModelAsked) -> int:
-    return asked.config.steps if asked.step is None else asked.step
 
 
 @lru_cache(maxsize=4)
@@ -275,7 +271,7 @@ def own_sequence_read(asked: ModelAsked, text: str, without: tuple[Part, ...] = 
     config = asked.config.replace(device="cpu")
     model = model_of(asked) if config.architecture.attends else baseline_of(asked)
     batch = sample_of(config, SampleAsked(text=text))
-    return take_snapshot(config, without_parts(model, without) if without else model, batch, last_step(asked))
+    return take_snapshot(config, without_parts(model, without) if without else model, batch, asked.at_step)
 
 
 @lru_cache(maxsize=MAX_KEPT)

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from engine.analysis.attention.asked import ModelAsked, SampleAsked
-from engine.analysis.attention.model import held_out, last_step, model_of, sample_of
+from engine.analysis.attention.model import held_out, model_of, sample_of
 from engine.analysis.attention.parts import Part, parts_of
 from engine.analysis.attention.path import Words, in_pieces, named
 from engine.analysis.attention.without import without_parts
@@ -58,7 +58,7 @@ def lost_without(asked: ModelAsked, text: str, head: Part) -> tuple[Part | None,
     config, model = asked.config.replace(device="cpu"), model_of(asked)
     here, others = sample_of(config, SampleAsked(text=text)), held_out(config).rows(slice(1, 1 + OTHERS))
     without = without_parts(model, [head])
-    follows = strongest_head(without, here, last_step(asked), but=head)
+    follows = strongest_head(without, here, asked.at_step, but=head)
     both = [head] if follows is None else [head, follows]
     models = (model, without, without_parts(model, both[1:]), without_parts(model, both))
     return follows, fallen(models, here), fallen(models, others)
