@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from engine.analysis.attention.asked import HeadIndex, SampleAsked
+from engine.analysis.attention.asked import SampleAsked
 from engine.analysis.attention.jobs import ReadSequence
+from engine.analysis.attention.parts import Part
 from engine.foundation.errors import JobError
 from engine.text.tokens import unknown_in_words
 from pages.parts.app.in_markdown import in_markdown, say_ignored
@@ -31,7 +32,8 @@ def looked_at(now: AttentionState) -> LookedAt | None:
     model = asked_model(run, now.step)
     if now.view != "training" and not ready(run, model):
         return None
-    sample, place = SampleAsked(now.sample, now.text), HeadIndex(now.which, (now.layer or 1) - 1, (now.head or 1) - 1)
+    sample = SampleAsked(now.sample, now.text)
+    place = Part("head", now.which, (now.layer or 1) - 1, (now.head or 1) - 1)
     seen = ask_once(ReadSequence(run.config, sample))
     if seen["unknown"]:
         st.caption(f":material/info: {in_markdown(unknown_in_words(seen['unknown']))}")

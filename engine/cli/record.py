@@ -7,8 +7,9 @@ write on arrival, has fewer events, weights of two bytes, and the scores of the 
 import json
 import shutil
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import time
 
@@ -38,12 +39,15 @@ SHOWN = {"reverse": CONFIG, "hops": HOPS}
 """The runs that are played, by the names of their folders."""
 WORDS, COUNTED = FOLDER.parent / "words", "counted.json"
 """The folder of the run on words, and the file in it with the scores of the counting models."""
+Thin = Callable[[Generator[Event, str | None, None]], Iterator[Event]]
+"""A function that leaves some of a training's events."""
 EVERY = 10
 """The steps from one snapshot to the next, a divisor of all steps: a player then moves at an even pace."""
 
 
-def record(config: RunConfig, every: int, folder: Path, *, weights_too: bool = True) -> None:
-    """Train a config and leave its run in a folder that does not exist yet. ``weights_too``: also the weights at each snapshot."""
+def record(config: RunConfig, thin: Thin, folder: Path, *, weights_too: bool = True, half: bool = False) -> None:
+    """Train a config and leave its run, with the events that ``thin`` leaves of it, in a folder that does not exist yet. ``weights_too``:
+    also the weights at each snapshot; ``half``: the last weights in half precision."""
     import torch  # these are slow to import, and the command line knows this module
     from safetensors.torch import save_file
 
@@ -54,11 +58,11 @@ def record(config: RunConfig, every: int, folder: Path, *, weights_too: bool = T
     run, model = RunFolder(folder), prepare(config)
     weights: dict[str, torch.Tensor] = {}
     run.write_config(folder.name, config, owner="", created=time())
-    for event in at_even_steps(train(config, model), every):
+    for event in thin(train(config, model)):
         run.write_events([event])
         if isinstance(event, Snapshot) and weights_too:
             weights |= {f"{event.step}/{name}": tensor.clone() for name, tensor in model.state_dict().items()}
-    save_weights(model, run.weights)
+    save_weights(model.half() if half else model, run.weights)
     if weights_too:
         save_file(weights, run.weights_at_snapshots)
     gather_snapshots(run)
@@ -75,29 +79,17 @@ def gather_snapshots(run: RunFolder) -> None:
     shutil.rmtree(run.path / "snapshots")
 
 
-def record_words(config: RunConfig, folder: Path) -> None:
-    """Train a config of the text page and leave in a new folder each validation, each twentieth step and few snapshots, dense at first;
-    and the weights in half precision."""
-    import torch
-
-    from engine.analysis.text.questions import counting_models
-    from engine.model.build import save_weights
-    from engine.training.train import prepare, train
-
-    torch.set_num_threads(1)
-    run, model, shown = RunFolder(folder), prepare(config), -1.0
-    run.write_config(folder.name, config, owner="", created=time())
-    for event in train(config, model):
-        if isinstance(event, Snapshot) and (event.step >= 1.7 * shown or event.step == config.steps):
+def few_events(events: Iterable[Event], steps: int) -> Iterator[Event]:
+    """A training's events without most: each validation, each twentieth step and few snapshots, dense at first, stay."""
+    shown = -1.0
+    for event in events:
+        if isinstance(event, Snapshot) and (event.step >= 1.7 * shown or event.step == steps):
             shown = max(1, event.step)
-            run.write_events([replace(event, samples=event.samples[:1], more_patterns={})])
+            yield replace(event, samples=event.samples[:1], more_patterns={})
         elif isinstance(event, Progress) and (event.validation is not None or event.step % 20 == 0):
-            run.write_events([replace(event, grad_norms=None)])
+            yield replace(event, grad_norms=None)
         elif not isinstance(event, Snapshot | Progress | Measuring):
-            run.write_events([event])
-    save_weights(model.half(), run.weights)
-    gather_snapshots(run)
-    (folder / COUNTED).write_text(json.dumps(counting_models(config)), "utf-8")
+            yield event
 
 
 def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Iterator[Event]:
@@ -122,6 +114,10 @@ if __name__ == "__main__":
     name = sys.argv[1]
     shutil.rmtree(FOLDER.parent / name, ignore_errors=True)
     if name == WORDS.name:
-        record_words(text_config(), WORDS)
+        from engine.analysis.text.questions import counting_models
+
+        config = text_config()
+        record(config, partial(few_events, steps=config.steps), WORDS, weights_too=False, half=True)
+        (WORDS / COUNTED).write_text(json.dumps(counting_models(config)), "utf-8")
     else:
-        record(SHOWN[name], EVERY, FOLDER.parent / name, weights_too=name == FOLDER.name)
+        record(SHOWN[name], partial(at_even_steps, every=EVERY), FOLDER.parent / name, weights_too=name == FOLDER.name)

@@ -30,15 +30,13 @@ def console() -> Console:
     return OutputConsole(width=None if sys.stdout.isatty() else UNLIMITED)
 
 
-def kept(what: str, keep: Callable[[], object]) -> bool:
-    """Keep something that was shown before, and return whether the disk took it; else a line on stderr says so."""
+def kept(what: str, keep: Callable[[], object]) -> None:
+    """Keep something that was shown before; where the disk does not take it, a line on stderr says so."""
     try:
         keep()
     except OSError as error:
         reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         print(f"{what} could not be kept ({reason}).", file=sys.stderr)
-        return False
-    return True
 
 
 def print_json(*rows: object) -> None:

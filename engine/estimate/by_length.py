@@ -5,6 +5,7 @@ Memory: :mod:`engine.estimate.memory`. Time: the FLOPs of a step divided by the 
 section 2.4).
 """
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from engine.estimate.speed import Speed
 from engine.settings.costs import BYTES, Memory
 
 FARTHEST = 2**40
-"""The largest length that a search tries, in tokens."""
+"""The length up to which a search goes, in tokens."""
 
 
 def memory_at(config: RunConfig, length: int) -> Memory:
@@ -48,13 +49,7 @@ def cache_bytes_at(config: RunConfig, length: int) -> int:
 
 def longest(cost: Callable[[int], float], allowed: float) -> int:
     """The largest number of tokens whose cost, which grows with it, is at most ``allowed``; 0 where one token costs more."""
-    low, high = 0, 1  # low is allowed
-    while high < FARTHEST and cost(high) <= allowed:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if cost(middle) <= allowed else (low, middle)
-    return low
+    return bisect_right(range(1, FARTHEST), allowed, key=cost)
 
 
 def longest_that_fits(config: RunConfig, memory: int) -> int | None:

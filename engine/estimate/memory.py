@@ -170,7 +170,7 @@ class _SavedBytes:
             self.add(self.own.layer_activation_bytes(stack))
             if source_length is not None:
                 self._branch(tokens)
-                self._attention(length, source_length, masked=self.padded, cross=True)
+                self._attention(length, source_length, masked=False, cross=True)
             if c.mlp:
                 self._branch(tokens)
                 # The input of "down"; GELU also saves its own input.

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from engine.experiments.experiment import Claim
 from engine.experiments.issues import ISSUES
+from engine.foundation.tables import one_line
 
 HEADING = re.compile(r"(.+) \{#([\w-]+): (.+)\}")
 STATEMENT = re.compile(r"(.+) \[([\w-]+)/([\w-]+)( turned)?\]")
@@ -76,7 +77,7 @@ def read(text: str) -> tuple[str, tuple[Section, ...]]:
 
 def _section(text: str) -> Section:
     title, first, *blocks = text.strip().split("\n\n")
-    found, lead = HEADING.fullmatch(title), _sentence(_one_line(first))
+    found, lead = HEADING.fullmatch(title), _sentence(one_line(first))
     if found is None or not isinstance(lead, Told):
         raise ValueError(f"“{title}” in the answer must end in {{#name: where it is so}}; a statement comes next.")
     return Section(found[1], found[2], found[3], lead, tuple(map(_paragraph, blocks)))
@@ -84,7 +85,7 @@ def _section(text: str) -> Section:
 
 def _paragraph(text: str) -> Paragraph:
     about, _, rest = text.removeprefix("**").partition("** ")
-    return Paragraph(about, tuple(_sentence(_one_line(sentence)) for sentence in re.split(r"\n(?! )", rest)))
+    return Paragraph(about, tuple(_sentence(one_line(sentence)) for sentence in re.split(r"\n(?! )", rest)))
 
 
 def _sentence(text: str) -> Sentence:
@@ -95,10 +96,6 @@ def _sentence(text: str) -> Sentence:
     if told.issue not in ISSUES or all(claim.id != told.claim for claim in ISSUES[told.issue].claims):
         raise ValueError(f"The sentence “{told.text}” of the answer rests on {told.issue}/{told.claim}; there is none.")
     return told
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 QUESTION, ANSWER = read(Path(__file__).with_suffix(".md").read_text("utf-8"))

@@ -14,6 +14,7 @@ from engine.config.link import from_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, settings_for
 from engine.experiments.issues import ISSUES, RENAMED
+from engine.foundation.tables import one_line
 from engine.settings.errors import ConfigError, Problem, not_one_of
 from engine.settings.fields import to_text
 from engine.settings.names import meant
@@ -149,7 +150,7 @@ def to_code(lesson: Lesson) -> str:
 def own_words(given: str, longest: int) -> str:
     """A teacher's own words as a lesson's text can hold them: on lines without spaces at their ends, without what parts the text, and no
     longer than allowed."""
-    lines = "\n".join(" ".join(line.split()) for line in given.replace(BETWEEN_PARTS, "-").splitlines())
+    lines = "\n".join(one_line(line) for line in given.replace(BETWEEN_PARTS, "-").splitlines())
     return lines.strip()[:longest].strip()
 
 

@@ -1,8 +1,16 @@
 """Counts, sizes and durations in readable form."""
 
+from collections.abc import Sequence
+
 
 def counted(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def listed(words: Sequence[str], joint: str = "and") -> str:
+    """Words in a row: "a", "a and b", "a, b and c"."""
+    *first, last = words
+    return f"{', '.join(first)} {joint} {last}" if first else last
 
 
 def in_bytes(count: float | None) -> str:
@@ -42,3 +50,10 @@ def percent(share: float) -> str:
     if 0.985 <= share < 1:
         return f"{min(100 * share, 99.9):.1f} %"
     return f"{100 * share:.0f} %"
+
+
+def fine_percent(share: float) -> str:
+    """A share that may be small in words: "12.3 %", "< 0.1 %"."""
+    if share and share < 0.0005:
+        return "< 0.1 %"
+    return f"{100 * share:.1f} %" if share else "0 %"

@@ -6,9 +6,15 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, ConfigDict, TypeAdapter
 
-Text = Annotated[str, AfterValidator(lambda text: " ".join(text.split()))]
-"""Words that may stand on several lines of the file."""
 Row = TypeVar("Row")
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+Text = Annotated[str, AfterValidator(one_line)]
+"""Words that may stand on several lines of the file."""
 
 
 def read_tables(path: Path, row: type[Row]) -> dict[str, Row]:

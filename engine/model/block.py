@@ -86,7 +86,6 @@ class Block(nn.Module):
         encoding: PositionalEncoding,
         positions: Positions,
         source: Tensor | None = None,
-        source_mask: Mask | None = None,
         cache: ActivationCache | None = None,
         name: str = "",
     ) -> Tensor:
@@ -97,9 +96,7 @@ class Block(nn.Module):
         )
         if self.cross is not None and self.cross_residual is not None and source is not None:
             read = self.cross_residual.before(x)
-            x = self.cross_residual.after(
-                x, self.cross(read, source, source_mask, NOWHERE, positions, cache, f"{name}.cross")
-            )
+            x = self.cross_residual.after(x, self.cross(read, source, None, NOWHERE, positions, cache, f"{name}.cross"))
         if self.mlp is not None and self.mlp_residual is not None:
             x = self.mlp_residual.after(x, self.mlp(self.mlp_residual.before(x), cache, f"{name}.mlp"))
         record(cache, f"{name}.out", x)

@@ -7,7 +7,7 @@ from engine.encodings.base.layer import PositionalEncoding, Positions
 from engine.model.activations import ActivationCache, record
 from engine.model.block import Block
 from engine.model.layers import Dropout, PositionDropout, positional_encoding, token_embedding
-from engine.model.masks import Mask, causal_mask, padding_mask
+from engine.model.masks import causal_mask, padding_mask
 from engine.model.precision import in_own_precision, lowered, lowered_dtype
 
 
@@ -47,7 +47,6 @@ class Stack(nn.Module):
         positions: Positions,
         token_mask: Tensor | None,
         source: Tensor | None = None,
-        source_mask: Mask | None = None,
         cache: ActivationCache | None = None,
     ) -> Tensor:
         """Token embeddings [batch, length, d_model] -> the output of the last block, [batch, length, d_model].
@@ -63,7 +62,7 @@ class Stack(nn.Module):
         for layer in range(self.depth):
             block = self.blocks[layer % len(self.blocks)]
             encoding = self.encodings[layer % len(self.encodings)]
-            x = block(x, mask, encoding, positions, source, source_mask, cache, f"{self.name}.{layer}")
+            x = block(x, mask, encoding, positions, source, cache, f"{self.name}.{layer}")
         return self.norm(x)  # type: ignore[no-any-return]
 
 
@@ -94,47 +93,36 @@ class Transformer(nn.Module):
         inputs: Tensor,
         source: Tensor | None = None,
         token_mask: Tensor | None = None,
-        source_token_mask: Tensor | None = None,
         cache: ActivationCache | None = None,
-        first_position: int = 0,
         positions: Positions | None = None,
         source_positions: Positions | None = None,
     ) -> Tensor:
         """Tokens [batch, length] -> logits [batch, length, n_outputs].
 
-        ``source`` [batch, source length] is the input of an encoder-decoder's encoder. ``token_mask`` and ``source_token_mask``, of
-        the shapes of the tokens, are True where a real token stands. A dictionary given as ``cache`` is filled with inner
-        tensors by name, in the order in which they are computed; attention is then written out, with the same numbers.
-        ``positions`` [length] and ``source_positions`` [source length] are the positions of the tokens; by default they
-        count up from ``first_position``.
+        ``source`` [batch, source length] is the input of an encoder-decoder's encoder. ``token_mask`` [batch, length] is True where a real
+        token stands. A dictionary given as ``cache`` is filled with inner tensors by name, in the order in which they are computed;
+        attention is then written out, with the same numbers. ``positions`` [length] and ``source_positions`` [source length] are the
+        positions of the tokens; by default they count up from 0.
 
         Raises PositionOutOfRange where a learned table has no row for a position.
         """
-        memory = memory_mask = None
+        memory = None
         if self.source_stack is not None:
             if source is None:
                 raise ValueError("family encoder_decoder needs a source sequence beside its inputs.")
-            source_at = source_positions or range(first_position, first_position + source.shape[1])
-            memory = self.encode(source, source_at, source_token_mask, cache)
-            memory_mask = padding_mask(source_token_mask, memory.dtype)
-        at = positions or range(first_position, first_position + inputs.shape[1])
-        x = self.stack(self.embedding(inputs), at, token_mask, memory, memory_mask, cache)
+            memory = self.encode(source, source_positions or range(source.shape[1]), cache)
+        at = positions or range(inputs.shape[1])
+        x = self.stack(self.embedding(inputs), at, token_mask, memory, cache)
         logits: Tensor = self.head(x)
         record(cache, "logits", logits)
         return logits
 
     @in_own_precision
-    def encode(
-        self,
-        source: Tensor,
-        positions: Positions,
-        token_mask: Tensor | None = None,
-        cache: ActivationCache | None = None,
-    ) -> Tensor:
+    def encode(self, source: Tensor, positions: Positions, cache: ActivationCache | None = None) -> Tensor:
         """The output of an encoder-decoder's encoder, which the decoder reads: tokens [batch, source length] -> [batch, source length,
         d_model]."""
         assert self.source_stack is not None
-        return lowered(self.source_stack(self.embedding(source), positions, token_mask, cache=cache))
+        return lowered(self.source_stack(self.embedding(source), positions, None, cache=cache))
 
     @in_own_precision
     def logits_of(self, residual: Tensor) -> Tensor:

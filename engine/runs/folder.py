@@ -22,7 +22,7 @@ import pydantic_core
 from engine.config.run_config import RunConfig, parse_leniently
 from engine.foundation.files import append_whole, replacing, write_whole
 from engine.foundation.provenance import Provenance, provenance
-from engine.foundation.stored_json import read_json
+from engine.foundation.stored_json import read_json, read_table
 from engine.runs.events import ARRAYS, Event, Snapshot, from_json, to_json
 
 LARGEST_SNAPSHOTS = 256 * 2**20
@@ -109,10 +109,7 @@ class RunFolder:
 
     def read_saved_request(self) -> dict[str, Any]:
         """The content of the request's file; empty where it cannot be read."""
-        with suppress(OSError, ValueError):
-            if isinstance(row := read_json(self.saved_request), dict):
-                return row
-        return {}
+        return read_table(self.saved_request)
 
     def delete_half_written(self) -> None:
         """Delete what a worker that is gone had begun to write. The folder of a trial may be gone itself, once its numbers are read."""
@@ -136,16 +133,12 @@ class RunFolder:
 
     def provenance(self) -> Provenance:
         """The origin of the run, as it was created; empty where it was not noted."""
-        with suppress(OSError, ValueError, AttributeError):
-            if isinstance(noted := read_json(self._config).get("provenance"), dict):
-                return cast(Provenance, noted)
-        return {}
+        noted = read_table(self._config).get("provenance")
+        return cast(Provenance, noted if isinstance(noted, dict) else {})
 
     def server(self) -> str:
         """The name of the server process at which the run goes on or went on; empty where none is known."""
-        with suppress(OSError, ValueError, AttributeError):
-            return str(read_json(self._config).get("server", ""))
-        return ""
+        return str(read_table(self._config).get("server", ""))
 
     def set_server(self, server: str) -> None:
         """Another server process goes on with the run. Raises OSError or ValueError where that cannot be written."""

@@ -107,6 +107,10 @@ class EventLog(Sequence[Event]):
         places = [place for place, found in enumerate(kinds, first) if found is kind]
         return _Chosen(places, cast(Callable[[int], OtherEvent], self._other))
 
+    def last(self, kind: type[OtherEvent]) -> OtherEvent | None:
+        """The last event of a kind other than Progress; None where there is none."""
+        return next(reversed(self.of(kind)), None)
+
     def landmarks(self) -> Iterator[Event]:
         """All events but the steps without validation; the last step is there in any case."""
         count = len(self)

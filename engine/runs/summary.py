@@ -10,7 +10,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.layout import VALIDATION_SIZE, continues, metric_names, shapes
 from engine.estimate.recording import interim_size
 from engine.estimate.warnings import mask_shows_answers
-from engine.foundation.formatting import counted, in_time, percent
+from engine.foundation.formatting import counted, fine_percent, in_time, percent
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
 from engine.tasks.text import TextSettings
 
@@ -63,7 +63,7 @@ def unknown_tokens(config: RunConfig, scores: Mapping[str, float]) -> str:
         return ""
     known = {name: scores.get(f"known_{name}", math.nan) for name in ("accuracy", "perplexity")}
     over = [f"{name} is {value:.3g}" for name, value in known.items() if math.isfinite(value)]
-    said = f"{100 * share:.1f} % of the held-out tokens are unknown, that is, not in the vocabulary"
+    said = f"{fine_percent(share)} of the held-out tokens are unknown, that is, not in the vocabulary"
     said += f"; over the others {' and '.join(over)}." if over else "."
     if share <= MANY_UNKNOWN:
         return said

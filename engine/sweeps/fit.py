@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, linear_regression
 
+from engine.foundation.formatting import listed
 from engine.foundation.student import t_bound
 
 REACH = 8
@@ -48,7 +49,7 @@ class Fit:
         if len(agree) == 1:
             return f"undecided: {agree[0]}, or between two laws"
         if agree:
-            return f"undecided: {', '.join(agree[:-1])} or {agree[-1]}"
+            return f"undecided: {listed(agree, 'or')}"
         below = [words for law, words in LAWS.items() if law < self.low]
         above = [words for law, words in LAWS.items() if law > self.high]
         if below and above:

@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from engine.foundation.formatting import fine_percent
 from engine.settings.errors import quoted
 
 Unit = Literal["characters", "words"]
@@ -92,9 +93,7 @@ def unknown_in_words(unknown: list[str]) -> str:
 
 def unknown_beside(share: float) -> str:
     """The share of unknown tokens, to stand beside a number of a text, such as "0.3 % unknown"; empty where there are none."""
-    if not share:
-        return ""
-    return f"{'< 0.1' if share < 0.0005 else f'{100 * share:.1f}'} % unknown"
+    return f"{fine_percent(share)} unknown" if share else ""
 
 
 @dataclass(frozen=True)

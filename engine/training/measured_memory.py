@@ -7,7 +7,7 @@ optimizer's own step is not taken, so that measuring changes no weight.
 
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -86,14 +86,12 @@ class Allocations(TorchDispatchMode):  # type: ignore[no-untyped-call]
         def leave(*_: object) -> None:
             self._in_scores = False
 
-        patterns = [module for module in model.modules() if isinstance(module, Pattern)]
-        handles = [module.register_forward_pre_hook(enter) for module in patterns]
-        handles += [module.register_forward_hook(leave) for module in patterns]
-        try:
+        with ExitStack() as hooks:
+            for module in model.modules():
+                if isinstance(module, Pattern):
+                    hooks.enter_context(module.register_forward_pre_hook(enter))
+                    hooks.enter_context(module.register_forward_hook(leave))
             yield
-        finally:
-            for handle in handles:
-                handle.remove()
 
 
 def _storage_id(tensor: Tensor) -> int:

@@ -210,12 +210,13 @@ class LiveRun:
                 # A run that is behind its pace may catch up by one slice, not by its whole backlog.
                 paced = self._interval and not self.repeating
                 self.due = max(self.due + self._interval, now - SLICE) if paced else now
+                apart = max(SNAPSHOT_EVERY, SNAPSHOT_SHARE * self._snapshot_cost)
                 if self.paused and event.step > self._repeats_to:
                     self._allowed -= 1
                     if self._allowed == 0:
                         self._take_snapshot()
                         self.urgent = True
-                elif self._interval and not self._ahead and self._snapshot_due(now):
+                elif self._interval and not self._ahead and now - self._snapshot_at >= apart:
                     self._take_snapshot()
             if self._ahead:
                 continue
@@ -248,9 +249,6 @@ class LiveRun:
         """Give the events of the steps that a device has taken or takes, so that nothing is ahead of them."""
         while self._ahead and not self.over:
             self._next()
-
-    def _snapshot_due(self, now: float) -> bool:
-        return now - self._snapshot_at >= max(SNAPSHOT_EVERY, SNAPSHOT_SHARE * self._snapshot_cost)
 
     def _take_snapshot(self) -> None:
         """Take a snapshot of the current model; only after a step, since nothing else changes the model."""

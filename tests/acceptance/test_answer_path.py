@@ -17,7 +17,6 @@ import torch
 from engine.analysis.attention.asked import ModelAsked
 from engine.analysis.attention.following import followed
 from engine.analysis.attention.jobs import SwitchEachHeadOff
-from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import Arrival
 from engine.config.run_config import RunConfig, parse
 from engine.model.build import save_weights
@@ -55,10 +54,7 @@ def trained(file: Path, **settings: object) -> tuple[RunConfig, list[Snapshot]]:
 def costs(config: RunConfig, file: Path) -> dict[str, float]:
     """The held-out accuracy that is lost without each head, by its name."""
     off = SwitchEachHeadOff(ModelAsked(config, str(file))).do()
-    return {
-        Part("head", row["which"], row["layer"], row["head"]).name: off["whole"]["accuracy"] - row["accuracy"]
-        for row in off["rows"]
-    }
+    return {row["place"].name: off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
 
 
 def test_the_named_head_is_the_one_of_its_layer_that_costs_most_and_the_costliest_of_all_is_on_a_path(

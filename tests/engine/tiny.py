@@ -48,6 +48,12 @@ def given_to(model: Transformer) -> dict[str, Tensor]:
     return {"inputs": tokens(), **source}
 
 
+def shifted(given: dict[str, Tensor], by: int) -> dict[str, Any]:
+    """The same inputs at positions that count up from so many."""
+    at = {name: range(by, by + tokens.size(1)) for name, tokens in given.items()}
+    return {**given, "positions": at["inputs"], "source_positions": at.get("source")}
+
+
 def exhaust(work: Generator[Measuring, None, Result]) -> tuple[Result, int]:
     """The result of the work, and the number of its pauses."""
     pauses = 0

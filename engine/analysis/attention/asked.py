@@ -34,9 +34,14 @@ class ModelAsked:
     weights: str = ""
     """The absolute path of the file with the weights at that step; empty where none are stored and the model is trained again."""
     step: int | None = None
-    """The step whose model is analysed; None is the last step."""
+    """The step whose model is analysed; None: the last one."""
     changes: tuple[tuple[str, object], ...] = ()
     """Settings to change for the analysis, with the same weights: those of :data:`FAULTS`."""
+
+    @property
+    def at_step(self) -> int:
+        """The step whose model is analysed."""
+        return self.config.steps if self.step is None else self.step
 
 
 @dataclass(frozen=True)
@@ -48,24 +53,9 @@ class SampleAsked:
     """Token names separated by spaces or commas (of a text task: any text); empty for the numbered sequence."""
 
 
-@dataclass(frozen=True)
-class HeadIndex:
-    """One head of one kind of attention. Layers and heads count from 0."""
-
-    which: Which
-    layer: int
-    head: int
-
-
 def places_in(config: RunConfig) -> tuple[Which, ...]:
     """The kinds of attention of an architecture."""
     return ("self", "encoder", "cross") if config.family == "encoder_decoder" else ("self",)
-
-
-def heads_in(config: RunConfig, layers: int) -> list[HeadIndex]:
-    """All heads of so many layers."""
-    heads = range(config.n_heads)
-    return [HeadIndex(which, layer, head) for which in places_in(config) for layer in range(layers) for head in heads]
 
 
 def tap_name(config: RunConfig, which: Which, layer: int) -> str:
@@ -97,9 +87,8 @@ def lengths_in_words(config: RunConfig) -> str:
 
 def file_of(asked: ModelAsked) -> Path:
     """The file for the weights of a model that was trained again; the same code trains it only once on a machine."""
-    step = asked.config.steps if asked.step is None else asked.step
     settings = json.dumps([code_hash(), asked.config.flat()], sort_keys=True)
-    return data_folder() / FOLDER / f"{hashlib.sha256(settings.encode()).hexdigest()[:24]}-{step}.safetensors"
+    return data_folder() / FOLDER / f"{hashlib.sha256(settings.encode()).hexdigest()[:24]}-{asked.at_step}.safetensors"
 
 
 @dataclass(frozen=True)

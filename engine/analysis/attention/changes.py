@@ -1,14 +1,14 @@
 """The effect of changes to a trained model's attention: heads off, another temperature, another score."""
 
-from collections.abc import Collection, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from engine.analysis.attention.asked import HeadIndex, ModelAsked, SampleAsked, heads_in, tap_name
+from engine.analysis.attention.asked import ModelAsked, SampleAsked, tap_name
 from engine.analysis.attention.heads import head_seen
 from engine.analysis.attention.jobs import Changed, EachHeadOff, HeadSeen
 from engine.analysis.attention.model import (
@@ -23,8 +23,10 @@ from engine.analysis.attention.model import (
     run_with_cache,
     sample_of,
 )
-from engine.analysis.measurements.head_pruning import gated
-from engine.model.attention import PREPARE, Attention, Pattern
+from engine.analysis.attention.parts import Part, heads_in
+from engine.analysis.attention.without import without_parts
+from engine.config.run_config import RunConfig
+from engine.model.attention import PREPARE, Pattern
 from engine.model.transformer import Transformer
 
 MOST_HEADS = 96
@@ -33,42 +35,35 @@ SCORES = ("scaled_dot", "dot", "cosine", "additive")
 
 
 def without_heads(
-    asked: ModelAsked, sample: SampleAsked, place: HeadIndex, off: Collection[HeadIndex], temperature: float
+    asked: ModelAsked, sample: SampleAsked, place: Part, off: Iterable[Part], temperature: float
 ) -> Changed:
-    """The model unchanged, and with some heads' outputs set to zero and every softmax at a temperature."""
+    """The model unchanged, and without some heads, with every softmax at a temperature."""
     model, batch = model_of(asked), sample_of(asked.config, sample)
 
-    def seen() -> HeadSeen:
+    def seen(model: Transformer) -> HeadSeen:
         return head_seen(pattern_at(model, batch, place), held_out_metrics(asked.config, model, written_out=True))
 
-    before = seen()
-    with ExitStack() as changed:
-        changed.enter_context(heads_off(model, off))
-        changed.enter_context(tempered(model, temperature))
-        return {"before": before, "after": seen()}
+    changed = without_parts(model, in_all_layers(asked.config, off))
+    with tempered(changed, temperature):
+        return {"before": seen(model), "after": seen(changed)}
 
 
 def each_head_off(asked: ModelAsked) -> EachHeadOff:
-    """Held-out metrics with one head switched off at a time. Layers that share weights share their heads."""
-    config = asked.config
-    model = model_of(asked)
+    """Held-out metrics with one head switched off at a time."""
+    config, model = asked.config, model_of(asked)
     places = heads_in(config, len(model.stack.blocks))
     rows = []
     for place in places[:MOST_HEADS]:
-        with heads_off(model, [place]):
-            rows.append({**vars(place), **held_out_metrics(config, model)})
+        without = without_parts(model, in_all_layers(config, [place]))
+        rows.append({"place": place, **held_out_metrics(config, without)})
     return {"whole": held_out_metrics(config, model), "rows": rows, "left_out": len(places) - len(rows)}
 
 
-def heads_off(model: Transformer, off: Collection[HeadIndex]) -> AbstractContextManager[None]:
-    """Inside the block the outputs of these heads are zero."""
-    modules: dict[Attention, Tensor] = {}
-    for place in off:
-        attention = attention_at(model, place)
-        modules.setdefault(attention, torch.ones(attention.n_heads))[place.head] = 0.0
-    if not modules:
-        return nullcontext()
-    return gated(model, torch.stack(list(modules.values())).to(next(model.parameters()).dtype), list(modules))
+def in_all_layers(config: RunConfig, heads: Iterable[Part]) -> list[Part]:
+    """The heads; where layers share weights, each in all of them."""
+    if not config.share_layers:
+        return list(heads)
+    return [replace(head, layer=layer) for head in heads for layer in range(config.n_layers)]
 
 
 @contextmanager
@@ -89,7 +84,7 @@ def tempered(model: nn.Module, temperature: float) -> Iterator[None]:
         yield
 
 
-def other_scores(asked: ModelAsked, sample: SampleAsked, place: HeadIndex) -> dict[str, HeadSeen]:
+def other_scores(asked: ModelAsked, sample: SampleAsked, place: Part) -> dict[str, HeadSeen]:
     """Four scores of the same q and k of one head. By name of the score: the ``pattern`` [query, key], its mean ``entropy``
     (nats), and the held-out ``metrics`` of the whole model with that score in every layer (without training for it).
 

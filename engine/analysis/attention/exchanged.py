@@ -7,7 +7,7 @@ what the sender writes, are computed. The other sequence is the same but for two
 reads, and another one, such that the model answers otherwise. So an answer that becomes that of the other sequence was told by this path.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -15,20 +15,19 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from engine.analysis.attention.asked import LARGEST, ModelAsked, SampleAsked, weights_of_one_sequence
+from engine.analysis.attention.asked import LARGEST, ModelAsked, SampleAsked, Which, tap_name, weights_of_one_sequence
 from engine.analysis.attention.following import followed
-from engine.analysis.attention.model import held_out, last_step, model_of, run_with_cache, sample_of, tokens_at
+from engine.analysis.attention.model import attention_at, held_out, model_of, run_with_cache, sample_of
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.path import Path, Words
-from engine.analysis.attention.taken import OTHERS, TAKES_OVER, named
+from engine.analysis.attention.path import Path, Words, in_pieces, named
+from engine.analysis.attention.taken import OTHERS, TAKES_OVER
 from engine.analysis.attention.without import without_parts
 from engine.analysis.measurements.head_pruning import hooked
 from engine.foundation.formatting import counted
-from engine.model.block import Block
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
 from engine.training.evaluation import forward
-from engine.training.snapshot import answer_namer, take_snapshot
+from engine.training.snapshot import answer_namer, take_snapshot, token_names
 
 TRIES = 24
 """How often a position that answers, and a symbol for the exchange, are drawn for a sequence."""
@@ -37,9 +36,9 @@ APART = 2
 
 
 def path_at(asked: ModelAsked, sample: SampleAsked, position: int) -> Path | None:
-    """The answer to :class:`engine.analysis.attention.path_jobs.FollowAnswer`."""
+    """The answer to :class:`engine.analysis.attention.jobs.FollowAnswer`."""
     config = asked.config.replace(device="cpu")
-    snapshot = take_snapshot(config, model_of(asked), sample_of(config, sample), last_step(asked))
+    snapshot = take_snapshot(config, model_of(asked), sample_of(config, sample), asked.at_step)
     return followed(snapshot)[0][position]
 
 
@@ -75,9 +74,11 @@ class Exchanged(NamedTuple):
     """The same where all parts that read the lower head read what it writes on the other sequence."""
 
 
-def path_exchanged(asked: ModelAsked, sample: SampleAsked, position: int, sender: Part, receiver: Part) -> list[Words]:
-    """The answer to :class:`engine.analysis.attention.path_jobs.ExchangePath`."""
-    return list(verdict(sender, receiver, *exchanged(asked, sample, position, sender, receiver)))
+def path_exchanged(
+    asked: ModelAsked, sample: SampleAsked, position: int, sender: Part, receiver: Part
+) -> tuple[Words, ...]:
+    """The answer to :class:`engine.analysis.attention.jobs.ExchangePath`."""
+    return verdict(sender, receiver, *exchanged(asked, sample, position, sender, receiver))
 
 
 @torch.no_grad()
@@ -107,7 +108,7 @@ def exchanged(
     )
     if not len(here.at):
         return follows, None, found
-    name, symbols = answer_namer(config), tokens_at(config, one, "self")[0]
+    name, symbols = answer_namer(config), token_names(config, one.inputs[0].tolist())
     first, second = sorted((int(here.read), int(here.partner)))
     told = (here.own, here.told, path_answers(model, here, [sender], receiver))
     shown = ExchangedHere((first, second), (symbols[first], symbols[second]), *(name(int(answer)) for answer in told))
@@ -136,7 +137,7 @@ class Pairs:
 def pairs_of(model: Transformer, batch: Batch, sender: Part, receiver: Part, at: Tensor | None = None) -> Pairs:
     """The pairs, for as many of the sequences as one is found. ``at`` [row]: the positions that answer; by default one is drawn in each
     sequence, among those whose answers are right and counted by the task's first metric."""
-    upper, lower = (f"{model.stack.name}.{part.layer}.self.pattern" for part in (receiver, sender))
+    upper, lower = (f"{tap_name(model.config, part.which, part.layer)}.pattern" for part in (receiver, sender))
     logits, cache = run_with_cache(model, batch, upper, lower)
     given, row = logits.argmax(-1), torch.arange(len(batch.inputs))
     fits = torch.zeros_like(batch.inputs, dtype=torch.bool)
@@ -169,13 +170,15 @@ def pairs_of(model: Transformer, batch: Batch, sender: Part, receiver: Part, at:
 
 def path_answers(model: Transformer, pairs: Pairs, senders: Sequence[Part], receiver: Part) -> Tensor:
     """The answers [row] where the receiver alone reads what the senders, heads of one layer, write on the other sequence."""
-    mixed = mixed_name(model, receiver.layer)
-    between = dict(attentions_between(model, senders[0].layer, receiver.layer))
+    mixed = mixed_name(model, receiver)
+    between = attentions_between(model, senders[0].layer, receiver.layer)
     own = run_with_cache(model, pairs.batch, mixed, *between.values())[1]
     inputs = {module: own[name].transpose(1, 2).flatten(2) for module, name in between.items()}
     with reading(inputs | heads_given(model, pairs, senders)):
         received = run_with_cache(model, pairs.batch, mixed)[1]
-    return answers(model, pairs, {out_of(model, receiver.layer): side_by_side(own[mixed], received[mixed], [receiver])})
+    return answers(
+        model, pairs, {attention_at(model, receiver).out: side_by_side(own[mixed], received[mixed], [receiver])}
+    )
 
 
 def answers(model: Transformer, pairs: Pairs, inputs: dict[nn.Module, Tensor]) -> Tensor:
@@ -191,9 +194,9 @@ def _become(pairs: Pairs, given: Tensor) -> int:
 
 def heads_given(model: Transformer, pairs: Pairs, heads: Sequence[Part]) -> dict[nn.Module, Tensor]:
     """What the output projection of a layer's heads reads where some of them write what they write on the other sequence."""
-    name = mixed_name(model, heads[0].layer)
+    name = mixed_name(model, heads[0])
     own, other = (run_with_cache(model, batch, name)[1][name] for batch in (pairs.batch, pairs.other))
-    return {out_of(model, heads[0].layer): side_by_side(own, other, heads)}
+    return {attention_at(model, heads[0]).out: side_by_side(own, other, heads)}
 
 
 def side_by_side(own: Tensor, other: Tensor, heads: Sequence[Part]) -> Tensor:
@@ -205,22 +208,15 @@ def side_by_side(own: Tensor, other: Tensor, heads: Sequence[Part]) -> Tensor:
     return mixed.transpose(1, 2).flatten(2)
 
 
-def attentions_between(model: Transformer, first: int, last: int) -> Iterator[tuple[nn.Module, str]]:
+def attentions_between(model: Transformer, first: int, last: int) -> dict[nn.Module, str]:
     """The output projections from one layer up to another, without those of the latter, and the names of what they read."""
-    for layer in range(first, last):
-        block: Block = model.stack.blocks[layer]  # type: ignore[assignment]
-        yield block.attention.out, mixed_name(model, layer)
-        if block.cross is not None:
-            yield block.cross.out, f"{model.stack.name}.{layer}.cross.mixed"
+    kinds: tuple[Which, ...] = ("self",) if model.source_stack is None else ("self", "cross")
+    heads = [Part("head", which, layer) for layer in range(first, last) for which in kinds]
+    return {attention_at(model, head).out: mixed_name(model, head) for head in heads}
 
 
-def out_of(model: Transformer, layer: int) -> nn.Module:
-    block: Block = model.stack.blocks[layer]  # type: ignore[assignment]
-    return block.attention.out
-
-
-def mixed_name(model: Transformer, layer: int) -> str:
-    return f"{model.stack.name}.{layer}.self.mixed"
+def mixed_name(model: Transformer, head: Part) -> str:
+    return f"{tap_name(model.config, head.which, head.layer)}.mixed"
 
 
 def reading(inputs: dict[nn.Module, Tensor]) -> AbstractContextManager[None]:
@@ -230,29 +226,27 @@ def reading(inputs: dict[nn.Module, Tensor]) -> AbstractContextManager[None]:
 
 def verdict(
     sender: Part, receiver: Part, follows: Part | None, here: ExchangedHere | None, others: Exchanged
-) -> Iterator[Words]:
+) -> tuple[Words, ...]:
     """What becomes of the answers, compared with the same exchange of other heads, in words."""
-    sequences, total = counted(others.sequences, "other sequence"), others.answers
+    sequences, total, lower = counted(others.sequences, "other sequence"), others.answers, named(sender)
     if not total:
-        yield Words(f"In {sequences} no right answer changes when two symbols are exchanged in this way.")
-        return
-    yield from (Words("Where "), named(receiver), Words(" alone reads what "), named(sender))
-    yield Words(f" writes on a sequence with two symbols exchanged, {others.alone} of {counted(total, 'right answer')}")
-    yield Words(f" in {sequences} become the answer to that sequence, and {others.wrong} another wrong one.")
+        return in_pieces(f"In {sequences} no right answer changes when two symbols are exchanged in this way.")
+    said = (
+        f"Where {named(receiver)} alone reads what {lower} writes on a sequence with two symbols exchanged, {others.alone} of "
+        f"{counted(total, 'right answer')} in {sequences} become the answer to that sequence, and {others.wrong} another wrong one."
+    )
     if here is not None:
         (one, other), (first, second) = here.symbols, here.places
-        yield Words(
+        said += (
             f" Here, with the “{one}” and the “{other}” at positions {first + 1} and {second + 1} exchanged, the whole model answers "
             f"“{here.told}” in place of “{here.own}”; with the exchange for this head alone it answers “{here.alone}”."
         )
-    shared = others.all_senders - others.alone >= TAKES_OVER * total
     if follows is not None:
-        yield from (Words(" With "), named(follows), Words(" in place of "), named(sender))
-        yield Words(f", the most of any other head of that layer, {others.by_next} change, and with all of its heads ")
-        yield Words(
-            f"together {others.all_senders}: {'others write a part of it' if shared else 'no other one is needed'}."
+        shared = others.all_senders - others.alone >= TAKES_OVER * total
+        said += (
+            f" With {named(follows)} in place of {lower}, the most of any other head of that layer, {others.by_next} change, and with all "
+            f"of its heads together {others.all_senders}: {'others write a part of it' if shared else 'no other one is needed'}."
         )
     taken_over = others.all_readers - others.alone >= TAKES_OVER * total
-    yield from (Words(" Where all that reads "), named(sender))
-    yield Words(f" reads the exchange, {others.all_readers} change: ")
-    yield Words(f"{'other readers take over' if taken_over else 'no other reader takes over'}.")
+    readers = "other readers take over" if taken_over else "no other reader takes over"
+    return in_pieces(f"{said} Where all that reads {lower} reads the exchange, {others.all_readers} change: {readers}.")

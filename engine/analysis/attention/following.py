@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine.analysis.attention.asked import Which
-from engine.analysis.attention.path import GAIN, Arrival, Carrier, Path, Reading
-from engine.analysis.attention.path_words import Symbols, marks, words_of
+from engine.analysis.attention.path import GAIN, Arrival, Carrier, Path, Reading, in_pieces
+from engine.analysis.attention.path_words import Symbols, marks, sentence_of
 from engine.runs.events import Snapshot
 
 KINDS: tuple[Which, ...] = ("self", "cross", "encoder")
@@ -79,7 +79,7 @@ def _arrival(seen: Seen, paths: Sequence[Path]) -> Arrival | None:
     layer, _ = Counter(path.layer for path in arriving).most_common(1)[0]
     here = [path for path in arriving if path.layer == layer]
     added = seen.heads[layer][:, [path.position for path in here]].sum(axis=1)  # [head]
-    head = _reading(seen, here[0].position, layer, int(added.argmax())).part if added.max() > 0 else ""
+    head = _reading(seen, here[0].position, layer, int(added.argmax())).part.name if added.max() > 0 else ""
     induction = 2 * sum(path.induction for path in here) > len(here)
     return Arrival(layer, head, "induction" if induction else f"most answers in layer {layer + 1}")
 
@@ -131,7 +131,7 @@ def _path(seen: Seen, position: int) -> Path:
     induction = carrier in ("head", "mlp") and is_induction(readings, seen.symbols)
     before, after = right[layer : layer + 2].tolist()
     path = Path(position, arrives, layer, before, after, carrier, readings, induction, ())
-    return replace(path, words=words_of(path, right.tolist(), seen.symbols))
+    return replace(path, words=in_pieces(sentence_of(path, right.tolist(), seen.symbols)))
 
 
 def _brought(

@@ -13,11 +13,9 @@ from torch import Tensor
 
 from engine.analysis.attention.asked import (
     LARGEST,
-    HeadIndex,
     ModelAsked,
     SampleAsked,
     Which,
-    heads_in,
     places_in,
     tap_name,
     weights_of_one_sequence,
@@ -32,6 +30,7 @@ from engine.analysis.attention.model import (
     sample_of,
     tokens_at,
 )
+from engine.analysis.attention.parts import Part, heads_in
 from engine.analysis.measurements.pointing import flow_through
 from engine.model.activations import ActivationCache
 from engine.training.data import Batch
@@ -76,7 +75,7 @@ def head_seen(pattern: Tensor, metrics: dict[str, float]) -> HeadSeen:
     return {"metrics": metrics, "pattern": array(pattern), "entropy": entropy(pattern.float()).mean().item()}
 
 
-def head_numbers(asked: ModelAsked, batch: Batch, cache: ActivationCache, place: HeadIndex) -> HeadNumbers:
+def head_numbers(asked: ModelAsked, batch: Batch, cache: ActivationCache, place: Part) -> HeadNumbers:
     name = tap_name(asked.config, place.which, place.layer)
     pattern = cache[f"{name}.pattern"][:, place.head].float()  # [batch, query, key]
     visible = ~blocked_in(cache[f"{name}.scores"][:, place.head])
@@ -85,9 +84,7 @@ def head_numbers(asked: ModelAsked, batch: Batch, cache: ActivationCache, place:
     queries = torch.tensor(positions_at(batch, place))
     keys = queries if place.which != "cross" else torch.arange(pattern.size(-1))
     return {
-        "which": place.which,
-        "layer": place.layer,
-        "head": place.head,
+        "place": place,
         "entropy": spread.mean().item(),
         "effective_keys": spread.exp().mean().item(),
         "distance": mean_distance(pattern, queries, keys).mean().item(),

@@ -1,11 +1,13 @@
-"""The jobs about a trained model's attention, and those behind the lab's figures that need no run; with their answers."""
+"""The jobs about a trained model's attention, and those behind the lab's figures that need no run; with their answers. Tests of what
+heads do are answered by a verdict in words, in pieces that name the parts of which they speak."""
 
 from typing import Any, TypedDict
 
 import numpy as np
 
-from engine.analysis.attention.asked import HeadIndex, ModelAsked, SampleAsked, Which
+from engine.analysis.attention.asked import ModelAsked, SampleAsked, Which
 from engine.analysis.attention.parts import Part
+from engine.analysis.attention.path import Path, Words
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 from engine.runs.events import Event, Snapshot
@@ -30,12 +32,9 @@ class ReadSequence(Job[SequenceRead], function=".model:sequence", noun="Reading 
     asked: SampleAsked
 
 
-class StepsDone(TypedDict):
-    step: int
-    steps: int
+class TrainAgain(Job[int], function=".model:train_again", noun="Training the model again"):
+    """The step that the training has come to."""
 
-
-class TrainAgain(Job[StepsDone], function=".model:train_again", noun="Training the model again"):
     asked: ModelAsked
     seconds: float
 
@@ -43,9 +42,7 @@ class TrainAgain(Job[StepsDone], function=".model:train_again", noun="Training t
 class HeadNumbers(TypedDict):
     """One head's means over held-out sequences."""
 
-    which: Which
-    layer: int
-    head: int
+    place: Part
     entropy: float
     """The mean entropy in nats."""
     effective_keys: float
@@ -105,8 +102,8 @@ class Changed(TypedDict):
 class SwitchHeadsOff(Job[Changed], function=".changes:without_heads", noun="Switching heads off"):
     asked: ModelAsked
     sample: SampleAsked
-    place: HeadIndex
-    off: tuple[HeadIndex, ...]
+    place: Part
+    off: tuple[Part, ...]
     temperature: float
 
 
@@ -114,7 +111,7 @@ class EachHeadOff(TypedDict):
     whole: dict[str, float]
     """The metrics with all heads."""
     rows: list[dict[str, Any]]
-    """One row for each head: its ``which``, ``layer`` and ``head``, with the metrics without it."""
+    """One row for each head: its ``place``, with the metrics without it."""
     left_out: int
     """The number of heads beyond :data:`MOST_HEADS`, which were not switched off."""
 
@@ -126,7 +123,7 @@ class SwitchEachHeadOff(Job[EachHeadOff], function=".changes:each_head_off", nou
 class CompareScores(Job[dict[str, HeadSeen]], function=".changes:other_scores", noun="Comparing attention scores"):
     asked: ModelAsked
     sample: SampleAsked
-    place: HeadIndex
+    place: Part
 
 
 class CheckResult(TypedDict):
@@ -158,7 +155,7 @@ class Faulty(TypedDict):
 class SwitchFaultsOn(Job[Faulty], function=".checks:faults_seen", noun="Switching faults on"):
     asked: ModelAsked
     sample: SampleAsked
-    place: HeadIndex
+    place: Part
     faults: tuple[str, ...]
 
 
@@ -171,13 +168,9 @@ class MeasureEntropyAtFirst(
 class Steps(TypedDict):
     """All intermediate values between one query and its output; :func:`engine.analysis.attention.steps.steps` describes them."""
 
-    queries: list[str]
     keys: list[str]
-    query: int
     position: int
-    q: np.ndarray
     turned_q: np.ndarray
-    k: np.ndarray
     turned_k: np.ndarray
     v: np.ndarray
     product: np.ndarray
@@ -206,7 +199,7 @@ class Steps(TypedDict):
 class TraceSteps(Job[Steps], function=".steps:steps", noun="Computing the steps of one query"):
     asked: ModelAsked
     sample: SampleAsked
-    place: HeadIndex
+    place: Part
     query: int
 
 
@@ -223,3 +216,30 @@ class ReadOwnSequence(Job[Snapshot], function=".model:own_sequence_read", noun="
     asked: ModelAsked
     text: str
     without: tuple[Part, ...] = ()
+
+
+class TakeHeadAway(Job[tuple[Words, ...]], function=".taken:head_taken", noun="Taking the head away"):
+    """The answers that a model loses without a head, and whether another head takes over. ``text``: token names separated by
+    spaces, or empty for the first held-out sequence."""
+
+    asked: ModelAsked
+    text: str
+    head: Part
+
+
+class FollowAnswer(Job[Path | None], function=".exchanged:path_at", noun="Following the answer"):
+    """The path of the answer at a position; None where no answer is asked, and of a model whose answers have no path."""
+
+    asked: ModelAsked
+    sample: SampleAsked
+    position: int
+
+
+class ExchangePath(Job[tuple[Words, ...]], function=".exchanged:path_exchanged", noun="Exchanging what a head writes"):
+    """The test of the path from one head to another one in a layer above, for the answer at a position of a sequence and for others."""
+
+    asked: ModelAsked
+    sample: SampleAsked
+    position: int
+    sender: Part
+    receiver: Part

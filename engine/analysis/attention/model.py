@@ -13,7 +13,6 @@ from safetensors.torch import load_model, save_model
 from torch import Tensor, nn
 
 from engine.analysis.attention.asked import (
-    HeadIndex,
     ModelAsked,
     SampleAsked,
     file_of,
@@ -22,7 +21,7 @@ from engine.analysis.attention.asked import (
     shortest_known,
     tap_name,
 )
-from engine.analysis.attention.jobs import SequenceRead, StepsDone
+from engine.analysis.attention.jobs import SequenceRead
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.without import stack_of, without_parts
 from engine.analysis.measurements.depth import untrained
@@ -85,32 +84,32 @@ class Training:
 _trainings: OrderedDict[ModelAsked, Training] = OrderedDict()
 
 
-def train_again(asked: ModelAsked, seconds: float = math.inf) -> StepsDone:
-    """Train a config towards a step for at most ``seconds`` and store the weights once there: ``step`` of ``steps``.
+def train_again(asked: ModelAsked, seconds: float = math.inf) -> int:
+    """Train a config towards a step for at most ``seconds`` and store the weights once there; returns the step that it has come to.
 
     A further call continues, so that other runs have their turn in between. The same config gives the same numbers on
     the same CPU, and nearly the same on a GPU. Raises ValueError where training fails.
     """
-    steps, file, until = last_step(asked), file_of(asked), perf_counter() + seconds
+    file, until = file_of(asked), perf_counter() + seconds
     if file.exists():
-        return StepsDone(step=steps, steps=steps)
+        return asked.at_step
     if asked not in _trainings:
         model = prepare(asked.config)
         _trainings[asked] = Training(model, train(asked.config, model, LEAST_RECORD))  # type: ignore[arg-type]
         while len(_trainings) > MAX_KEPT:
             _trainings.popitem(last=False)
     training = _trainings[asked]
-    while training.step < steps and perf_counter() < until:
+    while training.step < asked.at_step and perf_counter() < until:
         event = next(training.events)
         if isinstance(event, Failed):
             del _trainings[asked]
             raise ValueError(event.reason)
         if isinstance(event, Progress):
             training.step = event.step
-    if training.step == steps:
+    if training.step == asked.at_step:
         with adding(file, KEPT_FILES) as half_written:
             save_model(_trainings.pop(asked).model.cpu(), str(half_written))
-    return StepsDone(step=training.step, steps=steps)
+    return training.step
 
 
 def _load_trained_again(model: Transformer, asked: ModelAsked) -> None:
@@ -125,10 +124,6 @@ def _load_trained_again(model: Transformer, asked: ModelAsked) -> None:
             return
         except FileNotFoundError:
             train_again(asked)
-
-
-def last_step(asked: ModelAsked) -> int:
-    return asked.config.steps if asked.step is None else asked.step
 
 
 @lru_cache(maxsize=4)
@@ -219,18 +214,18 @@ def run_with_cache(model: nn.Module, batch: Batch, *names: str) -> tuple[Tensor,
     return forward(model, batch, cache), cache
 
 
-def pattern_at(model: Transformer, batch: Batch, place: HeadIndex) -> Tensor:
+def pattern_at(model: Transformer, batch: Batch, place: Part) -> Tensor:
     """The head's pattern of the first sequence, [query, key]."""
     name = tap_name(model.config, place.which, place.layer)
     return run_with_cache(model, batch)[1][f"{name}.pattern"][0, place.head]
 
 
-def attention_at(model: Transformer, place: HeadIndex) -> Attention:
+def attention_at(model: Transformer, place: Part) -> Attention:
     block = (blocks := stack_of(model, place.which).blocks)[place.layer % len(blocks)]
     return block.cross if place.which == "cross" else block.attention  # type: ignore[return-value]
 
 
-def encoding_at(model: Transformer, place: HeadIndex) -> PositionalEncoding:
+def encoding_at(model: Transformer, place: Part) -> PositionalEncoding:
     """The encoding that acts on queries, keys or scores at this place; cross-attention has none."""
     if place.which == "cross":
         return NOWHERE
@@ -238,7 +233,7 @@ def encoding_at(model: Transformer, place: HeadIndex) -> PositionalEncoding:
     return encodings[place.layer % len(encodings)]  # type: ignore[return-value]
 
 
-def positions_at(batch: Batch, place: HeadIndex) -> Positions:
+def positions_at(batch: Batch, place: Part) -> Positions:
     """The positions of the queries."""
     tokens = batch.source if place.which == "encoder" and batch.source is not None else batch.inputs
     given = batch.source_positions if place.which == "encoder" else batch.positions
@@ -276,7 +271,7 @@ def own_sequence_read(asked: ModelAsked, text: str, without: tuple[Part, ...] = 
     config = asked.config.replace(device="cpu")
     model = model_of(asked) if config.architecture.attends else baseline_of(asked)
     batch = sample_of(config, SampleAsked(text=text))
-    return take_snapshot(config, without_parts(model, without) if without else model, batch, last_step(asked))
+    return take_snapshot(config, without_parts(model, without) if without else model, batch, asked.at_step)
 
 
 @lru_cache(maxsize=MAX_KEPT)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.analysis.attention.asked import Which, heads_in
+from engine.analysis.attention.asked import Which, places_in
 from engine.config.run_config import RunConfig
 from engine.settings.errors import Problem
 
@@ -34,6 +34,14 @@ class Part:
         return f"{name}.{self.head}" if self.kind == "head" else name
 
 
+def heads_in(config: RunConfig, layers: int) -> list[Part]:
+    """All heads of so many layers."""
+    heads = range(config.n_heads)
+    return [
+        Part("head", which, layer, head) for which in places_in(config) for layer in range(layers) for head in heads
+    ]
+
+
 def parts_of(config: RunConfig) -> dict[str, Part]:
     """Every part that the model of a config has, by name."""
     return {part.name: part for part in _parts(config)}
@@ -53,7 +61,7 @@ def _parts(config: RunConfig) -> Iterator[Part]:
         yield from (Part(kind, which, layer) for which in stacks for layer in range(config.n_layers))
     if not attends:
         return
-    yield from (Part("head", **vars(place)) for place in heads_in(config, config.n_layers))
+    yield from heads_in(config, config.n_layers)
     if config.causal and config.mask_fault != "missing":
         yield Part("mask")
     if config.pos_encoding != "nope":

@@ -4,6 +4,7 @@ the position that this head reads, and what had been read at that position in th
 :mod:`engine.analysis.attention.following` finds it in a snapshot.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,9 +33,8 @@ class Reading:
     """The attention weight of that key, from 0 to 1."""
 
     @property
-    def part(self) -> str:
-        """The name of the head as a part."""
-        return Part("head", self.which, self.layer, self.head).name
+    def part(self) -> Part:
+        return Part("head", self.which, self.layer, self.head)
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,23 @@ class Words:
     part: str = ""
     """The name of the part (:mod:`engine.analysis.attention.parts`): ``head.1.0``, ``mlp.1`` or ``layer.1``; empty for words
     that name none."""
+
+
+def naming(part: Part, words: str) -> str:
+    """Words that name a part, for a sentence that goes through :func:`in_pieces`."""
+    return f"\0{part.name}\0{words}\0"
+
+
+def named(head: Part, *, capital: bool = False) -> str:
+    """A head in such a sentence."""
+    side = {"self": "", "encoder": " of the encoder", "cross": " (cross-attention)"}[head.which]
+    return naming(head, f"{'Head' if capital else 'head'} {head.head + 1} of layer {head.layer + 1}{side}")
+
+
+def in_pieces(sentence: str) -> tuple[Words, ...]:
+    """A sentence in pieces: the words that name parts, and those between them."""
+    found = re.findall(r"\0(.*?)\0(.*?)\0|([^\0]+)", sentence, re.DOTALL)
+    return tuple(Words(words or plain, part) for part, words, plain in found)
 
 
 @dataclass(frozen=True)
@@ -79,9 +96,7 @@ class Path:
             return None
         upper, *below = self.readings
         lower = next((one for one in below if self.induction and one.read == one.position - 1), below[0])
-        if (upper.which, lower.which) != ("self", "self"):
-            return None
-        return Part("head", "self", lower.layer, lower.head), Part("head", "self", upper.layer, upper.head)
+        return (lower.part, upper.part) if (upper.which, lower.which) == ("self", "self") else None
 
     @property
     def sentence(self) -> str:

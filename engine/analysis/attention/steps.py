@@ -4,14 +4,11 @@ q and k, their product, what the encoding adds, the scale, the mask, the softmax
 projection. Source: Vaswani et al. 2017, Attention Is All You Need, equation 1 and section 3.2.2.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.analysis.attention.asked import HeadIndex, ModelAsked, SampleAsked, tap_name
+from engine.analysis.attention.asked import ModelAsked, SampleAsked, tap_name
 from engine.analysis.attention.jobs import Steps
 from engine.analysis.attention.model import (
     attention_at,
@@ -23,19 +20,20 @@ from engine.analysis.attention.model import (
     sample_of,
     tokens_at,
 )
+from engine.analysis.attention.parts import Part
+from engine.analysis.attention.without import without_parts
 from engine.config.run_config import RunConfig
-from engine.encodings.base.layer import PositionalEncoding
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
 from engine.training.snapshot import answer_namer, array
 
 
-def steps(asked: ModelAsked, sample: SampleAsked, place: HeadIndex, query: int) -> Steps:
+def steps(asked: ModelAsked, sample: SampleAsked, place: Part, query: int) -> Steps:
     """All intermediate values between one query and its output. Raises ValueError with one sentence.
 
     By name, [key] each: ``product`` q . k before any rotation, ``turned`` after it, ``scaled`` with the scale, ``bias``
     of the encoding, ``score`` the sum of these, ``blocked``, ``weight``; ``by_encoding`` is the part of the score that the
-    encoding made, wherever it acts. ``q`` and ``turned_q`` [d_head], ``k``, ``turned_k``, ``v`` and ``weighted``
+    encoding made, wherever it acts. ``turned_q`` [d_head], ``turned_k``, ``v`` and ``weighted``
     [key, d_head]; ``value_term`` and ``mixed`` [d_head]; ``projected`` [head, d_model] is each head's output, and their sum
     with ``bias_out`` [d_model] is ``out`` [d_model]. ``pattern`` [query, key] is the head's whole pattern. ``gap``: the
     largest difference between these steps put together and the model's own tensors.
@@ -75,48 +73,30 @@ def steps(asked: ModelAsked, sample: SampleAsked, place: HeadIndex, query: int) 
     asks = place.which != "encoder"
     answer = answer_namer(config)
     return {
-        "queries": queries, "keys": keys, "query": query, "position": at[query],
-        "q": row(q), "turned_q": row(turned_q), "k": array(k[0, head]), "turned_k": array(turned_k[0, head]), "v": array(v[0, head]),
+        "keys": keys, "position": at[query], "turned_q": row(turned_q), "turned_k": array(turned_k[0, head]), "v": array(v[0, head]),
         "product": row(q @ k.mT), "turned": row(turned_q @ turned_k.mT), "scaled": row(compared), "bias": row(added),
         "by_encoding": row(compared + added - without), "score": row(compared + added), "blocked": row(blocked) > 0,
         "weight": row(pattern), "pattern": array(pattern[0, head]),
         "weighted": array(pattern[0, head, query, :, None] * v[0, head]),
         "value_term": None if term is None else row(term), "mixed": row(mixed),
         "projected": array(projected), "bias_out": array(attention.out.bias), "out": array(out[0, query]), "gap": gap,
-        "rotates": _acts(config, place) == "rotation",
+        "rotates": place.which != "cross" and config.encoding.acts_on == "rotation",
         "predicted": answer(int(logits[0, query].argmax())) if asks else "",
         "target": answer(int(batch.targets[0, query])) if asks and batch.targets[0, query] >= 0 else "",
         "d_head": q.size(-1), "d_model": out.size(-1),
     }  # fmt: skip
 
 
-def _acts(config: RunConfig, place: HeadIndex) -> str:
-    return "nowhere" if place.which == "cross" else config.encoding.acts_on
-
-
-def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig, place: HeadIndex) -> Tensor:
+def _scores_without_encoding(model: Transformer, batch: Batch, config: RunConfig, place: Part) -> Tensor:
     """The scores with the encoding left out and all else equal: [1, head, query, key].
 
     An encoding that acts on scores, or rotates q and k, is left out of this layer alone; one that is added to the embedding is
     left out there, and every layer up to this one then reads other numbers.
     """
-    with nullcontext() if _acts(config, place) in ("rotation", "scores") else unplaced(model):
-        cache = run_with_cache(model, batch)[1]
+    reads = without_parts(model, [Part("encoding")]) if config.encoding.acts_on == "embedding" else model
+    cache = run_with_cache(reads, batch)[1]
     name, attention = tap_name(config, place.which, place.layer), attention_at(model, place)
     return attention.pattern.scores(*attention.prepare(cache[f"{name}.q"], cache[f"{name}.k"]))
-
-
-@contextmanager
-def unplaced(model: Transformer) -> Iterator[None]:
-    """Inside the block no positions are added to the embeddings."""
-    encodings = [m for m in model.modules() if isinstance(m, PositionalEncoding)]
-    for encoding in encodings:
-        encoding.add_to_embedding = lambda x, positions, token_mask=None: x  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        for encoding in encodings:
-            del encoding.add_to_embedding
 
 
 def _furthest(a: Tensor, b: Tensor) -> float:

@@ -6,16 +6,16 @@ without the one and without the other together: self-repair (McGrath et al. 2023
 Interpretability in the Wild.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from engine.analysis.attention.asked import ModelAsked, SampleAsked
-from engine.analysis.attention.model import held_out, last_step, model_of, sample_of
+from engine.analysis.attention.model import held_out, model_of, sample_of
 from engine.analysis.attention.parts import Part, parts_of
-from engine.analysis.attention.path import Words
+from engine.analysis.attention.path import Words, in_pieces, named
 from engine.analysis.attention.without import without_parts
 from engine.foundation.formatting import counted
 from engine.model.transformer import Transformer
@@ -46,10 +46,10 @@ class Fallen(NamedTuple):
     """Those that are wrong without both."""
 
 
-def head_taken(asked: ModelAsked, text: str, head: Part) -> list[Words]:
-    """The answer to :class:`engine.analysis.attention.path_jobs.TakeHeadAway`. Raises ValueError with one sentence where the text is no
+def head_taken(asked: ModelAsked, text: str, head: Part) -> tuple[Words, ...]:
+    """The answer to :class:`engine.analysis.attention.jobs.TakeHeadAway`. Raises ValueError with one sentence where the text is no
     question of the task."""
-    return list(verdict(head, *lost_without(asked, text, head)))
+    return verdict(head, *lost_without(asked, text, head))
 
 
 def lost_without(asked: ModelAsked, text: str, head: Part) -> tuple[Part | None, Fallen, Fallen]:
@@ -58,7 +58,7 @@ def lost_without(asked: ModelAsked, text: str, head: Part) -> tuple[Part | None,
     config, model = asked.config.replace(device="cpu"), model_of(asked)
     here, others = sample_of(config, SampleAsked(text=text)), held_out(config).rows(slice(1, 1 + OTHERS))
     without = without_parts(model, [head])
-    follows = strongest_head(without, here, last_step(asked), but=head)
+    follows = strongest_head(without, here, asked.at_step, but=head)
     both = [head] if follows is None else [head, follows]
     models = (model, without, without_parts(model, both[1:]), without_parts(model, both))
     return follows, fallen(models, here), fallen(models, others)
@@ -84,26 +84,23 @@ def fallen(models: Sequence[Transformer], batch: Batch) -> Fallen:
     return Fallen(len(batch.inputs), int(whole.sum()), *(int((whole & ~still).sum()) for still in others))
 
 
-def verdict(head: Part, follows: Part | None, here: Fallen, others: Fallen) -> Iterator[Words]:
+def verdict(head: Part, follows: Part | None, here: Fallen, others: Fallen) -> tuple[Words, ...]:
     """The answers that are lost, and whether the next head takes over, in words."""
     if not others.right:
-        yield Words("The model has no right answer that could be lost.")
-        return
-    yield from (Words("Without "), named(head))
-    yield Words(f", {here.without} of {counted(here.right, 'right answer')} here become wrong, and ")
-    yield Words(f"{others.without:,} of {others.right:,} in {counted(others.sequences, 'other sequence')}.")
+        return in_pieces("The model has no right answer that could be lost.")
+    said = (
+        f"Without {named(head)}, {here.without} of {counted(here.right, 'right answer')} here become wrong, and "
+        f"{others.without:,} of {others.right:,} in {counted(others.sequences, 'other sequence')}."
+    )
     needed = others.without > HARDLY * others.right
     beyond = others.without_both - others.without - others.without_next
     takes_over = beyond >= TAKES_OVER * others.right
     if not needed and not takes_over:
-        yield Words(" The model hardly needs it.")
+        said += " The model hardly needs it."
     elif follows is not None:
         does = "takes over" if not needed else "takes over a part of its work" if takes_over else "does not take over"
-        yield from (Words(" "), named(follows, capital=True))
-        yield Words(f", which then adds most, {does}: without it alone, {others.without_next:,} become wrong, ")
-        yield Words(f"without both {others.without_both:,}.")
-
-
-def named(head: Part, *, capital: bool = False) -> Words:
-    side = {"self": "", "encoder": " of the encoder", "cross": " (cross-attention)"}[head.which]
-    return Words(f"{'Head' if capital else 'head'} {head.head + 1} of layer {head.layer + 1}{side}", head.name)
+        said += (
+            f" {named(follows, capital=True)}, which then adds most, {does}: without it alone, {others.without_next:,} become wrong, "
+            f"without both {others.without_both:,}."
+        )
+    return in_pieces(said)

@@ -66,8 +66,6 @@ class FirstPortrait(Portrait):
 
     added_scale: float
     """The root mean square of the values added to the embedding of random tokens; 0 where none are added."""
-    token_scale: float
-    """That of the tokens: the config's."""
 
 
 class ComputeMatrices(Job[Matrices], function=".portraits:matrices", noun="Computing the encoding's matrices"):
@@ -106,24 +104,10 @@ class MeasureFinalScales(
     layer: int
 
 
-class Preview(TypedDict):
-    """The encoding with which a run would start."""
+class ComputePreview(Job[dict[str, np.ndarray]], function=".portraits:preview", noun="Computing the preview"):
+    """The encoding with which a run would start, over more than the trained length where it has rows there, float32: its ``matrix``, a
+    table [position, d_model], a bias [head, query, key] or angles [position, d_head / 2], and the ``similarity`` [position, position]."""
 
-    matrix: np.ndarray
-    """A table [position, d_model], a bias [head, query, key], or angles [position, d_head / 2], float32."""
-    similarity: np.ndarray
-    """[position, position], float32."""
-    distance: np.ndarray
-    """The mean similarity by offset, [offset]."""
-    trained: int
-    """The longest trained length."""
-    length: int
-    """The number of positions shown."""
-    parameters: int
-    """The number of parameters of the encoding, in all stacks and layers."""
-
-
-class ComputePreview(Job[Preview], function=".portraits:preview", noun="Computing the preview"):
     config: RunConfig
 
 

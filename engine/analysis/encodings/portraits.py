@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file
 
 from engine.analysis.encodings import spectra
-from engine.analysis.encodings.jobs import FirstPortrait, Lines, Matrices, MatrixKind, Portrait, Preview
+from engine.analysis.encodings.jobs import FirstPortrait, Lines, Matrices, MatrixKind, Portrait
 from engine.config.run_config import RunConfig
 from engine.encodings.base.layer import PositionalEncoding, matrices_of
 from engine.estimate.layout import shapes
@@ -46,25 +46,15 @@ def portrait(config: RunConfig, shown: int) -> FirstPortrait:
     encoding = first_weights(config)
     arrays, rows = matrices_of(encoding, shown)
     whole = portrait_of(config, arrays, config.seq_len, rows)
-    return FirstPortrait(**whole, added_scale=added_scale(config, encoding), token_scale=config.token_init_std)
+    return FirstPortrait(**whole, added_scale=added_scale(config, encoding))
 
 
-@torch.no_grad()
-def preview(config: RunConfig) -> Preview:
-    """The encoding with which a run of this config would start, over ``BEYOND`` times the trained length where it has rows there."""
-    sizes = shapes(config).of_model
-    model, trained = build_model(config, **sizes).eval(), sizes["max_positions"]
-    arrays, rows = matrices_of(model.encoding, BEYOND * trained)  # type: ignore[arg-type]
-    similarity = arrays["similarity"]
-    mean, _, _ = spectra.by_offset(similarity, -np.arange(rows))
-    return Preview(
-        matrix=arrays["matrix"],
-        similarity=similarity,
-        distance=mean,
-        trained=trained,
-        length=rows,
-        parameters=sum(p.numel() for name, p in model.named_parameters() if ".encodings." in f".{name}"),
-    )
+def preview(config: RunConfig) -> dict[str, Array]:
+    """The matrices of the encoding with which a run of this config would start, over ``BEYOND`` times the trained length where it has
+    rows there."""
+    sizes = shapes(config)
+    model = build_model(config, **sizes.of_model).eval()
+    return matrices_of(model.encoding, BEYOND * sizes.position_range)[0]  # type: ignore[arg-type]
 
 
 def portrait_of_snapshot(folder: str, config: RunConfig, step: int, layer: int = 0) -> Portrait:

@@ -108,7 +108,12 @@ def training_state(trained: Trained) -> dict[str, float]:
     blocks = total - sum(counts[part] for part in ("embedding", "encoding", "head"))
     numbers = {f"parameters.{part}": float(count) for part, count in counts.items()}
     numbers |= {"parameters.blocks": float(blocks)} | {f"share.{part}": n / total for part, n in counts.items()}
-    return numbers | _bytes_after_a_step(trained)
+    model = deepcopy(trained.model)
+    optimizers = build_optimizers(trained.config, model)
+    take_step(model.eval(), optimizers, trained.data.validation_batch(size=2).to(trained.device))
+    sizes = tuple(map(float, state_bytes(model, optimizers)))
+    numbers |= dict(zip(("weight_bytes", "gradient_bytes", "optimizer_bytes"), sizes, strict=True))
+    return {**numbers, "numbers_per_parameter": sum(sizes) / sizes[0]}
 
 
 def count_by_part(model: nn.Module) -> Counter[str]:
@@ -117,15 +122,6 @@ def count_by_part(model: nn.Module) -> Counter[str]:
         layer, _, part = parameter_part(name).rpartition(".")
         counts[part if part in OWN or not layer else "attention"] += parameter.numel()
     return counts
-
-
-def _bytes_after_a_step(trained: Trained) -> dict[str, float]:
-    model = deepcopy(trained.model)
-    optimizers = build_optimizers(trained.config, model)
-    take_step(model.eval(), optimizers, trained.data.validation_batch(size=2).to(trained.device))
-    sizes = tuple(map(float, state_bytes(model, optimizers)))
-    named = zip(("weight_bytes", "gradient_bytes", "optimizer_bytes"), sizes, strict=True)
-    return {**dict(named), "numbers_per_parameter": sum(sizes) / sizes[0]}
 
 
 def kv_cache(trained: Trained) -> dict[str, float]:

@@ -71,14 +71,14 @@ def accuracy_without(model: nn.Module, batch: Batch, heads: Sequence[int]) -> fl
     return next(iter(right.values()))
 
 
-def gated(model: nn.Module, gates: Tensor, modules: Sequence[Attention] | None = None) -> AbstractContextManager[None]:
-    """Inside the block each head's output is multiplied by its gate, [layer, head]; rows as in ``attentions(model)`` or ``modules``."""
+def gated(model: nn.Module, gates: Tensor) -> AbstractContextManager[None]:
+    """Inside the block each head's output is multiplied by its gate, [layer, head]; rows as in ``attentions(model)``."""
 
     def gate(module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         row = gates[layer_of[module]]
         return (given[0] * row.repeat_interleave(given[0].size(-1) // len(row)),)
 
-    layer_of: dict[nn.Module, int] = {one.out: layer for layer, one in enumerate(modules or attentions(model))}
+    layer_of: dict[nn.Module, int] = {one.out: layer for layer, one in enumerate(attentions(model))}
     return hooked(layer_of, gate)
 
 

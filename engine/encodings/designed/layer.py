@@ -11,14 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding, gelu
 
-from engine.encodings.base.layer import (
-    PositionalEncoding,
-    Positions,
-    bias_matrices,
-    index_below,
-    offsets,
-    row_matrices,
-)
+from engine.encodings.base.layer import PositionalEncoding, Positions, bias_matrices, index_below, offsets, row_matrices
 from engine.encodings.base.modules import (
     Dense,
     DepthwiseConvolution,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from engine.encodings import ENCODINGS
 from engine.experiments.choice.qualities import scope_of
 from engine.experiments.choice.table import CellState, Column
+from engine.foundation.formatting import listed
 
 HANDFUL = 4
 """The number of names up to which a sentence lists them; more are counted."""
@@ -122,7 +123,7 @@ def _in_words(columns: Sequence[Column], found: dict[str, tuple[str, ...]], regr
     if len(columns) > 1:
         each = "it is" if len(good) == 1 else "each is"
         many = f"{len(good)} of {len(columns[0].cells)} encodings, the first of the table"
-        names = listed(good) if len(good) <= HANDFUL else many
+        names = labels(good) if len(good) <= HANDFUL else many
         first = f"{names}: {where}, {each} the best or behind it by less than {smallest}"
         none_else = "" if unsure or alike else "; no other one is"
         return f"{first}, over {seeds} seeds{none_else}.{rest}"
@@ -135,7 +136,7 @@ def _in_words(columns: Sequence[Column], found: dict[str, tuple[str, ...]], regr
         told = f"{len(good)} of {len(one.cells)} cannot be told apart: they differ from the best, {label(one.best)},"
         return f"{told} by less than {smallest}, {where}, over {seeds} seeds.{rest}"
     differ = "differs" if len(others) == 1 else "differ"
-    mean = f"{label(one.best)} has the best mean; {listed(others)} {differ} from it by less than {smallest}"
+    mean = f"{label(one.best)} has the best mean; {labels(others)} {differ} from it by less than {smallest}"
     return f"{mean}, {where}, over {seeds} seeds.{rest}"
 
 
@@ -159,11 +160,10 @@ def label(encoding: str | None) -> str:
     return ENCODINGS[encoding].label if encoding else ""
 
 
-def listed(names: Iterable[str]) -> str:
-    labels = [label(name) for name in names]
-    return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
+def labels(names: Iterable[str]) -> str:
+    return listed(list(map(label, names)))
 
 
 def _few_or_counted(names: Sequence[str]) -> str:
     """The labels of encodings; of more than a handful their number."""
-    return listed(names) if len(names) <= HANDFUL else f"{len(names)} encodings"
+    return labels(names) if len(names) <= HANDFUL else f"{len(names)} encodings"

@@ -9,7 +9,7 @@ from engine.analysis.encodings.times import known_times
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
-from engine.experiments.choice.advice import listed
+from engine.experiments.choice.advice import labels
 from engine.experiments.choice.qualities import NO_PARTS
 from engine.experiments.comparison import DESIGN
 from engine.tasks import PLAIN
@@ -51,7 +51,7 @@ def cheapest_in_words(
     if "parameters" in needs:
         counts = {name: cost for name in names if (cost := costs[name].parameters) is not None}
         least = [name for name, count in counts.items() if count == min(counts.values())]
-        said.append(f"The fewest extra parameters of {which} ({min(counts.values()):,}): {listed(least)}.")
+        said.append(f"The fewest extra parameters of {which} ({min(counts.values()):,}): {labels(least)}.")
     if "time" in needs:
         ratios = {name: timing["ratio"] for name in names if (timing := costs[name].timing) is not None}
         if ratios:
@@ -61,10 +61,3 @@ def cheapest_in_words(
         else:
             said.append("The times were not measured on this machine yet.")
     return " ".join(said)
-
-
-def share_in_words(share: float) -> str:
-    """A share of the model's FLOPs in words."""
-    if share and share < 0.0005:
-        return "< 0.1 %"
-    return f"{100 * share:.1f} %" if share else "0 %"

@@ -21,7 +21,7 @@ from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import data_folder, give, given_by
 from engine.foundation.provenance import provenance
-from engine.foundation.stored_json import read_json
+from engine.foundation.stored_json import read_table
 
 FORMAT = 1
 MAX_KEPT = 200
@@ -69,7 +69,7 @@ def row_of(run: ExperimentRun) -> dict[str, Any]:
 def report_in(file: Path, experiment: Experiment) -> Report | None:
     """The report on the trials in a file, by today's claims; None where it holds none."""
     with suppress(KeyError, TypeError, ValueError):
-        return report_of(experiment, read(file) or {})
+        return report_of(experiment, read(file))
     return None
 
 
@@ -87,22 +87,19 @@ def report_of(experiment: Experiment, row: dict[str, Any]) -> Report:
 
 def find_comparison(name: str) -> tuple[Comparison, Report] | None:
     """The comparison of this name and the report on it; None where there is none or it cannot be read."""
-    row = read(_comparison_file(name)) if NAME.fullmatch(name) else None
-    if row is None:
-        return None
-    try:
+    row = read(_comparison_file(name)) if NAME.fullmatch(name) else {}
+    with suppress(KeyError, TypeError, ValueError):  # ConfigError is a ValueError
         asked = row["asked"]
         found = Comparison(asked["parts"], tuple(asked["against"]), tuple(asked["tasks"]), asked["seeds"])
         return found, report_of(found.experiment, row)
-    except (KeyError, TypeError, ValueError):  # ConfigError is a ValueError
-        return None
+    return None
 
 
 def latest_trials(slug: str) -> list[Trial]:
     """The latest trial of every arm and seed that was run on this machine with the code as it is."""
     found: dict[tuple[str, int], Trial] = {}
     for file in sorted(folder_of(slug).glob("*.json"), reverse=True):  # the newest first
-        row = read(file) or {}
+        row = read(file)
         with suppress(KeyError, TypeError, ValueError):
             for trial in map(trial_of, row["trials"] if row["code"] == code_hash() else ()):
                 found.setdefault((trial.arm, trial.seed), trial)
@@ -113,13 +110,10 @@ def _comparison_file(name: str) -> Path:
     return folder_of(DESIGNS) / f"{name}.json"
 
 
-def read(file: Path) -> dict[str, Any] | None:
-    """The row in a file; None where it cannot be read."""
-    try:
-        row = read_json(file)
-    except (OSError, ValueError):
-        return None
-    return row if isinstance(row, dict) and row.get("format") == FORMAT else None
+def read(file: Path) -> dict[str, Any]:
+    """The row in a file; empty where it cannot be read."""
+    row = read_table(file)
+    return row if row.get("format") == FORMAT else {}
 
 
 def trial_of(row: dict[str, Any]) -> Trial:

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from engine.experiments.experiment import Arm, Claim, Experiment
 from engine.experiments.key_figure import KeyFigure
 from engine.experiments.rates import at_best_rates, read_grids
-from engine.foundation.tables import Text
+from engine.foundation.tables import Text, one_line
 
 Group = Literal["depth", "attention", "encoding"]
 GROUPS: dict[Group, str] = {"depth": "Depth", "attention": "Self-attention", "encoding": "Positional encoding"}
@@ -101,7 +101,7 @@ def read_issue(
         group=path.parent.name,  # type: ignore[arg-type]
         title=found[2],
         minutes=data["minutes"],
-        summary=_one_line(found[3]),
+        summary=one_line(found[3]),
         mechanism=texts["Why it happens"],
         remedies=_items(texts["What helps"]),
         notes=_items(texts["How it is measured"]),
@@ -135,11 +135,7 @@ def _worded(path: Path, items: Sequence[str], claims: Sequence[Claim]) -> tuple[
 
 def _items(text: str) -> tuple[str, ...]:
     """The items of a list."""
-    return tuple(_one_line(item) for item in re.split(r"^- ", text, flags=re.MULTILINE)[1:])
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return tuple(one_line(item) for item in re.split(r"^- ", text, flags=re.MULTILINE)[1:])
 
 
 def _source(path: Path, item: str) -> Publication:

@@ -47,8 +47,7 @@ def find(experiment: Experiment, arm: Arm, seed: int) -> Trial | None:
         return None
     (file,) = files_of(experiment, arm, [seed])
     with suppress(KeyError, TypeError, ValueError):
-        row = read(file) or {}
-        return replace(trial_of(row["trial"]), arm=arm.name, seed=seed)
+        return replace(trial_of(read(file)["trial"]), arm=arm.name, seed=seed)
     return None
 
 

@@ -9,17 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.config.run_config import RunConfig
-from engine.experiments.story.readings import (
-    Head,
-    Score,
-    equal_symbols,
-    heads_of,
-    last_look,
-    score_of,
-    step_reaching,
-)
+from engine.experiments.story.readings import Head, Score, equal_symbols, heads_of, score_of, step_reaching
 from engine.foundation.formatting import counted, percent
 from engine.foundation.tables import Text, read_tables
+from engine.runs.events import Snapshot
 from engine.runs.log import EventLog
 from engine.runs.summary import LEARNED, clearly_above
 
@@ -75,7 +68,7 @@ class FinishedRun(NamedTuple):
     @property
     def heads(self) -> list[Head]:
         """A sentence on where the heads of the figure read at the end; empty where there is no attention to look at."""
-        look = last_look(self.events)
+        look = self.events.last(Snapshot)
         return [] if look is None or "self" not in look.patterns else heads_of(look.patterns["self"])
 
     @property
@@ -115,7 +108,7 @@ def when_most_are_right(run: FinishedRun) -> Observed:
 
 
 def answers_to_equal_symbols(run: FinishedRun) -> Observed | None:
-    look = last_look(run.events)
+    look = run.events.last(Snapshot)
     if look is None:
         return None
     pairs, same = equal_symbols(look.samples)

@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names, validation_size
-from engine.runs.events import Finished, Progress, Sample, Snapshot, Started
+from engine.runs.events import Finished, Progress, Sample, Started
 from engine.runs.log import EventLog
 
 AT_MIRROR = 0.8
@@ -55,20 +55,9 @@ class Head:
         return self.at_distance >= AT_ONE_DISTANCE * self.positions
 
 
-def finished_in(events: EventLog) -> Finished | None:
-    found = events.of(Finished)
-    return found[-1] if found else None
-
-
-def last_look(events: EventLog) -> Snapshot | None:
-    """The last snapshot, which shows the trained model once the run has finished."""
-    found = events.of(Snapshot)
-    return found[-1] if found else None
-
-
 def score_of(config: RunConfig, events: EventLog) -> Score | None:
     """The main accuracy at the end of a run; None while it has not finished."""
-    finished, name = finished_in(events), metric_names(config)[0]
+    finished, name = events.last(Finished), metric_names(config)[0]
     if finished is None or name not in finished.metrics:
         return None
     chance = events.of(Started)[0].chance.get(name, 0.0)
@@ -77,7 +66,7 @@ def score_of(config: RunConfig, events: EventLog) -> Score | None:
 
 def step_reaching(config: RunConfig, events: EventLog, share: float) -> int | None:
     """The first step at which this share of answers on held-out sequences was right; None where it never was."""
-    name, finished = metric_names(config)[0], finished_in(events)
+    name, finished = metric_names(config)[0], events.last(Finished)
     measured = [(one.step, one.validation) for one in events.landmarks() if isinstance(one, Progress)]
     if finished is not None:
         measured.append((finished.step, finished.metrics))

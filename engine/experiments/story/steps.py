@@ -63,10 +63,8 @@ class StoryStep:
 
     def label_of(self, value: Value) -> str:
         """A value as a reader sees it."""
-        if isinstance(value, bool):
-            return "On" if value else "Off"
-        text = to_text(value)
-        return self.row.label_of(text) if self.row.kind == "choice" else text
+        words = self.row.words(value)
+        return words.capitalize() if isinstance(value, bool) else words
 
     def label_in(self, config: RunConfig) -> str:
         """The label of the value that a run has."""

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from engine.foundation.formatting import percent
+from engine.foundation.formatting import fine_percent, percent
 from engine.settings.base import BaseConfig
 from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import setting, settings_in
@@ -81,7 +81,7 @@ class TextSettings(TaskSettings):
             allowed, hint = f"at least {enough} in an experiment on this text", ""
         else:
             allowed, hint = f"no number of {self.unit} in an experiment on this text", INSTEAD[self.unit]
-        told = f"{100 * self.unknown_share():.1f} % of its held-out tokens would be unknown, and at most {percent(MOST_UNKNOWN)} may be"
+        told = f"{fine_percent(self.unknown_share())} of its held-out tokens would be unknown, and at most {percent(MOST_UNKNOWN)} may be"
         raise ConfigError([Problem("vocab_size", str(self.vocab_size), f"{allowed}, since {told}", hint)])
 
     def _unknown_shares(self) -> np.ndarray:

@@ -111,10 +111,8 @@ class WorkerProcess:
     @property
     def load(self) -> int:
         """The number of runs on the worker that are not paused, and for which somebody waits."""
-        return sum(queued.run.state != "paused" and self._is_awaited(run_id) for run_id, queued in self.runs.items())
-
-    def _is_awaited(self, run_id: str) -> bool:
-        return run_id not in self.audience or self.audience[run_id].here
+        left = {run_id for run_id, followers in self.audience.items() if not followers.here}
+        return sum(run_id not in left and queued.run.state != "paused" for run_id, queued in self.runs.items())
 
     @property
     def owns_accelerator(self) -> bool:
@@ -177,5 +175,4 @@ class WorkerProcess:
             return queued.stopped_early
         if queued.phase is Phase.STOPPING:
             return Ended(run.step, "stopped", "It was told to stop and did not, so its worker was ended.")
-        again = "" if self.kill_reason and self.kill_reason.culprit == run.id else AGAIN
-        return Ended(run.step, "lost", self.why_it_ended(run.id) + again)
+        return Ended(run.step, "lost", self.why_it_ended(run.id) + ("" if self.is_blamed_on(queued) else AGAIN))

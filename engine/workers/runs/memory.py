@@ -17,7 +17,7 @@ from engine.workers.runs.queued import QueuedRun
 def needs_accelerator(queued: QueuedRun, workers: Iterable[WorkerProcess]) -> bool:
     """Whether only a worker that owns an accelerator may take a run: one that would use it, where any worker has found one. While its
     owner is started anew, the run waits for it."""
-    return queued.wants_accelerator and any(worker.facts.get("accelerators") for worker in workers)
+    return queued.prediction.device.accelerator and any(worker.facts.get("accelerators") for worker in workers)
 
 
 def accelerator_for(
@@ -54,7 +54,7 @@ def has_room_for(worker: WorkerProcess, queued: QueuedRun) -> bool:
 
 def _uses_gpu(worker: WorkerProcess, queued: QueuedRun) -> bool:
     """Whether a run of that worker takes the memory of a GPU in place of the host's."""
-    return bool(worker.accelerator_room) and queued.wants_accelerator
+    return bool(worker.accelerator_room) and queued.prediction.device.accelerator
 
 
 def _on_host(worker: WorkerProcess, queued: QueuedRun) -> Prediction:

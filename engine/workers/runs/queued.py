@@ -76,11 +76,6 @@ class QueuedRun:
         self.followers = self.followers or (self.request.visitor,)
 
     @property
-    def wants_accelerator(self) -> bool:
-        """Whether the run would use an accelerator if there is one."""
-        return self.prediction.device.accelerator
-
-    @property
     def seen(self) -> int | None:
         """The last step that is known of a run that goes on; None: nothing is known but its facts, and it begins anew."""
         return self.run.step if self.run.step or self.run.snapshot is not None else None

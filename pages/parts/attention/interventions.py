@@ -7,8 +7,8 @@ import numpy as np
 import streamlit as st
 
 from engine.analysis.attention import jobs
-from engine.analysis.attention.asked import FAULTS, WIDTHS, HeadIndex, places_in, why_not
-from engine.analysis.attention.path_jobs import ExchangePath, FollowAnswer
+from engine.analysis.attention.asked import FAULTS, WIDTHS, why_not
+from engine.analysis.attention.parts import Part, heads_in
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.state import CELLS, SETTINGS, TEMPERATURES, LookedAt, held_out_label, name_of_head
@@ -61,14 +61,11 @@ def _change_panel(at: LookedAt, id: str, title: str, change: np.ndarray, height:
     return Panel(id, title, drawn, f"The largest change of one weight is {alt}.", height=height, link=CELLS)
 
 
-def heads_control(at: LookedAt) -> list[HeadIndex]:
+def heads_control(at: LookedAt) -> list[Part]:
     """The heads that the reader has switched off."""
     config = at.config
-    layers = 1 if config.share_layers else config.n_layers
-    places = {
-        f"{which}.{layer + 1}.{head + 1}": HeadIndex(which, layer, head)
-        for which in places_in(config) for layer in range(layers) for head in range(config.n_heads)
-    }  # fmt: skip
+    heads = heads_in(config, 1 if config.share_layers else config.n_layers)
+    places = {f"{one.which}.{one.layer + 1}.{one.head + 1}": one for one in heads}
     off = [name for name in at.now.off if name in places]
     if SETTINGS.drawn("off"):
         labels = {name: name_of_head(place) for name, place in places.items()}
@@ -96,7 +93,7 @@ def show_each_head(at: LookedAt) -> None:
     seen = ask_once(jobs.SwitchEachHeadOff(at.model))
     whole = seen["whole"]
     metric = next(name for name in whole if name != "loss")
-    names = [name_of_head(HeadIndex(row["which"], row["layer"], row["head"])) for row in seen["rows"]]
+    names = [name_of_head(row["place"]) for row in seen["rows"]]
     rises = [row["loss"] - whole["loss"] for row in seen["rows"]]
     falls = [row[metric] - whole[metric] for row in seen["rows"]]
     worst = max(range(len(rises)), key=rises.__getitem__)
@@ -121,7 +118,7 @@ def show_each_head(at: LookedAt) -> None:
 def show_two_heads(at: LookedAt) -> None:
     """How the answer at the query arises, and what changes with what the lower head writes."""
     st.header("The path of two heads", anchor=False)
-    path = ask_once(FollowAnswer(at.model, at.sample, at.query))
+    path = ask_once(jobs.FollowAnswer(at.model, at.sample, at.query))
     if path is not None:
         st.markdown(in_markdown(path.sentence))
     pair = path and path.pair
@@ -131,7 +128,7 @@ def show_two_heads(at: LookedAt) -> None:
     if SETTINGS.drawn("exchanged"):
         st.toggle(**SETTINGS.labelled("exchanged", shown=at.now.exchanged))
     if at.now.exchanged:
-        words = ask_once(ExchangePath(at.model, at.sample, at.query, *pair))
+        words = ask_once(jobs.ExchangePath(at.model, at.sample, at.query, *pair))
         st.markdown(in_markdown("".join(piece.text for piece in words)))
 
 

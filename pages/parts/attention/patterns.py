@@ -7,7 +7,6 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from engine.analysis.attention.asked import HeadIndex
 from engine.analysis.attention.jobs import ComputePatterns, DescribeHeads, HeadNumbers, Heads
 from engine.runs.events import Snapshot
 from pages.parts.app.questions import ask_once
@@ -26,7 +25,7 @@ MOST_LINES = 16
 
 def show_heads(at: LookedAt) -> None:
     seen = ask_once(DescribeHeads(at.model, at.sample))
-    rows = {HeadIndex(row["which"], row["layer"], row["head"]): row for row in seen["rows"]}
+    rows = {row["place"]: row for row in seen["rows"]}
     own = [place for place in rows if place.which == at.place.which]
     pictured = own if len(own) <= MOST_PICTURES else [place for place in own if place.layer == at.place.layer]
     if pictured != own:
@@ -72,7 +71,7 @@ def _show_numbers(rows: list[HeadNumbers]) -> None:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     st.dataframe(
         {
-            "Head": [name_of_head(HeadIndex(row["which"], row["layer"], row["head"])) for row in rows],
+            "Head": [name_of_head(row["place"]) for row in rows],
             "Kind": [row["kind"] for row in rows],
             "Entropy (nats)": [row["entropy"] for row in rows],
             "Keys in effect": [row["effective_keys"] for row in rows],

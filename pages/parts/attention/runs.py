@@ -74,8 +74,7 @@ def ready(run: Run, asked: ModelAsked) -> bool:
     """Whether the model can be analysed; where its weights are not stored, offers to train it again."""
     if at_hand(asked):
         return True
-    step = asked.config.steps if asked.step is None else asked.step
-    seconds = seconds_to(run, step)
+    step, seconds = asked.at_step, seconds_to(run, asked.at_step)
     if seconds > LONGEST:
         words = f"The weights of step {step} are not kept, and training up to it again takes about {in_time(seconds)}"
         st.info(f"{words}: the patterns that were kept are under “Training”.", icon=":material/inventory_2:")
@@ -85,8 +84,8 @@ def ready(run: Run, asked: ModelAsked) -> bool:
         st.caption(f"The weights of this step were not kept. {again}")
         return False
     with st.empty():
-        while (at := ask(TrainAgain(asked, SLICE), timeout=TIMEOUT))["step"] < step:
-            st.progress(at["step"] / step, f"Training it again: step {at['step']} of {step}")
+        while (at := ask(TrainAgain(asked, SLICE), timeout=TIMEOUT)) < step:
+            st.progress(at / step, f"Training it again: step {at} of {step}")
         st.empty()
     return True
 

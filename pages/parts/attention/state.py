@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import AfterValidator, field_validator
 
-from engine.analysis.attention.asked import FAULTS, HeadIndex, ModelAsked, SampleAsked, Which, places_in
+from engine.analysis.attention.asked import FAULTS, ModelAsked, SampleAsked, Which, places_in
+from engine.analysis.attention.parts import Part
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
 from engine.settings.fields import setting
@@ -130,7 +131,7 @@ def fitted(now: AttentionState, config: RunConfig) -> AttentionState:
     return now.model_copy(update={"which": which, "layer": layer, "head": head})
 
 
-def name_of_head(place: HeadIndex) -> str:
+def name_of_head(place: Part) -> str:
     kind = {"self": "", "encoder": "enc ", "cross": "cross "}[place.which]
     return f"{kind}L{place.layer + 1} H{place.head + 1}"
 
@@ -142,7 +143,7 @@ class LookedAt:
     run: Run
     model: ModelAsked
     now: AttentionState
-    place: HeadIndex
+    place: Part
     sample: SampleAsked
     queries: list[str]
     keys: list[str]

@@ -4,14 +4,17 @@ and the ways on from it: the lab, a link, a class in Python."""
 import shlex
 from pathlib import Path
 
+import numpy as np
 import streamlit as st
 
-from engine.analysis.encodings.jobs import ComputePreview, Preview
+from engine.analysis.encodings.jobs import ComputePreview
 from engine.config.link import as_options
 from engine.config.link import to_query as lab_query
 from engine.encodings import ENCODINGS
 from engine.encodings.designed import DesignedSettings
 from engine.encodings.designed.code import layer_code, spec_code
+from engine.estimate.layout import shapes
+from engine.estimate.prediction import added_parameters
 from engine.experiments.comparison import MATCHED, MOST_RIVALS, RIVALS, TASKS, design_config
 from engine.experiments.evidence.store import find_comparison
 from engine.experiments.experiment import Experiment
@@ -77,14 +80,14 @@ def show_look() -> None:
         st.error(in_markdown(error), icon=":material/block:")
         return
     place = config.encoding.acts_on
-    learned = f"{look['parameters']:,} numbers learned" if look["parameters"] else "nothing learned"
-    st.markdown(f"**{design().in_words}** :gray[{learned} at width {config.d_model}, {look['trained']} positions.]")
-    panels(_panels(place, look), key="design.board", name="design", subject=place, least=300)
+    parameters, trained = added_parameters(config, config.pos_encoding), shapes(config).position_range
+    learned = f"{parameters:,} numbers learned" if parameters else "nothing learned"
+    st.markdown(f"**{design().in_words}** :gray[{learned} at width {config.d_model}, {trained} positions.]")
+    panels(_panels(place, trained, **look), key="design.board", name="design", subject=place, least=300)
 
 
-def _panels(place: str, look: Preview) -> list[Panel]:
-    matrix, similarity, distance = look["matrix"], look["similarity"], look["distance"]
-    trained, length = int(look["trained"]), int(look["length"])
+def _panels(place: str, trained: int, matrix: np.ndarray, similarity: np.ndarray) -> list[Panel]:
+    length, neighbours = len(similarity), np.diagonal(similarity, -1).mean()
     where = "Dashed: the longest length trained" if length > trained else "A table ends at the trained length"
     title, note = WHAT[place]
     low, high = float(matrix.min()), float(matrix.max())
@@ -98,7 +101,7 @@ def _panels(place: str, look: Preview) -> list[Panel]:
         Panel(
             id="similarity.own", title="How alike positions are", figure=similarity_picture(similarity, trained, unit),
             height=HEIGHT, note=f"{where}, {trained}.", link="cells",
-            alt=f"{unit} of {length} by {length} positions: neighbours {distance[1]:.2f} on average, the two ends {distance[-1]:.2f}.",
+            alt=f"{unit} of {length} by {length} positions: neighbours {neighbours:.2f} on average, the two ends {similarity[-1, 0]:.2f}.",
         ),
     ]  # fmt: skip
 

@@ -19,14 +19,14 @@ from engine.config.link import to_query
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.experiments.choice.advice import advice
-from engine.experiments.choice.costs import MODEL, Cost, cheapest_in_words, costs_now, share_in_words
+from engine.experiments.choice.costs import MODEL, Cost, cheapest_in_words, costs_now
 from engine.experiments.choice.qualities import CHOICE, NEEDS, QUALITIES, TIMES, asked_by, scope_of, turns_in_words
 from engine.experiments.choice.table import Cell, CellState, Column, beside_papers, column
 from engine.experiments.evidence import store
 from engine.experiments.frames import evidence_frame
 from engine.foundation.errors import JobError
 from engine.foundation.files import data_folder
-from engine.foundation.formatting import counted
+from engine.foundation.formatting import counted, fine_percent
 from engine.foundation.job import AnswerT, Job
 from engine.foundation.provenance import short_commit
 from engine.text.tokens import unknown_beside
@@ -204,7 +204,7 @@ def _dots(order: Sequence[str]) -> list[CSSDict]:
 def _costs(cost: Cost) -> list[str]:
     return [
         "–" if cost.parameters is None else f"{cost.parameters:,}",
-        "–" if cost.flops is None else escaped(share_in_words(cost.flops)),
+        "–" if cost.flops is None else escaped(fine_percent(cost.flops)),
         _time(cost.timing),
     ]
 

@@ -8,7 +8,7 @@ import streamlit as st
 from engine.analysis.encodings.jobs import TimeForward, Timing
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import added_flops, added_parameters
-from engine.experiments.choice.costs import share_in_words
+from engine.foundation.formatting import fine_percent
 from pages.parts.boards.panels import Panel
 from pages.parts.charts import spectra
 from pages.parts.charts.encoding import WHAT, Portrait, matrix_figure, similarity_figure, similarity_shown
@@ -154,11 +154,11 @@ def portrait_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
     row, timing = config.encoding, times().get(config)
     parts = [
         f"**{added_parameters(config, row.name) or 0:,}** extra parameters",
-        f"**{share_in_words(added_flops(config, row.name) or 0.0)}** extra FLOPs per token",
+        f"**{fine_percent(added_flops(config, row.name) or 0.0)}** extra FLOPs per token",
         f"order **{order_in_words(portrait)}**",
     ]
-    if portrait["added_scale"]:
-        added, tokens = portrait["added_scale"], portrait["token_scale"]
+    if added := portrait["added_scale"]:
+        tokens = config.token_init_std
         size = f"**{added / tokens:.2f} ×** as large as the tokens'" if tokens else f"of size **{added:.2f}**"
         parts.append(f"before training it adds numbers {size}")
     if timing:

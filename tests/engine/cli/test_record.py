@@ -1,6 +1,7 @@
 """The recorded runs: their weights are those of their snapshots."""
 
 import json
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ from engine.analysis.attention.asked import ModelAsked, SampleAsked
 from engine.analysis.attention.changes import each_head_off
 from engine.analysis.attention.following import followed
 from engine.analysis.attention.heads import patterns
-from engine.cli.record import CONFIG, COUNTED, EVERY, FOLDER, SHOWN, WORDS, record
+from engine.cli.record import CONFIG, COUNTED, EVERY, FOLDER, SHOWN, WORDS, at_even_steps, record
 from engine.config.run_config import parse
 from engine.config.text_recipe import text_config
 from engine.runs.events import Snapshot
@@ -23,7 +24,8 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     if request.param == "shipped":
         return Run.from_disk(RunFolder(FOLDER))
     folder = tmp_path_factory.mktemp("recorded") / "run"
-    record(parse({"seq_len": 3, "d_model": 8, "n_heads": 2, "n_layers": 2, "steps": 12, "device": "cpu"}), 4, folder)
+    config = parse({"seq_len": 3, "d_model": 8, "n_heads": 2, "n_layers": 2, "steps": 12, "device": "cpu"})
+    record(config, partial(at_even_steps, every=4), folder)
     return Run.from_disk(RunFolder(folder))
 
 
@@ -54,8 +56,8 @@ def test_the_run_of_two_layers_has_a_path_whose_heads_are_needed_and_the_answers
     last = [path for path in paths if path][-1]
     assert last.induction
     off = each_head_off(asked(run, run.config.steps))
-    costs = {(row["layer"], row["head"]): off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
-    assert all(costs[reading.layer, reading.head] > 0.1 for reading in last.readings), costs
+    costs = {row["place"]: off["whole"]["accuracy"] - row["accuracy"] for row in off["rows"]}
+    assert all(costs[reading.part] > 0.1 for reading in last.readings), costs
 
 
 def test_what_is_shipped_is_what_the_command_makes_and_small() -> None:

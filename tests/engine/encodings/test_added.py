@@ -38,7 +38,7 @@ def test_a_position_beyond_the_table_is_named() -> None:
     with pytest.raises(PositionOutOfRange, match="Position 11 has no row: the learned table ends at position 9"):
         model(tokens(12))
     with pytest.raises(PositionOutOfRange):
-        model(tokens(10), first_position=1)
+        model(tokens(10), positions=range(1, 11))
 
 
 def sinusoids(**settings: object) -> torch.Tensor:

@@ -22,7 +22,7 @@ from engine.encodings.designed.code import layer_code, spec_code
 from engine.encodings.designed.layer import Designed
 from engine.settings.costs import StackShape
 from engine.settings.errors import ConfigError
-from tests.engine.tiny import LENGTH, given_to, tiny_config, tiny_encoding, tiny_model, tokens
+from tests.engine.tiny import LENGTH, given_to, shifted, tiny_config, tiny_encoding, tiny_model, tokens
 
 TRAINED = 9
 ROOT = Path(__file__).parents[3]
@@ -121,8 +121,8 @@ def test_a_whole_model_agrees_with_what_the_row_says(settings: Settings) -> None
     given = given_to(model)
     here = model(**given)
     torch.testing.assert_close(fused(**given), here)
-    shifted = torch.allclose(here, model(**given, first_position=30), atol=1e-10)
-    assert shifted == model.config.encoding.relative
+    alike = torch.allclose(here, model(**shifted(given, 30)), atol=1e-10)
+    assert alike == model.config.encoding.relative
     here.square().mean().backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
     ends = settings["design_features"] == "table" and settings["design_place"] != "scores"

@@ -11,7 +11,7 @@ from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
 from engine.encodings.base.layer import PositionalEncoding
 from engine.settings.base import BaseConfig
-from tests.engine.tiny import LENGTH, given_to, tiny_model
+from tests.engine.tiny import LENGTH, given_to, shifted, tiny_model
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
@@ -42,7 +42,7 @@ def test_a_published_encoding_names_its_source_by_address(name: str) -> None:
 @pytest.mark.parametrize("name", ENCODINGS)
 def test_shifting_all_positions(name: str, impl: str, family: str) -> None:
     model = tiny_model(pos_encoding=name, family=family, attention_impl=impl)
-    here, there = (model(**given_to(model), first_position=first) for first in (0, 37))
+    here, there = (model(**shifted(given_to(model), by)) for by in (0, 37))
     assert torch.allclose(here, there, atol=1e-10) == ENCODINGS[name].relative
 
 

@@ -39,8 +39,6 @@ def measured(config: RunConfig, *, source_length: int | None = None, padded: boo
         given["source"] = torch.randint(11, source_shape)
     if padded:
         given["token_mask"] = torch.rand(shape) < 0.8
-        if source_length is not None:
-            given["source_token_mask"] = torch.rand(source_shape) < 0.8
     targets = torch.randint(10, shape)
 
     def loss() -> Tensor:
@@ -130,6 +128,8 @@ def test_other_scores_families_faults_and_padding_are_predicted_too(name: str, d
     axes = itertools.product(scores, families, ("fused", "materialised"), ("key", "query"), (False, True))
     for score, family, impl, axis, padded in itertools.islice(axes, 0, None, 1 if name == "nope" else 5):
         if impl == "fused" and (axis == "query" or score == "additive"):
+            continue
+        if padded and family == "encoder_decoder":  # no task pads what it reads
             continue
         fault = {"mask_fault": "missing"} if padded and family == "decoder" else {}
         flat = {"pos_encoding": name, "family": family, "attention_score": score, "attention_impl": impl}

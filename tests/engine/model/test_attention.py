@@ -229,12 +229,7 @@ def test_padding_changes_nothing_for_real_tokens(name: str, family: str, impl: s
     alone = model(tokens()[:, :6], **source)
     for rubbish in (1, 2):  # whatever stands in the padding
         padded = torch.where(real, tokens(), tokens(seed=rubbish))
-        if source:
-            longer = torch.cat([source["source"], tokens(3, seed=rubbish)], 1)
-            given = {"source": longer, "source_token_mask": torch.arange(7).expand(3, -1) < 4}
-        else:
-            given = {}
-        torch.testing.assert_close(model(padded, token_mask=real, **given)[:, :6], alone)
+        torch.testing.assert_close(model(padded, token_mask=real, **source)[:, :6], alone)
 
 
 @pytest.mark.parametrize(("fault", "axis"), [("none", "key"), ("transposed", "key"), ("transposed", "query")])
@@ -243,7 +238,7 @@ def test_a_fully_padded_row_is_finite(name: str, fault: str, axis: str) -> None:
     settings = {"pos_encoding": name, "mask_fault": fault, "softmax_axis": axis, "attention_impl": "materialised"}
     model = tiny_model(family="encoder_decoder", **settings)
     real = torch.tensor([[True] * LENGTH, [False] * LENGTH, [False] * 4 + [True] * 6])
-    logits = model(**given_to(model), token_mask=real, source_token_mask=real[:, :6] & False)
+    logits = model(**given_to(model), token_mask=real)
     logits.square().sum().backward()
     assert logits.isfinite().all()
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())

@@ -12,6 +12,7 @@ import torch
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
 from engine.estimate.layout import labelled, length_law, loss_floor, metric_names, shapes
+from engine.model.activations import ActivationCache
 from engine.model.build import build_model
 from engine.runs.events import Finished, Progress
 from engine.tasks import TASKS
@@ -236,10 +237,12 @@ def test_training_positions_change_validation_positions_stay_and_a_table_has_a_r
     assert shapes(config.replace(randomized_positions=1)).of_model["max_positions"] == 2 * 5 - 1
 
 
-def test_positions_given_to_the_model_are_those_of_a_shifted_sequence() -> None:
+def test_positions_given_to_the_model_are_those_of_its_tokens() -> None:
     model = build_model(parse({"pos_encoding": "sinusoidal"}), n_tokens=11, n_outputs=10, max_positions=30)
     inputs = torch.randint(11, (2, 6))
-    assert torch.equal(model(inputs, positions=tuple(range(4, 10))), model(inputs, first_position=4))
+    cache: ActivationCache = {}
+    model(inputs, positions=tuple(range(4, 10)), cache=cache)
+    assert torch.equal(cache["embedding"], model.encoding.add_to_embedding(model.embedding(inputs), range(4, 10)))
     assert not torch.allclose(model(inputs, positions=(0, 2, 1, 3, 4, 5)), model(inputs))
 
 

@@ -7,9 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from engine.analysis.attention.asked import ModelAsked
-from engine.analysis.attention.jobs import MOST_BYTES, MOST_FLOPS, LookBeforeTraining, ReadOwnSequence
+from engine.analysis.attention.jobs import MOST_BYTES, MOST_FLOPS, LookBeforeTraining, ReadOwnSequence, TakeHeadAway
 from engine.analysis.attention.parts import parts_named
-from engine.analysis.attention.path_jobs import TakeHeadAway
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
 from engine.foundation.errors import JobError

@@ -1,11 +1,9 @@
 """One board on a scripted run; the query says which."""
 
-from dataclasses import asdict
 from typing import Any
 
 import streamlit as st
 
-from engine.analysis.attention.asked import HeadIndex
 from engine.config.run_config import parse
 from pages.parts.boards.live.board import ALL, Overlay, live_board, overlay, recorded_board
 from pages.parts.boards.live.feed import feed
@@ -41,7 +39,7 @@ if "recorded" in given:
     done = ScriptedRun(config=parse(SETTINGS), id="recording").advance(10_000)
     words = {"before": "Watch the curve.", "end": "So it ended.", "name": "A recorded run"}
     recorded_board(
-        done, feed(done, 0)[0], seconds=float(given["recorded"]), look=asdict(HeadIndex("self", 1, 2)), **words
+        done, feed(done, 0)[0], seconds=float(given["recorded"]), look={"which": "self", "layer": 1, "head": 2}, **words
     )
 else:
     polling = live_board(run, earlier=earlier, panels=(*ALL, "samples"), name="A scripted run")

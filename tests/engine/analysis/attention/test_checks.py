@@ -5,14 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.analysis.attention.asked import FAULTS, HeadIndex, ModelAsked, SampleAsked, why_not
+from engine.analysis.attention.asked import FAULTS, ModelAsked, SampleAsked, why_not
 from engine.analysis.attention.checks import entropy_at_first, faults_seen
 from engine.analysis.attention.model import model_of, sample_of
+from engine.analysis.attention.parts import Part
 from engine.analysis.attention.steps import steps
 from engine.encodings import ENCODINGS
 from tests.engine.tiny import tiny_config
 
-PLACE = HeadIndex("self", 0, 0)
+PLACE = Part("head", "self", 0, 0)
 CAUGHT_BY = {
     "mask_missing": {"future"},
     "mask_transposed": {"future", "past"},
@@ -84,7 +85,7 @@ def test_without_the_scale_entropy_falls_with_the_width_of_a_head() -> None:
 PAIR = {"family": "encoder_decoder"}
 
 
-def taken(place: HeadIndex, query: int = 7, **settings: Any) -> dict[str, Any]:
+def taken(place: Part, query: int = 7, **settings: Any) -> dict[str, Any]:
     config = tiny_config(seq_len=5 if settings.get("family") != "encoder_decoder" else 8, **settings)
     return steps(ModelAsked(config, step=0), SampleAsked(1), place, query)
 
@@ -106,7 +107,7 @@ def taken(place: HeadIndex, query: int = 7, **settings: Any) -> dict[str, Any]:
 def test_the_steps_recombine_to_the_models_own_output(which: Any, settings: dict[str, Any]) -> None:
     from scipy.special import softmax
 
-    s = taken(HeadIndex(which, 1, 2), query=4, **settings)
+    s = taken(Part("head", which, 1, 2), query=4, **settings)
     assert s["gap"] < 1e-5
     weight = np.where(s["blocked"], 0.0, softmax(np.where(s["blocked"], -np.inf, s["score"])))
     assert weight == pytest.approx(s["weight"], abs=1e-6)
@@ -115,19 +116,19 @@ def test_the_steps_recombine_to_the_models_own_output(which: Any, settings: dict
     assert mixed == pytest.approx(s["mixed"], abs=1e-5)
     assert s["projected"].sum(0) + s["bias_out"] == pytest.approx(s["out"], abs=1e-5)
     assert s["turned_k"] @ s["turned_q"] == pytest.approx(s["turned"], abs=1e-4)
-    assert s["pattern"][s["query"]] == pytest.approx(s["weight"])
+    assert s["pattern"][4] == pytest.approx(s["weight"])
     if settings.get("attention_score") is None:
         assert s["turned"] / s["d_head"] ** 0.5 == pytest.approx(s["scaled"], abs=1e-5)
 
 
 def test_what_the_encoding_added_is_its_bias_or_its_rotation_and_a_query_that_is_not_there_is_named() -> None:
-    assert np.abs(taken(HeadIndex("self", 0, 0), pos_encoding="nope")["by_encoding"]).max() == 0.0
-    alibi = taken(HeadIndex("self", 0, 0), pos_encoding="alibi")
+    assert np.abs(taken(Part("head", "self", 0, 0), pos_encoding="nope")["by_encoding"]).max() == 0.0
+    alibi = taken(Part("head", "self", 0, 0), pos_encoding="alibi")
     assert alibi["by_encoding"] == pytest.approx(alibi["bias"], abs=1e-5)
-    rope = taken(HeadIndex("self", 0, 0), pos_encoding="rope")
+    rope = taken(Part("head", "self", 0, 0), pos_encoding="rope")
     assert rope["by_encoding"] == pytest.approx((rope["turned"] - rope["product"]) / 2, abs=1e-5)
-    assert rope["by_encoding"][rope["query"]] == pytest.approx(0.0, abs=1e-5), "no distance, no turn"
-    learned = taken(HeadIndex("self", 1, 0), pos_encoding="learned")
+    assert rope["by_encoding"][7] == pytest.approx(0.0, abs=1e-5), "no distance, no turn"
+    learned = taken(Part("head", "self", 1, 0), pos_encoding="learned")
     assert np.abs(learned["by_encoding"]).max() > 0.01
     with pytest.raises(ValueError, match=r"query is 9; allowed is a whole number from 0 to 8\."):
-        taken(HeadIndex("self", 0, 0), query=9)
+        taken(Part("head", "self", 0, 0), query=9)

@@ -16,9 +16,9 @@ from engine.analysis.attention.exchanged import (
     path_answers,
     verdict,
 )
+from engine.analysis.attention.jobs import ExchangePath, FollowAnswer
 from engine.analysis.attention.model import held_out, model_of, run_with_cache
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.path_jobs import ExchangePath, FollowAnswer
 from engine.analysis.attention.without import without_parts
 from engine.config.run_config import parse
 from engine.model.block import Block

@@ -123,7 +123,7 @@ def test_a_layer_that_only_guesses_does_not_bring_the_answer() -> None:
     assert path.sentence == "The answer arrives in layer 2 (70 → 90 %): head 1 reads symbol 3, a “2”."
     sure = path_in(snapshot([0.95, 0.97, 0.99], {(1, 1): 4.0}, {(1, 1, 4): 0}))
     assert sure.sentence == (
-        "No layer alone brings the answer (95 → 99 % over all layers); layer 2 adds most: head 2 reads the first symbol, a “5”."
+        "No layer alone brings the answer (95 → 99.0 % over all layers); layer 2 adds most: head 2 reads the first symbol, a “5”."
     )
 
 

@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 import torch
 
-from engine.analysis.attention.asked import HeadIndex, ModelAsked, SampleAsked
+from engine.analysis.attention.asked import ModelAsked, SampleAsked
 from engine.analysis.attention.changes import each_head_off, other_scores, tempered, without_heads
 from engine.analysis.attention.heads import NONE, entropy, heads, kind_scores, mean_distance, name_of
 from engine.analysis.attention.model import held_out, model_of, run_with_cache
+from engine.analysis.attention.parts import Part
 from tests.engine.tiny import tiny_config
 
 LENGTH = 9
 CAUSAL = torch.ones(1, LENGTH, LENGTH).tril().bool()
 ALL = torch.ones_like(CAUSAL)
 MODEL = ModelAsked(tiny_config(seq_len=4), step=0)
-PLACE = HeadIndex("self", 1, 3)
+PLACE = Part("head", "self", 1, 3)
 
 
 def fixed(offset: int) -> torch.Tensor:
@@ -66,9 +67,9 @@ def test_every_head_of_every_kind_has_a_row() -> None:
 
 def test_a_head_switched_off_has_the_numbers_of_its_row_and_its_pattern_stays() -> None:
     rows = each_head_off(MODEL)["rows"]
-    assert len(rows) == 8
+    assert (len(rows), rows[-1]["place"]) == (8, PLACE)
     seen = without_heads(MODEL, SampleAsked(), PLACE, [PLACE], 1.0)
-    assert seen["after"]["metrics"] == pytest.approx({k: v for k, v in rows[-1].items() if k not in vars(PLACE)})
+    assert seen["after"]["metrics"] == pytest.approx({k: v for k, v in rows[-1].items() if k != "place"})
     assert np.array_equal(seen["before"]["pattern"], seen["after"]["pattern"]), "the pattern is made before the gate"
 
 

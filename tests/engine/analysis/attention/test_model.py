@@ -32,7 +32,7 @@ def test_training_again_in_slices_gives_the_patterns_the_run_had(own_data_folder
     there = {event.step: event for event in train(config) if isinstance(event, Snapshot)}
     asked = ModelAsked(config, step=6)
     states = [train_again(asked, seconds=0.0)]
-    while states[-1]["step"] < 6:
+    while states[-1] < 6:
         states.append(train_again(asked, seconds=1e-4))
     assert len(states) > 2
     assert heads(asked, SampleAsked())["patterns"]["self"] == pytest.approx(there[6].patterns["self"], abs=1e-6)

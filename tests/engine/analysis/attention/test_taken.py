@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from engine.analysis.attention.asked import HeadIndex, ModelAsked
-from engine.analysis.attention.changes import heads_off
-from engine.analysis.attention.model import held_out, model_of
+from engine.analysis.attention.asked import ModelAsked
+from engine.analysis.attention.jobs import TakeHeadAway
+from engine.analysis.attention.model import attention_at, held_out, model_of
 from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import Words
-from engine.analysis.attention.path_jobs import TakeHeadAway
 from engine.analysis.attention.taken import Fallen, lost_without, verdict
+from engine.analysis.measurements.head_pruning import attentions, gated
 from engine.config.run_config import RunConfig, parse
 from engine.tasks.base.data import IGNORE
 from engine.training.evaluation import forward
@@ -23,7 +23,10 @@ def answers(config: RunConfig, off: list[Part], rows: slice) -> np.ndarray:
     """Which answers are right with some heads' outputs multiplied by zero, [sequence, asked]."""
     model, batch = model_of(ModelAsked(config, step=0)), held_out(config).rows(rows)
     region = next(iter(batch.regions.values()))
-    with heads_off(model, [HeadIndex(part.which, part.layer, part.head) for part in off]), torch.no_grad():
+    gates = torch.ones(len(attentions(model)), config.n_heads)
+    for part in off:
+        gates[attentions(model).index(attention_at(model, part)), part.head] = 0.0
+    with gated(model, gates), torch.no_grad():
         logits = forward(model, batch)
     assert (batch.targets[:, region] != IGNORE).all()
     right: np.ndarray = (logits.argmax(-1) == batch.targets)[:, region].numpy()
@@ -42,7 +45,7 @@ def test_the_answers_lost_are_those_that_switching_the_heads_off_loses(family: s
         lost = [(whole & ~answers(config, off, rows)).sum() for off in ([HEAD], [follows], [HEAD, follows])]
         assert list(found) == [len(whole), whole.sum(), *lost]
     assert 0 < others.without < others.right, "the example tells something"
-    assert TakeHeadAway(asked, "", HEAD).do() == list(verdict(HEAD, follows, here, others))
+    assert TakeHeadAway(asked, "", HEAD).do() == verdict(HEAD, follows, here, others)
 
 
 def test_it_reads_a_sequence_of_the_readers_own_and_says_what_is_wrong_with_it() -> None:

@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from engine.analysis.attention.asked import HeadIndex, ModelAsked
-from engine.analysis.attention.changes import heads_off
-from engine.analysis.attention.model import own_sequence_read
+from engine.analysis.attention.asked import ModelAsked
+from engine.analysis.attention.model import attention_at, own_sequence_read
 from engine.analysis.attention.parts import Part, parts_named, parts_of
 from engine.analysis.attention.without import without_parts
+from engine.analysis.measurements.head_pruning import hooked
 from engine.config.run_config import parse
 from engine.model.activations import ActivationCache
 from engine.model.block import Block
@@ -83,10 +83,12 @@ def test_a_head_is_taken_away_as_where_it_is_multiplied_by_zero(family: str) -> 
     model = tiny_model(family=family).eval()
     kinds = ("self", "encoder", "cross") if family == "encoder_decoder" else ("self",)
     for which in kinds:
-        place = HeadIndex(which, 1, 2)
-        with heads_off(model, [place]):
+        place = Part("head", which, 1, 2)
+        gate = torch.ones(model.config.n_heads, model.config.head_width, dtype=torch.double)
+        gate[place.head] = 0.0
+        with hooked([attention_at(model, place).out], lambda _, given, gate=gate: (given[0] * gate.flatten(),)):
             expected = read(model, **given_to(model))
-        taken = without_parts(model, [Part("head", which, 1, 2)])
+        taken = without_parts(model, [place])
         torch.testing.assert_close(read(taken, **given_to(model)), expected)
         assert not torch.allclose(expected, read(model, **given_to(model)))
 

@@ -84,6 +84,6 @@ def test_thirty_experiments_that_end_at_once_are_all_kept_each_with_its_owner(co
 
     files = set(at_once(save))
     assert len(files) == (1 if compared else 30)
-    assert all(store.read(file) is not None for file in files)
+    assert all(store.read(file) for file in files)
     (folder,) = {file.parent for file in files}
     assert len(list((folder / "owners").iterdir())) == 30
