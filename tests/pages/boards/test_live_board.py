@@ -12,14 +12,14 @@ def page() -> None:
     """A page on a run that the test drives."""
     import streamlit as st
 
-    from pages.parts.boards.live.board import live_board, recorded_board
+    from pages.parts.boards.live.board import live_board
     from pages.parts.boards.live.feed import feed
 
     run = st.session_state["run"]
     polling = live_board(run, earlier=st.session_state.get("earlier", []), key="live")
     st.text(f"polling: {polling}")
     if st.session_state.get("recorded"):
-        recorded_board(run, feed(run, 0)[0], seconds=3.0)
+        live_board(run, recording=feed(run, 0)[0], seconds=3.0, key="recording")
 
 
 def opened(run: ScriptedRun | None, **state: Any) -> AppTest:

@@ -210,10 +210,9 @@ export interface LiveData extends Data {
   above?: string[]
   model?: Model | null
   polled?: News & { asked: string }
-  recording?: News
+  recording?: News | null
   /** How long a recording plays. */
-  seconds?: number
-  words?: { before: string; end: string }
+  seconds: number
 }
 
 export interface LivePanel extends Panel {
