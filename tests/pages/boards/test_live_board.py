@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.boards.live.board import TITLES, Panel, overlay, poll
+from pages.parts.boards.live.board import TITLED, Panel, overlay, poll
 from tests.scripted import ScriptedRun
 
 
@@ -71,4 +71,4 @@ def test_polling_reaches_back_so_that_a_skipped_message_loses_nothing() -> None:
 
 def test_every_panel_has_a_title() -> None:
     drawn = dict.fromkeys(("attention", "heads"), ("attention", "pattern")) | {"encoding": ("matrix", "similarity")}
-    assert {part for name in get_args(Panel) for part in drawn.get(name, (name,))} == set(TITLES)
+    assert {part for name in get_args(Panel) for part in drawn.get(name, (name,))} == set(TITLED)

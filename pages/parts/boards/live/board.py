@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from engine.foundation.glossary import TERMS as GLOSSARY
+from engine.foundation.glossary import TERMS
 from pages.parts.app.fragment import as_fragment
 from pages.parts.app.frame import nothing
 from pages.parts.boards.component import SHELL, BoardKind, Plain, joined, show_board
@@ -50,8 +50,6 @@ TITLED = {
     "written": ("What it writes", "temperature"),
 }
 """The title of each panel, and the glossary term that it links to."""
-TITLES = {name: title for name, (title, _) in TITLED.items()}
-TERMS = {name: term for name, (_, term) in TITLED.items()}
 ABOVE: tuple[Panel, ...] = ("stack",)
 """The panels that a board puts on its band."""
 POLL = 0.3
@@ -155,8 +153,8 @@ def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], nam
                 named = {"showlegend": other.in_legend and plain.get("showlegend", True)}
                 overlays[panel].append(plain | named | {"meta": plain["meta"] | {"run": other.run}})
     return {
-        "run": run_id, "name": name, "panels": list(panels), "titles": TITLES, "terms": TERMS, "overlays": overlays,
-        "help": GLOSSARY[TERMS["stack"]].text,
+        "run": run_id, "name": name, "panels": list(panels), "titled": TITLED, "overlays": overlays,
+        "help": TERMS[TITLED["stack"][1]].text,
     }  # fmt: skip
 
 

@@ -91,7 +91,7 @@ function sourceOf(board) {
 
   /** Panels are made once, and again only when the list of panels changes. */
   const furnish = () => {
-    const wanted = JSON.stringify([board.data.panels, board.data.titles])
+    const wanted = JSON.stringify(board.data.panels)
     if (grid.dataset.wanted !== wanted) {
       grid.dataset.wanted = wanted
       board.panels.forEach(board.painter.remove)

@@ -198,8 +198,8 @@ export interface LiveData extends Data {
   run: string
   state: string
   panels: string[]
-  titles: Record<string, string>
-  terms: Record<string, string>
+  /** The title of each panel, and its term. */
+  titled: Record<string, [string, string]>
   /** What the picture of the model shows, a sentence for each thing. */
   help?: string
   overlays: Record<string, Foreign[]>
