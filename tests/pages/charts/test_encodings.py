@@ -58,7 +58,7 @@ def test_thinned_pictures_stand_at_their_positions() -> None:
 
 
 def test_a_number_along_a_run_marks_the_step_looked_at() -> None:
-    figure = along_figure([0, 1, 10], [("order", [0.0, 0.1, float("nan")])], 1, "correlation", "#2F7FD6")
+    figure = along_figure([0, 1, 10], [0.0, 0.1, float("nan")], "order", 1, "correlation", "#2F7FD6")
     assert figure.layout.shapes[0].x0 == 1
     assert figure.data[0].y == (0.0, 0.1, None)
     assert list(figure.data[0].x) == [0, 1, 10]
