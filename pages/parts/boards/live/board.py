@@ -17,7 +17,7 @@ from pages.parts.app.frame import nothing
 from pages.parts.boards.component import SHELL, BoardKind, Plain, joined, show_board
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
-from pages.parts.boards.live.readable_run import ReadableRun, controlled_as, has_ended
+from pages.parts.boards.live.readable_run import ReadableRun, controlled_as
 from pages.parts.boards.live.stack import stack_of
 from pages.parts.charts.colors import color_of
 from pages.parts.charts.loss import level_lines, overlay_traces
@@ -125,7 +125,7 @@ def live_board(
         "recording": recording, "seconds": seconds,
     }  # fmt: skip
     state, asked = (controlled_as(run), _asked(key, run)) if run else ("none", "")
-    polling = bool(asked) and run is not None and not has_ended(run)
+    polling = bool(asked) and run is not None and run.live
 
     def draw() -> None:
         polled = {"polled": poll(run, asked, key)} if run and asked else {}

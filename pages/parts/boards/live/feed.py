@@ -16,7 +16,7 @@ from engine.runs.summary import LEARNED, above_chance
 from engine.tasks import TASKS
 from engine.workers.processes.machines import host_of
 from pages.parts.boards.live.columns import POINTS, columns_of
-from pages.parts.boards.live.readable_run import ReadableRun, has_ended
+from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.charts.attention import mosaic_figure, pattern_figure
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.colors import color_of
@@ -49,8 +49,7 @@ def feed(run: ReadableRun, after: int, points: int = POINTS) -> tuple[Payload, i
     always set. Event numbers are indices into ``run.events``: a call with the returned number neither skips nor
     repeats an event. Numbers outside the run are clipped.
     """
-    ended = has_ended(run)
-    upto = len(run.events)
+    ended, upto = not run.live, len(run.events)
     after = min(max(after, 0), upto)
     payload: Payload = {
         "after": after,
