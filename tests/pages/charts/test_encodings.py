@@ -34,6 +34,12 @@ def test_every_encoding_has_its_panels(name: str, likeness: str) -> None:
         assert all("meta" in trace or trace.get("hoverinfo") == "skip" for trace in plain["data"])
 
 
+def test_angles_have_a_scale_around_zero_where_some_are_negative() -> None:
+    found = drawn("rope")
+    assert matrix_figure(found, TRAINED).data[0].zmin == 0
+    assert matrix_figure({**found, "matrix": -found["matrix"]}, TRAINED).data[0].zmin == -abs(found["matrix"]).max()
+
+
 def test_what_lies_beyond_the_trained_length_is_marked_and_a_missing_row_is_empty() -> None:
     found = drawn("learned")
     figure = matrix_figure(found, SHOWN)
