@@ -34,7 +34,7 @@ def overlays_behind(run: Run) -> list[Overlay]:
 
 def show_shelf(run: Run) -> None:
     """A chip for each run of this tab, the present one first."""
-    with st.container(horizontal=True, gap="xsmall", key="lab-shelf"):
+    with st.container(horizontal=True, wrap=False, gap="xsmall", key="lab-shelf"):
         for other in sorted(kept_runs(), key=lambda one: one.id != run.id):
             _chip(other, run)
 
