@@ -11,7 +11,7 @@ from engine.config.run_config import RunConfig
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored, say_unsaved, show_refusal
-from pages.parts.app.own_runs import show_facts, show_run, shown_run
+from pages.parts.app.own_runs import in_step_with, show_facts, show_run, shown_run
 from pages.parts.app.server import find
 from pages.parts.app.turn import let_others_go
 from pages.parts.boards.live.board import ALL, Panel, band, live_board
@@ -96,7 +96,6 @@ say_ignored(ignored)
 say_ignored(take_arrival(link))
 
 run = shown_run()
-controlled = controlled_as(run)
 config: RunConfig | None = None
 unfit = ""
 try:
@@ -108,7 +107,6 @@ held = presenting()
 if config is not None and held is not None and held.on and not held.step.issue:
     SETTINGS.write_address(address(show_presented(config, held)))
 else:
-    show_lab(run, config, unfit)
-    SETTINGS.write_address(address(run))
-    if controlled_as(run) != controlled:
-        st.rerun()  # the run paused, went on or ended during this script run: rerun so that the buttons match
+    with in_step_with(lambda: controlled_as(run)):
+        show_lab(run, config, unfit)
+        SETTINGS.write_address(address(run))

@@ -1,9 +1,13 @@
 """The page of notebooks: classic exercises, each on a page of its own."""
 
+import streamlit as st
+
 from pages.parts.app.in_markdown import say_ignored
 from pages.parts.notebooks.reading import show_overview
-from pages.parts.notebooks.state import OVERVIEW
+from pages.parts.notebooks.state import NOTEBOOK_PAGE, OVERVIEW
 
+if "notebook" in st.query_params:  # each notebook once was shown here, by the link that its own page reads now
+    st.switch_page(NOTEBOOK_PAGE, query_params=st.query_params.to_dict())
 say_ignored(OVERVIEW.open_address()[1])
 show_overview()
 OVERVIEW.write_address({})

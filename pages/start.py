@@ -8,7 +8,7 @@ from engine.config.link import to_query
 from pages.parts.app.frame import STORY
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.app.server import pool
-from pages.parts.boards.live.board import live_board, recorded_board
+from pages.parts.boards.live.board import live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.boards.live.stack import stack_of
 from pages.parts.boards.recorded import recorded_feed, recorded_run
@@ -30,13 +30,11 @@ with st.container(horizontal=True, vertical_alignment="center", key="start-way")
     if now is WAY[-1]:
         st.page_link(STORY.file, label=STORY.title, icon=":material/arrow_forward:")
 with st.container(key="start-board"):
-    if run is recorded_run():
-        recorded_board(run, recorded_feed(), seconds=SECONDS, panels=("stack",), look=now.look, level=2, name="start")
-    else:
-        live_board(
-            run, panels=("stack",), look=now.look, key="start-picture", name="start", model=stack_of(CONFIG),
-            untrained="" if run else urlencode(to_query(CONFIG)),
-        )  # fmt: skip
+    live_board(
+        run, panels=("stack",), look=now.look, key="start-picture", name="start", model=None if run else stack_of(CONFIG),
+        untrained="" if run else urlencode(to_query(CONFIG)),
+        recording=recorded_feed() if run is recorded_run() else None, seconds=SECONDS,
+    )  # fmt: skip
 with st.container(key="start-doors", horizontal=True):
     for page, icon, words in DOORS:
         st.page_link(page, label=words, icon=f":material/{icon}:")

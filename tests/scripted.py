@@ -55,6 +55,10 @@ class ScriptedRun:
             notify()
 
     @property
+    def live(self) -> bool:
+        return self.state in ("queued", "running", "paused")
+
+    @property
     def progress(self) -> Progress | None:
         return next((event for event in reversed(self.events) if isinstance(event, Progress)), None)
 

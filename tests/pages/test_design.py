@@ -12,7 +12,6 @@ from engine.encodings.designed import DesignedSettings
 from engine.encodings.designed.code import layer_code
 from engine.experiments.comparison import BASE, Comparison, design_config
 from engine.settings.fields import to_text
-from pages.parts.charts.encoding import similarity_picture, table_picture
 from pages.parts.charts.spectra import offsets_figure
 from pages.parts.design.form import numbers_of
 from pages.parts.design.state import SETTINGS, fitting
@@ -124,14 +123,9 @@ def test_numbers_in_sight_are_those_that_matter_and_nothing_to_compare_with_is_s
     assert list(numbers_of(convolution)) == ["design_hidden", "design_reach", "design_init_std"]
 
 
-def test_figures_show_the_numbers_and_where_training_ended() -> None:
-    rng = np.random.default_rng(0)
-    matrix, bias, similarity = rng.normal(size=(8, 5)), rng.normal(size=(2, 8, 8)), rng.normal(size=(8, 8))
-    drawn = table_picture(matrix, 4, "embedding")
-    np.testing.assert_allclose(np.array(drawn.data[0].z, dtype=float), matrix, rtol=1e-4)
-    assert [shape.y0 for shape in drawn.layout.shapes] == [4.5]
+def test_a_bias_is_drawn_by_its_offsets() -> None:
+    bias = np.random.default_rng(0).normal(size=(2, 8, 8))
     lines = offsets_figure(bias, 8)
     assert [line.name for line in lines.data] == ["head 1", "head 2"]
     assert lines.data[1].y[0] == pytest.approx(bias[1, 7, 0])  # the key furthest before the query
     assert not lines.layout.shapes
-    assert similarity_picture(similarity, 4, "similarity").data[0].zmax == 1.0

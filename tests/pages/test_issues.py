@@ -252,6 +252,10 @@ def test_an_experiment_runs_to_a_verdict_and_is_kept_taken_away_and_found(open_p
     assert ours == [pytest.approx(0.3, abs=0.1)], "ours stands beside theirs"
     claims = next(table.value for table in app.dataframe if "claim" in table.value)
     assert list(claims["finding"]) == [claim.finding.words for claim in experiment.report.claims]
+    app.session_state["stage.numbers"] = True
+    arms = next(table.value for table in app.run().dataframe if "Arm" in table.value)
+    assert list(arms["Arm"]) == [arm.name for arm in experiment.report.arms]
+    assert arms["Mean"].tolist() == pytest.approx(arms.filter(like="Seed ").mean(axis=1).tolist())
 
     shown = of_run(experiment)
     row = json.loads(as_json(shown))

@@ -135,7 +135,7 @@ def open_glossary(term: str) -> None:
         st.session_state[SEARCH] = slug
 
 
-@st.dialog(GLOSSARY.title)
+@st.dialog(GLOSSARY.title, width=544, position="right")
 def _drawer(term: str | None) -> None:
     show_terms(term, st.text_input("Search", placeholder="for example mask", key=SEARCH))
 

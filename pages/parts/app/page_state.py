@@ -61,13 +61,10 @@ class PageSettings(ABC):
     itself; whether they go together is known when they are used.
     """
 
-    def __init__(
-        self, key: str, *, widgets: str = "", marks: Collection[str] = (), moved: Mapping[str, str] = EMPTY
-    ) -> None:
-        """``widgets``: what the widgets' keys begin with. ``marks``: see :func:`take_link`. ``moved``: names in links of older versions,
-        each with the file of the page that reads it now."""
+    def __init__(self, key: str, *, widgets: str = "", marks: Collection[str] = ()) -> None:
+        """``widgets``: what the widgets' keys begin with. ``marks``: see :func:`take_link`."""
         self.key = key
-        self._widgets, self._marks, self._moved = widgets or f"{key}.set.", marks, moved
+        self._widgets, self._marks = widgets or f"{key}.set.", marks
 
     @abstractmethod
     def defaults(self) -> dict[str, Any]:
@@ -184,8 +181,6 @@ class PageSettings(ABC):
         link = take_link(self.key, self._marks) or {}
         if not link:
             return {}, []
-        for name in link.keys() & self._moved.keys():
-            st.switch_page(self._moved[name], query_params=link)
         values, ignored = self.read({name: text for name, text in link.items() if name not in NAMES})
         if values is not None:
             self.fill(values)
@@ -210,8 +205,8 @@ class PageSettings(ABC):
 class ModelSettings(PageSettings, Generic[S]):
     """The settings of a page whose state is one model."""
 
-    def __init__(self, key: str, model: type[S], *, moved: Mapping[str, str] = EMPTY) -> None:
-        super().__init__(key, moved=moved)
+    def __init__(self, key: str, model: type[S]) -> None:
+        super().__init__(key)
         self._model, self._rows = model, {row.name: row for row in settings_in(model)}
 
     def defaults(self) -> dict[str, Any]:

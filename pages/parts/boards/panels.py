@@ -71,7 +71,7 @@ def panels(
     """
     plain = [as_plain(item) for item in items]
     version = f"{hash(json.dumps(plain)):x}"
-    section = {"id": key, "title": "", "note": "", "width": least, "table": None, "panels": plain}
+    section = {"id": key, "title": "", "note": "", "width": least, "panels": plain}
 
     def tell() -> None:
         if on_pick is not None and (picked := pick_told(st.session_state.get(key))) is not None:
@@ -91,7 +91,7 @@ def mount(
     status: Plain | None = None,
     on_picked: Callable[[], None] = nothing,
 ) -> Any:
-    """Send the sections to the board of that key: id, title, note, width, table, and panels as plain data.
+    """Send the sections to the board of that key: id, title, note, width, and panels as plain data.
 
     Figures keep zoom and legend as long as the ``subject`` is the same; nothing is redrawn while the ``version`` is.
     ``name`` is a part of the names of downloads; ``level`` is that of the highest headings, those of sections or, where a

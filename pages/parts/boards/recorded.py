@@ -46,9 +46,9 @@ def recorded_words() -> tuple[Run, Counted]:
 
 
 @cache
-def recorded_feed(name: str = RECORDED) -> Payload:
-    """The whole run as one message for the board; made once."""
-    return feed(recorded_run(name), 0)[0]
+def recorded_feed() -> Payload:
+    """The whole run of one layer as one message for the board; made once."""
+    return feed(recorded_run(), 0)[0]
 
 
 def is_recorded(run: Run) -> bool:

@@ -57,11 +57,6 @@ def color_bar(unit: str, **more: Any) -> dict[str, Any]:
     return {"title": {"text": unit, "side": "right", "font": {"size": FONT}}, "thickness": 10, "outlinewidth": 0} | more
 
 
-def steps_axis(steps: int) -> dict[str, Any]:
-    """The axis of training steps from zero to the run's end, fixed while the line grows."""
-    return axis("step", range=[0, steps], tickformat=",d")
-
-
 def line(
     column: str, name: str, color: Pair, *, columns: Columns | None = None, width: float = 2.0, dash: str = "solid",
     opacity: float = 1.0, hover: str = ".4g", group: str | None = None, **meta: Any,

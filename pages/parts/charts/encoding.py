@@ -1,5 +1,5 @@
-"""An encoding (table, bias or angles) and the similarity of two positions under it: of a run, of a design before training, and of a
-portrait (:mod:`engine.analysis.encodings`)."""
+"""An encoding (table, bias or angles) and the similarity of two positions under it: of a run, and of a portrait
+(:mod:`engine.analysis.encodings`)."""
 
 from __future__ import annotations
 
@@ -66,33 +66,6 @@ def _in_blocks(title: str, block: int) -> str:
     return title if block == 1 else f"{title}, in blocks of {block}"
 
 
-# Of a design before training
-
-
-def table_picture(matrix: np.ndarray, trained: int, place: str) -> go.Figure:
-    """The encoding's table, [position, dimension] or [position, pair]."""
-    column, _, unit = ACTING[place]
-    most = largest(matrix)
-    trace = heat(
-        matrix, unit, scale=diverging(), low=-most, high=most, x=column, y={"position": counted_from_1(matrix)}
-    )
-    return heat_figure(trace, x=column, y="position", shapes=end_marks(trained, len(matrix), "y"))
-
-
-def similarity_picture(similarity: np.ndarray, trained: int, unit: str) -> go.Figure:
-    """The similarity of two positions, [position, position]."""
-    most = 1.0 if unit == "similarity" else largest(similarity)
-    at = counted_from_1(similarity)
-    trace = heat(similarity, unit, scale=diverging(), low=-most, high=most, x={OTHER: at}, y={"position": at})
-    shapes = end_marks(trained, len(similarity), "y", "x", text="")
-    return heat_figure(trace, x="position", y="position", square=True, shapes=shapes)
-
-
-def counted_from_1(rows: np.ndarray) -> np.ndarray:
-    """The positions of some rows, as a reader counts them."""
-    return np.arange(1, len(rows) + 1)
-
-
 # Of a portrait
 
 
@@ -103,8 +76,8 @@ def matrix_figure(portrait: Portrait, shown: int) -> go.Figure:
     if portrait["kind"] == "bias":
         return _tiles(portrait)
     most = largest(matrix)
-    # Angles start at zero and only grow.
-    scale, low = (sequential("#5A6578"), 0.0) if portrait["kind"] == "angles" else (diverging(), -most)
+    grow = portrait["kind"] == "angles" and matrix.min() >= 0  # those of a design may be negative
+    scale, low = (sequential("#5A6578"), 0.0) if grow else (diverging(), -most)
     vectors = portrait["kind"] == "vectors"  # their rows are distances
     trace = heat(matrix, unit, scale=scale, low=low, high=most, x=columns, y={rows: at if vectors else at + 1})
     if vectors:
@@ -139,13 +112,13 @@ def similarity_shown(portrait: Portrait, likeness: str) -> tuple[np.ndarray, str
     return portrait["similarity"], LIKENESS[portrait["kind"]]
 
 
-def similarity_figure(portrait: Portrait, likeness: str, shown: int) -> go.Figure:
+def similarity_figure(portrait: Portrait, likeness: str, shown: int, end: str = "trained to here") -> go.Figure:
     """The similarity of two positions, [position, position], from -1 to 1 for a cosine, else on a scale of its own."""
     (matrix, unit), at = similarity_shown(portrait, likeness), portrait["similarity_at"] + 1
     scale, low, high = (diverging(), -1.0, 1.0) if "cosine" in unit else _signed(matrix)
     seen = _seen(portrait, matrix)
     trace = heat(seen, unit, scale=scale, low=low, high=high, x={OTHER: at}, y={"position": at})
-    across, shapes = {"range": [0.5, shown + 0.5]}, end_marks(portrait["trained"], shown, "x", "y")
+    across, shapes = {"range": [0.5, shown + 0.5]}, end_marks(portrait["trained"], shown, "x", "y", text=end)
     return heat_figure(
         trace, x="position", y="position", square=True, across=across, down=_down_to(shown), shapes=shapes
     )

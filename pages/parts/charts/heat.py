@@ -98,7 +98,7 @@ def largest(array: np.ndarray) -> float:
 
 def heat(
     array: np.ndarray, unit: str, *, scale: ScalePair, low: float | None = None, high: float | None = None,
-    x: str | Places = "key", y: str | Places = "query", digits: str = ".3g", bar: bool = True, **more: Any,
+    x: str | Places = "key", y: str | Places = "query", bar: bool = True,
 ) -> Trace:  # fmt: skip
     """The trace of ``array`` [row, column] as plain data; entries that are not finite stay empty.
 
@@ -129,8 +129,8 @@ def heat(
         "type": "heatmap", "z": drawn, **whole, "zmin": low, "zmax": high, "colorscale": scale["light"], "showscale": bar,
         "meta": {"scale": scale, "label": label, "rows": rows, "columns": columns},
         "x0": x0, "dx": dx, "y0": y0, "dy": dy, "hoverongaps": False,
-        "hovertemplate": f"{row}, {column}{largest}: %{{z:{digits}}}<extra></extra>",
-        "colorbar": color_bar(unit), **more,
+        "hovertemplate": f"{row}, {column}{largest}: %{{z:.3g}}<extra></extra>",
+        "colorbar": color_bar(unit),
     }  # fmt: skip
 
 

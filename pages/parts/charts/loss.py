@@ -9,7 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pages.parts.charts.base import LEGEND, Axis, Columns, Trace, axis, figure, level, line, steps_axis, uid_of
+from pages.parts.charts.base import LEGEND, Axis, Columns, Trace, axis, figure, level, line, uid_of
 from pages.parts.charts.colors import muted, shade
 
 TONES = (0.0, 0.5, 0.8, 0.25)
@@ -41,7 +41,8 @@ def loss_figure(steps: int, color: str, chance: float | None, floor: float | Non
 
 
 def _over_steps(traces: list[Any], steps: int, values: Axis, **layout: Any) -> go.Figure:
-    return figure(traces, xaxis=steps_axis(steps), yaxis=values, hovermode="x unified", **layout)
+    across = axis("step", range=[0, steps], tickformat=",d")  # to the run's end, fixed while the lines grow
+    return figure(traces, xaxis=across, yaxis=values, hovermode="x unified", **layout)
 
 
 def perplexity_axis(ticks: Sequence[float]) -> Axis:

@@ -142,26 +142,17 @@ def trajectory_figure(portrait: Portrait, color: str) -> go.Figure:
     )  # fmt: skip
 
 
-def along_figure(
-    steps: Sequence[int], lines: Sequence[tuple[str, Sequence[float]]], at: int, unit: str, color: str
-) -> go.Figure:
-    """Numbers over a run's snapshots, with a mark at the chosen one."""
-    hover = "step %{x}: %{y:.3g}"
-    traces = [
-        _curve(steps, values, name, color, place, hover, tone=0.5 * place, mode="lines+markers")
-        for place, (name, values) in enumerate(lines)
-    ]
-    return figure(
-        traces, xaxis=axis("step", tickformat=",d"), yaxis=axis(unit), shapes=[across_line("x", at, "")], margin=LEGEND_MARGIN,
-        showlegend=len(lines) > 1,
-    )  # fmt: skip
+def along_figure(steps: Sequence[int], values: Sequence[float], name: str, at: int, unit: str, color: str) -> go.Figure:
+    """A number over a run's snapshots, with a mark at the chosen one."""
+    line = _curve(steps, values, name, color, 0, "step %{x}: %{y:.3g}") | {"mode": "lines+markers"}
+    shapes, across = [across_line("x", at, "")], axis("step", tickformat=",d")
+    return figure([line], xaxis=across, yaxis=axis(unit), shapes=shapes, margin=LEGEND_MARGIN, showlegend=False)
 
 
 def _curve(
-    x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, name: str, color: str, place: int, hover: str, tone: float = 0.0,
-    mode: str = "lines",
+    x: Sequence[float] | np.ndarray, y: Sequence[float] | np.ndarray, name: str, color: str, place: int, hover: str, tone: float = 0.0
 ) -> Trace:  # fmt: skip
     """A line, of which each is dashed otherwise than the one before; ``place``: its number."""
     line = painted(shade(color, tone), width=2, dash=("solid", "dash", "dot")[place % 3])
-    named = {"type": "scatter", "name": name, "mode": mode, "marker": {"size": 5}, "hovertemplate": hover}
+    named = {"type": "scatter", "name": name, "mode": "lines", "marker": {"size": 5}, "hovertemplate": hover}
     return named | {"x": rounded(x), "y": rounded(y)} | line

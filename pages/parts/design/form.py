@@ -24,7 +24,7 @@ from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import in_markdown, say_unsaved, show_refusal
 from pages.parts.app.questions import ask_once
 from pages.parts.boards.panels import Panel, panels
-from pages.parts.charts.encoding import similarity_picture, table_picture
+from pages.parts.charts.encoding import matrix_figure, similarity_figure, similarity_shown
 from pages.parts.charts.spectra import offsets_figure
 from pages.parts.design.state import EXPERIMENT, PARTS, SETTINGS, asked_comparison, design, parts
 from pages.parts.stage.arms import show_arms
@@ -35,6 +35,7 @@ from pages.parts.stage.shown import Shown
 GUIDE = Path(__file__).parent / "guide.md"
 COMMANDS = "pytest tests/engine -k my_encoding\npython -m engine train --pos-encoding my_encoding"
 HEIGHT = 300
+KINDS = {"embedding": "table", "rotation": "angles", "scores": "bias"}
 WHAT = {
     "embedding": ("What is added", "At each position, to each dimension of the embedding."),
     "scores": ("What is added to the scores", "By how far the key stands from the query, for each head."),
@@ -91,15 +92,18 @@ def _panels(place: str, trained: int, matrix: np.ndarray, similarity: np.ndarray
     where = "Dashed: the longest length trained" if length > trained else "A table ends at the trained length"
     title, note = WHAT[place]
     low, high = float(matrix.min()), float(matrix.max())
-    first = offsets_figure(matrix, trained) if place == "scores" else table_picture(matrix, trained, place)
-    unit = "mean bias over heads" if place == "scores" else "similarity"
+    places = dict.fromkeys(("matrix_at", "similarity_at"), np.arange(length))
+    own = {"matrix": matrix, "similarity": similarity, "trained": trained, "dot": None, "only_before": False}
+    portrait = {**own, **places, "kind": KINDS[place]}
+    first = offsets_figure(matrix, trained) if place == "scores" else matrix_figure(portrait, length)
+    unit = similarity_shown(portrait, "cosine")[1]
     return [
         Panel(
             id="matrix.own", title=title, figure=first, height=HEIGHT, note=note,
             alt=f"{title}: {' by '.join(map(str, matrix.shape))} numbers from {low:.2g} to {high:.2g}.",
         ),
         Panel(
-            id="similarity.own", title="How alike positions are", figure=similarity_picture(similarity, trained, unit),
+            id="similarity.own", title="How alike positions are", figure=similarity_figure(portrait, "cosine", length, end=""),
             height=HEIGHT, note=f"{where}, {trained}.", link="cells",
             alt=f"{unit} of {length} by {length} positions: neighbours {neighbours:.2f} on average, the two ends {similarity[-1, 0]:.2f}.",
         ),

@@ -287,7 +287,7 @@ def _panels_along(
     ):
         line = numbers[name]
         alt = f"{title}: from {line[0]:.3g} at step {steps[0]} to {line[-1]:.3g} at step {steps[-1]}."
-        drawn = along_figure(steps, [(name, line)], step, unit, color)
+        drawn = along_figure(steps, line, name, step, unit, color)
         along.append(Panel(f"{name}.along", title, drawn, alt, height=240, below=alt))
     # The start in grey, to distinguish two curves of one encoding.
     return picture_panels(both, value("likeness"), first["rows"]) + curve_panels(both, *along, first="#8C8C8C")

@@ -69,7 +69,7 @@ def key_sections(
         "legend": [[role, role_color(role)] for role in roles], "picks": True, "drags": asking, "empty": not (before or live),
         "wide": True, "slide": slide,
     }  # fmt: skip
-    return [{"id": "key", "title": "", "note": "", "panels": [panel], "width": 280, "table": None}]
+    return [{"id": "key", "title": "", "note": "", "panels": [panel], "width": 280}]
 
 
 def _slide(words: Slide, rows: Sequence[Ended], **named: Any) -> go.Figure:

@@ -12,7 +12,8 @@ from pages.parts.charts.experiments.stack import stack_thumbnail
 from pages.parts.issues.guess import guess_of
 from pages.parts.stage.claims import LOOKS, badge
 from pages.parts.stage.ended import key_numbers
-from pages.parts.stage.issue_list import found_mark, issue_link, running_mark
+from pages.parts.stage.experiments import own_running
+from pages.parts.stage.issue_list import found_mark, issue_link
 
 START = ("missing-mask", "missing-skips", "no-encoding")
 """The issues to begin with: each is short, and its result can be seen at once."""
@@ -35,7 +36,7 @@ def _tile(column: str, issue: Issue, revealed: bool) -> None:
     guessed = ("Guessed", *LOOKS[Finding.HOLDS]) if guess_of(issue.slug).answer is not None else None
     ended = found_mark(issue)
     found, drawn = shipped_of(issue.slug) if revealed or ended else ("", model_of(issue.slug))
-    mark = running_mark(issue) or ended or guessed
+    mark = ("Running", ":material/hourglass_top:", "blue") if own_running(issue) else ended or guessed
     done = f":{mark[2]}-badge[{mark[1]} {mark[0]}]" if mark else ""
     with st.container(border=True, key=f"map-{column}-tile-{issue.slug}", gap=None):
         issue_link(issue)

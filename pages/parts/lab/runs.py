@@ -1,20 +1,15 @@
 """The shelf of runs: this tab's runs as chips, named by their differences, each with what can be done with it; two side by side."""
 
-import colorsys
 from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
-from PIL import ImageColor
 
 from engine.config.run_config import RunConfig, changes_between
 from engine.runs.run import Run
 from pages.parts.app.own_runs import kept_runs, run_shelf, show_run
 from pages.parts.boards.live.board import Overlay, live_board, overlay
-from pages.parts.charts.colors import color_of
-
-HUES = {"red": 0.0, "orange": 0.09, "yellow": 0.15, "green": 0.38, "blue": 0.6, "violet": 0.75}
-"""Streamlit's named colours by hue, for a dot in the colour of a run's curves."""
+from pages.parts.charts.colors import color_of, shade
 
 
 def difference(before: RunConfig, after: RunConfig) -> str:
@@ -39,7 +34,7 @@ def overlays_behind(run: Run) -> list[Overlay]:
 
 def show_shelf(run: Run) -> None:
     """A chip for each run of this tab, the present one first."""
-    with st.container(horizontal=True, gap="xsmall", key="lab-shelf"):
+    with st.container(horizontal=True, wrap=False, gap="xsmall", key="lab-shelf"):
         for other in sorted(kept_runs(), key=lambda one: one.id != run.id):
             _chip(other, run)
 
@@ -61,7 +56,8 @@ def _chip(other: Run, run: Run) -> None:
     pinned, hidden = other.id in shelf.pinned, other.id in shelf.hidden
     marks = (":material/push_pin:" if pinned else "") + (":material/visibility_off:" if hidden else "")
     name = f"**{_name(other, run)}**" if here else _name(other, run)
-    with st.popover(f":{_dot(other.config)}[●] {name} {marks}"):
+    color = shade(color_of(other.config))[st.context.theme.type or "light"]  # that of the run's curves
+    with st.popover(f':color[●]{{foreground="{color}"}} {name} {marks}'):
         if here:
             st.caption("The figures show this run.")
         else:
@@ -86,12 +82,3 @@ def _name(other: Run, run: Run) -> str:
     if other.id == run.id:
         return f"this run: {named_by_difference(run.config, RunConfig()) or 'default settings'}"
     return named_by_difference(other.config, run.config) or "the same settings"
-
-
-def _dot(config: RunConfig) -> str:
-    """The named colour nearest to that of the run's curves."""
-    parts = [part / 255 for part in ImageColor.getrgb(color_of(config))[:3]]
-    if max(parts) - min(parts) < 0.15:
-        return "gray"
-    hue, _, _ = colorsys.rgb_to_hls(*parts)
-    return min(HUES, key=lambda name: min(abs(HUES[name] - hue), 1 - abs(HUES[name] - hue)))

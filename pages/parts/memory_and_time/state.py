@@ -124,7 +124,7 @@ def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
     with st.container(width=180):
         widget("axis", disabled=disabled)
     with st.popover("More", icon=":material/tune:"):
-        several("kinds", "Models", {name: kind.label for name, kind in KINDS.items()}, disabled=disabled)
+        several("kinds", {name: kind.label for name, kind in KINDS.items()}, disabled=disabled)
         with st.grid(3, min_column_width=110):
             for name in (*ALONG[values["axis"]], "d_model", "n_heads", "batch_size"):
                 widget(name, disabled=disabled)
@@ -148,10 +148,10 @@ def widget(name: str, *, disabled: bool = False) -> None:
     SETTINGS.widget(name, side_by_side=True, disabled=disabled)
 
 
-def several(name: str, label: str, labels: dict[str, str], *, disabled: bool = False) -> None:
-    """Any of some names."""
+def several(name: str, labels: dict[str, str], *, disabled: bool = False) -> None:
+    """Any of some models."""
     if SETTINGS.drawn(name):
         st.pills(
-            label, list(labels), selection_mode="multi", wrap=True, format_func=labels.__getitem__,
+            "Models", list(labels), selection_mode="multi", wrap=True, format_func=labels.__getitem__,
             default=SETTINGS.first_value(name), **SETTINGS.bound(name, disabled=disabled),
         )  # fmt: skip

@@ -135,7 +135,7 @@ def round_down(count: int) -> int:
 def show_models(view: CostView) -> None:
     st.header("The same numbers for well-known models", anchor=False)
     st.markdown("Nothing is measured here. All numbers are **predicted** from the published sizes.")
-    several("models", "Models", {name: model.label for name, model in WELL_KNOWN.items()})
+    several("models", {name: model.label for name, model in WELL_KNOWN.items()})
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for name in SETTINGS.drawn("precision", "context", "sequences"):
             with st.container(width=330 if name == "precision" else 150):

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from pages.parts.boards.component import Plain
 from pages.parts.boards.panels import Panel
-from pages.parts.charts.base import axis, figure, level
+from pages.parts.charts.base import axis, color_bar, figure, level
 from pages.parts.charts.colors import diverging, sequential, shade
 
 LINES = ("#2B6CB0", "#C2570C", "#0B7A6C", "#7A5AE0", "#B83280", "#5A6578")
@@ -62,8 +62,7 @@ def _coloured(trace: Plain, color: str) -> Plain:
         lowest = min(value for row in trace["z"] for value in row if math.isfinite(value))
         around_zero = {} if lowest >= 0 else {"zmid": 0}
         scale = diverging() if lowest < 0 else sequential(LINES[0])
-        title = _text(trace.get("colorbar", {}).get("title"))
-        bar = {"title": {"text": title, "side": "right"}, "thickness": 10, "outlinewidth": 0}
+        bar = color_bar(_text(trace.get("colorbar", {}).get("title")))
         rows, columns = (list(range(len(cells))) for cells in (trace["z"], trace["z"][0]))
         meta = {"scale": scale, "rows": {"row": rows}, "columns": {"column": columns}}
         drawn = {"colorbar": bar, "meta": meta, "colorscale": scale["light"]}

@@ -110,5 +110,5 @@ class NotebookSettings(ModelSettings[NotebookState]):
 
 
 SETTINGS = NotebookSettings("notebook", NotebookState)
-OVERVIEW = ModelSettings("notebooks", PageState, moved={"notebook": NOTEBOOK_PAGE})
-"""Nothing is set in the overview. Each notebook once was shown there, by the link that its own page reads now."""
+OVERVIEW = ModelSettings("notebooks", PageState)
+"""Nothing is set in the overview."""

@@ -5,7 +5,10 @@ import json
 from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass
 from functools import partial
+from math import nan
+from statistics import fmean
 
+import pandas as pd
 import streamlit as st
 
 from engine.estimate.layout import metric_names
@@ -20,6 +23,8 @@ from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import number_here
 from pages.parts.boards.component import Plain
 from pages.parts.boards.panels import mount
+from pages.parts.charts.experiments.arms import metric_label
+from pages.parts.stage.ended import row_of
 from pages.parts.stage.panels import VALIDATION, curve_label, sections, shows_both, status
 from pages.parts.stage.shown import Shown, of_run
 
@@ -41,6 +46,8 @@ class Drawing:
     """What the sections depend on beside the experiment, such as the curve that the reader has chosen."""
     on_picked: Callable[[], None] = nothing
     """Called before the rerun that a click or a drag in a figure causes."""
+    below: Callable[[Shown], None] = lambda _: None
+    """Draws what stands below the figures, as often as they are drawn."""
 
 
 def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown | Callable[[], Shown]) -> None:
@@ -51,6 +58,7 @@ def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown 
     def draw() -> None:
         shown = of_run(source) if isinstance(source, ExperimentRun) else source() if callable(source) else source
         _mount(drawing, name, shown)
+        drawing.below(shown)
         if running and shown.state != "running":
             st.rerun()
 
@@ -72,7 +80,7 @@ def show_evidence(name: str, source: ExperimentRun | Shown) -> Shown:
     """The board of all evidence, with the choice of a curve; returns what it shows first."""
     shown = of_run(source) if isinstance(source, ExperimentRun) else source
     curve = choose_curve(shown)
-    experiment_board(Drawing("evidence", partial(sections, curve), curve), name, source)
+    experiment_board(Drawing("evidence", partial(sections, curve), curve, below=show_numbers), name, source)
     return shown
 
 
@@ -92,6 +100,24 @@ def curve_names(experiment: Experiment) -> list[str]:
     config = experiment.config(experiment.arms[0])
     losses = ["loss"] if shows_both(experiment, "loss") else ["loss", VALIDATION]
     return [*losses, *(f"validation.{metric}" for metric in metric_names(config)), *experiment.curves]
+
+
+def show_numbers(shown: Shown) -> None:
+    """A row for each arm with its number at each seed, to sort, search and download; nothing before a trial has ended."""
+    if not shown.trials:
+        return
+    icon = ":material/table_rows:"
+    table = st.expander("In numbers, seed by seed", icon=icon, key="stage.numbers", on_change="rerun")
+    if not table.open:  # what is folded away costs nothing
+        return
+    rows = [(arm, row_of(shown, arm)) for arm in shown.arms]
+    frame = pd.DataFrame(
+        [[arm.name, arm.role, metric_label(arm.metric), fmean(row.known or [nan]), *row.values] for arm, row in rows],
+        columns=["Arm", "Role", "Number", "Mean", *(f"Seed {seed}" for seed in shown.seeds)],
+    )
+    numbers = {name: st.column_config.NumberColumn(format="%.4g") for name in frame.columns[3:]}
+    pinned = {"Arm": st.column_config.TextColumn(pinned=True)}
+    table.dataframe(frame, hide_index=True, placeholder="", column_config=numbers | pinned)
 
 
 def take_away(shown: Shown) -> None:

@@ -84,13 +84,13 @@ def png(card: Card) -> bytes:
     return _saved(picture, "PNG")
 
 
-def gif(card: Card, seconds: float = 4.0) -> bytes:
-    """The film of the card; its last two pictures stay longer."""
+def gif(card: Card) -> bytes:
+    """The film of the card, four seconds long; its last two pictures stay longer."""
     around, top = _around(card)
     frames = [around.copy() for _ in card.film]
     for picture, row in zip(frames, card.film, strict=True):
         _draw_rows(picture, (row,), top)
-    times = [int(1000 * seconds / len(frames))] * len(frames)
+    times = [4000 // len(frames)] * len(frames)
     times[-2:] = [2000] * len(times[-2:])
     first, *others = (picture.quantize(32, Image.Quantize.FASTOCTREE) for picture in frames)
     return _saved(first, "GIF", save_all=True, append_images=others, duration=times, loop=0)

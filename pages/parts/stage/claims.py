@@ -32,7 +32,7 @@ def claims_section(shown: Shown) -> Plain:
         "id": "claims", "title": "What the evidence says",
         "note": "Dot and whiskers: the mean effect over paired seeds and its 95 % interval; ticks: each seed. Shaded: effects at "
         "least as large as the smallest that counts, declared beforehand.",
-        "panels": panels, "width": 420, "table": None,
+        "panels": panels, "width": 420,
     }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.report import Report
 from pages.parts.boards.component import Plain
 from pages.parts.charts.base import plain_figure
-from pages.parts.charts.experiments.arms import metric_label, role_color, role_colors, stem, with_unit
+from pages.parts.charts.experiments.arms import role_color, role_colors, stem, with_unit
 from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
 from pages.parts.charts.experiments.strip import Ended, strip_figure, strip_height
 from pages.parts.stage.shown import Shown, levels_of
@@ -25,7 +25,7 @@ def ended_section(shown: Shown) -> Plain:
     return {
         "id": "ended", "title": "Where they ended",
         "note": "A point a seed, a bar at the mean." + (" In a line, small marks are seeds." if lines else ""),
-        "panels": panels, "width": 420, "table": _table_of(shown, rows),
+        "panels": panels, "width": 420,
     }  # fmt: skip
 
 
@@ -130,13 +130,3 @@ def _lines_of(arms: Sequence[Arm], rows: dict[str, Ended]) -> list[OverX]:
         OverX(line, color, {float(arm.x): rows[arm.name] for arm in own if arm.x is not None})
         for (line, own), color in zip(of_line.items(), colors, strict=True)
     ]
-
-
-def _table_of(shown: Shown, rows: dict[str, Ended]) -> Plain:
-    def line(arm: Arm) -> list[str]:
-        mean = f"{fmean(rows[arm.name].known):.4g}" if rows[arm.name].known else ""
-        values = ["" if value is None else f"{value:.4g}" for value in rows[arm.name].values]
-        return [arm.name, arm.role, metric_label(arm.metric), mean, *values]
-
-    head = ["arm", "role", "number", "mean", *(f"seed {seed}" for seed in shown.seeds)]
-    return {"summary": "In numbers, seed by seed", "head": head, "rows": [line(arm) for arm in shown.arms]}

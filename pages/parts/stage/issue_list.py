@@ -21,11 +21,6 @@ Look = tuple[str, str, Color]
 """Words, icon and colour of a mark."""
 
 
-def running_mark(issue: Issue) -> Look | None:
-    """The mark of the reader's own run that goes now; None where none does."""
-    return ("Running", ":material/hourglass_top:", "blue") if own_running(issue) else None
-
-
 def found_mark(issue: Issue) -> Look | None:
     """The mark of the reader's own latest run that came to its end: what it found about the first claim. None where there is none. It
     outlives the session: whose run it was is known by the browser's cookie."""

@@ -84,7 +84,7 @@ def _curves(shown: Shown, curve: str) -> Plain:
     unit = " (nats)" if label.endswith("loss") else ""
     note = f"{label.capitalize()}{unit} over the steps: one thin line per seed, the mean bold. The same axis in all."
     note += " Training solid, validation dashed." if both else ""
-    return {"id": "curves", "title": "While they train", "note": note, "panels": panels, "width": 250, "table": None}
+    return {"id": "curves", "title": "While they train", "note": note, "panels": panels, "width": 250}
 
 
 def curve_label(experiment: Experiment, curve: str) -> str:

@@ -13,7 +13,6 @@ from engine.runs.events import Progress
 from engine.runs.run import Run
 from engine.runs.summary import passed, unknown_tokens
 from engine.text import plays
-from pages.parts.app.fragment import as_fragment
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once, if_known
 from pages.parts.boards.panels import Panel, panels
@@ -21,13 +20,11 @@ from pages.parts.boards.recorded import recorded_words
 from pages.parts.charts.colors import color_of
 from pages.parts.charts.table import numbers_right
 from pages.parts.charts.text import by_read_figure
-from pages.parts.text.state import PLAYS, TIMEOUT, weights_of
+from pages.parts.text.state import PLAYS, TIMEOUT, weights_of, while_it_trains
 
 SAID = {"bigram": "counting pairs of words", "trigram": "counting groups of three words"}
 """The counting models that the sentences above the figures speak of."""
 NAMES = {"model": "The model", "unigram": "Unigram", "bigram": "Kneser-Ney bigram", "trigram": "Kneser-Ney trigram"}
-POLL_SECONDS = 1.0
-"""Seconds between two checks of a live run's validation."""
 PARTS = {"all": "All tokens", "known": "Known tokens", "words": "Words", "layout": "Between words"}
 WORDS = (Path(__file__).parent / "words.md").read_text("utf-8")
 
@@ -59,7 +56,7 @@ def find_levels(run: Run) -> bool:
 
 def show_passed(run: Run) -> None:
     """One sentence for each counting model with context, updated while the run trains."""
-    as_fragment(_say_passed, run, every=POLL_SECONDS if run.state in ("queued", "running") else None)
+    while_it_trains(_say_passed, run)
 
 
 def _say_passed(run: Run) -> None:

@@ -14,9 +14,9 @@ from engine.text.encoded import without_window
 from engine.text.tokens import Unit
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refusal
-from pages.parts.app.own_runs import pause_button, say_watching, start_run, steering_button
+from pages.parts.app.own_runs import pause_button, say_watching, steering_button
 from pages.parts.app.visitor import visitor
-from pages.parts.text.state import PLAYS, RUN, SETTINGS, form_config
+from pages.parts.text.state import PLAYS, SETTINGS, form_config, train
 
 KIND, PASTED, FILE, LAST = "text.kind", "text.pasted", "text.file", "text.own"
 BY_CHARACTER = "shakespeare_chars"
@@ -94,7 +94,7 @@ def _keep() -> None:
 def controls(run: Run | None, config: RunConfig | None) -> None:
     """The buttons. ``config`` is the form's config, None where its settings do not go together."""
     icon = ":material/play_arrow:"
-    st.button("Train", icon=icon, width="stretch", disabled=config is None, on_click=_train)
+    st.button("Train", icon=icon, width="stretch", disabled=config is None, on_click=lambda: train(form_config()))
     with st.container(horizontal=True, gap="small"):
         pause_button(run)
         steering_button("stop", run)
@@ -104,11 +104,6 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
                     SETTINGS.widget(name, step=500)
     say_watching(run)
     show_refusal()
-
-
-def _train() -> None:
-    if run := start_run(form_config()):
-        st.session_state[RUN] = run.id
 
 
 def way_to_lab(run: Run | None, config: RunConfig | None) -> None:

@@ -16,11 +16,8 @@ from engine.workers.runs.memory import largest_accelerator
 from pages.parts.app import server
 from pages.parts.app.fragment import as_fragment
 from pages.parts.app.in_markdown import in_markdown
-from pages.parts.app.own_runs import start_run
-from pages.parts.text.state import RUN
+from pages.parts.text.state import POLL_SECONDS, train, while_it_trains
 
-POLL_SECONDS = 1.0
-"""Seconds between two looks at a live run's validation, or at the workers while they start."""
 THERE = "nanoGPT's small model trains live here where there is a GPU"
 
 
@@ -37,7 +34,7 @@ def offer() -> None:
     seconds = predict(NANOGPT.config).seconds(NANOGPT.config.steps)
     time = "" if seconds is None else f" It takes about {in_time(seconds)}."
     st.button(
-        "Train nanoGPT's small model", icon=":material/memory:", type="tertiary", on_click=_train,
+        "Train nanoGPT's small model", icon=":material/memory:", type="tertiary", on_click=train, args=(NANOGPT.config,),
         help=f"{NANOGPT.config.n_layers} layers of width {NANOGPT.config.d_model}, by character.{time}",
     )  # fmt: skip
 
@@ -46,11 +43,6 @@ def _wait() -> None:
     if server.pool().health().ready:
         st.rerun()
     st.caption(f":material/memory: {THERE}.")
-
-
-def _train() -> None:
-    if run := start_run(NANOGPT.config):
-        st.session_state[RUN] = run.id
 
 
 def why_not(accelerator: Accelerator | None, limits: Limits) -> str:
@@ -78,7 +70,7 @@ def published_level() -> Mapping[str, tuple[str, float]]:
 def show_published(run: Run) -> None:
     """What nanoGPT reports, what differs here, and the run's own loss, updated while it trains."""
     st.markdown(in_markdown(NANOGPT.look_at), help=NANOGPT.published.source if NANOGPT.published else None)
-    as_fragment(_say_loss, run, every=POLL_SECONDS if run.state in ("queued", "running") else None)
+    while_it_trains(_say_loss, run)
 
 
 def _say_loss(run: Run) -> None:

@@ -1,6 +1,6 @@
 """What the text page asks for, and the run that is looked at. A link names both and never starts a run."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,8 @@ from engine.runs.run import Run
 from engine.settings.errors import ConfigError, Problem, no_setting
 from engine.settings.fields import Setting, to_text
 from engine.text import own
+from pages.parts.app.fragment import as_fragment
+from pages.parts.app.own_runs import start_run
 from pages.parts.app.page_state import PageSettings
 from pages.parts.app.server import find
 
@@ -21,6 +23,8 @@ RUN = "text.run"
 """Session key of the id of the run shown."""
 RUN_NAME = "run"
 PLAYS = "shakespeare"
+POLL_SECONDS = 1.0
+"""Seconds between two looks at a live run's validation, or at the workers while they start."""
 TIMEOUT = 180.0
 """Seconds to wait for an answer: enough for a text of a million tokens on a busy machine."""
 
@@ -89,6 +93,17 @@ def run_in_link(query: Mapping[str, str]) -> tuple[Run | None, list[Problem]]:
 def form_config() -> RunConfig:
     """Raises ConfigError where the values do not fit together."""
     return text_config(**SETTINGS.values())
+
+
+def train(config: RunConfig) -> None:
+    """Start a run and look at it, unless it is refused."""
+    if run := start_run(config):
+        st.session_state[RUN] = run.id
+
+
+def while_it_trains(draw: Callable[[Run], None], run: Run) -> None:
+    """Draw something of a run, again and again while it goes on."""
+    as_fragment(draw, run, every=POLL_SECONDS if run.state in ("queued", "running") else None)
 
 
 def shown_text_run() -> Run | None:

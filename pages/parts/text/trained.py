@@ -18,9 +18,8 @@ from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refu
 from pages.parts.app.questions import ask, ask_once
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.boards.recorded import recorded_words
-from pages.parts.charts.attention import KEY, QUERY
-from pages.parts.charts.colors import ATTENTION, color_of, sequential
-from pages.parts.charts.heat import heat, heat_figure, labels, upright_words
+from pages.parts.charts.attention import pattern_picture
+from pages.parts.charts.colors import color_of
 from pages.parts.charts.text import next_figure
 from pages.parts.text.state import PLAYS, TIMEOUT, weights_of
 
@@ -161,11 +160,7 @@ def _first_sentence(run: Run) -> str:
 
 def _head(found: SentenceAttention, layer: int, head: int) -> Panel:
     pattern, tokens = found["patterns"][layer, head], found["tokens"]
-    trace = heat(
-        pattern, "weight", scale=sequential(ATTENTION), low=0, high=1, x="key", y="query", digits=".2f", bar=False
-    )
-    across = labels(tokens) | upright_words(tokens)
-    drawn = heat_figure(trace, x=KEY, y=QUERY, across=across, down=labels(tokens))
+    drawn = pattern_picture(pattern, tokens, tokens, bar=False)
     strongest = [f"{tokens[q]} from {tokens[int(np.argmax(row))]}" for q, row in enumerate(pattern)]
     return Panel(
         id=f"attention.{head + 1}", title=f"Layer {layer + 1}, head {head + 1}", figure=drawn, height=320, link="words",

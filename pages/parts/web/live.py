@@ -20,7 +20,7 @@ from engine.foundation.visitor import Pace, Visitor
 from engine.settings.errors import Problem
 from engine.settings.fields import whole_number
 from pages.parts.app.visitor import id_in, shared_address
-from pages.parts.boards.live.readable_run import ReadableRun, has_ended
+from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.web.connections import on_signal
 from pages.parts.web.messages import Messages, MessagesOfRuns, Moment
 
@@ -92,7 +92,7 @@ def live_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
         after = whole_number(given, 0, MOST_EVENTS)
         if after is None:
             return PlainTextResponse(str(Problem("after", given, f"a whole number from 0 to {MOST_EVENTS}")), 400)
-        if "last-event-id" in request.headers and has_ended(run) and after >= len(run.events):
+        if "last-event-id" in request.headers and not run.live and after >= len(run.events):
             return Response(status_code=204)  # An EventSource does not reconnect after this.
         stopping = Event()
         return EventSourceResponse(

@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.boards.live.board import TITLES, Panel, overlay, poll
+from pages.parts.boards.live.board import TITLED, Panel, overlay, poll
 from tests.scripted import ScriptedRun
 
 
@@ -12,14 +12,14 @@ def page() -> None:
     """A page on a run that the test drives."""
     import streamlit as st
 
-    from pages.parts.boards.live.board import live_board, recorded_board
+    from pages.parts.boards.live.board import live_board
     from pages.parts.boards.live.feed import feed
 
     run = st.session_state["run"]
     polling = live_board(run, earlier=st.session_state.get("earlier", []), key="live")
     st.text(f"polling: {polling}")
     if st.session_state.get("recorded"):
-        recorded_board(run, feed(run, 0)[0], seconds=3.0)
+        live_board(run, recording=feed(run, 0)[0], seconds=3.0, key="recording")
 
 
 def opened(run: ScriptedRun | None, **state: Any) -> AppTest:
@@ -71,4 +71,4 @@ def test_polling_reaches_back_so_that_a_skipped_message_loses_nothing() -> None:
 
 def test_every_panel_has_a_title() -> None:
     drawn = dict.fromkeys(("attention", "heads"), ("attention", "pattern")) | {"encoding": ("matrix", "similarity")}
-    assert {part for name in get_args(Panel) for part in drawn.get(name, (name,))} == set(TITLES)
+    assert {part for name in get_args(Panel) for part in drawn.get(name, (name,))} == set(TITLED)

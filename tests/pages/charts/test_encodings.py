@@ -34,6 +34,12 @@ def test_every_encoding_has_its_panels(name: str, likeness: str) -> None:
         assert all("meta" in trace or trace.get("hoverinfo") == "skip" for trace in plain["data"])
 
 
+def test_angles_have_a_scale_around_zero_where_some_are_negative() -> None:
+    found = drawn("rope")
+    assert matrix_figure(found, TRAINED).data[0].zmin == 0
+    assert matrix_figure({**found, "matrix": -found["matrix"]}, TRAINED).data[0].zmin == -abs(found["matrix"]).max()
+
+
 def test_what_lies_beyond_the_trained_length_is_marked_and_a_missing_row_is_empty() -> None:
     found = drawn("learned")
     figure = matrix_figure(found, SHOWN)
@@ -58,7 +64,7 @@ def test_thinned_pictures_stand_at_their_positions() -> None:
 
 
 def test_a_number_along_a_run_marks_the_step_looked_at() -> None:
-    figure = along_figure([0, 1, 10], [("order", [0.0, 0.1, float("nan")])], 1, "correlation", "#2F7FD6")
+    figure = along_figure([0, 1, 10], [0.0, 0.1, float("nan")], "order", 1, "correlation", "#2F7FD6")
     assert figure.layout.shapes[0].x0 == 1
     assert figure.data[0].y == (0.0, 0.1, None)
     assert list(figure.data[0].x) == [0, 1, 10]

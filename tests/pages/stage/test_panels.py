@@ -47,7 +47,6 @@ def test_every_size_of_issue_has_its_panels(arms: int, claims: int, state: str) 
     by_id = {section["id"]: section for section in drawn}
     assert [panel["title"] for panel in by_id["curves"]["panels"]] == [arm.name for arm in issue.arms]
     assert len(by_id["claims"]["panels"]) == claims
-    assert len(by_id["ended"]["table"]["rows"]) == arms
     assert [panel["id"] for panel in by_id["ended"]["panels"]] == (
         ["line.accuracy", "strip.accuracy"] if arms == 16 else ["strip.accuracy"]
     )

@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from engine.foundation.glossary import TERMS as GLOSSARY
+from engine.foundation.glossary import TERMS
 from pages.parts.app.fragment import as_fragment
 from pages.parts.app.frame import nothing
 from pages.parts.boards.component import SHELL, BoardKind, Plain, joined, show_board
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
-from pages.parts.boards.live.readable_run import ReadableRun, controlled_as, has_ended
+from pages.parts.boards.live.readable_run import ReadableRun, controlled_as
 from pages.parts.boards.live.stack import stack_of
 from pages.parts.charts.colors import color_of
 from pages.parts.charts.loss import level_lines, overlay_traces
@@ -50,8 +50,6 @@ TITLED = {
     "written": ("What it writes", "temperature"),
 }
 """The title of each panel, and the glossary term that it links to."""
-TITLES = {name: title for name, (title, _) in TITLED.items()}
-TERMS = {name: term for name, (_, term) in TITLED.items()}
 ABOVE: tuple[Panel, ...] = ("stack",)
 """The panels that a board puts on its band."""
 POLL = 0.3
@@ -90,6 +88,8 @@ def live_board(
     panels: Sequence[Panel] = ALL,
     levels: Mapping[str, tuple[str, float]] | None = None,
     recorded: bool = False,
+    recording: Payload | None = None,
+    seconds: float = 0.0,
     key: str = "board",
     name: str = "",
     untrained: str = "",
@@ -102,7 +102,8 @@ def live_board(
     """Show a run from its present state and follow it until it ends; returns whether the browser polls, since its event stream failed.
 
     ``name`` is a part of the names of downloads; ``levels`` are drawn as lines across the loss: by name a short name and the nats.
-    ``recorded``: whether the run came with the app, which its line of status says.
+    ``recorded``: whether the run came with the app, which its line of status says. ``recording``: the whole :func:`feed` of an ended run,
+    which is played once as if it were live, within so many ``seconds``, and only while it is seen; nothing is streamed.
 
     ``untrained``: the settings, as a query, whose untrained model is shown as long as there is no run. ``model`` describes the model for
     its picture (:mod:`pages.parts.boards.live.stack`), by default that of the run; a click on a part of it calls ``on_act``, which
@@ -121,9 +122,10 @@ def live_board(
     facts = _facts(run.id if run else "", panels, earlier, name) | {
         "level": 2, "levels": {"loss": level_lines(levels or {})}, "untrained": untrained, "look": look or {}, "band": on_band,
         "room": room, "above": ABOVE, "shipped": recorded, "model": model or (stack_of(run.config) if run else None),
+        "recording": recording, "seconds": seconds,
     }  # fmt: skip
     state, asked = (controlled_as(run), _asked(key, run)) if run else ("none", "")
-    polling = bool(asked) and run is not None and not has_ended(run)
+    polling = bool(asked) and run is not None and run.live
 
     def draw() -> None:
         polled = {"polled": poll(run, asked, key)} if run and asked else {}
@@ -136,30 +138,6 @@ def live_board(
 
     as_fragment(draw, every=_seconds_to_next(run) if run and polling else None)
     return polling
-
-
-def recorded_board(
-    run: ReadableRun,
-    recording: Payload,
-    *,
-    seconds: float = 12.0,
-    panels: Sequence[Panel] = ALL,
-    look: Plain | None = None,
-    before: str = "",
-    end: str = "",
-    level: int = 3,
-    key: str = "recording",
-    name: str = "",
-) -> None:
-    """Play an ended run once as if it were live, within ``seconds``: from its first snapshot to its last, and only while it is seen.
-    Nothing is streamed. Its headings are of ``level``.
-
-    ``recording`` is the whole :func:`~pages.parts.boards.live.feed.feed` of the run. ``look`` is as of :func:`live_board`. The sentences
-    of ``before`` stand above the figures until the last snapshot is shown, then those of ``end``.
-    """
-    facts = _facts(run.id, panels, (), name) | {"state": run.state, "level": level}
-    told = {"look": look or {}, "words": {"before": before, "end": end}, "model": stack_of(run.config)}
-    _mount(key, facts | told | {"seconds": seconds, "recording": recording})
 
 
 def _mount(key: str, data: Plain, on_act: Callable[[], None] = nothing) -> Any:
@@ -175,8 +153,8 @@ def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], nam
                 named = {"showlegend": other.in_legend and plain.get("showlegend", True)}
                 overlays[panel].append(plain | named | {"meta": plain["meta"] | {"run": other.run}})
     return {
-        "run": run_id, "name": name, "panels": list(panels), "titles": TITLES, "terms": TERMS, "overlays": overlays,
-        "help": GLOSSARY[TERMS["stack"]].text,
+        "run": run_id, "name": name, "panels": list(panels), "titled": TITLED, "overlays": overlays,
+        "help": TERMS[TITLED["stack"][1]].text,
     }  # fmt: skip
 
 

@@ -14,11 +14,11 @@ Column = tuple[list[int], list[float]]
 Columns = dict[str, Column]
 
 
-def columns_of(events: EventLog, points: int = POINTS, after: int = 0, upto: int | None = None) -> Columns:
+def columns_of(events: EventLog, after: int = 0, upto: int | None = None) -> Columns:
     """The lines by name of the events from number ``after`` to before ``upto``, thinned and with five digits: enough for a figure."""
     columns = {}
     for name, (steps, values) in _lines(events, after, upto).items():
-        kept = kept_points(steps, values, points)
+        kept = kept_points(steps, values)
         columns[name] = (steps[kept].tolist(), [float(f"{value:.5g}") for value in values[kept].tolist()])
     return columns
 

@@ -15,8 +15,8 @@ from engine.runs.events import Ended, Failed, Finished, Snapshot, Started, layer
 from engine.runs.summary import LEARNED, above_chance
 from engine.tasks import TASKS
 from engine.workers.processes.machines import host_of
-from pages.parts.boards.live.columns import POINTS, columns_of
-from pages.parts.boards.live.readable_run import ReadableRun, has_ended
+from pages.parts.boards.live.columns import columns_of
+from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.charts.attention import mosaic_figure, pattern_figure
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.colors import color_of
@@ -42,15 +42,14 @@ in blocks."""
 Payload = dict[str, Any]
 
 
-def feed(run: ReadableRun, after: int, points: int = POINTS) -> tuple[Payload, int]:
+def feed(run: ReadableRun, after: int) -> tuple[Payload, int]:
     """The events from number ``after`` on as one message, and the number for the next call.
 
     ``columns`` are appended, ``snapshots`` added and ``figures`` (made once their facts are known) shown; ``status`` is
     always set. Event numbers are indices into ``run.events``: a call with the returned number neither skips nor
     repeats an event. Numbers outside the run are clipped.
     """
-    ended = has_ended(run)
-    upto = len(run.events)
+    ended, upto = not run.live, len(run.events)
     after = min(max(after, 0), upto)
     payload: Payload = {
         "after": after,
@@ -59,7 +58,7 @@ def feed(run: ReadableRun, after: int, points: int = POINTS) -> tuple[Payload, i
         "end": ended and upto == len(run.events),
     }
     if after < upto:
-        payload["columns"] = columns_of(run.events, points, after, upto)
+        payload["columns"] = columns_of(run.events, after, upto)
         snapshots = map(plain_snapshot, few_of(run.events.of(Snapshot, after, upto)))
         # The arrays of old snapshots may have been deleted; a family without attention has none.
         thin = run.config.architecture.attends

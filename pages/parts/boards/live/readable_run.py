@@ -1,4 +1,4 @@
-"""The part of a run that its board and its routes read: whether it has ended, and which buttons it has."""
+"""What a board and its routes show: a run or the untrained model; and which buttons it has."""
 
 from __future__ import annotations
 
@@ -10,12 +10,6 @@ if TYPE_CHECKING:  # the routes use this type and exist before the engine is imp
 
 ReadableRun: TypeAlias = "Run | Untrained"
 """What a board shows; a run's events are appended while others read."""
-LIVE_STATES = ("queued", "running", "paused")
-"""The states in which a run may still add events."""
-
-
-def has_ended(run: ReadableRun) -> bool:
-    return run.state not in LIVE_STATES
 
 
 def controlled_as(run: ReadableRun | None) -> str:

@@ -18,7 +18,7 @@ from engine.experiments.key_figure import BYTES, number
 from pages.parts.charts.base import axis, figure
 from pages.parts.charts.colors import INK, MUTED, SURFACE
 from pages.parts.charts.experiments.arms import wrapped
-from pages.parts.charts.experiments.strip import AIR, Ended, mean_bar, points, rows_axis, upright
+from pages.parts.charts.experiments.strip import AIR, Ended, row_traces, rows_axis, upright
 
 TICKS = 15
 """The size of the letters in pixels: to be read from the back of a room."""
@@ -53,7 +53,7 @@ def key_figure(
     The rows are there before any seed has ended; a row whose seeds ended without a number says so with a red cross.
     """
     known = [value for row in (*stored, *rows) for value in row.known]
-    under = [trace.update(uid=f"stored-{trace.uid}") for trace in _dots(stored)]
+    under = [trace.update(uid=f"stored-{trace.uid}") for trace in row_traces(stored)]
     first = [row if row.known or not stored else stored[place] for place, row in enumerate(rows)]
     levels = [] if chance is None else [upright(chance, f"chance {number(chance)}", anchor="left", size=TICKS - 2)]
     marks = [] if guess is None else [_guess_mark(guess, moved)]
@@ -61,7 +61,7 @@ def key_figure(
     if stored:
         values["title"]["text"] = f"grey: stored seeds {stored[0].seeds[0]} to {stored[0].seeds[-1]}"
     return figure(
-        [*under, *_dots(rows), _means(first, stored, written, values), *_crosses(first)],
+        [*under, *row_traces(rows), _means(first, stored, written, values), *_crosses(first)],
         xaxis=values,
         yaxis=rows_axis([wrapped(row.name, max(NAME, len(row.name) // 2 + 4)) for row in rows], tickfont={"size": TICKS}),
         font={"size": TICKS},
@@ -69,10 +69,6 @@ def key_figure(
         margin={"l": 8, "r": 26, "t": 24 if levels else 8, "b": 28},
         shapes=[*levels, *marks],
     )  # fmt: skip
-
-
-def _dots(rows: Sequence[Ended]) -> list[go.Scatter]:
-    return [trace for place, row in enumerate(rows) for trace in (points(place, row), mean_bar(place, row))]
 
 
 def lengths(means: Sequence[float], scale: Literal["linear", "log"]) -> list[float]:

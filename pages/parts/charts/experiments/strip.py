@@ -49,11 +49,10 @@ class Ended:
 
 def strip_figure(rows: Sequence[Ended], label: str, chance: float | None = None) -> go.Figure:
     """One row for each arm, the first on top."""
-    traces = [trace for place, row in enumerate(rows) for trace in (points(place, row), mean_bar(place, row))]
     known = [value for row in rows for value in row.known]
     levels = [] if chance is None else [upright(chance, f"chance {chance:.3g}", anchor=_side(chance, known, label))]
     return figure(
-        traces,
+        row_traces(rows),
         xaxis=values_axis(label, known, chance),
         yaxis=rows_axis([_named(row) for row in rows]),
         showlegend=False,
@@ -99,7 +98,12 @@ def values_axis(label: str, known: Sequence[float], chance: float | None) -> dic
     return axis(title)
 
 
-def points(place: int, row: Ended) -> go.Scatter:
+def row_traces(rows: Sequence[Ended]) -> list[go.Scatter]:
+    """The seeds of all rows, and the mean of each."""
+    return [trace for place, row in enumerate(rows) for trace in (_points(place, row), _mean_bar(place, row))]
+
+
+def _points(place: int, row: Ended) -> go.Scatter:
     """The seeds of a row side by side, so that equal values do not overlap."""
     count = len(row.values)
     found = [
@@ -112,7 +116,7 @@ def points(place: int, row: Ended) -> go.Scatter:
     )  # fmt: skip
 
 
-def mean_bar(place: int, row: Ended) -> go.Scatter:
+def _mean_bar(place: int, row: Ended) -> go.Scatter:
     """An upright bar at the mean of a row; empty before there is one."""
     known = row.known
     name, mean = f"{row.name}, mean", rounded([fmean(known)]) if known else []

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from engine.config.run_config import parse
-from pages.parts.boards.live.board import ALL, Overlay, live_board, overlay, recorded_board
+from pages.parts.boards.live.board import ALL, Overlay, live_board, overlay
 from pages.parts.boards.live.feed import feed
 from tests.browser.site.shared import begin
 from tests.scripted import ScriptedRun
@@ -37,10 +37,7 @@ if middle.toggle("No board"):
     st.stop()
 if "recorded" in given:
     done = ScriptedRun(config=parse(SETTINGS), id="recording").advance(10_000)
-    words = {"before": "Watch the curve.", "end": "So it ended.", "name": "A recorded run"}
-    recorded_board(
-        done, feed(done, 0)[0], seconds=float(given["recorded"]), look={"which": "self", "layer": 1, "head": 2}, **words
-    )
+    live_board(done, recording=feed(done, 0)[0], seconds=float(given["recorded"]), name="A recorded run")
 else:
     polling = live_board(run, earlier=earlier, panels=(*ALL, "samples"), name="A scripted run")
     st.text(f"page knows: {run.state if run else 'nothing'}, polling: {polling}")

@@ -38,19 +38,12 @@ export interface ToldPanel {
   slide?: { layout: Foreign; scale: number }
 }
 
-export interface Table {
-  summary: string
-  head: string[]
-  rows: string[][]
-}
-
 /** What the page says of a section. */
 export interface ToldSection {
   id: string
   title: string
   note: string
   width: number
-  table: Table | null
   panels: ToldPanel[]
 }
 

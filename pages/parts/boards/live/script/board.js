@@ -13,7 +13,7 @@ import { runInWords, STATES } from "./status.js"
 import { followRun } from "./stream.js"
 import { stackPanel } from "./stack/stack.js"
 import { untrainedModel } from "./untrained.js"
-import { el, holdOnly, setText } from "../../shell/script/dom.js"
+import { el, holdOnly } from "../../shell/script/dom.js"
 import { QUIET } from "../../shell/script/figure.js"
 import { drawingWith } from "../../shell/script/shell.js"
 
@@ -65,7 +65,7 @@ function sourceOf(board) {
   board.exact = exactNumbers(board)
   board.column = (name) => upto(board.columns[name] ?? [[], []], board.cut)
   board.snapshot = () => board.snapshots[board.looking ?? board.snapshots.length - 1]
-  board.recorded = () => board.data.seconds != null
+  board.recorded = () => Boolean(board.data.recording)
   board.ended = () => !["none", "queued", "running", "paused"].includes(board.status.state)
   board.shownStep = () => Math.min(board.status.step, board.cut)
   board.replayedStep = () => (board.looking == null || board.recorded() ? null : board.snapshot()?.step)
@@ -81,19 +81,17 @@ function sourceOf(board) {
   const replay = replayBar(board, () => tell())
   const moments = momentsBar(board, replay.look)
   const bar = el("div", { class: "bar" }, replay.root, moments.root)
-  const said = el("p", { class: "said", role: "status", hidden: true })
-  board.canvas.append(bar, said, grid)
-  /** Say where the run is: the line, its bar, the slider and the sentences, all of the same step. */
+  board.canvas.append(bar, grid)
+  /** Say where the run is: the line and the slider, both of the same step. */
   const tell = () => {
     board.statusLine.draw(inWords())
     replay.draw()
     moments.draw()
-    setText(said, board.data.words?.[replay.atEnd() ? "end" : "before"])
   }
 
   /** Panels are made once, and again only when the list of panels changes. */
   const furnish = () => {
-    const wanted = JSON.stringify([board.data.panels, board.data.titles])
+    const wanted = JSON.stringify(board.data.panels)
     if (grid.dataset.wanted !== wanted) {
       grid.dataset.wanted = wanted
       board.panels.forEach(board.painter.remove)
@@ -155,7 +153,9 @@ function sourceOf(board) {
     if (board.data.recording) {
       take(board.data.recording)
       replay.show(0)
-      if (!globalThis.matchMedia("(prefers-reduced-motion: reduce)").matches) replay.start()
+      if (!globalThis.matchMedia("(prefers-reduced-motion: reduce)").matches) {
+        replay.playOnce(board.data.seconds)
+      }
     } else if (board.data.run) {
       if (swallowed) askToBePolled()
       const heard = { onNews: take, onSilence: noStream, onRefusal: askToBePolled, onBack: streamAgain }
@@ -203,7 +203,7 @@ function sourceOf(board) {
     const before = /** @type {LiveData} */ (earlier.data)
     const { data } = board
     if (before.state !== data.state) board.reported = null
-    board.canvas.classList.toggle("recorded", board.recorded())
+    bar.hidden = board.recorded()
     board.canvas.dataset.room = data.room ?? ""
     furnish()
     if (JSON.stringify(before.look) !== JSON.stringify(data.look)) {

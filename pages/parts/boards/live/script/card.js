@@ -20,9 +20,9 @@ export function runPanel(
   name,
   { plotted = true, waiting = "waiting for the first look at the model", ofModel = false } = {},
 ) {
-  const title = board.data.titles[name]
+  const [title, term] = board.data.titled[name]
   const panel = newPanel({ id: name, kind: name, title, tag: "h3", level: board.data.level, waiting, plotted })
-  panel.heading.replaceChildren(`${title} `, termLink(board.data.terms[name], title))
+  panel.heading.replaceChildren(`${title} `, termLink(term, title))
   const whose = el("p", { class: "whose", hidden: true })
   panel.body.before(whose)
   const sayWhose = (/** @type {string} */ words) => setText(whose, ofModel ? words : "")

@@ -12,8 +12,7 @@ import { put } from "../../shell/script/panel.js"
 /**
  * All heads side by side, and one enlarged; both use the same chosen kind, layer and head.
  *
- * On a board with room for one figure ("heads") either stands alone: of a single head the one, of several all. In a
- * recording the one is the first.
+ * On a board with room for one figure ("heads") either stands alone: of a single head the one, of several all.
  */
 export function attentionPanels(/** @type {LiveBoard} */ board) {
   /** @type {Head} */
@@ -152,7 +151,7 @@ export function attentionPanels(/** @type {LiveBoard} */ board) {
       }, at step ${snapshot.step}. Strongest key of each query: ${strongest.join(", ")}.`
     })
   }
-  return board.recorded() ? [one, all] : [all, one]
+  return [all, one]
 }
 
 /** @type {Record<Which, string>} */

@@ -1,5 +1,5 @@
 // The line of a run's steps: a slider that is its progress bar and leads back to earlier snapshots, and a player. A
-// recording is played once, as if it were live.
+// recording is played once, as if it were live, with nothing to steer it by.
 
 import { el } from "../../shell/script/dom.js"
 
@@ -29,10 +29,7 @@ export function replayBar(board, tell) {
   const root = el("div", { class: "replay" }, play, slider, live)
   /** @type {ReturnType<typeof setInterval> | undefined} */
   let timer
-  let clock = 0
 
-  /** How long a recording plays, in seconds. */
-  const length = () => board.data.seconds ?? 0
   const latest = () => board.snapshots.length - 1
   const stepAt = () => board.replayedStep() ?? board.shownStep()
   const show = (/** @type {number | null} */ place) => {
@@ -47,7 +44,7 @@ export function replayBar(board, tell) {
     show(place)
   }
   const seek = (/** @type {number} */ value) => {
-    if (!board.recorded() && value >= board.status.step) follow()
+    if (value >= board.status.step) follow()
     else look(towards(value))
   }
   /** The place of the snapshot to which the slider was moved, or the next one in that direction. */
@@ -58,7 +55,6 @@ export function replayBar(board, tell) {
   }
   const follow = () => {
     stop()
-    board.cut = Infinity
     show(null)
   }
   const stop = () => {
@@ -68,42 +64,36 @@ export function replayBar(board, tell) {
   }
   const toggle = () => (timer ? stop() : start())
   const start = () => {
-    clearInterval(timer)
-    if (board.recorded()) {
-      if (atEnd()) show(0)
-      clock = board.looking ? length() * (board.shownStep() / board.status.step) : -REST
-      timer = setInterval(goOn, FRAME * 1000)
-    } else {
-      let place = board.looking == null || board.looking >= latest() ? -1 : board.looking
-      timer = setInterval(() => {
-        place += 1
-        if (place >= latest()) stop()
-        show(Math.min(place, latest()))
-      }, 1000 / FRAMES_A_SECOND)
-    }
+    let place = board.looking == null || board.looking >= latest() ? -1 : board.looking
+    timer = setInterval(() => {
+      place += 1
+      if (place >= latest()) stop()
+      show(Math.min(place, latest()))
+    }, 1000 / FRAMES_A_SECOND)
     draw()
   }
-  /** A recording waits while nobody sees it. */
-  const goOn = () => {
-    if (document.hidden || !board.panels.some(({ near }) => near)) return
-    clock += FRAME
-    const step = Math.max(0, clock / length()) * board.status.step
-    const later = board.snapshots.findIndex((snapshot) => snapshot.step > step)
-    const place = later < 0 ? latest() : Math.max(0, later - 1)
-    if (place !== board.looking) show(place)
-    if (atEnd()) stop()
+  /** Play a recording within so many seconds. It waits while nobody sees it. */
+  const playOnce = (/** @type {number} */ seconds) => {
+    let clock = -REST
+    timer = setInterval(() => {
+      if (document.hidden || !board.panels.some(({ near }) => near)) return
+      clock += FRAME
+      const step = Math.max(0, clock / seconds) * board.status.step
+      const later = board.snapshots.findIndex((snapshot) => snapshot.step > step)
+      const place = later < 0 ? latest() : Math.max(0, later - 1)
+      if (place !== board.looking) show(place)
+      if (place === latest()) stop()
+    }, FRAME * 1000)
   }
-  const atEnd = () => board.recorded() && latest() > 0 && board.looking === latest()
   const draw = () => {
     root.style.visibility = latest() < 1 ? "hidden" : "visible"
-    slider.max = `${(board.recorded() ? board.status.step : board.status.steps) || 1}`
+    slider.max = `${board.status.steps || 1}`
     slider.value = `${stepAt()}`
     slider.setAttribute("aria-valuetext", `step ${stepAt().toLocaleString("en")}`)
-    play.textContent = timer ? "❚❚" : atEnd() ? "↻ Play again" : "▶"
-    play.setAttribute("aria-label", timer ? "Pause the replay" : atEnd() ? "Play again" : "Play the snapshots")
-    live.hidden = board.recorded()
+    play.textContent = timer ? "❚❚" : "▶"
+    play.setAttribute("aria-label", timer ? "Pause the replay" : "Play the snapshots")
     live.style.visibility = board.looking == null ? "hidden" : "inherit"
     live.textContent = board.ended() ? "Latest" : "Live"
   }
-  return { root, draw, start, stop, show, look, atEnd }
+  return { root, draw, playOnce, stop, show, look }
 }

@@ -198,8 +198,8 @@ export interface LiveData extends Data {
   run: string
   state: string
   panels: string[]
-  titles: Record<string, string>
-  terms: Record<string, string>
+  /** The title of each panel, and its term. */
+  titled: Record<string, [string, string]>
   /** What the picture of the model shows, a sentence for each thing. */
   help?: string
   overlays: Record<string, Foreign[]>
@@ -210,10 +210,9 @@ export interface LiveData extends Data {
   above?: string[]
   model?: Model | null
   polled?: News & { asked: string }
-  recording?: News
+  recording?: News | null
   /** How long a recording plays. */
-  seconds?: number
-  words?: { before: string; end: string }
+  seconds: number
 }
 
 export interface LivePanel extends Panel {

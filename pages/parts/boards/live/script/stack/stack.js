@@ -162,7 +162,6 @@ export function stackPanel(/** @type {LiveBoard} */ board) {
     box.refresh()
     const { without = [], swaps = [] } = board.data.look ?? {}
     reset.hidden = !looks.any() || without.length + swaps.length > 0 // the page puts back what it took away itself
-    own.form.hidden = board.recorded() && board.shownStep() < board.status.step
     own.say(looks.problem())
     sentence.root.hidden = Boolean(looks.problem())
     place(layout)

@@ -203,10 +203,7 @@ function symbolRow(/** @type {string} */ name, /** @type {string} */ label) {
         if (one.kind === "reads" || one.kind === "source") node.tabIndex = -1
       }
       if (drawn.text !== one.text) node.textContent = one.text
-      if (drawn.class !== one.class) {
-        if (drawn.class) node.classList.remove(...drawn.class.split(" "))
-        if (one.class) node.classList.add(...one.class.split(" "))
-      }
+      if (drawn.class !== one.class) node.className = one.class // what is outlined is marked anew after each drawing
       if (one.label && drawn.label !== one.label) node.setAttribute("aria-label", one.label)
       cells[at].drawn = one
     })
