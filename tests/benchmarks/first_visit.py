@@ -47,7 +47,7 @@ def main() -> None:
         plain = Path(folder) / "plain.py"
         plain.write_text(PLAIN, "utf-8")
         with running("app.py", Path(folder)) as (_, ours), running(str(plain), Path(folder)) as (_, bare):
-            cases = {"Start": ("", SIGNS), "Lab": ("lab", ("picture", "first plot"))}
+            cases = {"Start": ("", ("words", "picture")), "Lab": ("lab", ("picture", "first plot"))}
             for name, address, signs in [
                 *((name, ours + path, signs) for name, (path, signs) in cases.items()),
                 ("a plain page", bare, ("words", "first plot")),

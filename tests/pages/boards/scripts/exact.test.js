@@ -1,8 +1,10 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { entryOf, matrixAlone, tracesOf } from "../../../../pages/parts/boards/live/script/exact.js"
+import { entryOf, exactLines, matrixAlone, tracesOf } from "../../../../pages/parts/boards/live/script/exact.js"
 import { mosaicOf } from "../../../../pages/parts/boards/live/script/grids.js"
 import { gridOf } from "./made.js"
+
+/** @import { LiveBoard } from "../../../../pages/parts/boards/live/script/types.d.ts" */
 
 const ARRAY = { shape: [1, 2, 2, 2], decoded: new Float32Array([1, 2, 3, 4, 5, 6, 7, 8]) }
 
@@ -29,4 +31,19 @@ test("a cell is told exactly once its array is there", () => {
   const array = { shape: [1, 1, 1, 3], decoded: new Float32Array([0.125, -0.25, 1]) }
   assert.deepEqual(entryOf(grid, array, 0, 0, 0), { row: "0", column: "1", value: "-0.25" })
   assert.equal(entryOf(grid, array, 0, 5, 0), null)
+})
+
+test("lines are asked of the runs that have any; those of stored runs are as they are drawn", async () => {
+  /** @type {string[]} */
+  const asked = []
+  globalThis.fetch = (address) => {
+    asked.push(`${address}`)
+    return Promise.resolve(new Response(JSON.stringify({ loss: [[0, 1, 2], [3.5, 2.25, 1.125]] })))
+  }
+  const board = /** @type {LiveBoard} */ (/** @type {unknown} */ ({ data: { run: "own" } }))
+  const own = { x: [0, 1], y: [3, 2], meta: { column: "loss" } }
+  const stored = { x: [0, 1], y: [5, 4], meta: { column: "loss", run: "" } }
+  assert.deepEqual(await exactLines(board, [own, stored]), [{ ...own, y: [3.5, 2.25] }, stored])
+  assert.equal(asked.length, 1)
+  assert.match(asked[0], /live\/own\/lines\?name=loss$/)
 })

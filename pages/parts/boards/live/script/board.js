@@ -152,8 +152,8 @@ function sourceOf(board) {
   const follow = () => {
     if (board.data.recording) {
       take(board.data.recording)
-      replay.show(0)
-      if (!globalThis.matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      if (!globalThis.matchMedia("(prefers-reduced-motion: reduce)").matches) { // else its end stands there
+        replay.show(0)
         replay.playOnce(board.data.seconds)
       }
     } else if (board.data.run) {

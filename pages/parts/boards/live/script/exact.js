@@ -65,10 +65,9 @@ async function fetchNumbers(/** @type {string} */ path) {
  */
 export async function exactLines(board, traces) {
   const runOf = (/** @type {Foreign} */ { meta }) => /** @type {string} */ (meta.run ?? board.data.run)
-  if (!board.data.run) return traces
   /** @type {Record<string, Record<string, Column>>} */
   const found = {}
-  for (const run of new Set(traces.map(runOf))) {
+  for (const run of new Set(traces.map(runOf).filter(Boolean))) {
     const names = traces.filter((trace) => runOf(trace) === run).map(({ meta }) => ["name", meta.column])
     const address = inApp(`live/${encodeURIComponent(run)}/lines?${new URLSearchParams(names)}`)
     const answer = await fetch(address).catch(() => /** @type {Response | null} */ (null))
@@ -76,7 +75,9 @@ export async function exactLines(board, traces) {
     found[run] = await answer.json()
   }
   return traces.map((trace) => {
-    const [x, y] = upto(found[runOf(trace)][trace.meta.column] ?? [[], []], trace.x[trace.x.length - 1] ?? -1)
+    const columns = found[runOf(trace)]
+    if (!columns) return trace // of the untrained model, or of stored runs, which are drawn as they are
+    const [x, y] = upto(columns[trace.meta.column] ?? [[], []], trace.x[trace.x.length - 1] ?? -1)
     return { ...trace, x, y }
   })
 }
