@@ -10,6 +10,8 @@ from tests.serving import free_port, running
 
 ENOUGH = 7
 """Requests without an answer. At the sixth Streamlit opens its own dialog."""
+LONG = "steps=50000&n_layers=4&d_model=128"
+"""The settings of a run that trains for many minutes: it goes while a busy browser looks for its Stop."""
 
 
 @pytest.mark.parametrize("how", ["terminate", "kill"])
@@ -24,7 +26,7 @@ def test_an_open_page_goes_on_with_its_run(chromium: Any, tmp_path: Path, how: s
     cut_off = page.get_by_role("alert").get_by_text("This page cannot reach the server.")
     with running("app.py", tmp_path, **same) as (server, address):
         # Streamlit speaks of a terminal to a page of this host.
-        page.goto(f"{address.replace('127.0.0.1', 'localhost')}lab?steps=50000")
+        page.goto(f"{address.replace('127.0.0.1', 'localhost')}lab?{LONG}")
         button(page, "Train").click()
         badge.and_(page.locator("[data-state=running]")).wait_for()
         it_trains.wait_for()
