@@ -69,7 +69,7 @@ def test_the_named_head_is_the_one_of_its_layer_that_costs_most_and_the_costlies
         assert (arrival.layer, arrival.name) == (1, "induction"), seed
         costliest = max(cost, key=lambda name: cost[name])
         rivals = [name for name in cost if name.startswith(f"head.{arrival.layer}.")]
-        parts = {reading.part for path in followed(snapshots[-1])[0] if path for reading in path.readings}
+        parts = {reading.part.name for path in followed(snapshots[-1])[0] if path for reading in path.readings}
         of_layer += arrival.head == max(rivals, key=lambda name: cost[name])
         on_path += costliest in parts
     assert of_layer >= 0.8 * len(SEEDS)
