@@ -35,7 +35,7 @@ from pages.parts.stage.sheet import hand_out, teachers_sheet
 STEPS = "steps"
 QR_WIDTH = 220
 MINUTES = 7
-"""The minutes of a step that was just added."""
+"""The minutes of a step in the lab that was just added."""
 MINUTES_OF_TEXT = 2
 """The same of a slide."""
 TEXT = ":material/notes: Text"
@@ -149,7 +149,7 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
     """What a step can be: an issue, the lab as one of its presets shows it, or a slide with the teacher's own words. The boxes are empty
     again for each further step."""
     kinds: dict[str, dict[str, Callable[[], LessonStep]]] = {
-        ":material/help: Issue": {issue.title: partial(LessonStep, MINUTES, slug) for slug, issue in ISSUES.items()},
+        ":material/help: Issue": {one.title: partial(LessonStep, one.minutes, slug) for slug, one in ISSUES.items()},
         ":material/science: Lab": {one.title: partial(lab_step, MINUTES, one.config) for one in PRESETS.values()},
     }
     names, first = [*kinds, TEXT], next(iter(kinds))

@@ -35,12 +35,12 @@ def test_a_lesson_of_ones_own_is_made_reordered_and_stands_in_the_address(open_p
     assert app.selectbox(key="lessons.add.1").value is None, "ready for the next one"
     app.selectbox(key="lessons.add.1").set_value(ISSUES["missing-mask"].title).run()
     press(app, "Add")
-    assert app.query_params["steps"] == "heads.7~~missing-mask.7"
+    assert app.query_params["steps"] == "heads.6~~missing-mask.7", "each has the minutes of its issue"
     press(app, "Earlier: step 2")
-    assert app.query_params["steps"] == "missing-mask.7~~heads.7"
+    assert app.query_params["steps"] == "missing-mask.7~~heads.6"
     next(box for box in app.number_input if box.label == "Minutes of step 1").set_value(9).run()
-    assert app.query_params["steps"] == "missing-mask.9~~heads.7"
-    assert "**16 minutes** in 2 steps" in said(app)
+    assert app.query_params["steps"] == "missing-mask.9~~heads.6"
+    assert "**15 minutes** in 2 steps" in said(app)
     press(app, "Remove: step 2")
     assert app.query_params["steps"] == "missing-mask.9"
     press(app, "Remove: step 1")

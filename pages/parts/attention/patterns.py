@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from engine.analysis.attention.jobs import ComputePatterns, DescribeHeads, HeadNumbers, Heads
+from engine.foundation.formatting import percent
 from engine.runs.events import Snapshot
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.runs import asked_model, at_hand, ready, steps_to_show
@@ -136,7 +137,7 @@ def show_training(at: LookedAt) -> None:
     query = min(at.query, len(queries) - 1)
     row = np.stack([before[query], after[query]])
     change, change_here = (float(np.abs(b - a).sum(-1).mean() / 2) for a, b in ((before, after), row))
-    name, moved = at.head, f"On average {change:.0%} of a query's weight moved."
+    name, moved = at.head, f"On average {percent(change)} of a query's weight moved."
     rows = [(f"step {first}", row[0]), (f"step {second}", row[1]), ("change", row[1] - row[0])]
     items = []
     for id, step, pattern in (("step.before", first, before), ("step.after", second, after)):
@@ -152,7 +153,8 @@ def show_training(at: LookedAt) -> None:
         Panel(
             "step.query", f"Query {query} at both steps",
             strips_picture(rows, keys, np.all(row == 0, axis=0), at.color), height=340, link=KEYS_ACROSS,
-            alt=f"Bars over the keys; {change_here:.0%} of this query's weight moved.", below=f"{change_here:.0%} of its weight moved.",
+            alt=f"Bars over the keys; {percent(change_here)} of this query's weight moved.",
+            below=f"{percent(change_here)} of its weight moved.",
         ),
         Panel(
             "step.keys", "How many keys each head uses", effect_lines(at, there, steps), height=300, wide=True,

@@ -52,7 +52,7 @@ def _panel(issue: Issue, metric: str, grids: Sequence[RateGrid]) -> Panel:
     return Panel(
         id=f"rates.{metric}", title=f"{label[:1].upper()}{label[1:]} at each learning rate",
         figure=over_x_figure(lines, RATE, label, guessing.pop() if len(guessing) == 1 else None), height=over_x_height(lines), wide=True,
-        alt=f"{label} over the learning rate. " + "; ".join(map(_in_words, grids)), below=f"Chosen: {escaped(chosen)}",
+        alt=f"{label} over the learning rate. " + "; ".join(map(_in_words, grids)), below=f"Chosen: {chosen}",
     )  # fmt: skip
 
 

@@ -67,7 +67,10 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                     if outcome is not None:
                         tell_phones(outcome.right, outcome.sentence)
                     show_hands(right)
-                if not class_trains and (not presented() or run is None or run.state == "running"):
+                going = (run is None or run.state == "running") and not shows(
+                    "remedy"
+                )  # which takes the room on the wall
+                if not class_trains and (going or not presented()):
                     _run(issue, run)
         with result:
             drawing = _drawing(issue, figure, stored)

@@ -79,7 +79,6 @@ def _sets(issue: Issue, name: str, run: ExperimentRun | None) -> dict[str, tuple
 
 def _measured(issue: Issue) -> None:
     st.markdown(f"Every arm is trained on the same seeds. {RULE}")
-    st.markdown(issue.matched)
     if issue.notes:
         st.markdown("\n".join(f"- {note}" for note in with_terms(*issue.notes)))
     figure = issue.key_figure

@@ -84,7 +84,8 @@ def show_longest(plan: Plan, result: Result | None, view: CostView) -> None:
     st.caption(
         f"One training step of this model, batch size {plan.batch_size}, in float32, AdamW, nothing recomputed. Memory: weights,"
         " gradients, optimizer and the numbers saved for the backward pass; the highest moment of a step takes more. Time on one CPU core."
-        " ≈: by formula. ~: from your measurement above, whose straight line is drawn on to longer sequences."
+        " ≈: by formula. ~: from your measurement above, whose straight line is drawn on to longer sequences. "
+        "*measured only*: there is no formula, and too few lengths were measured above."
     )
 
 

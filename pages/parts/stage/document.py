@@ -45,7 +45,8 @@ def bars(rows: Sequence[Ended], figure: KeyFigure) -> Html:
         html(form, row.name, round(100 * length), row.color["light"], figure.written(mean))
         for row, mean, length in zip(known, means, lengths(means, figure.scale), strict=True)
     )
-    return html("<table>{}</table>", cells)
+    scale = html("<p class=light>The bars have a logarithmic scale.</p>") if figure.scale == "log" and known else Html()
+    return html("<table>{}</table>{}", cells, scale)
 
 
 def document(title: str, body: Html) -> str:

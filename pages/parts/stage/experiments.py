@@ -26,6 +26,7 @@ from pages.parts.app import server
 from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.task_registry import TaskRegistry
 from pages.parts.app.visitor import visitor
+from pages.parts.stage.presenting import presented
 
 BUTTON = 100
 """The width of Run and of Stop, in pixels."""
@@ -134,17 +135,17 @@ def run_or_stop(name: str, run: ExperimentRun | None, ask: Callable[[], Asked], 
 def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
     """A button that begins an experiment. Where another one of the visitor's has to end first, that one is named with a link to it, and the
     button stops it and begins this one."""
-    other = None if common.get("disabled") else _in_the_way()
-    if other is None:
-        st.button(label, icon=":material/play_arrow:", on_click=begin, **common)
-        return
-    registry, name = other
-    task, most = registry.find(name), server.pool().allowances.limits.experiments_per_visitor
 
     def instead() -> None:
         stop_other()
         begin()
 
+    other = None if common.get("disabled") else _in_the_way()
+    if other is None or presented():  # a room does not read of other experiments
+        st.button(label, icon=":material/play_arrow:", on_click=instead if other else begin, **common)
+        return
+    registry, name = other
+    task, most = registry.find(name), server.pool().allowances.limits.experiments_per_visitor
     with st.container(gap="xsmall", width="content"):
         st.caption(f"This host runs {counted(most, 'experiment')} of yours at a time. Running now:")
         if task is not None:

@@ -44,7 +44,7 @@ def status_words(shown: Shown) -> str:
     ended = Counter(trial.seed for trial in shown.trials)
     seeds = f"{list(ended.values()).count(len(arms))} of {counted(len(shown.seeds), 'seed')}"
     if shown.state == "running":
-        left = " · the time left is known once the first trial has ended"
+        left = " · the time left is known once a trial has ended here"
         if shown.seconds_left is not None:
             left = f" · about {in_time(shown.seconds_left)} left"
         places = [trial.queue_place for trial in shown.running if trial.queue_place]

@@ -114,7 +114,7 @@ def _follow(pressed: str, now: held.Presenting | None, file: str) -> None:
     if now is None:
         slug = meant(st.query_params.get("issue", ""), ISSUES, RENAMED)
         if pressed == "present" and file == held.ISSUES_FILE and slug in ISSUES and not held.joined_class():
-            held.start_lesson(Lesson(ISSUES[slug].title, (LessonStep(10, slug),)))
+            held.start_lesson(Lesson(ISSUES[slug].title, (LessonStep(ISSUES[slug].minutes, slug),)))
         return
     match pressed:
         case "present":

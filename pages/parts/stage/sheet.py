@@ -71,7 +71,7 @@ def _teach(place: int, step: LessonStep) -> Html:
     question, found = step.question, _result_of(step)
     if question is None:
         text = step.slide.text if step.slide else ""
-        return html("<section>{}{}</section>", title, html("<p><b>Say.</b> {}</p>", text) if text else Html())
+        return html("<section>{}{}</section>", title, html("<p class=own><b>Say.</b> {}</p>", text) if text else Html())
     tells = html("{} ", ISSUES[step.issue].summary) if step.issue else Html()
     said = html("<p><b>Say.</b> {}One sample: {}</p>", tells, _sample(step, question))
     right = [in_words(question.answers, one) for one in found.outcome.right] if found else []
@@ -123,7 +123,9 @@ def _guess(place: int, step: LessonStep) -> Html:
 
 def _keep(place: int, step: LessonStep) -> Html:
     """The step on the page for after."""
-    found = _result_of(step)
+    title, found = _title(place, step), _result_of(step)
+    if step.slide:
+        return html("<section>{}</section>", title)
     if found is None:
         measured = html("<p class=line>Our run</p>")
     else:
@@ -131,4 +133,4 @@ def _keep(place: int, step: LessonStep) -> Html:
         rows = key_numbers(ISSUES[step.issue], found.report, whole=False)["rows"]
         form = "<p>{}</p>{}<p><b>What helps.</b> {}</p>"
         measured = html(form, found.outcome.sentence, bars(rows, figure), figure.remedy)
-    return html("<section>{}{}<p class=line>In my words</p></section>", _title(place, step), measured)
+    return html("<section>{}{}<p class=line>In my words</p></section>", title, measured)

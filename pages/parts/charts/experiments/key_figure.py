@@ -97,7 +97,7 @@ def _values_axis(
     if share:
         return axis("", range=list(SHARE_RANGE), tickvals=[0, 0.25, 0.5, 0.75, 1], **fonts)
     if not known:
-        return axis("", range=[0, 1], showticklabels=False, **fonts)  # no number before there is one
+        return axis("", range=[0, 1], showticklabels=False, showgrid=False, **fonts)  # no number before there is one
     if scale == "log":
         far = max(known) / min(known) > 1000
         first, last = math.log10(min(known)), math.log10(max(known))
@@ -107,11 +107,8 @@ def _values_axis(
             return axis(
                 "", type="log", range=ends, tickvals=powers, ticktext=[in_bytes(size) for size in powers], **fonts
             )
-        ticks = (
-            {"dtick": max(1, math.ceil((last - first) / 4)), "exponentformat": "power"}
-            if far
-            else {"dtick": "D2", "tickformat": "~s"}
-        )
+        powers = [10.0**power for power in range(math.floor(last), math.floor(ends[0]), -math.ceil((last - first) / 4))]
+        ticks = {"tickvals": powers, "exponentformat": "power"} if far else {"dtick": "D2", "tickformat": "~s"}
         return axis("", type="log", range=ends, **ticks, **fonts)
     low, high = min(0.0, *known), max(0.0, *known)
     air = AIR * (high - low or 1.0)
