@@ -394,6 +394,7 @@ def test_a_presenter_need_not_wait_for_the_run(open_page: Open, slow: ScriptedPo
     at("remedy")
     assert f"**Because** {MASK.key_figure.because}" in said(wall)
     assert "What helps:" in said(wall)
+    assert not {"Run", "Stop"} & set(labels(wall)), "they make room for it"
     begun = len(slow.submitted)
     assert STORED not in at("guess")
     at("run")
