@@ -67,9 +67,8 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                     if outcome is not None:
                         tell_phones(outcome.right, outcome.sentence)
                     show_hands(right)
-                going = (run is None or run.state == "running") and not shows(
-                    "remedy"
-                )  # which takes the room on the wall
+                # At the end what helps has the room on the wall.
+                going = (run is None or run.state == "running") and not shows("remedy")
                 if not class_trains and (going or not presented()):
                     _run(issue, run)
         with result:
