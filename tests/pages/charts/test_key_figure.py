@@ -64,6 +64,13 @@ def test_stored_seeds_lie_under_the_others_in_grey_and_are_named_also_on_a_slide
     assert key_figure(live, "linear", share=True).layout.xaxis.title.text == ""
 
 
+def test_an_axis_over_many_powers_of_ten_has_few_of_them_from_the_largest_number_down() -> None:
+    rows = [Ended("a", role_color("control"), [0.97], [0]), Ended("b", role_color("fault"), [2.3e-7], [0])]
+    across = key_figure(rows, "log", share=False).layout.xaxis
+    assert list(across.ticktext) == ["1", "10<sup>−2</sup>", "10<sup>−4</sup>", "10<sup>−6</sup>"]
+    assert list(across.tickvals) == pytest.approx([1, 1e-2, 1e-4, 1e-6])
+
+
 def test_words_are_no_markup() -> None:
     rows = [Ended("a <b> & c", role_color("fault"), [0.2], [0]), Ended("d", role_color("control"), [0.3], [0])]
     words = Slide("Is 1 < 2?", "a & b", "It is <i>so</i>.", "1 seed (0 to 0)")

@@ -107,9 +107,12 @@ def _values_axis(
             return axis(
                 "", type="log", range=ends, tickvals=powers, ticktext=[in_bytes(size) for size in powers], **fonts
             )
-        powers = [10.0**power for power in range(math.floor(last), math.floor(ends[0]), -math.ceil((last - first) / 4))]
-        ticks = {"tickvals": powers, "exponentformat": "power"} if far else {"dtick": "D2", "tickformat": "~s"}
-        return axis("", type="log", range=ends, **ticks, **fonts)
+        if not far:
+            return axis("", type="log", range=ends, dtick="D2", tickformat="~s", **fonts)
+        exponents = range(round(last), math.ceil(ends[0]) - 1, -math.ceil((last - first) / 4))  # from the largest down
+        texts = [f"10<sup>{exponent}</sup>".replace("-", "−") if exponent else "1" for exponent in exponents]
+        tens = [10.0**exponent for exponent in exponents]
+        return axis("", type="log", range=ends, tickvals=tens, ticktext=texts, **fonts)
     low, high = min(0.0, *known), max(0.0, *known)
     air = AIR * (high - low or 1.0)
     return axis("", range=[low - air, high + 3 * air], **fonts)
