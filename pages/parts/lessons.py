@@ -146,8 +146,8 @@ def _moved(steps: tuple[LessonStep, ...], place: int, to: int) -> tuple[LessonSt
 
 
 def _add(steps: tuple[LessonStep, ...]) -> None:
-    """What a step can be: an issue, the lab as one of its presets shows it, or a slide with the teacher's own words. The boxes are empty
-    again for each further step."""
+    """The boxes for one more step: an issue, the lab as one of its presets shows it, or a slide with the teacher's own words. They are
+    empty again for each further step."""
     kinds: dict[str, dict[str, Callable[[], LessonStep]]] = {
         ":material/help: Issue": {one.title: partial(LessonStep, one.minutes, slug) for slug, one in ISSUES.items()},
         ":material/science: Lab": {one.title: partial(lab_step, MINUTES, one.config) for one in PRESETS.values()},

@@ -1,4 +1,4 @@
-"""What a board and its routes show: a run or the untrained model; and which buttons it has."""
+"""The run, or the untrained model, that a board and its routes show; and which buttons it has."""
 
 from __future__ import annotations
 
