@@ -419,6 +419,24 @@ def test_the_next_step_of_a_lesson_begins_in_place_of_what_the_last_one_still_tr
     assert run_of(wall, MASK.slug).wait(600)
 
 
+@pytest.mark.usefixtures("one_browser")
+def test_two_presses_on_two_walls_of_a_presenter_begin_one_experiment(open_page: Open, scripted: Scripted) -> None:
+    scripted[1].at_once = False
+    link = {"issue": "scripted", "lesson": "scripted.5", "at": "1", "present": "true"}
+    first, other = walls = [open_page("issues.py", **link) for _ in range(2)]
+    for wall in walls:
+        now = wall.session_state[PRESENTING]
+        wall.session_state[PRESENTING] = replace(now, beat=now.beats.index("guess"))
+        wall.run()
+    for wall in walls:
+        press(wall, "Run")  # the second one's page does not know yet
+    assert first.session_state[RAN] == other.session_state[RAN]
+    run = run_of(first)
+    assert run.state == "running"
+    run.stop()
+    assert run.wait(600)
+
+
 def test_an_undecided_claim_offers_more_seeds_and_what_is_stored_is_used(open_page: Open, scripted: Scripted) -> None:
     _, pool = scripted
     app = open_page("issues.py", issue="scripted", seeds="2")

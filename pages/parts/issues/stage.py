@@ -20,7 +20,7 @@ from pages.parts.issues.key_panel import key_sections, outcome_so_far
 from pages.parts.issues.state import asked, extended, forget, offer_more_seeds, run_asked, show_settings
 from pages.parts.issues.words import show_way
 from pages.parts.stage.board import Drawing, experiment_board
-from pages.parts.stage.experiments import begin, run_or_stop, stop_other
+from pages.parts.stage.experiments import begin, run_or_stop
 from pages.parts.stage.issue_list import shown_runs
 from pages.parts.stage.presenting import asks_to_run, presented, presenting, shows, take_guess
 from pages.parts.stage.shown import Shown, of_run
@@ -37,7 +37,6 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
     if not shows("run") or class_trains:
         name, run = "", None  # an earlier result is no answer to a class that has not guessed
     elif run is None and asks_to_run(issue.slug):
-        stop_other()  # the step before it: the room has gone on
         begin(run_asked(issue))
         st.rerun()
     pressed = not class_trains and shows("run") and issue.slug in shown_runs()

@@ -97,13 +97,15 @@ def run_of(
 
 def begin(asked: Asked) -> None:
     """Begin an experiment, unless it is refused (:func:`refused_in_words`). Where the visitor has the same one going, that one is shown:
-    two presses begin one experiment."""
+    two presses begin one experiment. In a lesson that is presented another one, as of the step before, ends first: the room has gone on."""
 
     def save(_: str) -> None:
         if asked.comparison is not None or run.state == "finished":
             store.save(run, asked.comparison)
         trial_cache.delete_oldest()
 
+    if presented() and not own_running(asked.experiment):
+        _leave(_in_the_way())
     with refused_in_words():
         run = run_of(asked.experiment, visitor(), extended=asked.extended, stored=asked.stored)
         name = asked.comparison.name if asked.comparison else own_running(asked.experiment)
@@ -135,17 +137,17 @@ def run_or_stop(name: str, run: ExperimentRun | None, ask: Callable[[], Asked], 
 def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
     """A button that begins an experiment. Where another one of the visitor's has to end first, that one is named with a link to it, and the
     button stops it and begins this one."""
-
-    def instead() -> None:
-        stop_other()
-        begin()
-
     other = None if common.get("disabled") else _in_the_way()
     if other is None or presented():  # a room does not read of other experiments
-        st.button(label, icon=":material/play_arrow:", on_click=instead if other else begin, **common)
+        st.button(label, icon=":material/play_arrow:", on_click=begin, **common)
         return
     registry, name = other
     task, most = registry.find(name), server.pool().allowances.limits.experiments_per_visitor
+
+    def instead() -> None:
+        _leave(other)
+        begin()
+
     with st.container(gap="xsmall", width="content"):
         st.caption(f"This host runs {counted(most, 'experiment')} of yours at a time. Running now:")
         if task is not None:
@@ -154,14 +156,18 @@ def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
         st.button("Stop it and run this one", icon=":material/swap_horiz:", on_click=instead, type="primary")
 
 
-def stop_other() -> None:
-    """Stop the visitor's experiment that has to end before another one begins, if there is one. What it has trained is kept."""
-    if (other := _in_the_way()) is not None:
+Going = tuple[TaskRegistry[ExperimentRun] | TaskRegistry[TunedRun], str]
+"""An experiment that goes: its registry, and its name there."""
+
+
+def _leave(other: Going | None) -> None:
+    """The visitor no longer asks for this experiment, if there is one. What it has trained is kept."""
+    if other is not None:
         registry, name = other
         registry.leave(name, visitor())
 
 
-def _in_the_way() -> tuple[TaskRegistry[ExperimentRun] | TaskRegistry[TunedRun], str] | None:
+def _in_the_way() -> Going | None:
     """The visitor's experiment that has to end before another one begins, with its registry; None while there is room."""
     me, allowances = visitor(), server.pool().allowances
     if allowances.count("experiment", me) < allowances.limits.experiments_per_visitor:

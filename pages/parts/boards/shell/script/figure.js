@@ -5,6 +5,8 @@ import { fade } from "./dom.js"
 export const QUIET = { displayModeBar: false, responsive: false, doubleClick: "reset+autosize", showTips: false }
 /** Of a figure with a mark that can be moved. */
 export const DRAGGED = { ...QUIET, edits: { shapePosition: true } }
+/** The distance of two lines, as a share of the letters' size. */
+const LINE = 1.3
 const TOUCH = globalThis.matchMedia("(pointer: coarse)").matches
 
 /** @import { Foreign, Theme } from "./types.d.ts" */
@@ -50,7 +52,7 @@ export function dressed(layout, theme, subject) {
   const { margin = {} } = layout
   layout = {
     ...larger(layout, theme.larger),
-    margin: { ...margin, t: (margin.t ?? 0) + 1.3 * Math.max(0, theme.larger) },
+    margin: { ...margin, t: (margin.t ?? 0) + LINE * Math.max(0, theme.larger) },
   }
   const axes = Object.keys(layout).filter((name) => /^[xy]axis\d*$/.test(name))
   return {
@@ -70,8 +72,6 @@ export function dressed(layout, theme, subject) {
     annotations: layout.annotations?.map((/** @type {Foreign} */ note) => noted(note, theme)),
   }
 }
-
-const LINE = 1.3
 
 /**
  * A dressed layout in which no row's label touches the next in a plot that high: a heatmap labels only every second
