@@ -41,7 +41,7 @@ def looked_at(now: AttentionState) -> LookedAt | None:
         st.caption(f":material/info: {in_markdown(seen['new_length'])}")
     queries, keys = seen["tokens"][now.which]
     # The default query is two thirds down: in a sequence of question and answer, a token of the answer.
-    query = now.query if now.query is not None and now.query < len(queries) else len(queries) * 2 // 3
+    query = now.position - 1 if now.position and now.position <= len(queries) else len(queries) * 2 // 3
     return LookedAt(run, model, now, place, sample, queries, keys, query, ATTENTION)
 
 

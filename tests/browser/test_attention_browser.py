@@ -38,7 +38,7 @@ def test_keys_move_the_query_pictures_are_linked_and_a_phone_holds_it(open_page:
     page.wait_for_function(PAINTED, arg=[False, True, False, False, False])
     assert tabs(page).locator("[aria-current=page]").all_inner_texts() == ["Attention"]
 
-    page.get_by_text(re.compile(r"Query 7 .* looks most at key")).wait_for()
+    page.get_by_text(re.compile(r"Query 8 .* looks most at key")).wait_for()
     strips, pattern = (drawn(page, panel) for panel in ("strips", "pattern.one"))
     pattern.evaluate("(node) => { node.marked = true }")
     pattern.focus()
@@ -53,10 +53,10 @@ def test_keys_move_the_query_pictures_are_linked_and_a_phone_holds_it(open_page:
     pattern.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    page.get_by_text(re.compile(r"Query 3 .* looks most at key")).wait_for()
-    expect(page.get_by_role("spinbutton", name="Query")).to_have_value("3")
+    page.get_by_text(re.compile(r"Query 4 .* looks most at key")).wait_for()
+    expect(page.get_by_role("spinbutton", name="Query")).to_have_value("4")
     assert pattern.evaluate("(node) => node.marked"), "the same node, brought up to date"
-    page.wait_for_url(re.compile("query=3"))
+    page.wait_for_url(re.compile("position=4"))
 
     page.get_by_role("radio", name="Heads").click()
     _, first = (drawn(page, panel) for panel in ("head.0.1", "head.0.0"))

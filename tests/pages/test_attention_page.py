@@ -39,10 +39,10 @@ def trained(_data_folder: None) -> Run:
 
 def test_the_page_is_alive_before_anything_trained_and_every_view_works(open_page: Open) -> None:
     app = open_page("attention.py")
-    assert "Query 7" in said(app)
+    assert "Query 8" in said(app)
     assert "Put together, these steps give the model's numbers, to" in said(app)
     numbers = app.dataframe[0].value
-    assert numbers["masked"].tolist()[-3:] == [-np.inf] * 3, "what comes after query 7 of 11"
+    assert numbers["masked"].tolist()[-3:] == [-np.inf] * 3, "what comes after query 8 of 11"
     assert numbers["weight"].sum() == pytest.approx(1, abs=1e-5)
     assert not file_of(ModelAsked(recorded_run().config)).exists(), "its weights are there: nothing is trained"
     for view in VIEWS:
@@ -51,17 +51,24 @@ def test_the_page_is_alive_before_anything_trained_and_every_view_works(open_pag
 
 
 def test_a_link_restores_a_run_with_all_its_attentions(open_page: Open, trained: Run) -> None:
-    app = open_page("attention.py", run=trained.id, which="cross", layer="1", head="2", query="3", text="4 1 2 3 0")
+    app = open_page("attention.py", run=trained.id, which="cross", layer="1", head="2", position="4", text="4 1 2 3 0")
     assert not app.error
     assert app.selectbox(key=key("run")).value == trained.id
-    assert "Query 3 (token **2**)" in said(app)
+    assert "Query 4 (token **2**)" in said(app)
     assert "Cross-attention has no encoding of its own." in said(app)
     app.button_group(key=key("which")).set_value("encoder").run()
-    assert "RoPE turns q by its position 3" in said(app)
+    assert "RoPE turns q by the angles of position 4" in said(app)
     assert "QK-norm brings q and each k to mean 0 and variance 1" in said(app)
     for view in ("heads", "change", "training"):
         show(app, view)
     assert app.session_state["attention"]["text"] == "4 1 2 3 0"
+
+
+def test_a_link_of_earlier_versions_names_the_same_query(open_page: Open) -> None:
+    app = open_page("attention.py", query="3")
+    assert "Query 4 (token" in said(app)
+    assert app.query_params["position"] == "4"
+    assert not app.warning
 
 
 def test_the_readers_newest_run_is_looked_at_first(open_page: Open, trained: Run) -> None:
@@ -115,17 +122,17 @@ def test_the_recorded_run_is_there_at_every_snapshot_and_others_wait_for_readers
     again = "Train again up to step"
     for event in recorded_run().events.of(Snapshot)[:3]:
         app = open_page("attention.py", step=str(event.step), run="recorded")
-        assert "Query 7" in said(app)
+        assert "Query 8" in said(app)
         assert not any(label.startswith(again) for label in labels(app))
     app = open_page("attention.py", run=trained.id, step="4")
     assert not file_of(ModelAsked(trained.config, step=4)).exists(), "a link never starts training"
     press(app, f"{again} 4")
     assert file_of(ModelAsked(trained.config, step=4)).exists()
-    assert "Query 3" in said(app)
+    assert "Query 4" in said(app)
 
 
 def test_two_steps_are_compared_on_the_sequence_that_is_chosen(open_page: Open) -> None:
-    app = open_page("attention.py", view="training", sample="2", query="3")
+    app = open_page("attention.py", view="training", sample="2", position="4")
     kept = [event.step for event in recorded_run().events if isinstance(event, Snapshot)]
     assert app.select_slider(key=key("before")).options == [str(step) for step in kept]
     assert "kept while the run trained" in said(app)
@@ -136,7 +143,7 @@ def test_two_steps_are_compared_on_the_sequence_that_is_chosen(open_page: Open) 
 
 
 def test_what_a_head_tells_another_one_is_exchanged_by_one_click_and_is_in_the_link(open_page: Open) -> None:
-    app = open_page("attention.py", view="change", run=RECORDED_HOPS, query="15")
+    app = open_page("attention.py", view="change", run=RECORDED_HOPS, position="16")
     path = followed(recorded_run(RECORDED_HOPS).events.of(Snapshot)[-1])[0][15]
     assert path is not None
     assert in_markdown(path.sentence) in said(app)
@@ -180,7 +187,7 @@ def test_pictures_say_their_units_on_fixed_or_even_scales_and_tokens_are_text() 
     matrix = np.array([[1.0, -2.0, 0.0]] * 3)
     pattern = charts.pattern_picture(np.eye(3), names, names, query=1)
     assert list(pattern.layout.xaxis.ticktext) == ["&lt;b>", "b", "c"]
-    assert (pattern.layout.shapes[0].y0, pattern.layout.shapes[0].y1) == (0.5, 1.5)
+    assert (pattern.layout.shapes[0].y0, pattern.layout.shapes[0].y1) == (1.5, 2.5)
     weight = pattern.data[0]
     assert (weight.zmin, weight.zmax, weight.colorbar.title.text) == (0.0, 1.0, "weight")
     change = charts.difference_picture(matrix, names, names).data[0]
@@ -191,7 +198,7 @@ def test_pictures_say_their_units_on_fixed_or_even_scales_and_tokens_are_text() 
     assert np.array(moved)[0, 1] == 0.0, "rows are outputs: the first does not move when the second token changes"
     rows = [("q · k", matrix[0]), ("weight", np.array([0.2, 0.8, 0.0]))]
     strips = charts.strips_picture(rows, names, np.array([0, 0, 1]) > 0, color)
-    assert [list(trace.x) for trace in strips.data] == [[0, 1], [2], [0, 1], [2]]
+    assert [list(trace.x) for trace in strips.data] == [[1, 2], [3], [1, 2], [3]]
     lines = [charts.Line("L1 H1", [0], [1]), charts.Line("L1 H2", [0], [2], strong=False)]
     drawn = charts.lines_picture(lines, x="step", y="keys", color=color)
     assert [trace.name for trace in drawn.data] == ["L1 H2", "L1 H1"], "the strong one lies on top"

@@ -86,7 +86,7 @@ class PositionOutOfRange(ValueError):
 
     def __init__(self, position: int, rows: int) -> None:
         self.position, self.rows = position, rows
-        super().__init__(f"Position {position} has no row: the learned table ends at position {rows - 1}.")
+        super().__init__(f"Position {position + 1} has no row: the learned table ends at position {rows}.")
 
 
 class PositionalEncoding(nn.Module):

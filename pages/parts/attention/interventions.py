@@ -197,7 +197,7 @@ def switch(name: str, on: tuple[str, ...]) -> None:
 
 def _figures(at: LookedAt, before: jobs.FaultySeen, after: jobs.FaultySeen, faulty: bool) -> list[Panel]:
     name = at.head
-    own = at.queries if at.place.which != "encoder" else [str(place) for place in range(len(after["influence"]))]
+    own = at.queries if at.place.which != "encoder" else [str(place) for place in range(1, len(after["influence"]) + 1)]
     leaks = next(check for check in after["checks"] if check["name"] == "future")
     high = float(max(before["influence"].max(), after["influence"].max()))
     said = "" if leaks["value"] is None else f"; at most {leaks['value']:.3g} where a later token was changed"

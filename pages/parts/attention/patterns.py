@@ -59,7 +59,7 @@ def narrowest(heads: int) -> int:
 
 def pick(picked: Picked) -> None:
     _, layer, head = picked.panel.split(".")
-    SETTINGS.put({"layer": int(layer) + 1, "head": int(head) + 1, "query": int(float(picked.y))})
+    SETTINGS.put({"layer": int(layer) + 1, "head": int(head) + 1, "position": int(float(picked.y))})
 
 
 def kind_in_words(row: HeadNumbers) -> str:
@@ -151,7 +151,7 @@ def show_training(at: LookedAt) -> None:
             height=340, below=moved, link=CELLS, picks=True,
         ),
         Panel(
-            "step.query", f"Query {query} at both steps",
+            "step.query", f"Query {query + 1} at both steps",
             strips_picture(rows, keys, np.all(row == 0, axis=0), at.color), height=340, link=KEYS_ACROSS,
             alt=f"Bars over the keys; {percent(change_here)} of this query's weight moved.",
             below=f"{percent(change_here)} of its weight moved.",

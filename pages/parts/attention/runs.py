@@ -127,11 +127,11 @@ def head_controls(at: LookedAt) -> None:
     if len(kinds) > 1 and SETTINGS.drawn("which"):
         bound = SETTINGS.labelled("which", shown=at.place.which)
         st.segmented_control(options=kinds, format_func=KINDS.__getitem__, required=True, **bound)
-    layer, head, query = at.place.layer + 1, at.place.head + 1, at.query
+    layer, head = at.place.layer + 1, at.place.head + 1
     shown = {
         "layer": (1, layer, config.n_layers),
         "head": (1, head, config.n_heads),
-        "query": (0, query, len(at.queries) - 1),
+        "position": (1, at.query + 1, len(at.queries)),
     }
     for name in SETTINGS.drawn(*shown):
         low, value, high = shown[name]

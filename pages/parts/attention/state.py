@@ -1,7 +1,7 @@
 """What is chosen on the attention page: the run, the head and what is done to it. A link names the same."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -12,6 +12,7 @@ from engine.analysis.attention.asked import FAULTS, ModelAsked, SampleAsked, Whi
 from engine.analysis.attention.parts import Part
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
+from engine.settings.errors import Problem
 from engine.settings.fields import setting
 from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed
 from pages.parts.app.server import find
@@ -36,7 +37,7 @@ CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")
 
 
 class AttentionState(PageState):
-    """The choices. Layers and heads count from 1, as shown; queries and samples from 0. None is the run's own default."""
+    """The choices. Layers, heads and positions count from 1, as shown; samples from 0. None is the run's own default."""
 
     # fmt: off
     run: str = setting("", label="Run", help="Your runs that have ended, and two that come with the app.")
@@ -45,8 +46,8 @@ class AttentionState(PageState):
     which: Which = setting("self", label="Attention", help="", labels={name: KINDS[name] for name in KINDS})
     layer: int | None = setting(None, label="Layer", help="", ge=1, le=MOST_LAYERS)
     head: int | None = setting(None, label="Head", help="", ge=1, le=MOST_HEADS)
-    query: int | None = setting(
-        None, label="Query", help="Position of the token that reads. Or click a row of the pattern.", ge=0, le=MOST_POSITIONS,
+    position: int | None = setting(
+        None, label="Query", help="Position of the token that reads. Or click a row of the pattern.", ge=1, le=MOST_POSITIONS,
     )
     sample: int = setting(0, label="Held-out sequence", help="Sequences that the run never trained on.", ge=0, le=255)
     text: str = setting("", label="Or your own tokens", help="Leave it empty to see the held-out sequence.")
@@ -103,6 +104,13 @@ class AttentionState(PageState):
 class AttentionSettings(ModelSettings[AttentionState]):
     """Another run starts from its own defaults; the view stays."""
 
+    def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
+        """Links of earlier versions name the ``query``, counted from 0."""
+        asked_for = dict(query)
+        if (at := asked_for.pop("query", "")).isdecimal():
+            asked_for["position"] = str(int(at) + 1)
+        return super().read(asked_for)
+
     def take(self, name: str, value: Any) -> None:
         if name == "run":
             self.fill(self.defaults() | {"run": value, "view": self.values()["view"]})
@@ -114,7 +122,7 @@ SETTINGS = AttentionSettings("attention", AttentionState)
 
 
 def pick_query(picked: Picked) -> None:
-    SETTINGS.put({"query": int(float(picked.y))})
+    SETTINGS.put({"position": int(float(picked.y))})
 
 
 def address(run: str) -> dict[str, str]:
@@ -148,6 +156,7 @@ class LookedAt:
     queries: list[str]
     keys: list[str]
     query: int
+    """The index of the query, from 0."""
     color: str
 
     @property

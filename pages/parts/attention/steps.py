@@ -41,7 +41,7 @@ def show_steps(at: LookedAt) -> None:
     says = f" Here the model answers **{escaped(s['predicted'])}**" if s["predicted"] else ""
     right = f"; right is **{escaped(s['target'])}**." if s["target"] else "." if says else ""
     st.markdown(
-        f"Query {at.query} (token **{escaped(at.queries[at.query])}**) looks most at key {best} "
+        f"Query {at.query + 1} (token **{escaped(at.queries[at.query])}**) looks most at key {best + 1} "
         f"(token **{escaped(at.keys[best])}**): **{percent(s['weight'][best])}** of its attention.{says}{right}"
     )
     at.show("steps", "attention", _figures(at, s), least=440, level=2, on_pick=pick_query)
@@ -61,11 +61,11 @@ def _figures(at: LookedAt, s: Steps) -> list[Panel]:
     strips = [("q · k", s["product"]), ("encoding", s["by_encoding"]), ("score", s["score"]), ("weight", weight)]
     if acts_on(at) == "nowhere":
         del strips[1]
-    dims = [str(d) for d in range(s["d_head"])]
+    dims = [str(d) for d in range(1, s["d_head"] + 1)]
     values = np.vstack([s["weighted"], s["mixed"]])
     handed = np.vstack([s["projected"], s["out"]])
     heads = [f"head {head + 1}" for head in range(len(s["projected"]))]
-    top = ", ".join(f"key {k} ({keys[k]}) {weight[k]:.2f}" for k in np.argsort(-weight)[:3])
+    top = ", ".join(f"key {k + 1} ({keys[k]}) {weight[k]:.2f}" for k in np.argsort(-weight)[:3])
     inner, outer = "dimension of the head", "dimension of the model"
     products = numbers_picture(s["turned_k"] * s["turned_q"], "q × k", x=inner, y="key", columns=dims, rows=keys)
     weighted = numbers_picture(values, "weight × v", x=inner, y="key", columns=dims, rows=[*keys, "sum"])
@@ -73,7 +73,7 @@ def _figures(at: LookedAt, s: Steps) -> list[Panel]:
     return [
         at.pattern_panel(
             "pattern.one", "The pattern of this head", s["pattern"], height=330, picks=True, term="attention-pattern",
-            alt=f"Attention weights of every query; the framed query {at.query} reads most from {top}.",
+            alt=f"Attention weights of every query; the framed query {at.query + 1} reads most from {top}.",
             note="Each row is a query and adds up to one. Click a row, or press Enter on it, to take it.",
         ),
         Panel(
@@ -120,7 +120,7 @@ def _steps_in_words(at: LookedAt, s: Steps) -> str:
             "**Normalise.** QK-norm brings q and each k to mean 0 and variance 1, times learned scales: these are the q and k below."
         )
     if acts == "rotation":
-        turned = f"q by its position {s['position']} and each k by its own"
+        turned = f"q by the angles of position {s['position'] + 1} and each k by those of its own"
         steps.append(f"**Turn.** {row.label} turns {turned}, `[{d_head}]` each.")
     steps.append(f"**Compare.** q `[{d_head}]` with every k: `[{keys}]` numbers, {scale}.")
     if acts == "scores":
@@ -157,7 +157,7 @@ def _show_numbers(at: LookedAt, s: Steps) -> None:
     }
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     signed = {**columns, "masked": np.where(s["blocked"], -np.inf, s["score"]), "weight": s["weight"]}
-    frame = pd.DataFrame({"Key": range(len(s["keys"])), "Token": list(s["keys"]), **signed})
+    frame = pd.DataFrame({"Key": range(1, len(s["keys"]) + 1), "Token": list(s["keys"]), **signed})
     drawn = frame.style.format(lambda value: f"{value:.3f}".replace("inf", "∞").replace("-", "−"), subset=list(signed))
     pinned = {"Key": number(pinned=True, width="small"), "Token": text(pinned=True, width="small")}
     height: Literal["content", "auto"] = "content" if len(s["keys"]) <= WHOLE else "auto"

@@ -41,7 +41,7 @@ def pattern_figure(
 ) -> go.Figure:
     """One head: a row for each query, a column for each key, the probe's tokens on the axes."""
     queries, keys = in_blocks(query_tokens, block[0]), in_blocks(key_tokens, block[1])
-    trace = _live({"grid": "pattern", "which": which, "queries": queries, "keys": keys})
+    trace = _live({"grid": "pattern", "which": which, "queries": queries, "keys": keys}, x0=1, y0=1)
     across = {"side": "top"} | labels(keys, MOST_TOKENS) | upright_words(keys)
     margin = {"l": 44, "r": 8, "t": 44, "b": 8}
     return heat_figure(
@@ -57,15 +57,15 @@ def in_blocks(tokens: Sequence[str], block: int) -> list[str]:
     return [part[0] if len(part) == 1 else f"{part[0]}…{part[-1]}" for part in parts]
 
 
-def _live(meta: dict[str, object]) -> go.Heatmap:
-    return live_heat("weight", sequential(ATTENTION), meta, {"tickvals": [0, 0.5, 1]}, zmin=0, zmax=1)
+def _live(meta: dict[str, object], **more: Any) -> go.Heatmap:
+    return live_heat("weight", sequential(ATTENTION), meta, {"tickvals": [0, 0.5, 1]}, zmin=0, zmax=1, **more)
 
 
 def pattern_picture(
     pattern: np.ndarray, queries: Sequence[str], keys: Sequence[str], *, query: int | None = None,
     bar: bool = True, bare: bool = False,
 ) -> go.Figure:  # fmt: skip
-    """Weights [query, key] from 0 to 1; the chosen query is framed. ``bare``: small, without axis titles."""
+    """Weights [query, key] from 0 to 1; the row ``query`` is framed. ``bare``: small, without axis titles."""
     trace = heat(pattern, "weight", scale=sequential(ATTENTION), low=0.0, high=1.0, bar=bar and not bare)
     return _square(trace, queries, keys, query, bare)
 
@@ -96,7 +96,7 @@ def _square(trace: Trace, queries: Sequence[str], keys: Sequence[str], query: in
     more: dict[str, Any] = {"margin": {"l": 4, "r": 4, "t": 4, "b": 4}} if bare else {}
     if query is not None:
         more["shapes"] = [{
-            "type": "rect", "x0": -0.5, "x1": len(keys) - 0.5, "y0": query - 0.5, "y1": query + 0.5, "name": "accent",
+            "type": "rect", "x0": 0.5, "x1": len(keys) + 0.5, "y0": query + 0.5, "y1": query + 1.5, "name": "accent",
             "line": {"width": 1.5}, "fillcolor": "rgba(0,0,0,0)",
         }]  # fmt: skip
     across, down = (named | {"showticklabels": not bare} for named in (_across(keys), labels(queries, last=True)))
@@ -138,18 +138,18 @@ def strips_picture(
         for shown, tone, opacity in ((~blocked, shade(color), 1.0), (blocked, muted(), 0.35)):
             if shown.any():
                 traces.append(go.Bar(
-                    x=np.flatnonzero(shown).tolist(), y=rounded(values[shown]), name=name, yaxis=f"y{number}", opacity=opacity,
+                    x=(np.flatnonzero(shown) + 1).tolist(), y=rounded(values[shown]), name=name, yaxis=f"y{number}", opacity=opacity,
                     marker={"color": tone["light"]}, meta={"color": tone, "label": name}, showlegend=False,
                     hovertemplate=f"{name}, key %{{x}}: %{{y:.3g}}<extra></extra>",
                 ))  # fmt: skip
-    below = axis(KEY, showgrid=False, range=[-0.5, len(keys) - 0.5], anchor=f"y{len(strips)}", **_across(keys))
+    below = axis(KEY, showgrid=False, range=[0.5, len(keys) + 0.5], anchor=f"y{len(strips)}", **_across(keys))
     return figure(traces, xaxis=below, bargap=0.25, barmode="overlay", hovermode="x", **layout)
 
 
 def bars_picture(names: Sequence[str], values: Sequence[float], *, x: str, y: str, color: str) -> go.Figure:
     """One bar for each name."""
     bar = go.Bar(
-        x=list(range(len(names))), y=rounded(values), marker={"color": shade(color)["light"]},
+        x=list(range(1, len(names) + 1)), y=rounded(values), marker={"color": shade(color)["light"]},
         meta={"color": shade(color), "label": y}, customdata=list(names), hovertemplate="%{customdata}: %{y:.3g}<extra></extra>",
     )  # fmt: skip
     below = axis(x, showgrid=False, **labels(names, last=True))

@@ -59,7 +59,7 @@ def live_similarity_figure(block: tuple[int, int] = (1, 1)) -> go.Figure:
 
 def _standing(along: str, block: int) -> dict[str, Any]:
     """Axis settings that put each row or column at the middle of its block of positions."""
-    return {f"{along}0": (block - 1) / 2, f"d{along}": block}
+    return {f"{along}0": (block + 1) / 2, f"d{along}": block}
 
 
 def _in_blocks(title: str, block: int) -> str:

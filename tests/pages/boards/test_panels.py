@@ -25,12 +25,12 @@ def test_a_still_picture_holds_every_number_of_its_matrix_exactly(side: int) -> 
     drawn = heat_figure(heat(array, "value", scale=diverging()), x="key", y="query")
     (trace,) = as_plain(Panel("one", "A picture", drawn, "noise"))["figure"]["data"]
     np.testing.assert_array_equal(numbers(trace.get("customdata", trace["z"])), array)
-    assert trace["meta"]["rows"] == {"query": list(range(side))}
+    assert trace["meta"]["rows"] == {"query": list(range(1, side + 1))}
     cells = numbers(trace["z"])
     assert cells.size <= CELLS
     assert set(cells.ravel()) <= set(array.ravel()), "numbers of the matrix, not rounded ones"
     assert trace["dy"] * len(cells) >= side
-    assert trace["y0"] == (trace["dy"] - 1) / 2, "the middle of the first block"
+    assert trace["y0"] == (trace["dy"] + 1) / 2, "the middle of the first block"
     assert (trace["zmin"], trace["zmax"]) == pytest.approx((array.min(), array.max()))
     assert ("the largest of" in trace["hovertemplate"]) == (cells.size < array.size)
 
@@ -38,7 +38,7 @@ def test_a_still_picture_holds_every_number_of_its_matrix_exactly(side: int) -> 
 def test_of_a_matrix_too_large_for_a_message_the_blocks_are_saved_and_called_so() -> None:
     trace = heat(np.ones((1500, 1500)), "weight", scale=diverging())
     (rows,), (columns,) = trace["meta"]["rows"].items(), trace["meta"]["columns"].items()
-    assert rows == (f"query, first of {trace['dy']:g}", list(range(0, 1500, int(trace["dy"]))))
+    assert rows == (f"query, first of {trace['dy']:g}", list(range(1, 1501, int(trace["dy"]))))
     assert trace["z"].shape == (len(rows[1]), len(columns[1]))
     assert "customdata" not in trace
     assert "the largest of" in trace["meta"]["label"]

@@ -17,19 +17,19 @@ test("one matrix of an array is found by its place", () => {
   assert.deepEqual(matrixAlone(ARRAY, 1), { shape: [2, 2], decoded: new Float32Array([5, 6, 7, 8]) })
 })
 
-test("saved data number layers and heads from one, and queries and keys from zero", () => {
+test("saved data number layers, heads, queries and keys from one", () => {
   const [{ z, meta }] = tracesOf(ARRAY, { x: "key", y: "query", label: "self" })
   assert.deepEqual(z, [new Float32Array([1, 2, 5, 6]), new Float32Array([3, 4, 7, 8])])
-  assert.deepEqual(meta.rows, { layer: [1, 1], query: [0, 1] })
-  assert.deepEqual(meta.columns, { head: [1, 1, 2, 2], key: [0, 1, 0, 1] })
+  assert.deepEqual(meta.rows, { layer: [1, 1], query: [1, 2] })
+  assert.deepEqual(meta.columns, { head: [1, 1, 2, 2], key: [1, 2, 1, 2] })
 })
 
 test("a cell is told exactly once its array is there", () => {
   const grid = { ...gridOf([[[[0.2, 1]]]]), block: [1, 2], whole: [1, 1, 1, 3] }
-  assert.deepEqual(entryOf(grid, null, 0, 0, 0), { row: "0", column: "0–1", value: "about 0.2" })
-  assert.deepEqual(entryOf(grid, null, 0, 0, 1), { row: "0", column: "2", value: "about 1" })
+  assert.deepEqual(entryOf(grid, null, 0, 0, 0), { row: "1", column: "1–2", value: "about 0.2" })
+  assert.deepEqual(entryOf(grid, null, 0, 0, 1), { row: "1", column: "3", value: "about 1" })
   const array = { shape: [1, 1, 1, 3], decoded: new Float32Array([0.125, -0.25, 1]) }
-  assert.deepEqual(entryOf(grid, array, 0, 0, 0), { row: "0", column: "1", value: "-0.25" })
+  assert.deepEqual(entryOf(grid, array, 0, 0, 0), { row: "1", column: "2", value: "-0.25" })
   assert.equal(entryOf(grid, array, 0, 5, 0), null)
 })
 

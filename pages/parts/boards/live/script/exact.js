@@ -89,7 +89,8 @@ export function matrixAlone(/** @type {Exact} */ { shape, decoded }, /** @type {
 }
 
 /**
- * All of an array as traces for the saved data: [layer, head, row, column], or its last three or two axes.
+ * All of an array as traces for the saved data: [layer, head, row, column], or its last three or two axes, all counted
+ * from 1.
  *
  * @param {Exact} array
  * @param {{x: string, y: string, label: string}} named
@@ -105,7 +106,7 @@ export function tracesOf(array, { x, y, label }) {
     const all = Array.from({ length: tiles * side }, (_, at) => at)
     return {
       ...(outer && { [outer]: all.map((at) => 1 + Math.floor(at / side)) }),
-      [inner]: all.map((at) => at % side),
+      [inner]: all.map((at) => 1 + at % side),
     }
   }
   const axes = array.shape.length
@@ -121,7 +122,7 @@ export function tracesOf(array, { x, y, label }) {
  * The tooltip of a drawn cell, {row, column, value} in words: exact if the array is loaded, else approximate from the
  * byte.
  *
- * A cell of a block shows the block's entry of largest magnitude.
+ * Rows and columns count from 1. A cell of a block shows the block's entry of largest magnitude.
  *
  * @param {Grid} grid
  * @param {Exact | null | undefined} array
@@ -136,7 +137,7 @@ export function entryOf(grid, array, place, row, column, say = number) {
   const value = matrixOf(grid, place)[row]?.[column]
   if (value == null) return null
   const span = (/** @type {number} */ at, /** @type {number} */ block, /** @type {number} */ count) =>
-    [...new Set([at * block, Math.min(at * block + block, count) - 1])].join("–")
+    [...new Set([at * block + 1, Math.min(at * block + block, count)])].join("–")
   if (!array) return { row: span(row, high, rows), column: span(column, wide, columns), value: `about ${say(value)}` }
   const z = matrixOf(array, place)
   let [i, j] = [row * high, column * wide]
@@ -145,5 +146,5 @@ export function entryOf(grid, array, place, row, column, say = number) {
       if (Math.abs(z[at][across]) > Math.abs(z[i][j])) [i, j] = [at, across]
     }
   }
-  return { row: `${i}`, column: `${j}`, value: say(z[i][j]) }
+  return { row: `${i + 1}`, column: `${j + 1}`, value: say(z[i][j]) }
 }

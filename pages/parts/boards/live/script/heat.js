@@ -145,7 +145,7 @@ export function attentionPanels(/** @type {LiveBoard} */ board) {
     one.tell = (row, column, array) => cellInWords(chosen.layer, chosen.head, [row, column], array)
     listen(board, one)
     board.describe(one, () => {
-      const strongest = z.map((row, query) => `${query} to ${row.indexOf(Math.max(...row))}`).slice(0, 16)
+      const strongest = z.map((row, query) => `${query + 1} to ${row.indexOf(Math.max(...row)) + 1}`).slice(0, 16)
       return `Layer ${chosen.layer + 1}, head ${
         chosen.head + 1
       }, at step ${snapshot.step}. Strongest key of each query: ${strongest.join(", ")}.`
