@@ -81,7 +81,7 @@ def heads_control(at: LookedAt) -> list[Part]:
 
 def show_metrics(before: dict[str, float], after: dict[str, float], entropy: float, changed: float) -> None:
     shown = [(name, held_out_label(name), before[name], value) for name, value in after.items()]
-    shown.append(("entropy", "Entropy of this head (nats)", entropy, changed))
+    shown.append(("entropy", "Entropy of this pattern (nats)", entropy, changed))
     colors: dict[str, Any] = {"loss": "inverse", "entropy": "off"}
     for column, (name, label, old, new) in zip(st.columns(len(shown)), shown, strict=True):
         difference = f"{new - old:+.3f}" if abs(new - old) > 5e-4 else None
@@ -101,12 +101,12 @@ def show_each_head(at: LookedAt) -> None:
     accuracy = bars_picture(names, falls, x="head", y="change of the accuracy", color=at.color)
     items = [
         Panel(
-            "each.loss", "Held-out loss without it", loss, height=240,
+            "each.loss", "Rise of the held-out loss without it", loss, height=240,
             alt=f"The loss rises most without {names[worst]}: by {rises[worst]:.3f} nats.",
             note=f"With all heads {whole['loss']:.3f} nats. It rises most without {names[worst]}: by {rises[worst]:.3f}.",
         ),
         Panel(
-            "each.accuracy", f"{held_out_label(metric)} without it", accuracy, height=240,
+            "each.accuracy", f"Change of the {held_out_label(metric).lower()} without it", accuracy, height=240,
             alt=f"The accuracy changes most by {min(falls, key=lambda v: -abs(v)):+.3f}.", note=f"With all heads {whole[metric]:.3f}.",
         ),
     ]  # fmt: skip

@@ -18,6 +18,8 @@ from pages.parts.charts.attention import Line, difference_picture, lines_picture
 
 MOST_PICTURES = 24
 """The number of heads above which only those of the chosen layer are shown."""
+FEW = 3
+"""The number of heads up to which the pictures are large: they fit into one row."""
 MOST_LINES = 16
 
 
@@ -33,13 +35,13 @@ def show_heads(at: LookedAt) -> None:
         st.caption(f"There are {len(own)} heads: these are those of layer {at.place.layer + 1}.")
     pattern, tokens = seen["patterns"][at.place.which], seen["tokens"][at.place.which]
     queries, keys = (names[:size] for names, size in zip(tokens, pattern.shape[-2:], strict=True))
-    items = []
+    items, height = [], 170 if len(pictured) > FEW else 300
     for place in pictured:
         row, name = rows[place], name_of_head(place)
         keys_used = f"{row['effective_keys']:.1f} keys in effect"
         drawn = pattern_picture(pattern[place.layer, place.head], queries, keys, bare=True)
         items.append(Panel(
-            f"head.{place.layer}.{place.head}", name, drawn, f"Pattern of {name}: {kind_in_words(row)}, {keys_used}.", height=170,
+            f"head.{place.layer}.{place.head}", name, drawn, f"Pattern of {name}: {kind_in_words(row)}, {keys_used}.", height=height,
             note=kind_in_words(row), below=keys_used, link=CELLS, picks=True,
         ))  # fmt: skip
     at.show("heads", "heads", items, least=narrowest(at.config.n_heads), level=2, on_pick=pick)
@@ -89,7 +91,7 @@ def _show_numbers(rows: list[HeadNumbers]) -> None:
 
 def _best_scores(row: HeadNumbers) -> str:
     ranked = sorted(row["scores"].items(), key=lambda item: -item[1])
-    return ", ".join(f"{label} {score:z.2f}" for label, score in ranked[:4])
+    return ", ".join(f"{label} {score:z.2f}" for label, score in ranked[:4]).replace(" -", " −")
 
 
 def show_rollout(at: LookedAt, seen: Heads) -> None:
