@@ -170,9 +170,9 @@ export function newLooks(/** @type {LiveBoard} */ board, /** @type {() => void} 
   /** Put all back but these, which are taken away and swapped. */
   const reset = (without = NO_WISH.without, swaps = NO_WISH.swaps) =>
     change({ without, typed: "", swaps, moved: swaps.length > 0 })
-  /** Why the wish has no answer, in one sentence. */
-  const why = () => (any() && !subject() ? "This is answered once the run has ended." : problem)
-  return { problem: why, seen, any, away, whyNot, turn, swap, type, forget, reset }
+  /** Whether the wish is answered only once the run has ended. */
+  const waits = () => any() && !subject()
+  return { problem: () => problem, waits, seen, any, away, whyNot, turn, swap, type, forget, reset }
 }
 
 /**

@@ -3,7 +3,7 @@
 import { el, setText } from "../../../shell/script/dom.js"
 
 /**
- * The box, and the line that says why there is no answer. It is answered by the untrained model, or by the run's once
+ * The box, and the line that says why there is no answer, or not yet. It is answered by the untrained model, or by the run's once
  * the run has ended.
  */
 export function ownSequence(/** @type {{type: (text: string) => void}} */ looks) {
@@ -14,12 +14,15 @@ export function ownSequence(/** @type {{type: (text: string) => void}} */ looks)
     size: 16,
     maxlength: 2000,
   })
-  const problem = el("p", { class: "attends problem", role: "alert", hidden: true })
+  const told = el("p", { class: "attends", role: "alert", hidden: true })
   const onsubmit = (/** @type {Event} */ event) => {
     event.preventDefault()
     looks.type(input.value.trim())
   }
   const form = el("form", { class: "own-sequence", onsubmit }, input, el("button", { type: "submit" }, "Try"))
-  const say = (/** @type {string} */ sentence) => setText(problem, sentence)
-  return { form, problem, clear: () => (input.value = ""), say }
+  const say = (/** @type {string} */ problem, /** @type {boolean} */ waits) => {
+    told.classList.toggle("problem", Boolean(problem))
+    setText(told, problem || (waits ? "Your own sequence is read once the run has ended." : ""))
+  }
+  return { form, told, clear: () => (input.value = ""), say }
 }

@@ -96,7 +96,7 @@ export function stackPanel(/** @type {LiveBoard} */ board) {
   const picture = el("div", { class: "picture" }, paths.root, parts.root)
   panel.picture = () => pictureAsSvg(panel.body, [picture, symbols.root], board.theme, `${title}: ${sentence.text()}`)
   panel.tools.append(reset, own.form, downloads(board, panel))
-  panel.tools.before(sentence.root, own.problem)
+  panel.tools.before(sentence.root, own.told)
   panel.body.prepend(picture, symbols.root)
   const tip = newTip(panel.body)
   const box = partBox(panel.body)
@@ -162,7 +162,7 @@ export function stackPanel(/** @type {LiveBoard} */ board) {
     box.refresh()
     const { without = [], swaps = [] } = board.data.look ?? {}
     reset.hidden = !looks.any() || without.length + swaps.length > 0 // the page puts back what it took away itself
-    own.say(looks.problem())
+    own.say(looks.problem(), looks.waits())
     sentence.root.hidden = Boolean(looks.problem())
     place(layout)
     attend(drawn)
