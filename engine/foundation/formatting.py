@@ -7,6 +7,11 @@ def counted(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
+def in_digits(number: float) -> str:
+    """A positive number with three digits, a large one with all before its point: "0.125", "73.7", "1,834"."""
+    return f"{number:,.0f}" if 1000 <= number < 1e6 else f"{number:.3g}"
+
+
 def listed(words: Sequence[str], joint: str = "and") -> str:
     """Words in a row: "a", "a and b", "a, b and c"."""
     *first, last = words

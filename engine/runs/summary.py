@@ -10,7 +10,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.layout import VALIDATION_SIZE, continues, metric_names, shapes
 from engine.estimate.recording import interim_size
 from engine.estimate.warnings import mask_shows_answers
-from engine.foundation.formatting import counted, fine_percent, in_time, percent
+from engine.foundation.formatting import counted, fine_percent, in_digits, in_time, percent
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
 from engine.tasks.text import TextSettings
 
@@ -61,8 +61,9 @@ def unknown_tokens(config: RunConfig, scores: Mapping[str, float]) -> str:
     own, share = config.task_settings, scores.get("unknown_share")
     if not isinstance(own, TextSettings) or not share or not math.isfinite(share):
         return ""
-    known = {name: scores.get(f"known_{name}", math.nan) for name in ("accuracy", "perplexity")}
-    over = [f"{name} is {value:.3g}" for name, value in known.items() if math.isfinite(value)]
+    ways = {"accuracy": fine_percent, "perplexity": in_digits}
+    known = {name: scores.get(f"known_{name}", math.nan) for name in ways}
+    over = [f"{name} is {ways[name](value)}" for name, value in known.items() if math.isfinite(value)]
     said = f"{fine_percent(share)} of the held-out tokens are unknown, that is, not in the vocabulary"
     said += f"; over the others {' and '.join(over)}." if over else "."
     if share <= MANY_UNKNOWN:
@@ -200,7 +201,7 @@ class Passed:
 
     @property
     def sentence(self) -> str:
-        beside = f"{exp(min(self.last, 700)):.3g} against {exp(self.nats):.3g}"
+        beside = f"{in_digits(exp(min(self.last, 700)))} against {in_digits(exp(self.nats))}"
         if self.step is None or self.seconds is None:
             return f"After {self.at:,} steps it guesses worse than {self.name} (perplexity {beside})."
         since = f"After {self.step:,} steps ({in_time(self.seconds)}) it guessed better than {self.name}"

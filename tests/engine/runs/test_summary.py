@@ -45,7 +45,7 @@ def test_of_a_text_the_share_of_unknown_tokens_is_said_and_with_many_of_them_not
     (learned, _), (kind, sentence) = said_of_text(0.149, **words)
     assert (learned, kind) == ("success", "note")
     assert sentence == (
-        "14.9 % of the held-out tokens are unknown, that is, not in the vocabulary; over the others accuracy is 0.125 and perplexity "
+        "14.9 % of the held-out tokens are unknown, that is, not in the vocabulary; over the others accuracy is 12.5 % and perplexity "
         "is 988."
     )
     for unit, better in (("words", "characters are the better unit"), ("chars", "take a larger vocab_size")):
@@ -163,6 +163,8 @@ def test_the_first_look_below_is_the_moment_and_seconds_follow_from_the_tokens()
     )
     assert trigram.step is None
     assert trigram.sentence == "After 2,000 steps it guesses worse than the trigram (perplexity 73.7 against 66.7)."
+    (early,) = passed(CONFIG, [look(16, 7.5)], {"bigram": 4.5})
+    assert "(perplexity 1,808 against 90)" in early.sentence
 
 
 def test_one_that_falls_back_says_so_and_nothing_is_said_before_the_first_look() -> None:
