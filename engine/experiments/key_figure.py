@@ -5,6 +5,7 @@ to the second: it is lower, the same, or higher. Nothing here holds a result.
 """
 
 from dataclasses import dataclass
+from os.path import commonprefix
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -76,6 +77,11 @@ class KeyFigure:
     @property
     def after(self) -> Row:
         return self.rows[1]
+
+    def name_of(self, arm: str) -> str:
+        """What the rows call an arm: its label, or the words with which its labels begin. Its own name where it has none."""
+        labels = [row.label for row in self.rows if row.arm == arm]
+        return labels[0] if len(labels) == 1 else commonprefix(labels).rpartition(",")[0] or arm  # noqa: RUF071
 
     def written(self, value: float) -> str:
         """A number of the figure, without its unit unless it is a size."""

@@ -100,7 +100,7 @@ def _drawing(issue: Issue, figure: KeyFigure, stored: Report | None) -> Drawing:
 
     whole, said = shows("figure"), shows("sentence")
     sections = partial(key_sections, issue, figure, guess, whole, said, stored)
-    return Drawing(KEY, sections, (guess, whole, said, stored is not None), drag)
+    return Drawing(KEY, sections, (guess, whole, said, stored is not None), drag, figure.name_of)
 
 
 def _run(issue: Issue, run: ExperimentRun | None) -> None:
