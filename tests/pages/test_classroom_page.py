@@ -144,8 +144,19 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
     assert len(pool.submitted) == before
     key(wall, "seeds")
     assert sentence_of(wall) == "2 seeds from 2 phones · waiting for 2"
+    pool.at_once = False
     press(phones[0].run(), "Train one seed")
-    until(lambda: "Your dot is on the wall." in said(phones[0].run()))
+    until(lambda: len(pool.submitted) > before)
+    pool.finish(pool.submitted[-1])
+    until(lambda: 0 < phones[0].run().get("progress")[0].proto.value < 100)
+
+    def has_its_dot() -> bool:
+        for run in pool.submitted:
+            if run.live:
+                pool.finish(run)
+        return "Your dot is on the wall." in said(phones[0].run())
+
+    until(has_its_dot)
     assert sentence_of(wall.run()) == "3 seeds from 2 phones · waiting for 1"
     key(wall, "next")
     assert "The answer comes when the runs on the wall have it." not in said(phones[1].run())
