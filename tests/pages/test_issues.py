@@ -522,6 +522,14 @@ def test_beside_the_figure_of_an_issue_stands_only_what_it_shows(open_page: Open
     assert "**Because**" in said(app)
     assert "What helps:" not in said(app)
     assert not [claim.id for claim in HEADS.claims if claim.sentence in unlinked(app)]
+    assert "does not hold in these runs" not in said(app)
+    failed = [
+        one for one in ISSUES.values() if (found := shipped_result(one, one.key_figure)) and not found.outcome.because
+    ]
+    for issue in failed:
+        words = said(press(open_page("issues.py", issue=issue.slug), "Run"))
+        assert "What this issue claims does not hold in these runs: there is no reason to tell." in words
+        assert "Because" not in words
 
 
 def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open) -> None:
