@@ -18,6 +18,7 @@ from pages.parts.stage.issue_list import RAN
 from pages.parts.stage.presenter import WAITING
 from pages.parts.stage.presenting import CODE
 from pages.parts.stage.presenting import KEY as PRESENTING
+from pages.parts.stage.wall import bars
 from tests.engine.full_disk import full
 from tests.engine.workers.test_pool import until
 from tests.pages.looking import Open, labels, press, said, sent
@@ -104,6 +105,7 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     assert wall_of(code_of(wall)).sentence == "", "the wall has not said it yet"
     at(wall, "sentence")
     assert "1 of 2 right" in drawn(wall)
+    assert "of 0 right" not in bars(("No", "In part", "Yes"), Hands(1, {}), (1,)), "nobody guessed"
     verdicts = ("**You were right:** It rises.", "You said: It falls. **The runs say: It rises.**", "**It rises.**")
     for phone, verdict in zip(phones, verdicts, strict=True):
         assert verdict in said(phone.run())
