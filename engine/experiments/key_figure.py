@@ -5,6 +5,7 @@ to the second: it is lower, the same, or higher. Nothing here holds a result.
 """
 
 from dataclasses import dataclass
+from os.path import commonprefix
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -77,6 +78,11 @@ class KeyFigure:
     def after(self) -> Row:
         return self.rows[1]
 
+    def name_of(self, arm: str) -> str:
+        """What the rows call an arm: its label, or the words with which its labels begin. Its own name where it has none."""
+        labels = [row.label for row in self.rows if row.arm == arm]
+        return labels[0] if len(labels) == 1 else commonprefix(labels).rpartition(",")[0] or arm  # noqa: RUF071
+
     def written(self, value: float) -> str:
         """A number of the figure, without its unit unless it is a size."""
         if self.unit == BYTES:
@@ -134,7 +140,7 @@ def outcome_of(
     subject = subject or f"{figure.change} {figure.subject}"
     unit = f" {figure.unit}" if figure.unit not in ("", BYTES) else ""
     told = f"{subject} {verb} from {old} to {new}{unit}, in {agreeing} of {all_of_them}."
-    if sign == 0 or (small and also_right is None):
+    if old == new or (small and also_right is None):
         told = f"{subject} stays about the same: {old} and {new}{unit}, over {all_of_them}."
     sentence = " ".join(filter(None, (told, _doubt(weighed, len(first), also_right is not None))))
     because = figure.because if weighed.finding is Finding.HOLDS else ""

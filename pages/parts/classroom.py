@@ -50,13 +50,13 @@ def show_phone(code: str) -> None:
             _show(code, phone)
         show_refusal(REFUSED)
 
-    def look() -> None:
-        if _looked_at(code) != (phone, why):
-            st.rerun()
-        if phone is not None and phone.seed is not None and phone.seed.pressed and not phone.seed.done:
-            _train(code, phone, phone.seed)
+        def look() -> None:
+            if _looked_at(code) != (phone, why):
+                st.rerun()
+            if phone is not None and phone.seed is not None and phone.seed.pressed and not phone.seed.done:
+                _train(code, phone, phone.seed)
 
-    as_fragment(look, every=max(TICK, number_here() / CHECKS))
+        as_fragment(look, every=max(TICK, number_here() / CHECKS))  # the style puts the way out behind it
 
 
 def _looked_at(code: str) -> tuple[Phone | None, str]:
@@ -122,7 +122,7 @@ def _guess(code: str, at: int, question: Question, guess: Direction | None) -> N
 
 
 def _seeds(code: str, wall: Wall, own: ClassSeed) -> None:
-    """The button that trains this phone's own seed, then how far it is."""
+    """The button that trains this phone's own seed, or that it is done; how far it is comes with each look."""
 
     def press() -> None:
         with refused_in_words(REFUSED):
@@ -130,9 +130,7 @@ def _seeds(code: str, wall: Wall, own: ClassSeed) -> None:
 
     if own.done:
         st.markdown(":green[:material/check:] **Your dot is on the wall.**")
-    elif own.pressed:
-        st.markdown("**Your seed is training.** Its dot falls into the figure on the wall.")
-    else:
+    elif not own.pressed:
         told = "The same experiment with first weights and data of your own. Its dot falls into the figure on the wall."
         st.markdown(told)
         icon, key = ":material/play_arrow:", "phone-train"
@@ -162,10 +160,11 @@ def _your_guess(question: Question, guess: Direction | None) -> str:
 
 
 def _train(code: str, phone: Phone, own: ClassSeed) -> None:
-    """Train the phone's seed, unless it goes already: also after a reload, or after the server was started anew."""
+    """Train the phone's seed, unless it goes already: also after a reload, or after the server was started anew. Show how far it is."""
     issue = ISSUES.get(from_code(phone.wall.lesson).steps[phone.wall.at].issue)
     name = f"class.{own.file.stem}.{code}"
     going = EXPERIMENTS.find(name)
+    st.progress(going.done if going else 0.0, "**Your seed is training.** Its dot falls into the figure on the wall.")
     if issue is None or (going is not None and going.state != "stopped"):
         if going is not None and going.problem:
             st.caption(f":orange[{escaped(going.problem)}]")

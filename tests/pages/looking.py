@@ -9,6 +9,7 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from pages.parts.app import server
+from pages.parts.stage.hand_in import Note, kept_of
 
 Open = Callable[..., AppTest]
 """The fixture ``open_page``: a page by its file name, with the query of a link."""
@@ -36,6 +37,11 @@ def said(app: AppTest) -> str:
 def sent(app: AppTest) -> str:
     """What the page sends to its own scripts."""
     return " ".join(str(box.proto) for box in app.get("bidi_component"))
+
+
+def noted(app: AppTest) -> dict[str, Note]:
+    """What the visitor's hand-in holds so far."""
+    return kept_of(app.session_state["visitor"]).notes
 
 
 def ended(config: RunConfig, visitor: Visitor = PROGRAM) -> Run:

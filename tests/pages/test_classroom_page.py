@@ -18,6 +18,7 @@ from pages.parts.stage.issue_list import RAN
 from pages.parts.stage.presenter import WAITING
 from pages.parts.stage.presenting import CODE
 from pages.parts.stage.presenting import KEY as PRESENTING
+from pages.parts.stage.wall import bars
 from tests.engine.full_disk import full
 from tests.engine.workers.test_pool import until
 from tests.pages.looking import Open, labels, press, said, sent
@@ -104,6 +105,7 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     assert wall_of(code_of(wall)).sentence == "", "the wall has not said it yet"
     at(wall, "sentence")
     assert "1 of 2 right" in drawn(wall)
+    assert "of 0 right" not in bars(("No", "In part", "Yes"), Hands(1, {}), (1,)), "nobody guessed"
     verdicts = ("**You were right:** It rises.", "You said: It falls. **The runs say: It rises.**", "**It rises.**")
     for phone, verdict in zip(phones, verdicts, strict=True):
         assert verdict in said(phone.run())
@@ -144,8 +146,19 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
     assert len(pool.submitted) == before
     key(wall, "seeds")
     assert sentence_of(wall) == "2 seeds from 2 phones · waiting for 2"
+    pool.at_once = False
     press(phones[0].run(), "Train one seed")
-    until(lambda: "Your dot is on the wall." in said(phones[0].run()))
+    until(lambda: len(pool.submitted) > before)
+    pool.finish(pool.submitted[-1])
+    until(lambda: 0 < phones[0].run().get("progress")[0].proto.value < 100)
+
+    def has_its_dot() -> bool:
+        for run in pool.submitted:
+            if run.live:
+                pool.finish(run)
+        return "Your dot is on the wall." in said(phones[0].run())
+
+    until(has_its_dot)
     assert sentence_of(wall.run()) == "3 seeds from 2 phones · waiting for 1"
     key(wall, "next")
     assert "The answer comes when the runs on the wall have it." not in said(phones[1].run())
@@ -285,3 +298,6 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
     assert wall.run().title[0].value == "Later", (
         "the test asks for the page of the lab, as a press does that comes while the page changes"
     )
+    for pressed, over in (("next", True), ("next", True), ("present", False)):
+        key(wall, pressed)
+        assert (wall.session_state[PRESENTING].over, wall.session_state[PRESENTING].at) == (over, 1)

@@ -45,6 +45,15 @@ def test_any_two_stand_side_by_side_with_their_numbers(open_page: Open) -> None:
     assert "`n_heads` is `5`; allowed is a divisor of d_model 32" in said(app)
     app.session_state[DEEPER] = True
     app.number_input(key=widget_key("n_heads")).set_value(4).run()
+    app.selectbox(key=widget_key("a")).select("nope").run()
+    words = said(app)
+    assert "**None (NoPE)** adds nothing, so it has no picture; in **RoPE**, each row" in words
+    assert "It is defined up to position 32" in words, "RoPE"
+    app.selectbox(key=widget_key("b")).select("nope").run()
+    words = said(app)
+    assert "Adds nothing: only a causal mask" in words
+    assert not any(text in words for text in ("each row", "It is defined", "Where are neighbours alike"))
+    assert not app.expander, "no figure"
 
 
 def test_settings_survive_leaving_the_page_and_a_link_restores_them(open_page: Open) -> None:

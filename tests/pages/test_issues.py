@@ -34,12 +34,11 @@ from pages.parts.issues.words import with_formulas_apart
 from pages.parts.stage import experiments
 from pages.parts.stage.board import as_csv, as_json
 from pages.parts.stage.experiments import EXPERIMENTS
-from pages.parts.stage.hand_in import NOTES
 from pages.parts.stage.issue_list import RAN
 from pages.parts.stage.presenting import KEY as PRESENTING
 from pages.parts.stage.shown import Shown, of_run
 from tests.engine.workers.test_pool import until
-from tests.pages.looking import Open, labels, press, said, sent
+from tests.pages.looking import Open, labels, noted, press, said, sent
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
 
 MASK, HEADS = ISSUES["missing-mask"], ISSUES["heads"]
@@ -523,6 +522,14 @@ def test_beside_the_figure_of_an_issue_stands_only_what_it_shows(open_page: Open
     assert "**Because**" in said(app)
     assert "What helps:" not in said(app)
     assert not [claim.id for claim in HEADS.claims if claim.sentence in unlinked(app)]
+    assert "does not hold in these runs" not in said(app)
+    failed = [
+        one for one in ISSUES.values() if (found := shipped_result(one, one.key_figure)) and not found.outcome.because
+    ]
+    for issue in failed:
+        words = said(press(open_page("issues.py", issue=issue.slug), "Run"))
+        assert "What this issue claims does not hold in these runs: there is no reason to tell." in words
+        assert "Because" not in words
 
 
 def test_what_is_set_goes_along_to_another_issue_and_to_the_map(open_page: Open) -> None:
@@ -578,15 +585,15 @@ def test_the_hand_in_holds_the_guess_the_own_run_and_its_result_and_the_card_sho
     open_page: Open, scripted: Scripted
 ) -> None:
     app = open_page("issues.py", issue="scripted", seeds="6")
-    assert NOTES not in app.session_state
+    assert not noted(app)
     app.button_group(key="guess.scripted").set_value(1).run()
-    note = app.session_state[NOTES]["issue.scripted"]
+    note = noted(app)["issue.scripted"]
     assert (note.guessed, note.ran, note.found) == ("It rises", "", "")
     ran(app)
     found, figure = of_run(run_of(app)), scripted[0].key_figure
     outcome = outcome_so_far(figure, found)
     assert outcome is not None
-    note = app.session_state[NOTES]["issue.scripted"]
+    note = noted(app)["issue.scripted"]
     assert (note.guessed, note.ran, note.found) == (
         "It rises",
         "Trained here: 6 seeds (10000 to 10005).",
@@ -595,7 +602,7 @@ def test_the_hand_in_holds_the_guess_the_own_run_and_its_result_and_the_card_sho
     assert files(open_tab(app, "Share", "scripted")) == ["Card (PNG)", "Hand-in (HTML)"]
 
     other = open_page("issues.py", issue="scripted", experiment=app.session_state[RAN]["scripted"])
-    watched = other.session_state[NOTES]["issue.scripted"]
+    watched = noted(other)["issue.scripted"]
     assert (watched.guessed, watched.ran) == ("", "Nothing; watched somebody else’s run: 6 seeds (10000 to 10005).")
 
 
@@ -604,7 +611,7 @@ def test_the_hand_in_says_that_a_stored_result_was_not_trained(open_page: Open, 
     app.button_group(key=f"guess.{MASK.slug}").set_value(1).run()
     press(app, "Run")
     first = shipped_reports(MASK)[0]
-    note = app.session_state[NOTES][f"issue.{MASK.slug}"]
+    note = noted(app)[f"issue.{MASK.slug}"]
     assert note.ran == f"Nothing; looked at stored runs: {first.seeds_in_words}."
     assert (bool(note.found), note.guessed) == (True, "It rises")
     assert files(open_tab(app, "Share")) == ["Card (PNG)", "Hand-in (HTML)"]

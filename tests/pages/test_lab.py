@@ -15,8 +15,7 @@ from engine.tasks.base import GROUPS
 from engine.workers.pool import ELSEWHERE
 from pages.parts.app import server
 from pages.parts.lab.outcome import settings_json
-from pages.parts.stage.hand_in import NOTES
-from tests.pages.looking import Open, disabled, ended, press, run_of, said, trained
+from tests.pages.looking import Open, disabled, ended, noted, press, run_of, said, trained
 
 
 def linked(app: AppTest) -> dict[str, str]:
@@ -84,11 +83,11 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
     again = open_page("lab.py", **linked(app))
     assert again.session_state["run"] == run_id
     assert finding in said(again)
-    note = app.session_state[NOTES][f"lab.{run_id}"]
+    note = noted(app)[f"lab.{run_id}"]
     assert note.title == "Lab: Reverse"
     assert finding in note.found
     assert "Steps 120" in note.ran
-    assert NOTES not in again.session_state, "another visitor's run is no part of a hand-in"
+    assert not noted(again), "another visitor's run is no part of a hand-in"
     files = [file.label for file in app.get("download_button")]
     assert {"Hand-in (HTML)", "Card (PNG)", "Moving card (GIF)"} <= set(files)
     assert any("cut one skip line and" in str(drawn.value) for drawn in app.get("html"))

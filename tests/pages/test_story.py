@@ -5,9 +5,8 @@ from urllib.parse import parse_qsl
 from engine.config.link import from_query
 from engine.experiments.story import STEPS
 from engine.experiments.story.questions import Observed
-from pages.parts.stage.hand_in import NOTES
 from pages.parts.story.screen import feedback
-from tests.pages.looking import Open, disabled, ended, labels, press, run_of, said, trained
+from tests.pages.looking import Open, disabled, ended, labels, noted, press, run_of, said, trained
 
 
 def test_each_step_opens_by_its_link_and_back_and_next_lead_through_all_steps_into_the_lab(open_page: Open) -> None:
@@ -42,7 +41,7 @@ def test_a_run_is_compared_with_the_guess_that_was_made_before_it(open_page: Ope
     trained(app)
     assert ":green[:material/check:] You said: *Yes, always*. **Right.**" in said(app)
     assert STEPS[0].leads_to in said(app)
-    (note,) = app.session_state[NOTES].values()
+    (note,) = noted(app).values()
     assert (note.guessed, note.question) == ("Yes, always", STEPS[0].question.text)
     assert note.found.startswith("Yes, always. The figure has")
     assert "Depth 1, seed 0" in note.ran

@@ -36,8 +36,8 @@ class CopeSettings(EncodingSettings):
 SPEC = EncodingSpec(
     name="cope", label="CoPE", acts_on="scores", settings=CopeSettings,
     equation=r"e_{ij} = q_i \cdot (k_j + e[p_{ij}]),\quad p_{ij} = \sum_{t=j}^{i} \sigma(q_i \cdot k_t)",
-    source="Golovneva et al. 2024, Contextual Position Encoding: Learning to Count What's Important (here q_i is divided by √d_h first, "
-    "also in the gates)", url="https://arxiv.org/abs/2405.18719",
+    source="Golovneva et al. 2024, Contextual Position Encoding: Learning to Count What's Important (here the query is first "
+    "divided by the square root of its width, also in the gates)", url="https://arxiv.org/abs/2405.18719",
     layer="engine.encodings.cope.layer:Cope", color="#227733", pair_flops=2000, per_layer=True, relative=True,
     numbered=False,
     shown_as=(

@@ -20,8 +20,8 @@ from pages.parts.charts.colors import INK, MUTED, Pair, muted, shade
 MIB, GIB = 2**20, 2**30
 UNITS = (("bytes", 1), ("KiB", 2**10), ("MiB", MIB), ("GiB", GIB))
 MOST_TICKS = 7
-PLOT, ROW = 220, 16
-"""The height of a plot of lines and of the name of one, in pixels."""
+PLOT, SPAN, ROW = 220, 150, 16
+"""Pixels: the height of a plot of lines, the least that its values span (on a phone its ticks stand upright), the height of a name."""
 GREYS = (
     Pair(light=INK["light"], dark="#C9D2E0"),
     Pair(light=MUTED["light"], dark="#8B97AB"),
@@ -76,19 +76,20 @@ def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: st
         yaxis=axis(f"{what} ({unit.name})", type="log", tickformat=",~g", nticks=3),
         margin={"l": 58, "r": 96, "t": 12, "b": 40},
         showlegend=False,
-        annotations=_names(lines, unit),
+        annotations=_names(lines, log10(max(places)), unit),
     )
 
 
-def _names(lines: Sequence[CostLine], unit: Unit) -> list[Trace]:
-    """The names at the ends of the lines; where lines end close together, those above move up."""
-    drawn = [(line, [(at.place, at.value) for at in line.levels] or line.predicted) for line in lines]
-    axis_holds = [points for _, points in drawn] + [line.predicted for line in lines]
-    values = [value for points in axis_holds for _, value in points]
-    pixels = PLOT / max(0.5, log10(max(values, default=1) / min(values, default=1)))
+def _names(lines: Sequence[CostLine], x: float, unit: Unit) -> list[Trace]:
+    """The names at ``x``, the right end, where no line is: each at the height of its line's end, and where these are close together, those
+    above move up."""
+    drawn = [(line, dict(line.predicted) | {at.place: at.value for at in line.levels}) for line in lines]
+    values = [value for points in drawn for value in points[1].values()]
+    pixels = SPAN / max(0.5, log10(max(values, default=1) / min(values, default=1)))
     spot, notes = -inf, list[Trace]()
-    for line, points in sorted(((line, points) for line, points in drawn if points), key=lambda one: one[1][-1][1]):
-        x, y, pair = log10(points[-1][0]), log10(points[-1][1] / unit.size), shade(line.color)
+    ends = ((points[max(points)], line) for line, points in drawn if points)
+    for end, line in sorted(ends, key=lambda one: one[0]):
+        y, pair = log10(end / unit.size), shade(line.color)
         spot = max(y * pixels, spot + ROW)
         placed = {"x": x, "y": y, "xshift": 7, "yshift": spot - y * pixels, "xanchor": "left", "showarrow": False}
         notes.append({"text": line.short, "name": f"{pair['light']} {pair['dark']}", "font": {"size": FONT}, **placed})

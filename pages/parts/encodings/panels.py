@@ -16,7 +16,7 @@ from pages.parts.encodings.evidence import ask_alone
 
 TITLES = {"table": "The table", "angles": "The angles", "vectors": "The vectors", "bias": "The bias of each head"}
 PLACES = {
-    "nowhere": "Adds nothing.",
+    "nowhere": "Adds nothing: only a causal mask can then tell positions apart.",
     "embedding": "Added to the token embedding, once.",
     "scores": "Added to every score, in each layer.",
     "rotation": "Turns queries and keys, in each layer.",
@@ -173,7 +173,7 @@ def portrait_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
 def beyond(config: RunConfig, portrait: Portrait, shown: int) -> str:
     """A sentence on the positions beyond the trained length, as far as the encoding alone determines it."""
     trained, rows = config.seq_len, portrait["rows"]
-    if shown <= trained:
+    if shown <= trained or config.encoding.acts_on == "nowhere":
         return ""
     if rows < shown:
         return f"Position {rows + 1} has no row: a sequence longer than {rows} cannot be read at all."

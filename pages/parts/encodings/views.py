@@ -1,7 +1,7 @@
 """Two encodings side by side: shared controls, their formulas and facts, and every figure of both; and one encoding along a run: its first
 values beside those at any snapshot."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
@@ -44,7 +44,7 @@ SHARED = ("d_model", "n_heads", "seq_len", "reach", "base")
 SEE = {
     "table": "each row is what one position adds to its token",
     "angles": "each row is how far one position turns queries and keys",
-    "vectors": "each row is the vector of one distance",
+    "vectors": "each row is the vector of one distance or count",
     "bias": "each square is one head, and says what it adds to the score of each pair of positions",
 }
 """What the picture of an encoding is, by the kind of its portrait."""
@@ -82,31 +82,37 @@ def _compare() -> None:
             _controls(top)
             waiting.caption(":material/hourglass_top: The workers are at it; the pictures come with the first of them.")
         seen = _found(pictures, problems)
-        waiting.markdown(_what_to_see(_seen(configs, seen)) if seen else "")
+        drawn = _drawn(configs, seen)
+        waiting.markdown(_what_to_see(names_of({side: configs[side] for side in seen}), drawn) if seen else "")
         # Sent before anything else is written or asked for, which would slow it down.
-        if seen:
+        if drawn:
             with board:
-                _board("compare", [matrix_panel(side, name, p, shown) for side, name, p, _ in _seen(configs, seen)])
+                _board("compare", [matrix_panel(side, name, p, shown) for side, name, p, _ in drawn])
         if at_once:
             _controls(top)
         SETTINGS.write_address(SETTINGS.query())
         found = _found(_ask(together, jobs.ComputePortrait, {side: configs[side] for side in seen}, shown), problems)
     with words:
         _words(configs, found, problems, shown)
+    both = _drawn(configs, found)
+    if not both:
+        return
     more = st.expander(
         "All figures: likeness, distance, spectra, components", icon=":material/stacks:", key=DEEPER, on_change="rerun"
     )
-    if found and more.open:
-        both, likeness = _seen(configs, found), value("likeness")
+    if more.open:
+        likeness = value("likeness")
         alike = [similarity_panel(side, name, p, likeness, shown) for side, name, p, _ in both]
         with more:
             _board("lines", [*alike, *curve_panels(both)])
 
 
-def _what_to_see(seen: Sequence[Seen]) -> str:
-    """One sentence on what the pictures are, and a question to look at them with."""
-    told = "; in ".join(f"**{name}**, {SEE[portrait['kind']]}" for _, name, portrait, _ in seen)
-    return f":material/visibility: In {told}. Where are neighbours alike, and far positions not?"
+def _what_to_see(names: Mapping[str, str], drawn: Sequence[Seen]) -> str:
+    """One sentence on what the pictures are, and a question to look at them with. ``names``: those of all sides, also without a picture."""
+    seen = {side: f"in **{name}**, {SEE[portrait['kind']]}" for side, name, portrait, _ in drawn}
+    told = "; ".join(seen.get(side, f"**{name}** adds nothing, so it has no picture") for side, name in names.items())
+    question = " Where are neighbours alike, and far positions not?" if seen else ""
+    return f":material/visibility: {told[0].upper()}{told[1:]}.{question}"
 
 
 def _board(key: str, items: list[Panel]) -> None:
@@ -132,9 +138,14 @@ def _found(answers: dict[str, Future[Portrait]], problems: dict[str, str]) -> di
     return found
 
 
-def _seen(configs: dict[str, RunConfig], found: dict[str, Portrait]) -> list[Seen]:
+def _drawn(configs: dict[str, RunConfig], found: dict[str, Portrait]) -> list[Seen]:
+    """The sides of which there is something to draw: not those that add nothing."""
     labels = names_of({side: configs[side] for side in found})
-    return [(side, labels[side], p, ENCODINGS[configs[side].pos_encoding].color) for side, p in found.items()]
+    return [
+        (side, labels[side], p, ENCODINGS[configs[side].pos_encoding].color)
+        for side, p in found.items()
+        if configs[side].encoding.acts_on != "nowhere"
+    ]
 
 
 def _words(configs: dict[str, RunConfig], found: dict[str, Portrait], problems: dict[str, str], shown: int) -> None:
@@ -227,6 +238,9 @@ def _chosen() -> Run:
 def _along(run: Run) -> None:
     SETTINGS.write_address(SETTINGS.query())
     steps = steps_stored(run)
+    if run.config.encoding.acts_on == "nowhere":
+        st.info("This run has no positional encoding: there is nothing to follow.", icon=":material/block:")
+        return
     if len(steps) < 2:
         st.info("No two snapshots of this run are kept yet: train it a little.", icon=":material/hourglass:")
         return

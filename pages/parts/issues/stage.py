@@ -85,6 +85,8 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
             with beside.container(key="stage-remedy"):
                 if outcome.because:
                     st.markdown(f"**Because** {outcome.because}")
+                elif outcome.answer is not None and figure.because:
+                    st.markdown("What this issue claims does not hold in these runs: there is no reason to tell.")
                 if presented():
                     st.markdown(f"**What helps:** {figure.remedy}")
     return live if ended is not None or stored is None else Shown.of(stored, "shipped")
@@ -100,7 +102,7 @@ def _drawing(issue: Issue, figure: KeyFigure, stored: Report | None) -> Drawing:
 
     whole, said = shows("figure"), shows("sentence")
     sections = partial(key_sections, issue, figure, guess, whole, said, stored)
-    return Drawing(KEY, sections, (guess, whole, said, stored is not None), drag)
+    return Drawing(KEY, sections, (guess, whole, said, stored is not None), drag, figure.name_of)
 
 
 def _run(issue: Issue, run: ExperimentRun | None) -> None:

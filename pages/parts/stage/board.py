@@ -46,6 +46,8 @@ class Drawing:
     """What the sections depend on beside the experiment, such as the curve that the reader has chosen."""
     on_picked: Callable[[], None] = nothing
     """Called before the rerun that a click or a drag in a figure causes."""
+    name_of: Callable[[str], str] = str
+    """What the figures call an arm."""
     below: Callable[[Shown], None] = lambda _: None
     """Draws what stands below the figures, as often as they are drawn."""
 
@@ -71,7 +73,9 @@ def _mount(drawing: Drawing, name: str, shown: Shown) -> None:
     if last is None or last[0] != stamp:  # else the sections are as before
         last = st.session_state[key] = (stamp, drawing.sections(shown))
     version, picked = str(hash(stamp)), drawing.on_picked
-    told = mount(drawing.key, name, version, last[1], name=shown.name, status=status(shown), on_picked=picked)
+    told = mount(
+        drawing.key, name, version, last[1], name=shown.name, status=status(shown, drawing.name_of), on_picked=picked
+    )
     if picked is not nothing and told.picked:
         st.rerun()  # what was picked changes the page around the board
 

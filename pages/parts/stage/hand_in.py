@@ -1,17 +1,18 @@
-"""A student's hand-in: what this tab's reader guessed, ran and found, in that order, as one file to save. It holds nothing else, and
-nothing of it is kept on the server beyond the session."""
+"""A student's hand-in: what this browser's reader guessed, ran and found, in that order, as one file to save. It holds nothing else. The
+server keeps it in memory alone, so that a reload loses nothing."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 
 import streamlit as st
 
 from pages.parts.app.setting_widget import offer_file
+from pages.parts.app.visitor import visitor
 from pages.parts.stage.document import Html, document, html, joined
 
-NOTES, WORDS = "hand-in.notes", "hand-in.words"
-"""Session keys: the notes so far by their keys; what the reader typed, by the name of its box."""
+MOST_VISITORS = 200
+"""The number of visitors whose hand-ins are kept, those who were here last."""
 NAME, OWN = "name", "own"
 MOST_LETTERS = 5000
 NO_FIGURE = Html()
@@ -32,10 +33,25 @@ class Note:
     figure: Html = NO_FIGURE
 
 
+@dataclass(frozen=True)
+class Kept:
+    """The hand-in of a visitor so far."""
+
+    notes: dict[str, Note] = field(default_factory=dict)
+    """By their keys."""
+    words: dict[str, str] = field(default_factory=dict)
+    """What the reader typed, by the name of its box."""
+
+
+@lru_cache(MOST_VISITORS)
+def kept_of(visitor_id: str) -> Kept:
+    return Kept()
+
+
 def write_down(key: str, note: Note) -> None:
     """Note what happened under its key, in place of what was noted before. The guess and the result of a first showing stay where the
     reader guesses again or runs again without an end."""
-    notes: dict[str, Note] = st.session_state.setdefault(NOTES, {})
+    notes = kept_of(visitor().id).notes
     earlier = notes.get(key)
     if earlier is not None and earlier.found:
         if not note.found:
@@ -48,7 +64,9 @@ def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
     name, own = words.get(NAME, "").strip(), words.get(OWN, "").strip()
     head = html("<h1>Hand-in</h1><p class=line>{}</p>", f"Name: {name}")
     said = html("<h2>In my own words</h2><p class=own>{}</p>", own) if own else Html()
-    rows = joined(_section(place, note) for place, note in enumerate(notes, start=1))
+    rows = joined(
+        _section(place, note) for place, note in enumerate(list(notes), start=1)
+    )  # another tab may add a note meanwhile
     return document(f"Hand-in {name}".strip(), html("{}{}{}", head, rows, said))
 
 
@@ -62,20 +80,26 @@ def _section(place: int, note: Note) -> Html:
 
 def offer_hand_in() -> None:
     """The boxes for a name and for words of one's own, and the file."""
-    notes: dict[str, Note] = st.session_state.get(NOTES, {})
+    kept = kept_of(visitor().id)
     st.markdown("**Your hand-in**")
-    if not notes:
+    if not kept.notes:
         st.caption(NOTHING_YET)
         return
-    words: dict[str, str] = st.session_state.setdefault(WORDS, {})
-    _box(st.text_input, "Name (may stay empty)", words, NAME, 100)
-    _box(st.text_area, "In your own words: what did you find, and why is it so?", words, OWN, MOST_LETTERS)
-    make = partial(hand_in, notes.values(), words)  # with what was typed until the file is asked for
-    offer_file("Hand-in (HTML)", make, "hand-in.html", ":material/assignment_turned_in:")
-    told = (
-        "What you guessed, ran and found in this tab. Save it before you reload or close the page: then it begins anew."
-    )
-    st.caption(told)
+    _box(st.text_input, "Name (may stay empty)", kept.words, NAME, 100)
+    _box(st.text_area, "In your own words: what did you find, and why is it so?", kept.words, OWN, MOST_LETTERS)
+    with st.container(horizontal=True):
+        make = partial(hand_in, kept.notes.values(), kept.words)  # with what was typed until the file is asked for
+        offer_file("Hand-in (HTML)", make, "hand-in.html", ":material/assignment_turned_in:")
+        st.button("Begin anew", icon=":material/restart_alt:", type="tertiary", on_click=_forget, args=(kept,))
+    st.caption("What you guessed, ran and found in this browser. Save it: when the app is started anew, it is gone.")
+
+
+def _forget(kept: Kept) -> None:
+    """Another reader begins in this browser."""
+    kept.notes.clear()
+    kept.words.clear()
+    for name in (NAME, OWN):
+        st.session_state.pop(f"hand-in.{name}", None)
 
 
 def _box(draw: Callable[..., object], label: str, words: dict[str, str], name: str, most: int) -> None:

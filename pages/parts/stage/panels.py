@@ -1,7 +1,7 @@
 """The board of an experiment as plain data: sections of panels, each with its figure, its text and its numbers."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean
 
 from engine.experiments.experiment import Arm, Experiment
@@ -31,12 +31,13 @@ def sections(curve: str, shown: Shown) -> list[Plain]:
     return [section for section in found if section["panels"]]
 
 
-def status(shown: Shown) -> Plain:
-    """The line above the panels."""
-    return {"state": shown.state, "share": round(shown.done, 4), "words": status_words(shown), "problem": shown.problem}
+def status(shown: Shown, name_of: Callable[[str], str]) -> Plain:
+    """The line above the panels. ``name_of``: what they call an arm."""
+    words = status_words(shown, name_of)
+    return {"state": shown.state, "share": round(shown.done, 4), "words": words, "problem": shown.problem}
 
 
-def status_words(shown: Shown) -> str:
+def status_words(shown: Shown, name_of: Callable[[str], str] = str) -> str:
     if shown.state in ("waiting", "class"):
         return "each seed is a dot" if shown.trials else "each seed will be a dot"
     # Stored evidence may lack some arms.
@@ -50,15 +51,15 @@ def status_words(shown: Shown) -> str:
         places = [trial.queue_place for trial in shown.running if trial.queue_place]
         if places and len(places) == len(shown.running):
             left = f" · waiting for a worker, place {min(places)} in the queue"
-        return f"{seeds}{left}" + (f" · now {_now(shown.running)}" if shown.running and not places else "")
+        return f"{seeds}{left}" + (f" · now {_now(shown.running, name_of)}" if shown.running and not places else "")
     if not shown.trials:
         return f"{seeds}: nothing was measured"
     return f"{seeds} ({shown.which_seeds}) · {in_time(shown.seconds)}"
 
 
-def _now(running: Sequence[TrialSoFar]) -> str:
+def _now(running: Sequence[TrialSoFar], name_of: Callable[[str], str]) -> str:
     """The trials that are training, by name while they are few, and the machines of a cluster on which they are."""
-    names = " and ".join(f"“{trial.arm}”, seed {trial.seed}" for trial in running)
+    names = " and ".join(f"“{name_of(trial.arm)}”, seed {trial.seed}" for trial in running)
     now = names if len(running) <= NAMED else f"{len(running)} trials"
     hosts = sorted({host_of(trial.machine) for trial in running if trial.machine})
     if not hosts:

@@ -22,8 +22,8 @@ const within = (/** @type {Event} */ event, /** @type {string} */ where) =>
  *
  * @typedef {{title: string, link: string, drawing: string, problem: string, warning: string, open: boolean}} Code the
  *   lesson's title and link; `drawing`: an SVG, made by the page; `problem`: why there is none; `open`: whether it is the first beat
- * @typedef {{on: true, received: number, left: number, place: string, code: Code}} Lesson `received`: the number of the
- *   last press that the page has received
+ * @typedef {{on: true, received: number, left: number, place: string, over: boolean, code: Code}} Lesson `received`: the
+ *   number of the last press that the page has received; `over`: whether the last beat is behind
  * @type {{data: Lesson | {on: false, received: number, place?: string}, trigger: Component["setTriggerValue"],
  *   since: number, clicked: boolean, asked: boolean, ticking?: ReturnType<typeof setInterval>,
  *   again?: ReturnType<typeof setTimeout>}}
@@ -65,7 +65,8 @@ function draw() {
   }
   if (!clock.isConnected) document.body.append(clock)
   const left = Math.ceil((data.left - (performance.now() - since) / 1000) / 60)
-  clock.textContent = `${data.place} · ${left >= 0 ? `${left} min left` : `${-left} min over`}`
+  const place = `${data.place} · ${left >= 0 ? `${left} min left` : `${-left} min over`}`
+  clock.textContent = data.over ? "The lesson has ended" : place
 }
 
 const click = () => {

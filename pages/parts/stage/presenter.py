@@ -51,6 +51,7 @@ def show_presenter(file: str) -> None:
         data |= {
             "left": now.step.minutes * 60 - (time.time() - now.step_began),
             "place": f"{now.at + 1} of {len(now.lesson.steps)}",
+            "over": now.over,
             "code": {
                 "open": now.beat == held.CODE,
                 "title": now.lesson.title or "Lesson",
@@ -116,6 +117,7 @@ def _follow(pressed: str, now: held.Presenting | None, file: str) -> None:
         if pressed == "present" and file == held.ISSUES_FILE and slug in ISSUES and not held.joined_class():
             held.start_lesson(Lesson(ISSUES[slug].title, (LessonStep(ISSUES[slug].minutes, slug),)))
         return
+    now = replace(now, over=False)
     match pressed:
         case "present":
             classroom = now.classroom or ("" if now.on else held.new_class())
@@ -128,6 +130,8 @@ def _follow(pressed: str, now: held.Presenting | None, file: str) -> None:
             held.put(replace(now, beat=now.beat + 1))
         case "next" if now.at + 1 < len(now.lesson.steps):
             held.go_to(now, now.at + 1)
+        case "next":
+            held.put(replace(now, over=True))
         case "back" if now.on and now.beat > (0 if now.at else held.CODE):
             held.put(replace(now, beat=now.beat - 1))
         case "back" if now.at > 0:

@@ -52,6 +52,8 @@ class Presenting:
     """The code of the class whose wall this is; empty where the lesson is nobody's but one's own."""
     round: int = 0
     """How often the phones of the class were asked to train seeds in this step."""
+    over: bool = False
+    """Whether the presenter went on past the last beat of the last step."""
 
     @property
     def step(self) -> LessonStep:

@@ -84,7 +84,7 @@ def bars(answers: tuple[str, str, str], raised: Hands, right: tuple[Direction, .
     """The answers of a class as bars, in HTML, each with its number of students; the right ones stand out."""
     counts = {answer: raised.guesses.get(answer, 0) for answer in ANSWERS}
     given, most = sum(counts.values()), max(1, *counts.values())
-    verdict = f"{sum(counts[answer] for answer in right)} of {given} right" if right else ""
+    verdict = f"{sum(counts[answer] for answer in right)} of {given} right" if right and given else ""
     words = ", ".join(f"{words} {counts[answer]}" for words, answer in zip(answers, ANSWERS, strict=True))
     columns = "".join(
         f"<div{' class=right' if answer in right else ''}><b>{counts[answer]}</b>"

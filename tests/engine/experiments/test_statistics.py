@@ -136,6 +136,8 @@ def judged(finding: Finding, low: float = -1.0, high: float = 1.0, why: str = ""
          f"{SAME}1 and 1, over 8 seeds. This cannot tell. Both are at the best value there is."),
         ([0.5, 0.7, NAN], [0.9, NAN, 0.3], judged(Finding.UNDECIDED), (None, None),  # only seeds with both numbers count
          "Without it accuracy rises from 0.50 to 0.90, in 1 of 1 seed. It takes at least 5 more seeds to decide."),
+        ([0.501] * 6, [0.502] * 6, judged(Finding.UNDECIDED), (None, None),
+         f"{SAME}0.50 and 0.50, over 6 seeds. These seeds do not decide it."),
         ([0.5] * 6, [0.6] * 6, judged(Finding.UNDECIDED), (None, None),
          "Without it accuracy rises from 0.50 to 0.60, in 6 of 6 seeds. These seeds do not decide it."),
     ],

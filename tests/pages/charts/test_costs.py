@@ -1,5 +1,6 @@
 """The figures of costs: every number where it belongs."""
 
+import math
 from typing import Any
 
 import pytest
@@ -33,6 +34,15 @@ def test_points_ranges_law_and_prediction_stand_on_logarithmic_axes_that_say_the
     assert (drawn.layout.xaxis.type, drawn.layout.yaxis.type) == ("log", "log")
     assert drawn.layout.yaxis.title.text == "saved (MiB)"
     assert drawn.layout.xaxis.title.text == "tokens"
+
+
+def test_names_stand_at_the_right_end_where_no_line_is_and_apart() -> None:
+    long = [*LEVELS, Summary(256, 0.004, 0.004, 0.004, 3)]
+    lines = [CostLine(name, name, name, "#2A5BD7", levels) for name, levels in (("ends early", LEVELS), ("long", long))]
+    early, other = cost_figure(lines, [64, 128, 256], "tokens", MILLISECONDS, "step").layout.annotations
+    assert early.x == other.x == pytest.approx(math.log10(256))
+    assert (early.y, other.y) == (pytest.approx(math.log10(4)),) * 2
+    assert abs(early.yshift - other.yshift) >= costs.ROW
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 8, 12])

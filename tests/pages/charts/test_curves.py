@@ -24,9 +24,12 @@ def test_frames_start_at_zero_and_stand_still_while_values_come_in() -> None:
     few, more = [[(1, 2.31), (2, 1.9)]], [[(1, 2.31), (2, 1.9)], [(1, 2.4), (2, 0.4)]]
     assert frame_of("training loss", few) == frame_of("training loss", more) == Frame("training loss", 0, 3)
     assert frame_of("validation accuracy", few) == Frame("validation accuracy", 0, 1)
-    assert frame_of("loss", [[(1, 200.0), (2, 0.5)]]) == Frame("loss", 0.1, 1000, log=True)
-    gradients = [[(1, 1e-6)], [(1, 1e-6)], [(1, 1.0)]]
-    assert frame_of("gradient norm, layer 8, queries", gradients).high >= 1, "what lies far apart by nature stays whole"
+    assert frame_of("loss", [[(1, 200.0), (2, 0.5)]]) == Frame("loss", 0, 200), (
+        "the values do not decide the kind of axis"
+    )
+    label, gradients = "gradient norm, layer 8, queries", [[(1, 1e-6)], [(1, 1e-6)], [(1, 1.0)]]
+    assert frame_of(label, gradients) == Frame(label, 1e-6, 1, log=True), "what lies far apart by nature stays whole"
+    assert frame_of(label, gradients[-1:]).log, "also with the first value"
 
 
 def test_curves_keep_seeds_apart_and_average_what_at_least_two_have() -> None:

@@ -45,13 +45,16 @@ def test_numbers_are_named_in_words_and_an_axis_says_its_unit_and_ends_at_a_roun
         assert arms.round_up(value) == pytest.approx(end)
 
 
-def test_labels_wrap_and_are_no_markup_and_only_far_apart_positive_values_make_an_axis_logarithmic() -> None:
+def test_labels_wrap_and_are_no_markup_and_an_axis_is_logarithmic_by_what_it_shows() -> None:
     assert arms.wrapped("one <b> two three", 9) == "one &lt;b><br>two three"
     assert escaped("a*b_[c]|<d>") == "a\\*b\\_\\[c\\]\\|\\<d\\>"
     assert is_spread([0.001, 10])
     assert not is_spread([0.0, 10])
     assert not is_spread([1, 10])
-    assert strip_figure([Ended("a", BLUE, [1e-22], [0])], "gradient norm").layout.xaxis.type == "log"
+    for label, scale in (("gradient norm", "log"), ("loss (nats)", None)):
+        for values in ([1e-22], [1e-22, 1.0]):
+            figure = strip_figure([Ended("a", BLUE, values, range(len(values)))], label)
+            assert figure.layout.xaxis.type == scale, "the number decides, and not the values that come in"
 
 
 def test_a_strip_has_every_seed_its_mean_and_says_who_is_missing() -> None:

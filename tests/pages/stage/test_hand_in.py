@@ -2,9 +2,13 @@
 
 import re
 
+import pytest
+from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.stage.hand_in import NAME, NOTES, NOTHING_YET, OWN, Note, hand_in
+from pages.parts.app.visitor import COOKIE, id_in
+from pages.parts.stage.hand_in import NAME, NOTHING_YET, OWN, Note, hand_in, kept_of
+from tests.pages.looking import noted, press
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> $title {} & “quotes”"
 NOTE = Note("Heads?", "How many?", "It falls", "Trained here: 8 seeds (0 to 7).", "It falls from 1 to 0.5.")
@@ -54,7 +58,7 @@ def noting() -> None:
 
 def test_the_guess_is_the_one_that_stood_before_the_first_result() -> None:
     app = AppTest.from_function(noting, default_timeout=300).run()
-    notes = app.session_state[NOTES]
+    notes = noted(app)
     assert list(notes) == ["one", "two"]
     assert (notes["one"].guessed, notes["one"].ran, notes["one"].found) == ("first", "run 3", "result 3")
     assert (notes["two"].guessed, notes["two"].found) == ("another guess", "result")
@@ -66,12 +70,21 @@ def offering() -> None:
     offer_hand_in()
 
 
-def test_nothing_is_offered_before_anything_was_done() -> None:
+def test_nothing_is_offered_before_anything_was_done_and_what_was_done_survives_a_reload(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ContextProxy, "cookies", property(lambda self: {COOKIE: "h" * 43}))
     app = AppTest.from_function(offering, default_timeout=300).run()
     assert app.caption[0].value == NOTHING_YET
     assert not app.get("download_button")
-    app.session_state[NOTES] = {"one": NOTE}
+    AppTest.from_function(noting, default_timeout=300).run()
     app.run()
     assert len(app.get("download_button")) == 1
     app.text_input[0].set_value("Ada").run()
-    assert app.session_state["hand-in.words"] == {NAME: "Ada"}
+    again = AppTest.from_function(offering, default_timeout=300).run()
+    assert again.text_input[0].value == "Ada"
+    kept = kept_of(id_in({COOKIE: "h" * 43}) or "")
+    assert (list(kept.notes), kept.words) == (["one", "two"], {NAME: "Ada"})
+    press(again, "Begin anew")
+    assert again.caption[0].value == NOTHING_YET
+    assert not app.run().text_input

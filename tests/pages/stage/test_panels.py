@@ -15,7 +15,7 @@ from engine.experiments.trial import Trial
 from pages.parts.stage.arms import differences
 from pages.parts.stage.board import curve_names
 from pages.parts.stage.ended import beside, ended_section
-from pages.parts.stage.panels import sections, shows_both, status_words, stopped_of
+from pages.parts.stage.panels import sections, shows_both, status, status_words, stopped_of
 from pages.parts.stage.shown import Shown, TrialSoFar
 from tests.pages.scripted_experiment import issue_of, trials_of
 
@@ -84,6 +84,11 @@ def test_the_status_says_what_goes_or_where_it_waits() -> None:
         ([TrialSoFar("arm 1", 3, 0.0, queue_place=2)], "place 2 in the queue"),
     ):
         assert words in status_words(shown_of(issue, state="running", running=running))
+    masks, running = ISSUES["missing-mask"], [TrialSoFar("no mask", 3, 0.5)]
+    shown = Shown.of(report(masks, (), range(8)), "running", running=running)
+    assert "now “Without a mask”, seed 3" in status(shown, masks.key_figure.name_of)["words"], "as the figure calls it"
+    names = [ISSUES["tokens-alike"].key_figure.name_of(arm) for arm in ("no skips", "of no row")]
+    assert names == ["without", "of no row"], "what the rows of an arm have in common"
     assert status_words(shown_of(issue)) == "8 of 8 seeds (0 to 7) · 4 s"
     assert status_words(shown_of(issue, seeds=1)) == "1 of 1 seed (0) · 4 s"
     assert status_words(shown_of(issue, state="stopped", ended=5)).startswith("2 of 8 seeds"), (

@@ -30,7 +30,9 @@ IN_WORDS = {
 WEIGHTS = {"q": "queries", "k": "keys", "v": "values"}
 IN_NATS = ("loss", "train_loss", "best_loss", "gap", "other_text.flattery")
 SPREAD = 30.0
-"""The ratio of largest to smallest value from which an axis is logarithmic."""
+"""The ratio of largest to smallest place from which an axis of places is logarithmic."""
+POWERS_OF_TEN = ("gradient norm", "tokens differ", "token residual", "saved bytes", "parameters")
+"""Words in the labels of numbers that lie many powers of ten apart by nature."""
 
 
 def role_color(role: Role, place: int = 0, of: int = 1) -> Pair:
@@ -92,6 +94,12 @@ def is_spread(values: Iterable[float]) -> bool:
     """Whether the values are positive and so far apart that the small ones would be invisible on a linear axis."""
     found = list(values)
     return bool(found) and min(found) > 0 and max(found) / min(found) > SPREAD
+
+
+def is_logarithmic(label: str, values: Sequence[float]) -> bool:
+    """Whether the axis of a number is logarithmic. The label decides: the axis of a running experiment does not change its kind. Where a
+    value is not above zero, it has no place on such an axis."""
+    return any(words in label for words in POWERS_OF_TEN) and bool(values) and min(values) > 0
 
 
 def round_up(value: float) -> float:

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from pages.parts.charts.base import FONT, Trace, axis, figure, level, painted, rounded, uid_of
 from pages.parts.charts.colors import Pair, shade
-from pages.parts.charts.experiments.arms import is_spread, round_up, wrapped
+from pages.parts.charts.experiments.arms import is_logarithmic, round_up, wrapped
 
 Curve = Sequence[tuple[int, float]]
 """(step, value)."""
@@ -62,7 +62,7 @@ class Frame:
 
 
 def frame_of(label: str, curves: Sequence[Curve], levels: Sequence[float] = ()) -> Frame:
-    """The frame of all curves: from zero, or logarithmic where values lie far apart; accuracies always from 0 to 1.
+    """The frame of all curves: from zero, or logarithmic for such a number; accuracies always from 0 to 1.
 
     Losses far above those of the other curves are left out: they leave the figure.
     """
@@ -71,7 +71,7 @@ def frame_of(label: str, curves: Sequence[Curve], levels: Sequence[float] = ()) 
     values = [value for curve in curves for _, value in curve if value <= most] + list(levels)
     if "accuracy" in label:
         return Frame(label, 0.0, 1.0)
-    if is_spread(values):
+    if is_logarithmic(label, values):
         low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
         return Frame(label, 10**low, 10**high, log=True)
     least = min([0.0, *values])

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from engine.experiments.bounds import is_share
 from pages.parts.charts.base import FONT, axis, figure, painted, rounded
 from pages.parts.charts.colors import Pair, muted, shade
-from pages.parts.charts.experiments.arms import is_spread, wrapped
+from pages.parts.charts.experiments.arms import is_logarithmic, wrapped
 
 ROW = 48
 """The least height of a row in pixels."""
@@ -22,8 +22,6 @@ TITLE = 34
 """The most letters of an axis title that fit on a phone, beside the row names."""
 AIR = 0.06
 """The share of an axis that stays empty at either end."""
-TINY = 1e-6
-"""The value below which a linear axis would show values as zero."""
 COLOR = "#2A5BD7"
 CLOSE = 0.07
 """The share of the axis below which there is room for only one of the labels of zero and the smallest effect."""
@@ -92,7 +90,7 @@ def values_axis(label: str, known: Sequence[float], chance: float | None) -> dic
         return axis(title, range=[-0.03, 1.03])
     if not known and chance is None:
         return axis(title, range=[0, 1], showticklabels=False)  # no number before there is one
-    if is_spread(known) or (known and min(known) > 0 and max(known) < TINY):
+    if is_logarithmic(label, known):
         decades = math.log10(max(known) / min(known))
         return axis(title, type="log", exponentformat="power", dtick=max(1, round(decades / 4)))
     return axis(title)
