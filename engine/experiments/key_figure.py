@@ -5,7 +5,6 @@ to the second: it is lower, the same, or higher. Nothing here holds a result.
 """
 
 from dataclasses import dataclass
-from os.path import commonprefix
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -79,9 +78,9 @@ class KeyFigure:
         return self.rows[1]
 
     def name_of(self, arm: str) -> str:
-        """What the rows call an arm: its label, or the words with which its labels begin. Its own name where it has none."""
+        """The label of an arm's row. Its own name where it has several rows, or none."""
         labels = [row.label for row in self.rows if row.arm == arm]
-        return labels[0] if len(labels) == 1 else commonprefix(labels).rpartition(",")[0] or arm  # noqa: RUF071
+        return labels[0] if len(labels) == 1 else arm
 
     def written(self, value: float) -> str:
         """A number of the figure, without its unit unless it is a size."""

@@ -528,7 +528,7 @@ def test_beside_the_figure_of_an_issue_stands_only_what_it_shows(open_page: Open
     ]
     for issue in failed:
         words = said(press(open_page("issues.py", issue=issue.slug), "Run"))
-        assert "What this issue claims does not hold in these runs: there is no reason to tell." in words
+        assert "These runs do not show what this issue claims, so there is nothing to explain." in words
         assert "Because" not in words
 
 

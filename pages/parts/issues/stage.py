@@ -86,7 +86,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                 if outcome.because:
                     st.markdown(f"**Because** {outcome.because}")
                 elif outcome.answer is not None and figure.because:
-                    st.markdown("What this issue claims does not hold in these runs: there is no reason to tell.")
+                    st.markdown("These runs do not show what this issue claims, so there is nothing to explain.")
                 if presented():
                     st.markdown(f"**What helps:** {figure.remedy}")
     return live if ended is not None or stored is None else Shown.of(stored, "shipped")

@@ -64,9 +64,8 @@ def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
     name, own = words.get(NAME, "").strip(), words.get(OWN, "").strip()
     head = html("<h1>Hand-in</h1><p class=line>{}</p>", f"Name: {name}")
     said = html("<h2>In my own words</h2><p class=own>{}</p>", own) if own else Html()
-    rows = joined(
-        _section(place, note) for place, note in enumerate(list(notes), start=1)
-    )  # another tab may add a note meanwhile
+    # A list, since another tab may add a note meanwhile.
+    rows = joined(_section(place, note) for place, note in enumerate(list(notes), start=1))
     return document(f"Hand-in {name}".strip(), html("{}{}{}", head, rows, said))
 
 
