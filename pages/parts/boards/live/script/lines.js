@@ -63,12 +63,21 @@ export function linePanel(board, name) {
       ...figure.layout,
       // The title names a single curve.
       ...(board.theme.room && name === "accuracy" ? { showlegend: false } : {}),
-      xaxis: { ...xaxis, ...(board.theme.room ? { title: "" } : {}), range: [0, lastStep(board, xaxis.range[1])] },
+      legend: { ...figure.layout.legend, traceorder: "normal" }, // one row, though earlier runs are groups of their own
+      // The first tick names the axis: a title would take a line from a low plot.
+      xaxis: {
+        ...xaxis,
+        title: "",
+        tickprefix: `${xaxis.title.text} `,
+        showtickprefix: "first",
+        range: [0, lastStep(board, xaxis.range[1])],
+      },
       yaxis: log ? { ...yaxis, type: "log", rangemode: "normal", uirevision: "log" } : yaxis,
-      ...(beside.length ? { annotations: beside, margin: { ...figure.layout.margin, r: 92 } } : {}),
+      margin: { ...figure.layout.margin, b: 8, ...(others.length ? { r: 92 } : {}) },
+      annotations: beside,
       shapes: [
         ...levels().filter((shape) => !log || shape.y0 > 0).map((shape) =>
-          beside.length ? { ...shape, label: undefined } : shape
+          others.length ? { ...shape, label: undefined } : shape
         ),
         ...(name === "gradients" ? [] : momentLines(board)),
         ...marker(board),

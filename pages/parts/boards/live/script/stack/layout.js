@@ -101,7 +101,7 @@ export function layoutOf(
 function rowHeight(layers, controls, wide) {
   if (!wide) return Math.max(8, Math.min(56, 150 / layers))
   if (!controls) return Math.max(6, Math.min(50, 66 / layers))
-  return Math.max(10, Math.min(84, (layers > 4 ? 144 : 132) / layers))
+  return Math.max(10, Math.min(84, (layers > 4 ? 136 : 132) / layers))
 }
 
 /**
