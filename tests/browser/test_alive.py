@@ -48,6 +48,12 @@ def differ(page: Any, before: list[str]) -> None:
     assert pictures(page) != before
 
 
+def says_time_left(page: Any) -> None:
+    """The line of status has room for the time left: what it has no room for stands below it, unseen."""
+    step, left = (page.locator(".live .facts span").get_by_text(words).bounding_box() for words in ("step", "left"))
+    assert step["y"] == left["y"]
+
+
 def pictures(page: Any) -> list[str]:
     """The pictures of the heads."""
     return list(page.locator("article.stack canvas").evaluate_all("(all) => all.map((one) => one.toDataURL())"))
@@ -96,6 +102,7 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
         if run == 1:
             stack.locator("[data-writes].right").nth(len(before) // 2).wait_for()  # it has learned something
             assert written(page) != before
+            eventually(page, lambda: says_time_left(page))
         steer(page, "Stop")
         expect(pause).to_be_disabled()  # the page is drawn anew when a run has ended; a dialog that is open then closes
     if size == "phone":
