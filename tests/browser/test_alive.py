@@ -112,6 +112,11 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
     overlays = "(plot) => plot.data.filter((trace) => trace.meta.overlay).length"
     drawn = curve.locator(".plot").evaluate(overlays)
     assert drawn > 0
+    for panel in ("accuracy", "loss"):
+        least = "(plot) => plot._fullLayout._size.h > 90 && plot._fullLayout.legend._height < 40"
+        page.wait_for_function(least, arg=page.locator(f"article.{panel} .plot").element_handle())
+    page.locator(".st-key-lab-shelf").get_by_text("Heads", exact=True).wait_for()
+    expect(chips.nth(1)).to_have_text(re.compile("^● 1"))  # the value alone
     chips.nth(1).click()
     page.get_by_role("button", name="Attention side by side").click()
     page.get_by_role("heading", name="Two runs side by side").wait_for()
