@@ -59,7 +59,7 @@ export function layoutOf(
   const middleOf = (/** @type {number} */ tile) => width - beside - 20 - Math.max(least, tilesOf(tile)) - bars
   const wide = width >= SIDE_BY_SIDE[controls ? "controls" : "bare"] && middleOf(THINNEST) >= 6 * columns
   const strip = wide ? 0 : controls ? 28 : 24
-  const [top, foot] = tall ? [ENLARGED.top * letter, ENLARGED.foot * letter] : controls ? [26, 24] : [6, 8]
+  const [top, foot] = tall ? [ENLARGED.top * letter, ENLARGED.foot * letter] : controls ? [wide ? 26 : 34, 24] : [6, 8]
   const row = tall ? Math.max(10, (tall - top - foot) / layers - strip) : times * rowHeight(layers, controls, wide)
   const room = width - (controls ? 140 : 30) - (controls ? 2 : 1) * 40 // of the heads below a band
   const tight = (/** @type {number} */ tile) =>
