@@ -110,7 +110,7 @@ def _leak(config: RunConfig, started: Started, measured: list[Progress], finishe
     if value is None or chance is None or not clearly_above(value, chance):
         return []
     sentence = (
-        f"First-half accuracy is {value:.2f}, chance is {chance:.2f}. The first half is random: no honest model can "
+        f"First-half accuracy is {value:.2f}, chance is {chance:.3g}. The first half is random: no honest model can "
         "know a symbol before it has read it. The mask lets positions see what they should predict."
     )
     written = (finished.metrics if finished else {}).get("written_accuracy")
@@ -140,7 +140,7 @@ def _until_now(config: RunConfig, started: Started, measured: list[Progress], ro
     value = (measured[-1].validation or {}).get(name, math.nan)
     sentence = (
         f"This run {what} at step {at:,} of {config.steps:,}. Its last validation was at step {measured[-1].step:,}: "
-        f"held-out {label} was {value:.2f}, chance is {started.chance.get(name, 0.0):.2f}."
+        f"held-out {label} was {value:.2f}, chance is {started.chance.get(name, 0.0):.3g}."
     )
     return [Remark("note", sentence)]
 
@@ -170,9 +170,9 @@ def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> 
         sentence = f"Held-out {label} reached {best:.3f} but fell back to {value:.3f} by step {step}."
     elif not clearly_above(best, chance, interim_size(config)):
         learned = -1
-        sentence = f"Not learned in {steps}: held-out {label} is {value:.2f}, chance is {chance:.2f}."
+        sentence = f"Not learned in {steps}: held-out {label} is {value:.2f}, chance is {chance:.3g}."
     else:
-        sentence = f"Learned in part: held-out {label} is {value:.2f} after {steps}; chance is {chance:.2f}."
+        sentence = f"Learned in part: held-out {label} is {value:.2f} after {steps}; chance is {chance:.3g}."
     return [Remark("note", sentence, learned=learned)]
 
 

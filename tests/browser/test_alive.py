@@ -48,6 +48,12 @@ def differ(page: Any, before: list[str]) -> None:
     assert pictures(page) != before
 
 
+def says_time_left(page: Any) -> None:
+    """The line of status has room for the time left: what it has no room for stands below it, unseen."""
+    step, left = (page.locator(".live .facts span").get_by_text(words).bounding_box() for words in ("step", "left"))
+    assert step["y"] == left["y"]
+
+
 def pictures(page: Any) -> list[str]:
     """The pictures of the heads."""
     return list(page.locator("article.stack canvas").evaluate_all("(all) => all.map((one) => one.toDataURL())"))
@@ -96,6 +102,7 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
         if run == 1:
             stack.locator("[data-writes].right").nth(len(before) // 2).wait_for()  # it has learned something
             assert written(page) != before
+            eventually(page, lambda: says_time_left(page))
         steer(page, "Stop")
         expect(pause).to_be_disabled()  # the page is drawn anew when a run has ended; a dialog that is open then closes
     if size == "phone":
@@ -105,6 +112,11 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
     overlays = "(plot) => plot.data.filter((trace) => trace.meta.overlay).length"
     drawn = curve.locator(".plot").evaluate(overlays)
     assert drawn > 0
+    for panel in ("accuracy", "loss"):
+        least = "(plot) => plot._fullLayout._size.h > 90 && plot._fullLayout.legend._height < 40"
+        page.wait_for_function(least, arg=page.locator(f"article.{panel} .plot").element_handle())
+    page.locator(".st-key-lab-shelf").get_by_text("Heads", exact=True).wait_for()
+    expect(chips.nth(1)).to_have_text(re.compile("^● 1"))  # the value alone
     chips.nth(1).click()
     page.get_by_role("button", name="Attention side by side").click()
     page.get_by_role("heading", name="Two runs side by side").wait_for()

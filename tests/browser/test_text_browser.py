@@ -5,7 +5,7 @@ import re
 import pytest
 
 from engine.foundation.glossary import TERMS
-from tests.browser.conftest import PHONE, WIDE, Open, button, expect, fits_the_width, in_view
+from tests.browser.conftest import PHONE, WIDE, Open, button, drawn, expect, fits_the_width, in_view
 from tests.pages.test_text_page import TEXT
 
 
@@ -37,10 +37,11 @@ def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(op
     expect(page.get_by_role("spinbutton", name="Steps")).to_have_value("40")
 
     # The sign of a figure opens its term in place.
-    sign = page.get_by_role("link", name="What this means: Loss")
+    drawn(page, "loss")
+    sign = page.get_by_role("link", name="What this means: Perplexity")
     sign.click()
     drawer = page.get_by_role("dialog")
-    drawer.get_by_text(TERMS["loss"].name, exact=True).first.wait_for()
+    drawer.get_by_text(TERMS["perplexity"].name, exact=True).first.wait_for()
     assert "/lab" in page.url
     drawer.get_by_role("textbox", name="Search").fill("from the future")
     page.keyboard.press("Enter")
@@ -49,13 +50,13 @@ def test_a_pasted_text_from_training_to_writing_into_the_lab_and_the_glossary(op
     drawer.wait_for(state="detached")
     with page.context.expect_page() as new:
         sign.click(modifiers=["ControlOrMeta"])
-    assert new.value.url.endswith("glossary?term=loss"), "with a key held down it stays a link"
+    assert new.value.url.endswith("glossary?term=perplexity"), "with a key held down it stays a link"
 
     # There the drawer is open at the term, and fits a phone.
     glossary = new.value
     glossary.set_viewport_size(PHONE)
     terms = glossary.locator("[class*='st-key-term-']")
-    terms.first.get_by_text(TERMS["loss"].name, exact=True).first.wait_for()
+    terms.first.get_by_text(TERMS["perplexity"].name, exact=True).first.wait_for()
     glossary.locator(".katex").first.wait_for()
     fits_the_width(glossary)
     glossary.get_by_role("heading", name="Attention Lab", exact=True).wait_for()

@@ -26,7 +26,7 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
             on_click=lambda: submit(form_config()),
         )  # fmt: skip
         own_runs.pause_button(run)
-        with st.popover("More", help="Step, Stop, Reset, New seed, Pace", key="lab-more"):
+        with st.popover("More", key="lab-more"):
             st.button(
                 "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", on_click=_step, args=(run,),
                 disabled=config is None or own_runs.goes_elsewhere(run),

@@ -1,11 +1,11 @@
-"""The shelf of runs: this tab's runs as chips, named by their differences, each with what can be done with it; two side by side."""
+"""The shelf of runs: this tab's runs as chips, named by what differs among them, each with what can be done with it; two side by side."""
 
 from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
 
-from engine.config.run_config import RunConfig, changes_between
+from engine.config.run_config import RunConfig, changes_between, settings_of
 from engine.runs.run import Run
 from pages.parts.app.own_runs import kept_runs, run_shelf, show_run
 from pages.parts.boards.live.board import Overlay, live_board, overlay
@@ -33,10 +33,16 @@ def overlays_behind(run: Run) -> list[Overlay]:
 
 
 def show_shelf(run: Run) -> None:
-    """A chip for each run of this tab, the present one first."""
-    with st.container(horizontal=True, wrap=False, gap="xsmall", key="lab-shelf"):
-        for other in sorted(kept_runs(), key=lambda one: one.id != run.id):
-            _chip(other, run)
+    """The settings in which the runs of this tab differ, and a chip with their values for each run, the present one first."""
+    runs = sorted(kept_runs(), key=lambda one: one.id != run.id)
+    values = [other.config.flat() for other in runs]
+    common = [row for row in settings_of(run.config) if all(row.name in own for own in values)]
+    differing = [row for row in common if any(own[row.name] != values[0][row.name] for own in values)]
+    with st.container(horizontal=True, wrap=False, gap="xsmall", vertical_alignment="center", key="lab-shelf"):
+        if differing:
+            st.caption(" · ".join(row.label for row in differing), width="content")
+        for other, own in zip(runs, values, strict=True):
+            _chip(other, run, " · ".join(row.words(own[row.name]) for row in differing))
 
 
 def show_beside(run: Run) -> None:
@@ -51,16 +57,15 @@ def show_beside(run: Run) -> None:
             live_board(shown, panels=("attention",), key=f"board.{name}", name=f"{name}-{shown.config.task}")
 
 
-def _chip(other: Run, run: Run) -> None:
+def _chip(other: Run, run: Run, words: str) -> None:
     shelf, here = run_shelf(), other.id == run.id
     pinned, hidden = other.id in shelf.pinned, other.id in shelf.hidden
     marks = (":material/push_pin:" if pinned else "") + (":material/visibility_off:" if hidden else "")
-    name = f"**{_name(other, run)}**" if here else _name(other, run)
+    name = f"**{': '.join(filter(None, ('this run', words)))}**" if here else words or "the same settings"
     color = shade(color_of(other.config))[st.context.theme.type or "light"]  # that of the run's curves
     with st.popover(f':color[●]{{foreground="{color}"}} {name} {marks}'):
-        if here:
-            st.caption("The figures show this run.")
-        else:
+        st.caption(_name(other, run))
+        if not here:
             _act(other, "show", "Show it", "monitoring", show_run, other.id)
             eye = ("Draw it behind", "visibility") if hidden else ("Hide its curves", "visibility_off")
             _act(other, "eye", *eye, shelf.turn, "hidden", other.id)

@@ -65,7 +65,7 @@ def test_learned_names_the_step_and_chance_is_not_learning() -> None:
     assert kind == "note"
     assert sentence.startswith("Not learned")
     assert said(row(1, 0.12))[0][1].startswith("Not learned in 1 step:")
-    assert said(row(1, 0.6))[0][1].endswith("after 1 step; chance is 0.10.")
+    assert said(row(1, 0.6))[0][1].endswith("after 1 step; chance is 0.1.")
     assert said(row(10, 0.6))[0][1].startswith("Learned in part")
     assert "fell back" in said(row(10, 1.0), row(20, 0.4))[0][1]
 
@@ -106,7 +106,7 @@ def test_a_run_that_did_not_come_to_its_end_is_not_judged(second: float, end: Ev
     ((kind, sentence),) = said(row(1, second), bare, end=bare if isinstance(end, Progress) else end, steps=50_000)
     assert kind == "note"
     assert sentence == (
-        f"This run {what}. Its last validation was at step 1: held-out second-half accuracy was {second:.2f}, chance is 0.10."
+        f"This run {what}. Its last validation was at step 1: held-out second-half accuracy was {second:.2f}, chance is 0.1."
     )
 
 
@@ -124,7 +124,7 @@ def test_the_alarm_comes_first_and_sets_the_two_numbers_side_by_side(written: fl
     assert sentence.startswith(word)
     assert "is 1.00 while the model reads the right answer" in sentence
     assert f"and {written:.2f} when it must write the answer itself" in sentence
-    assert why.startswith("First-half accuracy is 1.00, chance is 0.10")
+    assert why.startswith("First-half accuracy is 1.00, chance is 0.1")
 
 
 def test_a_gap_is_named_only_where_there_is_one_and_nothing_before_anything_is_measured() -> None:

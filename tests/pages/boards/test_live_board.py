@@ -70,5 +70,7 @@ def test_polling_reaches_back_so_that_a_skipped_message_loses_nothing() -> None:
 
 
 def test_every_panel_has_a_title() -> None:
-    drawn = dict.fromkeys(("attention", "heads"), ("attention", "pattern")) | {"encoding": ("matrix", "similarity")}
+    drawn = dict.fromkeys(("attention", "heads"), ("attention", "pattern")) | {
+        "encoding": ("matrix", "similarity"), "loss": ("loss", "perplexity"),
+    }  # fmt: skip
     assert {part for name in get_args(Panel) for part in drawn.get(name, (name,))} == set(TITLED)

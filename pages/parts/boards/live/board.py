@@ -39,6 +39,7 @@ ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradient
 TITLED = {
     "stack": ("The model", "model-picture"),
     "loss": ("Loss", "loss"),
+    "perplexity": ("Perplexity", "perplexity"),
     "accuracy": ("Accuracy", "accuracy"),
     "attention": ("Attention, every head", "head"),
     "pattern": ("One head", "attention-pattern"),

@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 
 globalThis.matchMedia = () => /** @type {MediaQueryList} */ ({ matches: false }) // of which Deno has none
+/** @import { Foreign } from "../../../../pages/parts/boards/shell/script/types.d.ts" */
 const { apart } = await import("../../../../pages/parts/boards/shell/script/figure.js")
 
 const rows = (/** @type {string[]} */ ticktext) => ({
@@ -11,24 +12,34 @@ const rows = (/** @type {string[]} */ ticktext) => ({
   font: { size: 14 },
 })
 
-test("a heatmap labels as many rows as do not touch", () => {
+const sized = (/** @type {number} */ clientHeight, clientWidth = 1000) => ({ clientWidth, clientHeight })
+
+test("a heatmap labels as many rows and columns as do not touch", () => {
   const layout = rows([..."31415926"])
   const labelled = (/** @type {number} */ height) =>
-    apart(layout, [{ type: "heatmap", z: layout.yaxis.ticktext }], height).yaxis
+    apart(layout, [{ type: "heatmap", z: layout.yaxis.ticktext }], sized(height)).yaxis
   assert.deepEqual(labelled(20 + 8 * 22), layout.yaxis)
   assert.deepEqual(labelled(20 + 8 * 11).tickvals, [0, 2, 4, 6])
   assert.equal(labelled(20 + 8 * 10).ticktext.join(""), "312")
   const encoded = { type: "heatmap", z: { bdata: "", shape: "8, 5" } }
-  assert.deepEqual(apart(layout, [encoded], 20 + 8 * 11).yaxis.tickvals, [0, 2, 4, 6])
-  assert.equal(apart(layout, [{ type: "heatmap", z: layout.yaxis.ticktext }], 0), layout, "not yet in the page")
+  assert.deepEqual(apart(layout, [encoded], sized(20 + 8 * 11)).yaxis.tickvals, [0, 2, 4, 6])
+  assert.equal(apart(layout, [{ type: "heatmap", z: layout.yaxis.ticktext }], sized(0)), layout, "not yet in the page")
+
+  const square = { ...layout, xaxis: layout.yaxis, yaxis: { ...layout.yaxis, scaleanchor: "x" } }
+  const across = (/** @type {Foreign} */ wanted, width = 1000) =>
+    apart(wanted, [{ type: "heatmap", z: layout.yaxis.ticktext.map(() => "31415926") }], sized(20 + 8 * 11, width))
+      .xaxis.ticktext.join("")
+  assert.equal(across({ ...square, yaxis: layout.yaxis }), "31415926")
+  assert.equal(across({ ...square, yaxis: layout.yaxis }, 8 * 12), "3452")
+  assert.equal(across(square), "3452", "its cells are as narrow as they are low")
 })
 
 test("names of several lines have smaller letters where their rows are low", () => {
   const size = (/** @type {string} */ name, /** @type {number} */ row) =>
-    apart(rows([name, "b"]), [{ type: "scatter" }], 10 + 34 + 2 * row).yaxis.tickfont.size
+    apart(rows([name, "b"]), [{ type: "scatter" }], sized(10 + 34 + 2 * row)).yaxis.tickfont.size
   assert.equal(size("a<br>b", 60), 20)
   assert.equal(size("a", 30), 20)
   const numbers = { ...rows([]), yaxis: { tickvals: [0, 0.5, 1] } }
-  assert.equal(apart(numbers, [{ type: "scatter" }], 100), numbers, "these have no names")
+  assert.equal(apart(numbers, [{ type: "scatter" }], sized(100)), numbers, "these have no names")
   assert.equal(Math.round(size("a<br>b", 39)), 15)
 })

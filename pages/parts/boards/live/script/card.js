@@ -20,14 +20,23 @@ export function runPanel(
   name,
   { plotted = true, waiting = "waiting for the first look at the model", ofModel = false } = {},
 ) {
-  const [title, term] = board.data.titled[name]
+  const [title] = board.data.titled[name]
   const panel = newPanel({ id: name, kind: name, title, tag: "h3", level: board.data.level, waiting, plotted })
-  panel.heading.replaceChildren(`${title} `, termLink(term, title))
   const whose = el("p", { class: "whose", hidden: true })
   panel.body.before(whose)
   const sayWhose = (/** @type {string} */ words) => setText(whose, ofModel ? words : "")
+  /** Give the panel the title of that name. */
+  const call = (/** @type {string} */ shown) => {
+    if (panel.heading.dataset.shown === shown) return
+    panel.heading.dataset.shown = shown
+    const [title, term] = board.data.titled[shown]
+    panel.title = title
+    panel.root.setAttribute("aria-label", title)
+    panel.heading.replaceChildren(`${title} `, termLink(term, title))
+  }
+  call(name)
   const concerns = (/** @type {News} */ news) => Boolean(news.snapshots?.length)
-  return Object.assign(panel, { waiting, concerns, sayWhose })
+  return Object.assign(panel, { waiting, concerns, sayWhose, call })
 }
 
 /**

@@ -56,24 +56,36 @@ export function linePanel(board, name) {
     const levels = () => [...(figure.layout.shapes ?? []), ...others]
     // Named ticks say perplexities: the axis of the loss of a text is one of logarithms already.
     scales.hidden = Boolean(yaxis.ticktext)
+    panel.call(scales.hidden ? "perplexity" : name)
     const log = shown.scale === "log" && !scales.hidden
-    const beside = others.length ? levels().map((shape) => labelBeside(shape, log)) : []
+    const axis = panel.plot._fullLayout?.yaxis
+    const beside = others.length && axis ? labelsBeside(levels(), axis) : []
     panel.exact = () => exactLines(board, traces)
     put(board, panel, traces, {
       ...figure.layout,
       // The title names a single curve.
       ...(board.theme.room && name === "accuracy" ? { showlegend: false } : {}),
-      xaxis: { ...xaxis, ...(board.theme.room ? { title: "" } : {}), range: [0, lastStep(board, xaxis.range[1])] },
+      legend: { ...figure.layout.legend, traceorder: "normal" }, // one row, though earlier runs are groups of their own
+      // The first tick names the axis: a title would take a line from a low plot.
+      xaxis: {
+        ...xaxis,
+        title: "",
+        tickprefix: `${xaxis.title.text} `,
+        showtickprefix: "first",
+        range: [0, lastStep(board, xaxis.range[1])],
+      },
       yaxis: log ? { ...yaxis, type: "log", rangemode: "normal", uirevision: "log" } : yaxis,
-      ...(beside.length ? { annotations: beside, margin: { ...figure.layout.margin, r: 92 } } : {}),
+      margin: { ...figure.layout.margin, b: 8, ...(others.length ? { r: 92 } : {}) },
+      annotations: beside,
       shapes: [
         ...levels().filter((shape) => !log || shape.y0 > 0).map((shape) =>
-          beside.length ? { ...shape, label: undefined } : shape
+          others.length ? { ...shape, label: undefined } : shape
         ),
         ...(name === "gradients" ? [] : momentLines(board)),
         ...marker(board),
       ],
     })
+    if (others.length && !axis) board.painter.touch(panel) // the labels follow once there is an axis
     Object.assign(panel.plot.dataset, { step: board.shownStep(), run: board.data.run })
     board.describe(panel, () => `${panel.title} at step ${board.shownStep()}: ${inWords(traces, levels())}`)
   }
@@ -92,10 +104,20 @@ function filled(/** @type {LiveBoard} */ board, /** @type {Foreign} */ trace) {
   return { ...trace, ...single, ...perplexity, x, y, showlegend: trace.meta.legend !== false && y.length > 0 }
 }
 
-/** The label of a level line right of the plot, where no curve runs through it. */
-function labelBeside(/** @type {Foreign} */ { y0, label }, /** @type {boolean} */ log) {
-  const { text, font, yanchor } = label
-  return { text, font, yanchor, xref: "paper", x: 1, xanchor: "left", y: log ? Math.log10(y0) : y0, showarrow: false }
+/**
+ * The labels of level lines right of the plot, where no curve runs through them; where lines lie close, one below the other.
+ *
+ * @param {Foreign[]} levels
+ * @param {Foreign} axis as it was drawn last
+ * @returns {Foreign[]}
+ */
+export function labelsBeside(levels, axis) {
+  let last = -Infinity
+  return [...levels].sort((one, other) => other.y0 - one.y0).map(({ y0, label: { text, font } }) => {
+    last = Math.max(axis.l2p(y0), last + 1.2 * font.size) // pixels from the top
+    const y = 1 - last / axis._length
+    return { text, font, xref: "paper", x: 1, xanchor: "left", yref: "paper", y, yanchor: "middle", showarrow: false }
+  })
 }
 
 /** The axis ends with the run, or where it stopped early, or with a longer run that is drawn behind it. */

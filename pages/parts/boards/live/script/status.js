@@ -48,7 +48,7 @@ export function runInWords(/** @type {LiveBoard} */ board) {
     const left = state === "running" ? timeLeft(status) : null
     if (left != null) said.push(`${duration(left)} left`)
     if (status.machine && state !== "queued") said.push(`on ${status.machine} (cluster)`)
-    // Last, since the end of the line is cut off where there is little room.
+    // Last, since the end of the line goes where there is little room.
     if (state === "running" && status.tokens_per_second) said.push(`${number(status.tokens_per_second)} tokens/s`)
     return said.join(" · ")
   }

@@ -221,6 +221,8 @@ export interface LivePanel extends Panel {
   concerns(news: News): boolean
   /** Says whose the figure is, where the picture of the model shows something else; empty where it does not. */
   sayWhose(words: string): void
+  /** Gives it the title of that name. */
+  call(shown: string): void
   look?(look: Look): void
   chooseHead?(head: Head): void
   /** When it was last described in words. */

@@ -74,25 +74,47 @@ export function dressed(layout, theme, subject) {
 }
 
 /**
- * A dressed layout in which no row's label touches the next in a plot that high: a heatmap labels only every second
- * row, every third …, and names of several lines have smaller letters.
+ * A dressed layout in which no label touches the next in a plot of that size: a heatmap labels only every second row or
+ * column, every third …, and names of several lines have smaller letters.
  */
-export function apart(/** @type {Foreign} */ layout, /** @type {Foreign[]} */ [trace], /** @type {number} */ height) {
+export function apart(
+  /** @type {Foreign} */ layout,
+  /** @type {Foreign[]} */ [trace],
+  /** @type {{clientWidth: number, clientHeight: number}} */ { clientWidth, clientHeight },
+) {
   const { xaxis, yaxis, margin, font } = layout
-  const { tickvals, ticktext, tickfont } = yaxis
-  if (!(tickvals?.length > 1) || !ticktext || !height) return layout
-  const size = tickfont?.size ?? font.size ?? 12
+  if (!clientHeight) return layout
+  const sizeOf = (/** @type {Foreign} */ axis) => axis?.tickfont?.size ?? font.size ?? 12
   if (trace?.type === "heatmap") {
     const { z } = trace // rows, or their bytes with their shape
-    const row = (height - (margin.t ?? 0) - (margin.b ?? 0)) / (z.length ?? Number.parseInt(z.shape))
-    const every = Math.max(1, Math.ceil((1.1 * size) / (row * (tickvals[1] - tickvals[0]))))
-    const thin = (/** @type {Foreign[]} */ all) => all.filter((_, place) => place % every === 0)
-    return { ...layout, yaxis: { ...yaxis, tickvals: thin(tickvals), ticktext: thin(ticktext) } }
+    const [rows, columns] = z.shape ? z.shape.split(",").map(Number) : [z.length, z[0].length]
+    const row = (clientHeight - (margin.t ?? 0) - (margin.b ?? 0)) / rows
+    const column = (clientWidth - (margin.l ?? 0) - (margin.r ?? 0)) / columns
+    const cell = yaxis.scaleanchor ? Math.min(row, column) : 0
+    const letters = Math.max(...(xaxis.ticktext ?? []).map((/** @type {string} */ name) => name.length))
+    const wide = xaxis.tickangle ? 1.1 * sizeOf(xaxis) : 0.6 * letters * sizeOf(xaxis) + 2
+    return {
+      ...layout,
+      xaxis: thinned(xaxis, wide / (cell || column)),
+      yaxis: thinned(yaxis, 1.1 * sizeOf(yaxis) / (cell || row)),
+    }
   }
+  const { ticktext, tickfont } = yaxis
+  if (!(ticktext?.length > 1)) return layout
   const lines = Math.max(...ticktext.map((/** @type {string} */ name) => name.split("<br>").length))
+  const size = sizeOf(yaxis)
   const below = LINE * size * (xaxis.title?.text ? 2 : 1) + 8
-  const fits = (height - margin.t - Math.max(margin.b, below)) / tickvals.length / (LINE * lines)
+  const fits = (clientHeight - margin.t - Math.max(margin.b, below)) / ticktext.length / (LINE * lines)
   return { ...layout, yaxis: { ...yaxis, tickfont: { ...tickfont, size: Math.min(size, fits) } } }
+}
+
+/** An axis with names, of which those are left out that would come nearer to another than so many cells. */
+function thinned(/** @type {Foreign} */ axis, /** @type {number} */ cells) {
+  const { tickvals, ticktext } = axis
+  if (!(tickvals?.length > 1) || !ticktext) return axis
+  const every = Math.ceil(cells / (tickvals[1] - tickvals[0]))
+  const thin = (/** @type {Foreign[]} */ all) => all.filter((_, place) => place % every === 0)
+  return { ...axis, tickvals: thin(tickvals), ticktext: thin(ticktext) }
 }
 
 const mutedIn = (/** @type {Theme} */ { ink }) => fade(ink, 0.75)

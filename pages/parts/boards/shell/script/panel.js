@@ -69,7 +69,7 @@ export function put(board, panel, traces, layout) {
   board.plotly.react(
     panel.plot,
     shown,
-    { ...apart(dressed(layout, theme, board.subject), shown, panel.plot.clientHeight), datarevision: revision },
+    { ...apart(dressed(layout, theme, board.subject), shown, panel.plot), datarevision: revision },
     panel.drags ? DRAGGED : QUIET,
   )
   panel.drawn = { traces: shown, layout }

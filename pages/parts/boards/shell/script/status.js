@@ -32,10 +32,13 @@ export function newStatusLine(names, progress = true) {
       badge.dataset.state = state
       badge.replaceChildren(name, el("span", { class: "spoken" }, spoken))
     }
-    facts.textContent = words
+    if (facts.textContent !== words) facts.replaceChildren(...pieces(words))
     bar.value = share ?? 0
     bar.style.visibility = share == null ? "hidden" : "visible"
     setText(problem, failure || reason)
   }
   return { root, draw, fail }
 }
+
+/** The parts of a sentence between its dots, of which the last ones go where the line has no room for all. */
+const pieces = (/** @type {string} */ words) => words.split(/(?= · )/).map((piece) => el("span", {}, piece))

@@ -138,7 +138,7 @@ export function modelParts(onPart, onLarge) {
     const { above, below, begin } = ends
     const put = (/** @type {HTMLElement} */ line, /** @type {number} */ top, /** @type {number} */ height) =>
       Object.assign(line.style, { top: `${top}px`, height: `${height}px` })
-    put(above, 0, layout.top)
+    put(above, 0, layout.wide ? layout.top : layout.top - 8) // on a narrow screen the streams end below it
     put(below, layout.height - layout.foot, layout.foot)
     layers.forEach(({ line }, layer) => {
       const top = heightOf(layout, layer + 1)

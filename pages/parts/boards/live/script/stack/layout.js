@@ -59,7 +59,7 @@ export function layoutOf(
   const middleOf = (/** @type {number} */ tile) => width - beside - 20 - Math.max(least, tilesOf(tile)) - bars
   const wide = width >= SIDE_BY_SIDE[controls ? "controls" : "bare"] && middleOf(THINNEST) >= 6 * columns
   const strip = wide ? 0 : controls ? 28 : 24
-  const [top, foot] = tall ? [ENLARGED.top * letter, ENLARGED.foot * letter] : controls ? [26, 24] : [6, 8]
+  const [top, foot] = tall ? [ENLARGED.top * letter, ENLARGED.foot * letter] : controls ? [wide ? 26 : 34, 24] : [6, 8]
   const row = tall ? Math.max(10, (tall - top - foot) / layers - strip) : times * rowHeight(layers, controls, wide)
   const room = width - (controls ? 140 : 30) - (controls ? 2 : 1) * 40 // of the heads below a band
   const tight = (/** @type {number} */ tile) =>
@@ -101,7 +101,7 @@ export function layoutOf(
 function rowHeight(layers, controls, wide) {
   if (!wide) return Math.max(8, Math.min(56, 150 / layers))
   if (!controls) return Math.max(6, Math.min(50, 66 / layers))
-  return Math.max(10, Math.min(84, (layers > 4 ? 144 : 132) / layers))
+  return Math.max(10, Math.min(84, (layers > 4 ? 136 : 132) / layers))
 }
 
 /**

@@ -198,7 +198,7 @@ export function stackPanel(/** @type {LiveBoard} */ board) {
     }
     picture.style.height = `${layout.height}px`
     picture.classList.toggle("narrow", !layout.wide)
-    picture.classList.toggle("thin", (layout.wide ? layout.row : layout.strip) < 18)
+    picture.classList.toggle("thin", (layout.wide ? layout.row : layout.strip) < 17)
   }
 
   /** Draw what depends on the symbol that is followed: the arcs, the bars, the sentence. */
