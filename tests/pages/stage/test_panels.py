@@ -88,7 +88,7 @@ def test_the_status_says_what_goes_or_where_it_waits() -> None:
     shown = Shown.of(report(masks, (), range(8)), "running", running=running)
     assert "now “Without a mask”, seed 3" in status(shown, masks.key_figure.name_of)["words"], "as the figure calls it"
     names = [ISSUES["tokens-alike"].key_figure.name_of(arm) for arm in ("no skips", "of no row")]
-    assert names == ["without", "of no row"], "what the rows of an arm have in common"
+    assert names == ["no skips", "of no row"], "several rows, and none"
     assert status_words(shown_of(issue)) == "8 of 8 seeds (0 to 7) · 4 s"
     assert status_words(shown_of(issue, seeds=1)) == "1 of 1 seed (0) · 4 s"
     assert status_words(shown_of(issue, state="stopped", ended=5)).startswith("2 of 8 seeds"), (
