@@ -163,7 +163,7 @@ def height(page: Any) -> float:
 
 
 def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open) -> None:
-    page = open_page("lessons?steps=lab~steps~40.5~~missing-mask.5", "Lessons", PROJECTOR)
+    page = open_page("lessons?steps=lab~n_layers~4~steps~40.5~~missing-mask.5", "Lessons", PROJECTOR)
     settled(page)  # the link's own lesson comes last
     button(page, "Present").last.scroll_into_view_if_needed()
     button(page, "Present").last.click()
@@ -172,13 +172,14 @@ def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open
     expect(code.get_by_role("button", name="Close")).to_be_focused()
     page.keyboard.press("Escape")
     expect(code).to_have_count(0)
-    page.get_by_role("heading", name=re.compile("Will this model learn it")).wait_for()
+    question = page.get_by_role("heading", name=re.compile("Will this model learn it"))
+    question.wait_for()
     picture, curve, sentence = figure(page, "stack"), figure(page, "accuracy"), page.locator(".stHeading h3")
 
     def on_one_screen(*, with_curve: bool) -> None:
         expect(curve).to_be_visible(visible=with_curve)
         settled(page)
-        in_view(picture, *([curve] if with_curve else []))
+        in_view(question, picture, *([curve] if with_curve else []))
         assert height(page) <= PROJECTOR["height"]
         assert picture.bounding_box()["width"] >= PROJECTOR["width"] - 2 * 48
         expect(button(page, "Train")).to_have_count(0)

@@ -30,13 +30,13 @@ def show_presented(config: RunConfig, now: Presenting) -> Run | None:
     if run is not None and run.config != config:
         run = None
     with st.container(key="lab-presented"):
-        st.title(escaped(now.step.title.removeprefix("Lab: ")), anchor=False)
-        if not shows("run") and (question := now.step.question):
-            st.caption(question.sample)
-            st.header(question.words, anchor=False)
+        title, question = escaped(now.step.title.removeprefix("Lab: ")), now.step.question
+        st.title(question.words if question else title, anchor=False)
+        if question and not shows("run"):
+            st.caption(f"{title} · {question.sample}")
         remarks = run_summary(run.config, run.events.landmarks()) if run is not None and not run.live else []
-        if now.step.question is not None and shows("guess"):
-            _show_guesses(now, now.step.question, remarks)
+        if question is not None and shows("guess"):
+            _show_guesses(now, question, remarks)
         show_refusal()
         live_board(
             run, panels=("stack", "accuracy"), name=config.task, untrained="" if run else urlencode(to_query(config)),
