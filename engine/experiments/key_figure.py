@@ -139,7 +139,7 @@ def outcome_of(
     subject = subject or f"{figure.change} {figure.subject}"
     unit = f" {figure.unit}" if figure.unit not in ("", BYTES) else ""
     told = f"{subject} {verb} from {old} to {new}{unit}, in {agreeing} of {all_of_them}."
-    if old == new or (small and also_right is None):
+    if (old == new and not answer) or (small and also_right is None):
         told = f"{subject} stays about the same: {old} and {new}{unit}, over {all_of_them}."
     sentence = " ".join(filter(None, (told, _doubt(weighed, len(first), also_right is not None))))
     because = figure.because if weighed.finding is Finding.HOLDS else ""

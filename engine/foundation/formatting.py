@@ -8,8 +8,8 @@ def counted(number: int, thing: str) -> str:
 
 
 def in_digits(number: float) -> str:
-    """A positive number with three digits, a large one with all before its point: "0.125", "73.7", "1,834"."""
-    return f"{number:,.0f}" if 1000 <= number < 1e6 else f"{number:.3g}"
+    """A positive number with three digits; one from a thousand to a million with all before its point: "0.125", "73.7", "1,834"."""
+    return f"{number:,.0f}" if 999.5 <= number < 1e6 else f"{number:.3g}"
 
 
 def listed(words: Sequence[str], joint: str = "and") -> str:

@@ -56,7 +56,9 @@ def show_phone(code: str) -> None:
             if phone is not None and phone.seed is not None and phone.seed.pressed and not phone.seed.done:
                 _train(code, phone, phone.seed)
 
-        as_fragment(look, every=max(TICK, number_here() / CHECKS))  # the style puts the way out behind it
+        as_fragment(look, every=max(TICK, number_here() / CHECKS))
+        if phone is not None and phone.wall.phase != "wait":
+            _offer_exploring(phone.wall)
 
 
 def _looked_at(code: str) -> tuple[Phone | None, str]:
@@ -98,8 +100,12 @@ def _show(code: str, phone: Phone) -> None:
                 _told(wall, question, guess)
             case _:
                 st.markdown(f"{_your_guess(question, guess)} Look at the wall.")
+
+
+def _offer_exploring(wall: Wall) -> None:
+    step = from_code(wall.lesson).steps[wall.at]
+    query = step.query if step.question is not None else {}
     with st.container(key="phone-explore"):
-        query = step.query if question is not None else {}
         file, label = file_of(step) if query else "start.py", "Explore on your own"
         st.page_link(file, label=label, icon=":material/explore:", query_params=query)
 

@@ -298,6 +298,6 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
     assert wall.run().title[0].value == "Later", (
         "the test asks for the page of the lab, as a press does that comes while the page changes"
     )
-    for pressed, over in (("next", True), ("next", True), ("present", False)):
+    for pressed, over in (("next", True), ("next", True), ("back", False), ("next", True), ("present", False)):
         key(wall, pressed)
         assert (wall.session_state[PRESENTING].over, wall.session_state[PRESENTING].at) == (over, 1)

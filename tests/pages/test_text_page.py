@@ -178,10 +178,9 @@ def test_the_loss_of_a_text_is_read_as_perplexity_too() -> None:
     plain, text = (loss_figure(10, "#2A5BD7", 8.0, None, text=text).layout.yaxis for text in (False, True))
     assert plain.rangemode == "tozero"
     assert "100" in text.ticktext
-    lines = level_lines({"Unigram": ("Unigram", 5.5), "Kneser-Ney trigram": ("Trigram", 4.35)})
-    assert [line["name"] for line in lines] == ["Unigram, perplexity 245", "Kneser-Ney trigram, perplexity 77.5"]
-    assert [line["label"]["text"] for line in lines] == ["Unigram 245", "Trigram 77.5"]
-    assert [line["label"]["yanchor"] for line in lines] == ["bottom", "top"], "the lowest line is named from below"
+    lines = level_lines({"Unigram": ("Unigram", 7.5), "Kneser-Ney trigram": ("Trigram", 4.35)})
+    assert [line["name"] for line in lines] == ["Unigram, perplexity 1,808", "Kneser-Ney trigram, perplexity 77.5"]
+    assert [line["label"]["text"] for line in lines] == ["Unigram 1,808", "Trigram 77.5"]
 
 
 def test_figures_show_the_numbers_they_are_given() -> None:

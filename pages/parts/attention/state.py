@@ -13,7 +13,7 @@ from engine.analysis.attention.parts import Part
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
 from engine.settings.errors import Problem
-from engine.settings.fields import setting
+from engine.settings.fields import setting, whole_number
 from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed
 from pages.parts.app.server import find
 from pages.parts.boards.panels import Panel, Picked, panels
@@ -106,10 +106,10 @@ class AttentionSettings(ModelSettings[AttentionState]):
 
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         """Links of earlier versions name the ``query``, counted from 0."""
-        asked_for = dict(query)
-        if (at := asked_for.pop("query", "")).isdecimal():
-            asked_for["position"] = str(int(at) + 1)
-        return super().read(asked_for)
+        at = whole_number(query.get("query", ""), 0, MOST_POSITIONS - 1)
+        if at is not None:
+            query = {"position": str(at + 1)} | {name: text for name, text in query.items() if name != "query"}
+        return super().read(query)
 
     def take(self, name: str, value: Any) -> None:
         if name == "run":

@@ -65,7 +65,7 @@ class CostLine:
 
 def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: str, unit: Unit, what: str) -> go.Figure:
     """Points are measured, with their range; a thick line is the power law over the range of its fit; a dotted line is
-    predicted by formula. Both axes are logarithmic. Each line has its name at its end."""
+    predicted by formula. Both axes are logarithmic. The names of the lines stand at the right end."""
     traces = [_measured(line, what_grows, unit) for line in lines]
     traces += [_law(line, line.fit, unit) for line in lines if line.fit is not None]
     traces += [_predicted(line, what_grows, unit) for line in lines if line.predicted]
@@ -81,10 +81,10 @@ def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: st
 
 
 def _names(lines: Sequence[CostLine], x: float, unit: Unit) -> list[Trace]:
-    """The names at ``x``, the right end, where no line is: each at the height of its line's end, and where these are close together, those
-    above move up."""
+    """The names at ``x``, the right end, where no line is: each at the height of its line's end, measured or predicted; where these are
+    close together, those above move up."""
     drawn = [(line, dict(line.predicted) | {at.place: at.value for at in line.levels}) for line in lines]
-    values = [value for points in drawn for value in points[1].values()]
+    values = [value for _, points in drawn for value in points.values()]
     pixels = SPAN / max(0.5, log10(max(values, default=1) / min(values, default=1)))
     spot, notes = -inf, list[Trace]()
     ends = ((points[max(points)], line) for line, points in drawn if points)

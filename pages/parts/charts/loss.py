@@ -9,6 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from engine.foundation.formatting import in_digits
 from pages.parts.charts.base import LEGEND, Axis, Columns, Trace, axis, figure, level, line, uid_of
 from pages.parts.charts.colors import muted, shade
 
@@ -53,12 +54,12 @@ def perplexity_axis(ticks: Sequence[float]) -> Axis:
 def level_lines(levels: Mapping[str, tuple[str, float]]) -> list[dict[str, Any]]:
     """Horizontal lines at the losses of other models on the same text: by name a short name and the nats.
 
-    The label of each, its short name and its perplexity, stands right of the plot; that of the lowest below its line.
+    The label of each, its short name and its perplexity, stands right of the plot.
     """
-    lowest, lines = min((nats for _, nats in levels.values()), default=0.0), list[dict[str, Any]]()
+    lines = list[dict[str, Any]]()
     for name, (short, value) in levels.items():
-        drawn = level(value, f"{name}, perplexity {exp(value):.3g}", above=value > lowest)
-        drawn["label"]["text"] = f"{short} {exp(value):.3g}"
+        drawn = level(value, f"{name}, perplexity {in_digits(exp(value))}")
+        drawn["label"]["text"] = f"{short} {in_digits(exp(value))}"
         lines.append(drawn)
     return lines
 

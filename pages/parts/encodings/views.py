@@ -237,10 +237,10 @@ def _chosen() -> Run:
 
 def _along(run: Run) -> None:
     SETTINGS.write_address(SETTINGS.query())
-    steps = steps_stored(run)
     if run.config.encoding.acts_on == "nowhere":
         st.info("This run has no positional encoding: there is nothing to follow.", icon=":material/block:")
         return
+    steps = steps_stored(run)
     if len(steps) < 2:
         st.info("No two snapshots of this run are kept yet: train it a little.", icon=":material/hourglass:")
         return

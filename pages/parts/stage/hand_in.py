@@ -3,7 +3,7 @@ server keeps it in memory alone, so that a reload loses nothing."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ from pages.parts.app.visitor import visitor
 from pages.parts.stage.document import Html, document, html, joined
 
 MOST_VISITORS = 200
-"""The number of visitors whose hand-ins are kept, those who were here last."""
+"""The number of visitors whose hand-ins are kept, those who began last."""
 NAME, OWN = "name", "own"
 MOST_LETTERS = 5000
 NO_FIGURE = Html()
@@ -41,23 +41,31 @@ class Kept:
     """By their keys."""
     words: dict[str, str] = field(default_factory=dict)
     """What the reader typed, by the name of its box."""
+    forgotten: dict[str, Note] = field(default_factory=dict)
+    """The notes of an earlier reader of the same browser, which pages that still show them would write again."""
 
 
-@lru_cache(MOST_VISITORS)
+_kept: dict[str, Kept] = {}
+"""The hand-ins by their visitors."""
+
+
 def kept_of(visitor_id: str) -> Kept:
-    return Kept()
+    return _kept.get(visitor_id, Kept())
 
 
 def write_down(key: str, note: Note) -> None:
     """Note what happened under its key, in place of what was noted before. The guess and the result of a first showing stay where the
     reader guesses again or runs again without an end."""
-    notes = kept_of(visitor().id).notes
-    earlier = notes.get(key)
+    kept = _kept.setdefault(visitor().id, Kept())
+    earlier = kept.notes.get(key)
     if earlier is not None and earlier.found:
         if not note.found:
             return
         note = replace(note, guessed=earlier.guessed)
-    notes[key] = note
+    if note != kept.forgotten.get(key):
+        kept.notes[key] = note
+    while len(_kept) > MOST_VISITORS:
+        _kept.pop(next(iter(_kept)))
 
 
 def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
@@ -95,6 +103,7 @@ def offer_hand_in() -> None:
 
 def _forget(kept: Kept) -> None:
     """Another reader begins in this browser."""
+    kept.forgotten.update(kept.notes)
     kept.notes.clear()
     kept.words.clear()
     for name in (NAME, OWN):

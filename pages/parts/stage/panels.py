@@ -31,7 +31,7 @@ def sections(curve: str, shown: Shown) -> list[Plain]:
     return [section for section in found if section["panels"]]
 
 
-def status(shown: Shown, name_of: Callable[[str], str]) -> Plain:
+def status(shown: Shown, name_of: Callable[[str], str] = str) -> Plain:
     """The line above the panels. ``name_of``: what they call an arm."""
     words = status_words(shown, name_of)
     return {"state": shown.state, "share": round(shown.done, 4), "words": words, "problem": shown.problem}

@@ -117,6 +117,8 @@ def _follow(pressed: str, now: held.Presenting | None, file: str) -> None:
         if pressed == "present" and file == held.ISSUES_FILE and slug in ISSUES and not held.joined_class():
             held.start_lesson(Lesson(ISSUES[slug].title, (LessonStep(ISSUES[slug].minutes, slug),)))
         return
+    if pressed == "back" and now.over:
+        return held.put(replace(now, over=False))
     now = replace(now, over=False)
     match pressed:
         case "present":

@@ -55,6 +55,8 @@ def test_labels_wrap_and_are_no_markup_and_an_axis_is_logarithmic_by_what_it_sho
         for values in ([1e-22], [1e-22, 1.0]):
             figure = strip_figure([Ended("a", BLUE, values, range(len(values)))], label)
             assert figure.layout.xaxis.type == scale, "the number decides, and not the values that come in"
+    narrow = strip_figure([Ended("a", BLUE, [0.42, 3.4], range(2))], "gradient norm")
+    assert narrow.layout.xaxis.dtick is None, "one power of ten alone is no axis"
 
 
 def test_a_strip_has_every_seed_its_mean_and_says_who_is_missing() -> None:

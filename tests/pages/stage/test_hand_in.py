@@ -64,6 +64,12 @@ def test_the_guess_is_the_one_that_stood_before_the_first_result() -> None:
     assert (notes["two"].guessed, notes["two"].found) == ("another guess", "result")
 
 
+def noting_again() -> None:
+    from pages.parts.stage.hand_in import Note, write_down
+
+    write_down("two", Note("B", "Q", "another guess", "run", "result"))
+
+
 def offering() -> None:
     from pages.parts.stage.hand_in import offer_hand_in
 
@@ -87,4 +93,6 @@ def test_nothing_is_offered_before_anything_was_done_and_what_was_done_survives_
     assert (list(kept.notes), kept.words) == (["one", "two"], {NAME: "Ada"})
     press(again, "Begin anew")
     assert again.caption[0].value == NOTHING_YET
+    AppTest.from_function(noting_again, default_timeout=300).run()
+    assert not kept_of(id_in({COOKIE: "h" * 43}) or "").notes, "a page that still shows what an earlier reader did"
     assert not app.run().text_input

@@ -92,7 +92,8 @@ def values_axis(label: str, known: Sequence[float], chance: float | None) -> dic
         return axis(title, range=[0, 1], showticklabels=False)  # no number before there is one
     if is_logarithmic(label, known):
         decades = math.log10(max(known) / min(known))
-        return axis(title, type="log", exponentformat="power", dtick=max(1, round(decades / 4)))
+        ticks = {"dtick": max(1, round(decades / 4))} if decades > 2 else {"nticks": 5}
+        return axis(title, type="log", exponentformat="power", **ticks)
     return axis(title)
 
 

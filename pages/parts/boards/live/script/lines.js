@@ -59,6 +59,7 @@ export function linePanel(board, name) {
     panel.call(scales.hidden ? "perplexity" : name)
     const log = shown.scale === "log" && !scales.hidden
     const axis = panel.plot._fullLayout?.yaxis
+    const range = `${axis?.range}`
     const beside = others.length && axis ? labelsBeside(levels(), axis) : []
     panel.exact = () => exactLines(board, traces)
     put(board, panel, traces, {
@@ -85,7 +86,12 @@ export function linePanel(board, name) {
         ...marker(board),
       ],
     })
-    if (others.length && !axis) board.painter.touch(panel) // the labels follow once there is an axis
+    if (others.length) {
+      // The labels follow the axis, also as the reader zooms.
+      if (range !== `${panel.plot._fullLayout.yaxis.range}`) board.painter.touch(panel)
+      if (!panel.listening) panel.plot.on?.("plotly_relayout", () => board.painter.touch(panel))
+      panel.listening = true
+    }
     Object.assign(panel.plot.dataset, { step: board.shownStep(), run: board.data.run })
     board.describe(panel, () => `${panel.title} at step ${board.shownStep()}: ${inWords(traces, levels())}`)
   }
@@ -105,7 +111,8 @@ function filled(/** @type {LiveBoard} */ board, /** @type {Foreign} */ trace) {
 }
 
 /**
- * The labels of level lines right of the plot, where no curve runs through them; where lines lie close, one below the other.
+ * The labels of the level lines in sight right of the plot, where no curve runs through them; where lines lie close, one
+ * below the other.
  *
  * @param {Foreign[]} levels
  * @param {Foreign} axis as it was drawn last
@@ -113,8 +120,9 @@ function filled(/** @type {LiveBoard} */ board, /** @type {Foreign} */ trace) {
  */
 export function labelsBeside(levels, axis) {
   let last = -Infinity
-  return [...levels].sort((one, other) => other.y0 - one.y0).map(({ y0, label: { text, font } }) => {
-    last = Math.max(axis.l2p(y0), last + 1.2 * font.size) // pixels from the top
+  const seen = levels.filter(({ y0 }) => axis.d2p(y0) >= 0 && axis.d2p(y0) <= axis._length) // pixels from the top
+  return seen.sort((one, other) => other.y0 - one.y0).map(({ y0, label: { text, font } }) => {
+    last = Math.max(axis.d2p(y0), last + 1.2 * font.size)
     const y = 1 - last / axis._length
     return { text, font, xref: "paper", x: 1, xanchor: "left", yref: "paper", y, yanchor: "middle", showarrow: false }
   })

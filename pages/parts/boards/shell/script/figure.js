@@ -7,6 +7,7 @@ export const QUIET = { displayModeBar: false, responsive: false, doubleClick: "r
 export const DRAGGED = { ...QUIET, edits: { shapePosition: true } }
 /** The distance of two lines, as a share of the letters' size. */
 const LINE = 1.3
+const BAR = 70 // pixels for a key of colours with its numbers and title
 const TOUCH = globalThis.matchMedia("(pointer: coarse)").matches
 
 /** @import { Foreign, Theme } from "./types.d.ts" */
@@ -87,9 +88,10 @@ export function apart(
   const sizeOf = (/** @type {Foreign} */ axis) => axis?.tickfont?.size ?? font.size ?? 12
   if (trace?.type === "heatmap") {
     const { z } = trace // rows, or their bytes with their shape
-    const [rows, columns] = z.shape ? z.shape.split(",").map(Number) : [z.length, z[0].length]
+    const [rows, columns] = z.shape ? z.shape.split(",").map(Number) : [z.length, z[0]?.length]
     const row = (clientHeight - (margin.t ?? 0) - (margin.b ?? 0)) / rows
-    const column = (clientWidth - (margin.l ?? 0) - (margin.r ?? 0)) / columns
+    const bar = trace.showscale === false ? 0 : BAR
+    const column = (clientWidth - (margin.l ?? 0) - (margin.r ?? 0) - bar) / columns
     const cell = yaxis.scaleanchor ? Math.min(row, column) : 0
     const letters = Math.max(...(xaxis.ticktext ?? []).map((/** @type {string} */ name) => name.length))
     const wide = xaxis.tickangle ? 1.1 * sizeOf(xaxis) : 0.6 * letters * sizeOf(xaxis) + 2
@@ -112,7 +114,7 @@ export function apart(
 function thinned(/** @type {Foreign} */ axis, /** @type {number} */ cells) {
   const { tickvals, ticktext } = axis
   if (!(tickvals?.length > 1) || !ticktext) return axis
-  const every = Math.ceil(cells / (tickvals[1] - tickvals[0]))
+  const every = Math.max(1, Math.ceil(cells / (tickvals[1] - tickvals[0])))
   const thin = (/** @type {Foreign[]} */ all) => all.filter((_, place) => place % every === 0)
   return { ...axis, tickvals: thin(tickvals), ticktext: thin(ticktext) }
 }

@@ -170,8 +170,8 @@ export function newLooks(/** @type {LiveBoard} */ board, /** @type {() => void} 
   /** Put all back but these, which are taken away and swapped. */
   const reset = (without = NO_WISH.without, swaps = NO_WISH.swaps) =>
     change({ without, typed: "", swaps, moved: swaps.length > 0 })
-  /** Whether the wish is answered only once the run has ended. */
-  const waits = () => any() && !subject()
+  /** Whether what the reader typed is answered only once the run has ended. */
+  const waits = () => Boolean(wish.typed) && !subject()
   return { problem: () => problem, waits, seen, any, away, whyNot, turn, swap, type, forget, reset }
 }
 

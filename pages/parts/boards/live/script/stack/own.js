@@ -14,7 +14,7 @@ export function ownSequence(/** @type {{type: (text: string) => void}} */ looks)
     size: 16,
     maxlength: 2000,
   })
-  const told = el("p", { class: "attends", role: "alert", hidden: true })
+  const told = el("p", { class: "attends", hidden: true })
   const onsubmit = (/** @type {Event} */ event) => {
     event.preventDefault()
     looks.type(input.value.trim())
@@ -22,6 +22,7 @@ export function ownSequence(/** @type {{type: (text: string) => void}} */ looks)
   const form = el("form", { class: "own-sequence", onsubmit }, input, el("button", { type: "submit" }, "Try"))
   const say = (/** @type {string} */ problem, /** @type {boolean} */ waits) => {
     told.classList.toggle("problem", Boolean(problem))
+    told.role = problem ? "alert" : "status"
     setText(told, problem || (waits ? "Your own sequence is read once the run has ended." : ""))
   }
   return { form, told, clear: () => (input.value = ""), say }
