@@ -27,7 +27,11 @@ test("a heatmap labels as many rows and columns as do not touch", () => {
 
   const square = { ...layout, xaxis: layout.yaxis, yaxis: { ...layout.yaxis, scaleanchor: "x" } }
   const across = (/** @type {Foreign} */ wanted, width = 1000) =>
-    apart(wanted, [{ type: "heatmap", z: layout.yaxis.ticktext.map(() => "31415926") }], sized(20 + 8 * 11, width))
+    apart(
+      wanted,
+      [{ type: "heatmap", showscale: false, z: layout.yaxis.ticktext.map(() => "31415926") }],
+      sized(20 + 8 * 11, width),
+    )
       .xaxis.ticktext.join("")
   assert.equal(across({ ...square, yaxis: layout.yaxis }), "31415926")
   assert.equal(across({ ...square, yaxis: layout.yaxis }, 8 * 12), "3452")

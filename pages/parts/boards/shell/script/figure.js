@@ -7,7 +7,7 @@ export const QUIET = { displayModeBar: false, responsive: false, doubleClick: "r
 export const DRAGGED = { ...QUIET, edits: { shapePosition: true } }
 /** The distance of two lines, as a share of the letters' size. */
 const LINE = 1.3
-const BAR = 70 // pixels for a key of colours with its numbers and title
+const COLOR_BAR = 70 // pixels for a key of colours with its numbers and title
 const TOUCH = globalThis.matchMedia("(pointer: coarse)").matches
 
 /** @import { Foreign, Theme } from "./types.d.ts" */
@@ -90,7 +90,7 @@ export function apart(
     const { z } = trace // rows, or their bytes with their shape
     const [rows, columns] = z.shape ? z.shape.split(",").map(Number) : [z.length, z[0]?.length]
     const row = (clientHeight - (margin.t ?? 0) - (margin.b ?? 0)) / rows
-    const bar = trace.showscale === false ? 0 : BAR
+    const bar = trace.showscale === false ? 0 : COLOR_BAR
     const column = (clientWidth - (margin.l ?? 0) - (margin.r ?? 0) - bar) / columns
     const cell = yaxis.scaleanchor ? Math.min(row, column) : 0
     const letters = Math.max(...(xaxis.ticktext ?? []).map((/** @type {string} */ name) => name.length))
