@@ -52,6 +52,8 @@ class Seen:
     symbols: Symbols
     asked: list[bool]
     """Whether an answer is asked at a position that the patterns have."""
+    written: list[bool]
+    """Whether the model writes the right symbol at a position."""
     right: np.ndarray
     """The probability of the right symbol, [layer + 1, position]."""
     whose: list[tuple[Which, int]]
@@ -95,6 +97,7 @@ def seen_in(snapshot: Snapshot) -> Seen | None:
     return Seen(
         symbols=Symbols(sample.tokens, sample.source),
         asked=[place < kept and target != "" for place, target in enumerate(sample.targets)],
+        written=[bool(mark) for mark in sample.marks],
         right=right,
         whose=[(kind, head) for kind in kinds for head in range(contributions[kind].shape[1])],
         heads=np.concatenate([contributions[kind] for kind in kinds], axis=1),
@@ -131,7 +134,9 @@ def _path(seen: Seen, position: int) -> Path:
     induction = carrier in ("head", "mlp") and is_induction(readings, seen.symbols)
     before, after = right[layer : layer + 2].tolist()
     path = Path(position, arrives, layer, before, after, carrier, readings, induction, ())
-    return replace(path, words=in_pieces(sentence_of(path, right.tolist(), seen.symbols)))
+    return replace(
+        path, words=in_pieces(sentence_of(path, right.tolist(), seen.symbols, written=seen.written[position]))
+    )
 
 
 def _brought(

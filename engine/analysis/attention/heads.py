@@ -2,7 +2,8 @@
 
 The score of a kind is the share of a head's weight on the cells of that kind, against chance. Chance is attention that is uniform
 over the visible keys: (weight there - chance) / (1 - chance), so 0 is no more than uniform attention and 1 is all weight. Kinds as
-in Voita et al. 2019, Analyzing Multi-Head Self-Attention, section 4, and Clark et al. 2019, What Does BERT Look At?, section 3.
+in Voita et al. 2019, Analyzing Multi-Head Self-Attention, section 4, and Clark et al. 2019, What Does BERT Look At?, section 3; and
+induction, the symbol after an earlier place of the query's own symbol, as in Olsson et al. 2022, In-context Learning and Induction Heads.
 """
 
 from collections.abc import Callable
@@ -79,7 +80,7 @@ def head_numbers(asked: ModelAsked, batch: Batch, cache: ActivationCache, place:
     name = tap_name(asked.config, place.which, place.layer)
     pattern = cache[f"{name}.pattern"][:, place.head].float()  # [batch, query, key]
     visible = ~blocked_in(cache[f"{name}.scores"][:, place.head])
-    scores = kind_scores(pattern, visible)
+    scores = kind_scores(pattern, visible, {"self": batch.inputs, "encoder": batch.source}.get(place.which))
     spread = entropy(pattern)  # [batch, query]
     queries = torch.tensor(positions_at(batch, place))
     keys = queries if place.which != "cross" else torch.arange(pattern.size(-1))
@@ -119,10 +120,11 @@ KINDS: dict[str, Callable[[Tensor, Tensor, int], Tensor]] = {
 """By label, the cells that a head of this kind attends to, of positions [query, 1] and [1, key] and the number of keys."""
 
 
-def kind_scores(pattern: Tensor, visible: Tensor) -> dict[str, float]:
+def kind_scores(pattern: Tensor, visible: Tensor, tokens: Tensor | None = None) -> dict[str, float]:
     """The score of each kind that can show, by label; from a head's pattern and visibility, both [batch, query, key].
 
-    Kinds are those of ``KINDS``, the best fixed distance ("k back", from 2 on) and ``uniform``.
+    Kinds are those of ``KINDS``, the best fixed distance ("k back", from 2 on), ``induction`` where the ``tokens`` [batch, position] are
+    those of queries and keys, and ``uniform``.
     """
     queries, keys = pattern.shape[-2:]
     query, key = torch.arange(queries)[:, None], torch.arange(keys)[None, :]
@@ -136,6 +138,9 @@ def kind_scores(pattern: Tensor, visible: Tensor) -> dict[str, float]:
     if back:
         best = max(back, key=lambda label: back[label])
         scores[best] = back[best]
+    if tokens is not None:
+        follows = (tokens[:, :, None] == tokens[:, None, :].roll(1, dims=-1)) & (key > 0) & (key <= query)
+        scores["induction"] = score_in(pattern, visible, choice, follows)
     scores["uniform"] = uniform_score(pattern, choice)
     return {label: score for label, score in scores.items() if score is not None}
 
@@ -143,13 +148,14 @@ def kind_scores(pattern: Tensor, visible: Tensor) -> dict[str, float]:
 def score_in(pattern: Tensor, visible: Tensor, choice: Tensor, cells: Tensor) -> float | None:
     """(mean weight in the cells - chance) / (1 - chance) over the queries that see such a cell and another key.
 
-    None where there are too few such queries. ``cells`` [query, key] has at most one cell for each query.
+    None where there are too few such queries. ``cells``: [query, key], or [batch, query, key] where they depend on the tokens.
     """
-    able = (visible & cells).any(-1) & (choice > 1)  # [batch, query]
+    there = (visible & cells).sum(-1)  # [batch, query]
+    able = (there > 0) & (there < choice)
     if able.any(0).sum() < FEWEST_QUERIES:
         return None
     weight = (pattern * cells).sum(-1)[able].mean().item()
-    chance = (1 / choice[able]).mean().item()
+    chance = (there / choice)[able].mean().item()
     return (weight - chance) / (1 - chance)
 
 

@@ -37,14 +37,18 @@ def marks(reading: Reading) -> bool:
     return reading.which != "cross" and reading.read == reading.position - 1
 
 
-def sentence_of(path: Path, right: Sequence[float], symbols: Symbols) -> str:
-    """``right``: the probability of the right symbol at the path's position, before the first layer and after each."""
+def sentence_of(path: Path, right: Sequence[float], symbols: Symbols, *, written: bool) -> str:
+    """``right``: the probability of the right symbol at the path's position, before the first layer and after each. ``written``: whether
+    the model writes it, since no other has more."""
     lost = next((layer for layer, share in enumerate(right) if math.isnan(share)), None)
     if lost is not None:
         place = _layer(lost - 1) if lost else "the embedding"
         return f"The answer does not arrive: the numbers of {place} are no longer finite."
     if not path.arrives:
-        return f"The answer does not arrive: after layer {len(right) - 1} the right symbol has {percent(right[-1])}."
+        most = ", the most of all but less than half" if written else ""
+        return (
+            f"The answer does not arrive: after layer {len(right) - 1} the right symbol has {percent(right[-1])}{most}."
+        )
     arrives = f"The answer arrives in {_layer(path.layer)} ({_from_to(path.before, path.after)})"
     if path.after - path.before < GAIN:
         whole = _from_to(right[0], right[-1])
@@ -86,7 +90,9 @@ def _place_words(reading: Reading, symbols: Symbols, *, told: bool) -> str:
         return f"the symbol after the earlier “{names[reading.position]}”"
     if marks(reading):
         return f"the symbol before it, {symbol}"
-    return f"{'the first symbol' if reading.read == 0 else f'symbol {reading.read + 1}'}{source}, {symbol}"
+    return (
+        f"{'the first symbol' if reading.read == 0 else f'the symbol at position {reading.read + 1}'}{source}, {symbol}"
+    )
 
 
 def _layer(layer: int) -> str:

@@ -210,7 +210,7 @@ def test_the_residual_stream_is_sent_in_plain_numbers_and_the_mean_of_the_heads_
     right = np.full((3, 11), np.nan)
     right[:, 5:] = 1 / 3
     told = plain_snapshot(replace(look, residual={"norm": np.full((3, 11), 12.3456), "right": right}))
-    assert told["residual"] == {"norm": [[12.3] * 11] * 3, "right": [[None] * 5 + [0.333] * 6] * 3}
+    assert told["residual"] == {"norm": [[12.346] * 11] * 3, "right": [[None] * 5 + [0.33333] * 6] * 3}
     assert told["means"] == {}
     assert plain_snapshot(look)["residual"] == {}
 

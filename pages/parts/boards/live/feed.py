@@ -31,7 +31,7 @@ BYTES = 3_000_000
 """The most bytes of the snapshots in one message."""
 SENT = ("patterns", "encoding", "residual", "contributions")
 """The fields of a snapshot from whose arrays its message is made."""
-DIGITS = 6
+DIGITS = 8
 """The bytes of a number of the residual stream."""
 PATH = 700
 """The bytes of the path of one answer."""
@@ -151,10 +151,10 @@ def plain_paths(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def residual_of(snapshot: Snapshot) -> dict[str, list[list[float | None]]]:
-    """The residual stream of the first sample with three digits, [layer + 1, position] by name; None where no answer is asked."""
+    """The residual stream of the first sample with five digits, [layer + 1, position] by name; None where no answer is asked."""
 
     def plain(value: float) -> float | None:
-        return float(f"{value:.3g}") if math.isfinite(value) else None
+        return float(f"{value:.5g}") if math.isfinite(value) else None
 
     return {
         name: [[plain(value) for value in row] for row in array.tolist()] for name, array in snapshot.residual.items()

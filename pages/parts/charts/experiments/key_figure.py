@@ -55,7 +55,7 @@ def key_figure(
     known = [value for row in (*stored, *rows) for value in row.known]
     under = [trace.update(uid=f"stored-{trace.uid}") for trace in row_traces(stored)]
     first = [row if row.known or not stored else stored[place] for place, row in enumerate(rows)]
-    levels = [] if chance is None else [upright(chance, f"chance {number(chance)}", anchor="left", size=TICKS - 2)]
+    levels = [] if chance is None else [upright(chance, f"chance {chance:.3g}", anchor="left", size=TICKS - 2)]
     marks = [] if guess is None else [_guess_mark(guess, moved)]
     values = _values_axis(known, scale, share, written if unit == BYTES else None)
     if stored:

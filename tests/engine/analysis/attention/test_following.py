@@ -120,7 +120,7 @@ def test_hop_after_hop_is_told_from_the_layer_of_the_answer_downwards() -> None:
 def test_a_layer_that_only_guesses_does_not_bring_the_answer() -> None:
     path = path_in(snapshot([0.1, 0.7, 0.9], {(0, 0): 0.5, (1, 0): 4.0}, {(1, 0, 4): 2}))
     assert path.layer == 1
-    assert path.sentence == "The answer arrives in layer 2 (70 → 90 %): head 1 reads symbol 3, a “2”."
+    assert path.sentence == "The answer arrives in layer 2 (70 → 90 %): head 1 reads the symbol at position 3, a “2”."
     sure = path_in(snapshot([0.95, 0.97, 0.99], {(1, 1): 4.0}, {(1, 1, 4): 0}))
     assert sure.sentence == (
         "No layer alone brings the answer (95 → 99.0 % over all layers); layer 2 adds most: head 2 reads the first symbol, a “5”."
@@ -130,7 +130,10 @@ def test_a_layer_that_only_guesses_does_not_bring_the_answer() -> None:
 def test_where_nothing_arrives_and_where_no_head_stands_out_it_says_so() -> None:
     path = path_in(snapshot([0.3, 0.2, 0.6, 0.25], {(1, 0): 1.0}, {}))
     assert (path.arrives, path.carrier, path.readings) == (False, "", ())
-    assert path.sentence == "The answer does not arrive: after layer 3 the right symbol has 25 %."
+    told = "The answer does not arrive: after layer 3 the right symbol has 25 %"
+    assert path.sentence == f"{told}, the most of all but less than half.", "the model writes it"
+    wrong = [Sample(TOKENS, ["", "", "", "", "2"], ["", "", "", "", "3"])]
+    assert path_in(snapshot([0.3, 0.2, 0.6, 0.25], {(1, 0): 1.0}, {}, samples=wrong)).sentence == f"{told}."
     gone = path_in(snapshot([0.3, 0.2, math.nan, math.nan], {(1, 0): 1.0}, {}))
     assert gone.sentence == "The answer does not arrive: the numbers of layer 2 are no longer finite."
     assert followed(snapshot([0.3, 0.2, 0.25], {}, {}))[1] is None

@@ -44,6 +44,16 @@ def test_a_head_that_does_one_thing_is_called_by_it(pattern: torch.Tensor, visib
     assert (name_of(scores), scores[name]) == (name, pytest.approx(1.0, abs=1e-5))
 
 
+def test_a_head_that_reads_what_followed_its_own_symbol_is_an_induction_head() -> None:
+    tokens = torch.tensor([[3, 1, 4, 1, 5, 3, 4, 1, 3]])
+    read = [0, 0, 0, 2, 0, 1, 3, 4, 6]  # a symbol after the last earlier place of the query's own, else the first
+    scores = kind_scores(torch.eye(LENGTH)[read][None], CAUSAL, tokens)
+    assert (name_of(scores), scores["induction"]) == ("induction", pytest.approx(1.0, abs=1e-5))
+    even = kind_scores(CAUSAL / CAUSAL.sum(-1, keepdim=True), CAUSAL, tokens)
+    assert even["induction"] == pytest.approx(0.0, abs=1e-6), "where two cells are right, chance is twice as high"
+    assert "induction" not in kind_scores(torch.eye(LENGTH)[read][None], CAUSAL), "keys of another stack"
+
+
 def test_scores_are_measured_against_chance_and_entropy_and_distance_are_means() -> None:
     even = kind_scores(CAUSAL / CAUSAL.sum(-1, keepdim=True), CAUSAL)
     assert all(abs(score) < 1e-6 for name, score in even.items() if name != "uniform"), "uniform attention is chance"

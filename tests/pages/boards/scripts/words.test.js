@@ -2,6 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import {
   changedAnswers,
+  exactPercent,
   headInWords,
   percent,
   placeInWords,
@@ -13,6 +14,7 @@ import { gridOf } from "./made.js"
 test("positions are told in words or from one", () => {
   const places = [0, 2, 4].map((place) => placeInWords(place, 5, "position"))
   assert.deepEqual(places, ["the first position", "position 3", "the last position"])
+  assert.equal(placeInWords(2, 5, "symbol"), "the symbol at position 3")
   const weights = { queries: 3, keys: 3, layers: [new Float32Array([1, 0, 0, 0, 1, 0, 0.985, 0.015, 0])] }
   const more = { own: 3, same: true, from: " (head 1)" }
   assert.deepEqual(readingOf({ place: 2 }, weights, 0, ["2", "7", "1"], more), {
@@ -45,6 +47,7 @@ test("answers are compared at the places that are asked", () => {
   assert.equal(scoreOf(after), "2 of 3 right")
 })
 
-test("a share that is almost nothing is written as nothing", () => {
+test("a share that is almost nothing is written as nothing, and an exact one that is almost all not as all", () => {
+  assert.deepEqual([0.98, 0.9974, 0.99999, 1].map(exactPercent), ["98 %", "99.7 %", "99.9 %", "100 %"])
   assert.deepEqual([0, 0.0049, 0.0051, 0.5, 1].map(percent), ["0 %", "0 %", "1 %", "50 %", "100 %"])
 })

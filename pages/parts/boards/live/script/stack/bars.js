@@ -1,6 +1,6 @@
 // The bars at the right of the layers: how likely the right answer is after each, and how large its gradient is.
 
-import { percent } from "./words.js"
+import { exactPercent } from "./words.js"
 import { el, number } from "../../../shell/script/dom.js"
 
 const DECADES = 4 // of gradient norms that a bar spans
@@ -28,10 +28,10 @@ export function meter(/** @type {"right" | "gradient"} */ name) {
 export function fillShare({ root: bar, full, number }, share, where) {
   const known = Number.isFinite(share)
   full.style.width = `${known ? 100 * share : 0}%`
-  number.textContent = known ? percent(share) : ""
+  number.textContent = known ? exactPercent(share) : ""
   bar.style.visibility = known ? "visible" : "hidden"
   bar.title = known
-    ? `If the output read the stream ${where}, the right answer had ${percent(share)}.`
+    ? `If the output read the stream ${where}, the right answer had ${exactPercent(share)}.`
     : `The right answer ${where}: not known`
   bar.setAttribute("aria-label", bar.title)
 }

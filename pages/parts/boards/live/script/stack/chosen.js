@@ -4,7 +4,7 @@
 import { arcAt } from "./curves.js"
 import { flowTo, reachOf } from "./flow.js"
 import { columnAt, heightOf, MOST_POSITIONS } from "./layout.js"
-import { percent, placeInWords, readingOf } from "./words.js"
+import { exactPercent, percent, placeInWords, readingOf } from "./words.js"
 import { number } from "../../../shell/script/dom.js"
 
 /** @import { Arc, Hop, Stream } from "./flow.js" */
@@ -157,6 +157,6 @@ export function numbersAt({ model, seen, sample, arcs, hops }, layout, x, y) {
   if (place >= MOST_POSITIONS || norm == null || state > model.layers) return ""
   const right = kind === "reads" && sample.marks[place] != null ? seen.rights[state]?.[place] : null
   const where = state ? `After layer ${state}` : "Before the first layer"
-  const likely = right == null ? "" : `; the right answer has ${percent(right)}`
+  const likely = right == null ? "" : `; the right answer has ${exactPercent(right)}`
   return `${where}, ${named(kind, place)}: a vector of length ${number(norm)}, as thick as the bar${likely}`
 }

@@ -10,6 +10,10 @@ const FEW = 0.005 // a share below it is written as 0
 /** A share in whole per cent. */
 export const percent = (/** @type {number} */ share) => `${Math.round(100 * (share < FEW ? 0 : share))} %`
 
+/** A share that is known exactly: with a decimal where it is near all, so that it is never rounded to all. */
+export const exactPercent = (/** @type {number} */ share) =>
+  share >= 0.985 && share < 1 ? `${Math.min(99.9, 100 * share).toFixed(1)} %` : percent(share)
+
 /**
  * A position in words: the first, the last, or its number, counted from 1.
  *
@@ -19,7 +23,8 @@ export const percent = (/** @type {number} */ share) => `${Math.round(100 * (sha
  */
 export function placeInWords(place, count, noun) {
   if (place === 0) return `the first ${noun}`
-  return place === count - 1 ? `the last ${noun}` : `${noun} ${place + 1}`
+  if (place === count - 1) return `the last ${noun}`
+  return noun === "symbol" ? `the symbol at position ${place + 1}` : `${noun} ${place + 1}`
 }
 
 /** A text with a capital letter first. */
