@@ -155,6 +155,8 @@ def show_end(last: StoryStep) -> None:
     with card:
         if drawn := card_of(scores_of_steps(), base_address("story")):
             show_card(drawn, "story")
+        else:
+            st.caption("A card to share comes when two steps have been tried.")
     with own:
         offer_hand_in()
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
