@@ -6,6 +6,7 @@ from engine.analysis.attention.asked import SampleAsked
 from engine.analysis.attention.jobs import ReadSequence
 from engine.analysis.attention.parts import Part
 from engine.foundation.errors import JobError
+from engine.settings.errors import Problem
 from engine.text.tokens import unknown_in_words
 from pages.parts.app.in_markdown import in_markdown, say_ignored
 from pages.parts.app.questions import ask_once
@@ -28,6 +29,10 @@ def looked_at(now: AttentionState) -> LookedAt | None:
     if run is None or (problem := why_not(run)):
         st.info(problem if run else "This run is no longer kept here. Choose another.", icon=":material/search_off:")
         return None
+    most = {"layer": run.config.n_layers, "head": run.config.n_heads}
+    beyond = {name: given for name in most if (given := getattr(now, name)) is not None and given > most[name]}
+    say_ignored(Problem(name, str(given), f"at most {most[name]} in this run") for name, given in beyond.items())
+    SETTINGS.put(dict.fromkeys(beyond))
     now = fitted(now, run.config)
     model = asked_model(run, now.step)
     if now.view != "training" and not ready(run, model):

@@ -64,6 +64,14 @@ def test_a_link_restores_a_run_with_all_its_attentions(open_page: Open, trained:
     assert app.session_state["attention"]["text"] == "4 1 2 3 0"
 
 
+def test_a_layer_that_this_run_does_not_have_is_named(open_page: Open) -> None:
+    app = open_page("attention.py", layer="9", head="2")
+    assert [warning.value for warning in app.warning] == [
+        "From the link, `layer` is `9`; allowed is at most 1 in this run. Ignored."
+    ]
+    assert dict(app.query_params) == {"head": "2"}
+
+
 def test_a_link_of_earlier_versions_names_the_same_query(open_page: Open) -> None:
     app = open_page("attention.py", query="3")
     assert "Query 4 (token" in said(app)
