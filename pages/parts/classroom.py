@@ -104,10 +104,9 @@ def _show(code: str, phone: Phone) -> None:
 
 def _offer_exploring(wall: Wall) -> None:
     step = from_code(wall.lesson).steps[wall.at]
-    query = step.query if step.question is not None else {}
     with st.container(key="phone-explore"):
-        file, label = file_of(step) if query else "start.py", "Explore on your own"
-        st.page_link(file, label=label, icon=":material/explore:", query_params=query)
+        file, label = "start.py" if step.slide else file_of(step), "Explore on your own"
+        st.page_link(file, label=label, icon=":material/explore:", query_params=step.query)
 
 
 def _guess(code: str, at: int, question: Question, guess: Direction | None) -> None:
