@@ -77,6 +77,13 @@ def drawn(app: AppTest) -> str:
     return " ".join(box.value for box in app.get("html"))
 
 
+def asks_nothing(app: AppTest) -> bool:
+    """Whether there is neither a choice of a guess nor a box for its size."""
+    return not any(
+        box.label == "Your guess" or "number?" in box.label for box in [*app.get("button_group"), *app.number_input]
+    )
+
+
 def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_page: Open, scripted: Scripted) -> None:
     wall = presented(open_page)
     phones = [phone_in(open_page, code_of(wall)) for _ in range(3)]
@@ -110,7 +117,15 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     for phone, verdict in zip(phones, verdicts, strict=True):
         assert verdict in said(phone.run())
         assert "With a change the accuracy rises from" in said(phone)
-    key(wall, "next", "next")
+    at(wall, "guess")
+    assert "It has run. Guessing is closed." in said(wall)
+    assert "Run" not in labels(wall)
+    assert "each seed will be a dot" not in sent(wall)
+    assert "The class:" in drawn(wall)
+    assert "1 of 2 right" not in drawn(wall)
+    assert "Your guess: **It rises**. Look at the wall." in said(phones[0].run()), "it has seen the result"
+    at(wall, "remedy")
+    key(wall, "next")
     assert phones[0].run().title[0].value != QUESTION
     assert "Step 2 of 2" in said(phones[0])
     wall.query_params["at"] = "1"  # of a press that came while the page changed
@@ -164,6 +179,19 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
     assert "The answer comes when the runs on the wall have it." not in said(phones[1].run())
     assert "Train one seed" not in labels(phones[1])
     assert wall_of(code_of(wall)).phase == "told"
+
+    key(wall, "present", "present")
+    for beat, result, sentence in (
+        ("question", 0, 0),
+        ("guess", 0, 0),
+        ("run", 1, 0),
+        ("figure", 1, 0),
+        ("sentence", 1, 1),
+    ):
+        words = sent(at(wall, beat))
+        assert ("3 seeds from 2 phones" in words, "It takes at least" in words) == (result, sentence), beat
+        assert wall_of(code_of(wall)).phase != "guess", "the phones have seen the result"
+        assert asks_nothing(wall)
 
 
 @pytest.mark.parametrize(("guess", "right", "verdict"), [

@@ -22,7 +22,7 @@ from pages.parts.issues.words import show_way
 from pages.parts.stage.board import Drawing, experiment_board
 from pages.parts.stage.experiments import begin, run_or_stop
 from pages.parts.stage.issue_list import shown_runs
-from pages.parts.stage.presenting import asks_to_run, presented, presenting, shows, take_guess
+from pages.parts.stage.presenting import asks_to_run, guesses_closed, presented, presenting, shows, take_guess
 from pages.parts.stage.shown import Shown, of_run
 from pages.parts.stage.wall import show_hands, tell_phones
 
@@ -34,6 +34,10 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
     """The screen; returns the result that it tells, if any. What stored seeds say stands on it as soon as Run is pressed, and what is
     trained here comes beside it."""
     figure, class_trains = issue.key_figure, asked_of_class(issue)
+    gone_back = guesses_closed() and not shows(
+        "run"
+    )  # the presenter, from a run that is not told again before its beat
+    how_far = "" if run is None else "It is running. " if run.state == "running" else "It has run. "
     if not shows("run") or class_trains:
         name, run = "", None  # an earlier result is no answer to a class that has not guessed
     elif run is None and asks_to_run(issue.slug):
@@ -56,11 +60,15 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
             if shows("guess"):
                 if (place := take_guess()) is not None and not pressed:
                     put_guess(issue.slug, replace(guess_of(issue.slug), answer=ANSWERS[place]))
-                guess = ask_guess(issue.slug, figure, disabled=pressed)
+                guess, closed = guess_of(issue.slug), pressed or guesses_closed()
+                if guess.answer is not None or not (closed and presented()):  # a room is not asked after the answer
+                    guess = ask_guess(issue.slug, figure, disabled=closed)
+                if gone_back:
+                    st.caption(f"{how_far}Guessing is closed.")
                 with st.container():  # always there: what comes into it must not replace Run, which may have the focus
                     if outcome is not None and guess.answer is not None and shows("sentence"):
                         st.markdown(answered(figure, guess, outcome))
-                    elif guess.answer is not None and not pressed:
+                    elif guess.answer is not None and not closed:
                         ask_size(issue.slug, figure)
                     right = outcome.right if outcome is not None and shows("sentence") else ()
                     if outcome is not None:
@@ -68,7 +76,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                     show_hands(right)
                 # At the end what helps has the room on the wall.
                 going = (run is None or run.state == "running") and not shows("remedy")
-                if not class_trains and (going or not presented()):
+                if not (class_trains or gone_back) and (going or not presented()):
                     _run(issue, run)
         with result:
             drawing = _drawing(issue, figure, stored)
@@ -79,7 +87,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                 say_unsaved(run)
             else:
                 before_any_run = report(asked(issue), (), asked(issue).seed_range, extended=extended())
-                experiment_board(drawing, issue.slug, Shown.of(before_any_run, "waiting"))
+                experiment_board(drawing, issue.slug, Shown.of(before_any_run, "none" if gone_back else "waiting"))
         if outcome is not None and shows("remedy"):
             beside = question if presented() else result  # in a room the figure takes the height
             with beside.container(key="stage-remedy"):

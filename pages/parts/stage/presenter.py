@@ -143,6 +143,6 @@ def _follow(pressed: str, now: held.Presenting | None, file: str) -> None:
         case "seeds" if now.on and now.classroom and now.step.issue and now.shows("guess"):
             held.note_run(now)
             held.put(replace(now, beat=now.beats.index("sentence"), round=now.round + 1))
-        case key if key in GUESSES and now.step.question and now.beat <= now.beats.index("guess"):
+        case key if key in GUESSES and now.step.question and not held.guesses_closed():
             st.session_state[held.GUESS] = GUESSES.index(key)
             held.put(replace(now, beat=now.beats.index("guess")))

@@ -10,7 +10,7 @@ from engine.experiments.key_figure import ANSWERS, Direction
 from engine.experiments.lessons import to_code
 from pages.parts.app.fragment import as_fragment
 from pages.parts.app.visitor import visitor
-from pages.parts.stage.presenting import CODE, Presenting, presenting
+from pages.parts.stage.presenting import CODE, Presenting, guesses_closed, presenting
 
 TICK = 1.0
 """Seconds between two counts while the class answers."""
@@ -48,7 +48,7 @@ def _phase(now: Presenting) -> Phase:
     if now.step.slide:
         return "look"
     if not now.shows("run"):
-        return "guess"
+        return "look" if guesses_closed() else "guess"
     if now.round and now.beats[now.beat] == "sentence":
         return "seeds"
     return "told" if now.shows("sentence") else "look"
@@ -60,7 +60,7 @@ def show_hands(right: tuple[Direction, ...]) -> None:
     now = presenting()
     if now is None or not now.on or not now.classroom:
         return
-    question, guessing = now.step.question, not now.shows("run")
+    question, guessing = now.step.question, not guesses_closed()
     if question is None:
         return
 
