@@ -21,7 +21,7 @@ from pages.parts.stage.presenting import KEY as PRESENTING
 from pages.parts.stage.wall import bars
 from tests.engine.full_disk import full
 from tests.engine.workers.test_pool import until
-from tests.pages.looking import Open, labels, press, said, sent
+from tests.pages.looking import Open, labels, noted, press, said, sent
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
 
 TEACHER = Visitor("teacher")
@@ -116,7 +116,8 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     verdicts = ("**You were right:** It rises.", "You said: It falls. **The runs say: It rises.**", "**It rises.**")
     for phone, verdict in zip(phones, verdicts, strict=True):
         assert verdict in said(phone.run())
-        assert "With a change the accuracy rises from" in said(phone)
+        assert (sentence := wall_of(code_of(wall)).sentence).startswith("With a change the accuracy rises from")
+        assert sentence in said(phone)
     at(wall, "guess")
     assert "It has run. Guessing is closed." in said(wall)
     assert "Run" not in labels(wall)
@@ -132,7 +133,13 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     wall.run()
     assert (wall.session_state[PRESENTING].at, wall_of(code_of(wall)).at) == (1, 1)
     key(wall, "leave")
-    assert phones[0].run().title[0].value == "You are in the class"
+    for phone, guess in zip(phones, ("It rises", "It falls", ""), strict=True):
+        assert phone.run().title[0].value == "The lesson has ended"
+        assert "Hand-in (HTML)" in [file.label for file in phone.get("download_button")]
+        assert "Explore on your own" in [link.proto.label for link in phone.get("page_link")]
+        (note,) = noted(phone).values()
+        assert (note.title, note.question, note.guessed) == ("Scripted, 4 arms", QUESTION, guess)
+        assert (note.ran, note.found) == ("The class, on the wall.", sentence)
 
 
 def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_falls_into_the_figure(
@@ -329,3 +336,5 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
     for pressed, over in (("next", True), ("next", True), ("back", False), ("next", True), ("present", False)):
         key(wall, pressed)
         assert (wall.session_state[PRESENTING].over, wall.session_state[PRESENTING].at) == (over, 1)
+        ended = over or pressed == "present"  # who presents no more leads no phone
+        assert (phone.run().title[0].value == "The lesson has ended") == ended

@@ -29,9 +29,9 @@ def lead_phones(now: Presenting) -> None:
 
 
 def send_home(now: Presenting) -> None:
-    """The presenter leaves the lesson: its phones follow nothing until the next one."""
+    """The presenter leaves the lesson: its phones are told that it has ended."""
     with suppress(OSError):
-        show_wall(now.classroom, visitor(), Wall())
+        show_wall(now.classroom, visitor(), Wall(to_code(now.lesson), now.at, "over"))
 
 
 def tell_phones(right: tuple[Direction, ...], sentence: str) -> None:
@@ -43,6 +43,8 @@ def tell_phones(right: tuple[Direction, ...], sentence: str) -> None:
 
 
 def _phase(now: Presenting) -> Phase:
+    if now.over:
+        return "over"
     if now.beat == CODE:
         return "wait"
     if now.step.slide:
