@@ -320,12 +320,17 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
     press(phone, "No")
     assert "**1 of 1** have guessed" in said(at(wall, "guess"))
     assert not pool.submitted, "nothing trains before the guess"
-    at(wall, "run")
+    key(wall, "3", "next")
     assert len(pool.submitted) == 1
     at(wall, "sentence")
     assert wall_of(code_of(wall)).sentence.startswith("Not learned in 10 steps")
     assert "1 of 1 right" in drawn(wall)
+    assert "You said: *Yes*. Measured: **no**." in said(wall)
     assert "**You were right:** No." in said(phone.run())
+    key(at(wall, "guess"), "1")
+    (guess,) = (box for box in wall.get("button_group") if box.label == "Your guess")
+    assert (guess.value, guess.proto.disabled) == (1, True), "it has been answered"
+    at(wall, "sentence")
     key(wall, "next")
     assert phone.run().title[0].value == "Later"
     assert wall.title[0].value == "Later"
