@@ -125,7 +125,11 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     assert "The class:" in drawn(wall)
     assert "1 of 2 right" not in drawn(wall)
     assert "Your guess: **It rises**. Look at the wall." in said(phones[0].run()), "it has seen the result"
-    at(wall, "remedy")
+    key(at(wall, "sentence"), "seeds")
+    assert "0 seeds from 0 phones" in sent(wall)
+    assert "1 of 2 right" in drawn(wall), "what was told stands until the seeds of the class decide"
+    key(wall, "next")
+    assert verdicts[0] in said(phones[0].run())
     key(wall, "next")
     assert phones[0].run().title[0].value != QUESTION
     assert "Step 2 of 2" in said(phones[0])

@@ -8,7 +8,7 @@ import streamlit as st
 from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.finding import FEWEST_SEEDS
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import ANSWERS, KeyFigure
+from engine.experiments.key_figure import ANSWERS, KeyFigure, Outcome
 from engine.experiments.report import Report, report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.formatting import counted
@@ -28,6 +28,8 @@ from pages.parts.stage.wall import show_hands, tell_phones
 
 KEY = "key"
 """The name of the key figure's board."""
+TOLD = "issues.told"
+"""Session key: the outcome that the wall has told where it decides the question, by lesson and step."""
 
 
 def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | None:
@@ -53,7 +55,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
         stored = shown_report(issue) if pressed else None
         live = shown_of_class(issue, class_trains) if class_trains else of_run(run) if run is not None else None
         ended = outcome_so_far(figure, live) if live is not None and live.state != "running" else None
-        outcome = outcome_so_far(figure, stored, seed="stored seed") or ended
+        outcome = _until_the_class_decides(outcome_so_far(figure, stored, seed="stored seed") or ended)
         with question, st.container(key="stage-question", gap="small"):
             st.caption(figure.sample)
             st.header(figure.question, anchor=False)
@@ -98,6 +100,18 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                 if presented():
                     st.markdown(f"**What helps:** {figure.remedy}")
     return live if ended is not None or stored is None else Shown.of(stored, "shipped")
+
+
+def _until_the_class_decides(outcome: Outcome | None) -> Outcome | None:
+    """The outcome, or in its place the one of the runs before that the wall has told in this step: seeds of the class that decide nothing
+    yet take nothing back. Their number stands at their figure."""
+    now, told = presenting(), st.session_state.setdefault(TOLD, {})
+    decides = outcome is not None and outcome.right
+    if now is None or not now.on or not now.shows("sentence"):
+        return outcome
+    if decides and not now.round:
+        told[now.began, now.at] = outcome
+    return outcome if decides or not now.round else told.get((now.began, now.at), outcome)
 
 
 def _drawing(issue: Issue, figure: KeyFigure, stored: Report | None) -> Drawing:
