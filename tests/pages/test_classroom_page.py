@@ -86,7 +86,9 @@ def asks_nothing(app: AppTest) -> bool:
 
 def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_page: Open, scripted: Scripted) -> None:
     wall = presented(open_page)
+    assert "0 phones are here." in sent(wall)
     phones = [phone_in(open_page, code_of(wall)) for _ in range(3)]
+    assert "3 phones are here." in sent(wall.run())
     for phone in phones:
         assert phone.title[0].value == "You are in the class"
         assert not {"Run", "Present", *ANSWERS} & set(labels(phone))
