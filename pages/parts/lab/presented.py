@@ -62,7 +62,8 @@ def _show_guesses(now: Presenting, question: Question, remarks: Sequence[Remark]
     right = tuple(remark.learned for remark in remarks if remark.learned is not None)
     if remarks:
         tell_phones(right, remarks[0].sentence)
-        if shows("sentence") and (guess := st.session_state.get(key)) is not None:
-            st.markdown(verdict(question.answers, guess, right))
-    if shows("sentence") or not shows("run"):
-        show_hands(right)
+    with st.container(horizontal=True, key="lab-answers"):  # the picture has the height
+        if remarks and shows("sentence") and (guess := st.session_state.get(key)) is not None:
+            st.markdown(verdict(question.answers, guess, right), width="content")
+        if shows("sentence") or not shows("run"):
+            show_hands(right)
