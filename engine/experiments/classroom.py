@@ -37,8 +37,9 @@ MOST_STUDENTS, MOST_OF_ADDRESS = 500, 60
 """The number of students in a class, and of those at one network address: who throws cookies away is not a class by itself."""
 HERE_EVERY, HERE_FOR = 15.0, 60.0
 """Seconds between two notes that a student's phone shows the class, and those after which a phone without one has left."""
-Phase = Literal["wait", "guess", "look", "seeds", "told"]
-"""The purpose of a phone now: nothing yet; its guess; to look at the wall; to train a seed; to be told the answer."""
+Phase = Literal["wait", "guess", "look", "seeds", "told", "over"]
+"""The purpose of a phone now: nothing yet; its guess; to look at the wall; to train a seed; to be told the answer; to offer the
+hand-in, since the lesson has ended."""
 ENDED = "This class has ended, or its link is not complete."
 GONE_ON = "The wall has gone on."
 

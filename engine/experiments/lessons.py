@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from engine.config.link import from_query
+from engine.config.link import VERSION, from_query
 from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig, settings_for
 from engine.experiments.issues import ISSUES, RENAMED
@@ -76,8 +76,11 @@ class LessonStep:
 
     @property
     def query(self) -> dict[str, str]:
-        """The query of the page that the step opens."""
-        return {"issue": self.issue} if self.issue else dict(self.settings)
+        """The query of the page that the step opens; empty for a slide. The lab's names the version, also where all settings are the
+        defaults: without it the lab takes no link, and keeps the settings of an earlier step."""
+        if self.slide:
+            return {}
+        return {"issue": self.issue} if self.issue else {"v": VERSION, **dict(self.settings)}
 
     @property
     def question(self) -> Question | None:

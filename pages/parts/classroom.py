@@ -20,6 +20,7 @@ from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words, 
 from pages.parts.app.visitor import number_here, visitor
 from pages.parts.stage.board import CHECKS
 from pages.parts.stage.experiments import EXPERIMENTS, run_of
+from pages.parts.stage.hand_in import Note, offer_hand_in, write_down
 from pages.parts.stage.presenting import file_of
 
 TICK = 1.0
@@ -79,6 +80,10 @@ def _show(code: str, phone: Phone) -> None:
         st.title("You are in the class", anchor=False)
         st.markdown("The question comes here when the wall shows it. Guesses are counted without names.")
         return
+    if wall.phase == "over":
+        st.title("The lesson has ended", anchor=False)
+        offer_hand_in()
+        return
     lesson = from_code(wall.lesson)
     step = lesson.steps[wall.at]
     title = f"{escaped(lesson.title)} · " if lesson.title else ""
@@ -98,16 +103,19 @@ def _show(code: str, phone: Phone) -> None:
                 _seeds(code, wall, phone.seed)
             case "told":
                 _told(wall, question, guess)
+                if wall.sentence:
+                    said = in_words(question.answers, guess) if guess is not None else ""
+                    note = Note(step.title, question.words, said, "The class, on the wall.", wall.sentence)
+                    write_down(f"class.{code}.{wall.at}", note)
             case _:
                 st.markdown(f"{_your_guess(question, guess)} Look at the wall.")
 
 
 def _offer_exploring(wall: Wall) -> None:
     step = from_code(wall.lesson).steps[wall.at]
-    query = step.query if step.question is not None else {}
     with st.container(key="phone-explore"):
-        file, label = file_of(step) if query else "start.py", "Explore on your own"
-        st.page_link(file, label=label, icon=":material/explore:", query_params=query)
+        file, label = "start.py" if step.slide else file_of(step), "Explore on your own"
+        st.page_link(file, label=label, icon=":material/explore:", query_params=step.query)
 
 
 def _guess(code: str, at: int, question: Question, guess: Direction | None) -> None:

@@ -50,6 +50,7 @@ def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_t
     phones = [
         open_page(link.removeprefix(app), "You are in the class", size) for size in (PHONE, PHONE, WIDE, PROJECTOR)
     ]
+    wall.get_by_role("dialog").get_by_text("4 phones are here.").wait_for()
 
     wall.keyboard.press("Escape")
     wall.get_by_role("heading", name="Today").wait_for()
@@ -137,4 +138,4 @@ def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_t
     for phone in phones:
         phone.get_by_text(told, exact=True).wait_for()
     wall.keyboard.press("Escape")
-    phones[3].get_by_role("heading", name="You are in the class").wait_for()
+    phones[3].get_by_role("heading", name="The lesson has ended").wait_for()

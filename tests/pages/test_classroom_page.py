@@ -21,7 +21,7 @@ from pages.parts.stage.presenting import KEY as PRESENTING
 from pages.parts.stage.wall import bars
 from tests.engine.full_disk import full
 from tests.engine.workers.test_pool import until
-from tests.pages.looking import Open, labels, press, said, sent
+from tests.pages.looking import Open, labels, noted, press, said, sent
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
 
 TEACHER = Visitor("teacher")
@@ -77,9 +77,18 @@ def drawn(app: AppTest) -> str:
     return " ".join(box.value for box in app.get("html"))
 
 
+def asks_nothing(app: AppTest) -> bool:
+    """Whether there is neither a choice of a guess nor a box for its size."""
+    return not any(
+        box.label == "Your guess" or "number?" in box.label for box in [*app.get("button_group"), *app.number_input]
+    )
+
+
 def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_page: Open, scripted: Scripted) -> None:
     wall = presented(open_page)
+    assert "0 phones are here." in sent(wall)
     phones = [phone_in(open_page, code_of(wall)) for _ in range(3)]
+    assert "3 phones are here." in sent(wall.run())
     for phone in phones:
         assert phone.title[0].value == "You are in the class"
         assert not {"Run", "Present", *ANSWERS} & set(labels(phone))
@@ -109,15 +118,34 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     verdicts = ("**You were right:** It rises.", "You said: It falls. **The runs say: It rises.**", "**It rises.**")
     for phone, verdict in zip(phones, verdicts, strict=True):
         assert verdict in said(phone.run())
-        assert "With a change the accuracy rises from" in said(phone)
-    key(wall, "next", "next")
+        assert (sentence := wall_of(code_of(wall)).sentence).startswith("With a change the accuracy rises from")
+        assert sentence in said(phone)
+    at(wall, "guess")
+    assert "It has run. Guessing is closed." in said(wall)
+    assert "Run" not in labels(wall)
+    assert "each seed will be a dot" not in sent(wall)
+    assert "The class:" in drawn(wall)
+    assert "1 of 2 right" not in drawn(wall)
+    assert "Your guess: **It rises**. Look at the wall." in said(phones[0].run()), "it has seen the result"
+    key(at(wall, "sentence"), "seeds")
+    assert "0 seeds from 0 phones" in sent(wall)
+    assert "1 of 2 right" in drawn(wall), "what was told stands until the seeds of the class decide"
+    key(wall, "next")
+    assert verdicts[0] in said(phones[0].run())
+    key(wall, "next")
     assert phones[0].run().title[0].value != QUESTION
     assert "Step 2 of 2" in said(phones[0])
     wall.query_params["at"] = "1"  # of a press that came while the page changed
     wall.run()
     assert (wall.session_state[PRESENTING].at, wall_of(code_of(wall)).at) == (1, 1)
     key(wall, "leave")
-    assert phones[0].run().title[0].value == "You are in the class"
+    for phone, guess in zip(phones, ("It rises", "It falls", ""), strict=True):
+        assert phone.run().title[0].value == "The lesson has ended"
+        assert "Hand-in (HTML)" in [file.label for file in phone.get("download_button")]
+        assert "Explore on your own" in [link.proto.label for link in phone.get("page_link")]
+        (note,) = noted(phone).values()
+        assert (note.title, note.question, note.guessed) == ("Scripted, 4 arms", QUESTION, guess)
+        assert (note.ran, note.found) == ("The class, on the wall.", sentence)
 
 
 def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_falls_into_the_figure(
@@ -164,6 +192,19 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
     assert "The answer comes when the runs on the wall have it." not in said(phones[1].run())
     assert "Train one seed" not in labels(phones[1])
     assert wall_of(code_of(wall)).phase == "told"
+
+    key(wall, "present", "present")
+    for beat, result, sentence in (
+        ("question", 0, 0),
+        ("guess", 0, 0),
+        ("run", 1, 0),
+        ("figure", 1, 0),
+        ("sentence", 1, 1),
+    ):
+        words = sent(at(wall, beat))
+        assert ("3 seeds from 2 phones" in words, "It takes at least" in words) == (result, sentence), beat
+        assert wall_of(code_of(wall)).phase != "guess", "the phones have seen the result"
+        assert asks_nothing(wall)
 
 
 @pytest.mark.parametrize(("guess", "right", "verdict"), [
@@ -285,12 +326,17 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
     press(phone, "No")
     assert "**1 of 1** have guessed" in said(at(wall, "guess"))
     assert not pool.submitted, "nothing trains before the guess"
-    at(wall, "run")
+    key(wall, "3", "next")
     assert len(pool.submitted) == 1
     at(wall, "sentence")
     assert wall_of(code_of(wall)).sentence.startswith("Not learned in 10 steps")
     assert "1 of 1 right" in drawn(wall)
+    assert "You said: *Yes*. Measured: **no**." in said(wall)
     assert "**You were right:** No." in said(phone.run())
+    key(at(wall, "guess"), "1")
+    (guess,) = (box for box in wall.get("button_group") if box.label == "Your guess")
+    assert (guess.value, guess.proto.disabled) == (1, True), "it has been answered"
+    at(wall, "sentence")
     key(wall, "next")
     assert phone.run().title[0].value == "Later"
     assert wall.title[0].value == "Later"
@@ -301,3 +347,5 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
     for pressed, over in (("next", True), ("next", True), ("back", False), ("next", True), ("present", False)):
         key(wall, pressed)
         assert (wall.session_state[PRESENTING].over, wall.session_state[PRESENTING].at) == (over, 1)
+        ended = over or pressed == "present"  # who presents no more leads no phone
+        assert (phone.run().title[0].value == "The lesson has ended") == ended

@@ -2,6 +2,8 @@
 
 from urllib.parse import parse_qsl, urlsplit
 
+from streamlit.testing.v1 import AppTest
+
 from engine.config.run_config import RunConfig
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS, Lesson, LessonStep, from_code, lab_step, to_code
@@ -10,6 +12,12 @@ from pages.parts.lessons import TEXT
 from pages.parts.stage.presenting import BEATS, Presenting, link_of
 from pages.parts.stage.qr import TOO_LONG, qr_code
 from tests.pages.looking import Open, labels, press, said
+
+
+def form_of(app: AppTest) -> dict[str, object]:
+    """What the lab's form has that differs from the defaults."""
+    usual = RunConfig().flat()
+    return {name: value for name, value in app.session_state["form"].items() if value != usual.get(name, value)}
 
 
 def test_the_page_has_the_three_lessons_and_one_can_be_begun_with(open_page: Open) -> None:
@@ -106,9 +114,14 @@ def test_a_link_opens_its_first_step_and_the_lesson_goes_along(open_page: Open) 
     assert app.title[0].value == ISSUES["heads"].title
     assert "lesson" not in app.query_params
 
-    app = press(open_page("issues.py", issue="heads", lesson="heads.5~~lab~pos_encoding~rope.5", at="1"), "Next step")
-    assert app.selectbox(key="set.pos_encoding").value == "rope", "it leads into the lab with its settings"
-    assert "step 2 of 2" in said(app)
+    labs = "heads.5~~lab~pos_encoding~rope.5~~lab.5~~lab~pos_encoding~alibi.5"
+    app = press(open_page("issues.py", issue="heads", lesson=labs, at="1"), "Next step")
+    assert form_of(app) == {"pos_encoding": "rope"}, "it leads into the lab with its settings"
+    assert "step 2 of 4" in said(app)
+    assert form_of(press(app, "Next step")) == {}, "and no step has those of the step before"
+    assert form_of(press(app, "Next step")) == {"pos_encoding": "alibi"}
+    assert form_of(press(app, "Step back")) == {}
+    press(app, "Step back")
     assert press(app, "Step back").title[0].value == ISSUES["heads"].title
 
 

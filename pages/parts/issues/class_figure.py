@@ -19,10 +19,10 @@ from pages.parts.stage.shown import Shown
 
 
 def asked_of_class(issue: Issue) -> Presenting | None:
-    """The lesson, where its presenter has asked the phones for seeds in this step. A run of the presenter's own then ends: the cores are
-    theirs."""
+    """The lesson, where its presenter has asked the phones for seeds in this step, from the beat of the run on. A run of the presenter's
+    own then ends: the cores are theirs."""
     now = presenting()
-    if now is None or not now.on or not now.round or now.step.issue != issue.slug:
+    if now is None or not now.on or not now.round or now.step.issue != issue.slug or not now.shows("run"):
         return None
     name = shown_runs().pop(issue.slug, "")
     if name and EXPERIMENTS.owned(name, visitor()):
@@ -37,13 +37,14 @@ def shown_of_class(issue: Issue, now: Presenting) -> Shown:
 
 
 def class_board(key: str, issue: Issue, now: Presenting) -> None:
-    drawing = Drawing(key, partial(_sections, issue, now), now.round)
+    drawing = Drawing(key, partial(_sections, issue, now), (now.round, now.beat))
     experiment_board(drawing, f"class.{now.classroom}.{now.at}", partial(shown_of_class, issue, now))
 
 
 def _sections(issue: Issue, now: Presenting, shown: Shown) -> list[Plain]:
     """The key figure, and under its sentence the number of seeds and phones."""
-    sections = key_sections(issue, issue.key_figure, guess_of(issue.slug), True, True, None, shown)
+    whole, said = now.shows("figure"), now.shows("sentence")
+    sections = key_sections(issue, issue.key_figure, guess_of(issue.slug), whole, said, None, shown)
     found = class_seeds(now.classroom, now.at, now.round)
     waiting = len(hands(now.classroom, now.at).here - found.this_round)
     told = f"{counted(len(found.seeds), 'seed')} from {counted(found.phones, 'phone')}"

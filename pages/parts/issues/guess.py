@@ -16,6 +16,7 @@ from engine.experiments.key_figure import ANSWERS, Direction, KeyFigure, Outcome
 from engine.experiments.report import Report
 from engine.foundation.formatting import counted
 from pages.parts.app.glossary import with_terms
+from pages.parts.stage.wall import verdict
 
 GUESSES = "issues.guesses"
 """Session key: the guesses by issue."""
@@ -79,15 +80,10 @@ def answered(figure: KeyFigure, guess: Guess, outcome: Outcome) -> str:
     """What was guessed beside what came out, in Markdown; empty without a guess."""
     if guess.answer is None:
         return ""
-    said = f"You said: *{in_words(figure.answers, guess.answer)}*"
-    if guess.size is not None:
-        said += f", to {figure.written(guess.size)}"
-    if outcome.answer is None:
-        return f"{said}. These runs do not decide it."
-    if guess.answer in outcome.right:
-        sized = f"The direction is right; measured is {figure.written(outcome.after)}."
-        return f":green[:material/check:] {said}. **{'Right.' if guess.size is None else sized}**"
-    return f":orange[:material/close:] {said}. Measured: **{in_words(figure.answers, outcome.answer).lower()}**."
+    if guess.size is None:
+        return verdict(figure.answers, guess.answer, outcome.right)
+    told = f"The direction is right; measured is {figure.written(outcome.after)}."
+    return verdict(figure.answers, guess.answer, outcome.right, f", to {figure.written(guess.size)}", told)
 
 
 def prediction_of(issue: Issue) -> Prediction:

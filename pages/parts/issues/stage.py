@@ -8,7 +8,7 @@ import streamlit as st
 from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.finding import FEWEST_SEEDS
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import ANSWERS, KeyFigure
+from engine.experiments.key_figure import ANSWERS, KeyFigure, Outcome
 from engine.experiments.report import Report, report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.formatting import counted
@@ -22,18 +22,24 @@ from pages.parts.issues.words import show_way
 from pages.parts.stage.board import Drawing, experiment_board
 from pages.parts.stage.experiments import begin, run_or_stop
 from pages.parts.stage.issue_list import shown_runs
-from pages.parts.stage.presenting import asks_to_run, presented, presenting, shows, take_guess
+from pages.parts.stage.presenting import asks_to_run, guesses_closed, presented, presenting, shows, take_guess
 from pages.parts.stage.shown import Shown, of_run
 from pages.parts.stage.wall import show_hands, tell_phones
 
 KEY = "key"
 """The name of the key figure's board."""
+TOLD = "issues.told"
+"""Session key: the outcome that the wall has told where it decides the question, by lesson and step."""
 
 
 def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | None:
     """The screen; returns the result that it tells, if any. What stored seeds say stands on it as soon as Run is pressed, and what is
     trained here comes beside it."""
     figure, class_trains = issue.key_figure, asked_of_class(issue)
+    gone_back = guesses_closed() and not shows(
+        "run"
+    )  # the presenter, from a run that is not told again before its beat
+    how_far = "" if run is None else "It is running. " if run.state == "running" else "It has run. "
     if not shows("run") or class_trains:
         name, run = "", None  # an earlier result is no answer to a class that has not guessed
     elif run is None and asks_to_run(issue.slug):
@@ -49,18 +55,22 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
         stored = shown_report(issue) if pressed else None
         live = shown_of_class(issue, class_trains) if class_trains else of_run(run) if run is not None else None
         ended = outcome_so_far(figure, live) if live is not None and live.state != "running" else None
-        outcome = outcome_so_far(figure, stored, seed="stored seed") or ended
+        outcome = _until_the_class_decides(outcome_so_far(figure, stored, seed="stored seed") or ended)
         with question, st.container(key="stage-question", gap="small"):
             st.caption(figure.sample)
             st.header(figure.question, anchor=False)
             if shows("guess"):
                 if (place := take_guess()) is not None and not pressed:
                     put_guess(issue.slug, replace(guess_of(issue.slug), answer=ANSWERS[place]))
-                guess = ask_guess(issue.slug, figure, disabled=pressed)
+                guess, closed = guess_of(issue.slug), pressed or guesses_closed()
+                if guess.answer is not None or not (closed and presented()):  # a room is not asked after the answer
+                    guess = ask_guess(issue.slug, figure, disabled=closed)
+                if gone_back:
+                    st.caption(f"{how_far}Guessing is closed.")
                 with st.container():  # always there: what comes into it must not replace Run, which may have the focus
                     if outcome is not None and guess.answer is not None and shows("sentence"):
                         st.markdown(answered(figure, guess, outcome))
-                    elif guess.answer is not None and not pressed:
+                    elif guess.answer is not None and not closed:
                         ask_size(issue.slug, figure)
                     right = outcome.right if outcome is not None and shows("sentence") else ()
                     if outcome is not None:
@@ -68,7 +78,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                     show_hands(right)
                 # At the end what helps has the room on the wall.
                 going = (run is None or run.state == "running") and not shows("remedy")
-                if not class_trains and (going or not presented()):
+                if not (class_trains or gone_back) and (going or not presented()):
                     _run(issue, run)
         with result:
             drawing = _drawing(issue, figure, stored)
@@ -79,7 +89,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                 say_unsaved(run)
             else:
                 before_any_run = report(asked(issue), (), asked(issue).seed_range, extended=extended())
-                experiment_board(drawing, issue.slug, Shown.of(before_any_run, "waiting"))
+                experiment_board(drawing, issue.slug, Shown.of(before_any_run, "none" if gone_back else "waiting"))
         if outcome is not None and shows("remedy"):
             beside = question if presented() else result  # in a room the figure takes the height
             with beside.container(key="stage-remedy"):
@@ -90,6 +100,18 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                 if presented():
                     st.markdown(f"**What helps:** {figure.remedy}")
     return live if ended is not None or stored is None else Shown.of(stored, "shipped")
+
+
+def _until_the_class_decides(outcome: Outcome | None) -> Outcome | None:
+    """The outcome, or in its place the one of the runs before that the wall has told in this step: seeds of the class that decide nothing
+    yet take nothing back. Their number stands at their figure."""
+    now, told = presenting(), st.session_state.setdefault(TOLD, {})
+    decides = outcome is not None and outcome.right
+    if now is None or not now.on or not now.shows("sentence"):
+        return outcome
+    if decides and not now.round:
+        told[now.began, now.at] = outcome
+    return outcome if decides or not now.round else told.get((now.began, now.at), outcome)
 
 
 def _drawing(issue: Issue, figure: KeyFigure, stored: Report | None) -> Drawing:

@@ -18,8 +18,8 @@ from pages.parts.app.own_runs import shown_run
 from pages.parts.boards.live.board import live_board
 from pages.parts.lab.controls import submit
 from pages.parts.lab.model import act, model_of
-from pages.parts.stage.presenting import Presenting, asks_to_run, shows, take_guess
-from pages.parts.stage.wall import show_hands, tell_phones
+from pages.parts.stage.presenting import Presenting, asks_to_run, guesses_closed, shows, take_guess
+from pages.parts.stage.wall import show_hands, tell_phones, verdict
 
 
 def show_presented(config: RunConfig, now: Presenting) -> Run | None:
@@ -56,10 +56,14 @@ def _show_guesses(now: Presenting, question: Question, remarks: Sequence[Remark]
         st.session_state[key] = ANSWERS[place]
     if not shows("run"):
         st.segmented_control(
-            "Your guess", ANSWERS, format_func=partial(in_words, question.answers), key=key, persist_state="session"
-        )
+            "Your guess", ANSWERS, format_func=partial(in_words, question.answers), key=key, disabled=guesses_closed(),
+            persist_state="session",
+        )  # fmt: skip
     right = tuple(remark.learned for remark in remarks if remark.learned is not None)
     if remarks:
         tell_phones(right, remarks[0].sentence)
-    if shows("sentence") or not shows("run"):
-        show_hands(right)
+    with st.container(horizontal=True, key="lab-answers"):  # the picture has the height
+        if remarks and shows("sentence") and (guess := st.session_state.get(key)) is not None:
+            st.markdown(verdict(question.answers, guess, right), width="content")
+        if shows("sentence") or not shows("run"):
+            show_hands(right)

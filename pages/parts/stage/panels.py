@@ -38,6 +38,8 @@ def status(shown: Shown, name_of: Callable[[str], str] = str) -> Plain:
 
 
 def status_words(shown: Shown, name_of: Callable[[str], str] = str) -> str:
+    if shown.state == "none":
+        return ""
     if shown.state in ("waiting", "class"):
         return "each seed is a dot" if shown.trials else "each seed will be a dot"
     # Stored evidence may lack some arms.

@@ -20,8 +20,9 @@ const within = (/** @type {Event} */ event, /** @type {string} */ where) =>
 /**
  * What the one instance on the page knows.
  *
- * @typedef {{title: string, link: string, drawing: string, problem: string, warning: string, open: boolean}} Code the
- *   lesson's title and link; `drawing`: an SVG, made by the page; `problem`: why there is none; `open`: whether it is the first beat
+ * @typedef {{title: string, link: string, drawing: string, problem: string, note: string, open: boolean}} Code the
+ *   lesson's title and link; `drawing`: an SVG, made by the page; `problem`: why there is none; `note`: how many phones
+ *   are here, and warnings; `open`: whether it is the first beat
  * @typedef {{on: true, received: number, left: number, place: string, over: boolean, code: Code}} Lesson `received`: the
  *   number of the last press that the page has received; `over`: whether the last beat is behind
  * @type {{data: Lesson | {on: false, received: number, place?: string}, trigger: Component["setTriggerValue"],
@@ -74,12 +75,15 @@ const click = () => {
 }
 
 /** The link of the lesson over the whole screen: its QR code, and the link as text. */
-function showCode(/** @type {Code} */ { title, link, drawing, problem, warning, open }) {
-  if (dialog.open) return
+function showCode(/** @type {Code} */ { title, link, drawing, problem, note, open }) {
+  if (dialog.open) {
+    dialog.children[3].textContent = note
+    return
+  }
   dialog.dataset.beat = String(open)
   dialog.innerHTML =
     '<h1></h1><div class="drawing" role="img" aria-label="QR code"></div><p class="link"></p><p></p><button>Close</button>'
-  const [heading, picture, text, note, close] = dialog.children
+  const [heading, picture, text, below, close] = dialog.children
   heading.textContent = title
   picture.innerHTML = drawing
   if (!drawing) {
@@ -87,7 +91,7 @@ function showCode(/** @type {Code} */ { title, link, drawing, problem, warning, 
     for (const name of ["role", "aria-label"]) picture.removeAttribute(name)
   }
   text.textContent = link
-  note.textContent = warning
+  below.textContent = note
   close.addEventListener("click", closeCode)
   document.body.append(dialog)
   dialog.showModal()

@@ -8,15 +8,18 @@ from typing import Any
 
 import streamlit as st
 
+from engine.experiments.classroom import hands
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.lessons import Lesson, LessonStep
+from engine.foundation.formatting import counted
 from engine.settings.names import meant
+from pages.parts.app.fragment import as_fragment
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.presses import last_received, received
 from pages.parts.boards.component import joined
 from pages.parts.stage import presenting as held
 from pages.parts.stage.qr import TOO_LONG, base_address, only_here, qr_code
-from pages.parts.stage.wall import lead_phones, send_home
+from pages.parts.stage.wall import TICK, lead_phones, send_home
 
 HERE = Path(__file__).parent
 SCRIPT = "presenter.script"
@@ -58,11 +61,18 @@ def show_presenter(file: str) -> None:
                 "link": link,
                 "drawing": drawing,
                 "problem": "" if drawing else TOO_LONG,
-                "warning": " ".join(filter(None, (only_here(link), _uncounted(now)))),
+                "note": " ".join(filter(None, (_here(now), only_here(link), _uncounted(now)))),
             },
         }
     with st.container(key="presenter"):
         _script()(key=SCRIPT, data=data, on_pressed_change=_receive)
+        if now is not None and (here := _here(now)):
+
+            def look() -> None:
+                if _here(now) != here:
+                    st.rerun()
+
+            as_fragment(look, every=TICK)
     if (code := held.joined_class()) and not on and file != held.CLASS_FILE:
         _way_back(code)
     if now is not None and not on and (pressed := _row(now)):
@@ -79,6 +89,14 @@ def _receive() -> None:
 @st.cache_resource
 def _script() -> Any:
     return st.components.v2.component("attention_lab_presenter", js=joined(HERE / "presenter.js"))
+
+
+def _here(now: held.Presenting) -> str:
+    """How many phones show the class, at the beat of its code; else an empty text."""
+    if not now.on or not now.classroom or now.beat != held.CODE:
+        return ""
+    phones = len(hands(now.classroom, now.at).here)
+    return f"{counted(phones, 'phone')} {'is' if phones == 1 else 'are'} here."
 
 
 def _uncounted(now: held.Presenting) -> str:
@@ -143,6 +161,6 @@ def _follow(pressed: str, now: held.Presenting | None, file: str) -> None:
         case "seeds" if now.on and now.classroom and now.step.issue and now.shows("guess"):
             held.note_run(now)
             held.put(replace(now, beat=now.beats.index("sentence"), round=now.round + 1))
-        case key if key in GUESSES and now.step.question and now.beat <= now.beats.index("guess"):
+        case key if key in GUESSES and now.step.question and not held.guesses_closed():
             st.session_state[held.GUESS] = GUESSES.index(key)
             held.put(replace(now, beat=now.beats.index("guess")))

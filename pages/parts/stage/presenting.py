@@ -23,6 +23,8 @@ KEY = "presenting"
 """Session key of the lesson that is held."""
 GUESS = f"{KEY}.guess"
 """Session key: the place of the guess that was chosen by a key, until the page of the step takes it."""
+RAN = f"{KEY}.ran"
+"""Session key: the steps that need no run any more, by their place and the time at which the lesson began."""
 JOINED = f"{KEY}.joined"
 """Session key: the code of the class in which this visitor is a student."""
 BEATS = ("question", "guess", "run", "figure", "sentence", "remedy")
@@ -99,11 +101,17 @@ def asks_to_run(slug: str) -> bool:
 
 def note_run(now: Presenting) -> bool:
     """Note that the present step needs no run any more; returns whether it needed one."""
-    noted: set[tuple[int, float]] = st.session_state.setdefault(f"{KEY}.ran", set())
+    noted: set[tuple[int, float]] = st.session_state.setdefault(RAN, set())
     step = (now.at, now.began)
     needed = step not in noted
     noted.add(step)
     return needed
+
+
+def guesses_closed() -> bool:
+    """Whether the presented step takes no guess any more: it has come to its run, also where the presenter has gone back since."""
+    now = presenting()
+    return now is not None and now.on and (now.shows("run") or (now.at, now.began) in st.session_state.get(RAN, ()))
 
 
 def take_guess() -> int | None:

@@ -47,8 +47,8 @@ class Shown(Report):
     """A report, and how far the experiment is."""
 
     state: str = "waiting"
-    """The state of the experiment; ``waiting`` before the first run, ``class`` while phones train its seeds, ``kept`` for stored
-    evidence, ``shipped`` for evidence that comes with this version."""
+    """The state of the experiment; ``waiting`` before the first run, ``none`` where it is not said, ``class`` while phones train its
+    seeds, ``kept`` for stored evidence, ``shipped`` for evidence that comes with this version."""
     running: Sequence[TrialSoFar] = ()
     done: float = 1.0
     seconds_left: float | None = None

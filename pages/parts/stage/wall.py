@@ -6,11 +6,11 @@ from html import escape
 import streamlit as st
 
 from engine.experiments.classroom import Hands, Phase, Wall, hands, show_wall
-from engine.experiments.key_figure import ANSWERS, Direction
+from engine.experiments.key_figure import ANSWERS, Direction, in_words
 from engine.experiments.lessons import to_code
 from pages.parts.app.fragment import as_fragment
 from pages.parts.app.visitor import visitor
-from pages.parts.stage.presenting import CODE, Presenting, presenting
+from pages.parts.stage.presenting import CODE, Presenting, guesses_closed, presenting
 
 TICK = 1.0
 """Seconds between two counts while the class answers."""
@@ -29,9 +29,9 @@ def lead_phones(now: Presenting) -> None:
 
 
 def send_home(now: Presenting) -> None:
-    """The presenter leaves the lesson: its phones follow nothing until the next one."""
+    """The presenter leaves the lesson: its phones are told that it has ended."""
     with suppress(OSError):
-        show_wall(now.classroom, visitor(), Wall())
+        show_wall(now.classroom, visitor(), Wall(to_code(now.lesson), now.at, "over"))
 
 
 def tell_phones(right: tuple[Direction, ...], sentence: str) -> None:
@@ -43,12 +43,14 @@ def tell_phones(right: tuple[Direction, ...], sentence: str) -> None:
 
 
 def _phase(now: Presenting) -> Phase:
+    if now.over:
+        return "over"
     if now.beat == CODE:
         return "wait"
     if now.step.slide:
         return "look"
     if not now.shows("run"):
-        return "guess"
+        return "look" if guesses_closed() else "guess"
     if now.round and now.beats[now.beat] == "sentence":
         return "seeds"
     return "told" if now.shows("sentence") else "look"
@@ -60,7 +62,7 @@ def show_hands(right: tuple[Direction, ...]) -> None:
     now = presenting()
     if now is None or not now.on or not now.classroom:
         return
-    question, guessing = now.step.question, not now.shows("run")
+    question, guessing = now.step.question, not guesses_closed()
     if question is None:
         return
 
@@ -74,6 +76,19 @@ def show_hands(right: tuple[Direction, ...]) -> None:
     as_fragment(show, every=TICK if guessing else None)
 
 
+def verdict(
+    answers: tuple[str, str, str], guess: Direction, right: tuple[Direction, ...], size: str = "", told: str = "Right."
+) -> str:
+    """What was guessed beside what came out, in Markdown. ``right``: the right answers, none where the runs do not decide; ``size``: how
+    the guess goes on; ``told``: what is said where it is right."""
+    said = f"You said: *{in_words(answers, guess)}*{size}"
+    if not right:
+        return f"{said}. These runs do not decide it."
+    if guess in right:
+        return f":green[:material/check:] {said}. **{told}**"
+    return f":orange[:material/close:] {said}. Measured: **{in_words(answers, right[0]).lower()}**."
+
+
 def so_far(raised: Hands) -> str:
     given = sum(raised.guesses.values())
     waiting = f" · waiting for {raised.waiting}" if raised.waiting else ""
@@ -84,12 +99,12 @@ def bars(answers: tuple[str, str, str], raised: Hands, right: tuple[Direction, .
     """The answers of a class as bars, in HTML, each with its number of students; the right ones stand out."""
     counts = {answer: raised.guesses.get(answer, 0) for answer in ANSWERS}
     given, most = sum(counts.values()), max(1, *counts.values())
-    verdict = f"{sum(counts[answer] for answer in right)} of {given} right" if right and given else ""
+    found = f"{sum(counts[answer] for answer in right)} of {given} right" if right and given else ""
     words = ", ".join(f"{words} {counts[answer]}" for words, answer in zip(answers, ANSWERS, strict=True))
     columns = "".join(
         f"<div{' class=right' if answer in right else ''}><b>{counts[answer]}</b>"
         f'<i style="--share: {counts[answer] / most:.2f}"></i><span>{escape(words)}</span></div>'
         for words, answer in zip(answers, ANSWERS, strict=True)
     )
-    said = escape(f"The class: {words}" + (f"; {verdict}" if verdict else ""))
-    return f'<div class="hands" role="img" aria-label="{said}">{columns}<p>{verdict}</p></div>'
+    said = escape(f"The class: {words}" + (f"; {found}" if found else ""))
+    return f'<div class="hands" role="img" aria-label="{said}">{columns}<p>{found}</p></div>'
