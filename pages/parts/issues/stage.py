@@ -36,9 +36,8 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
     """The screen; returns the result that it tells, if any. What stored seeds say stands on it as soon as Run is pressed, and what is
     trained here comes beside it."""
     figure, class_trains = issue.key_figure, asked_of_class(issue)
-    gone_back = guesses_closed() and not shows(
-        "run"
-    )  # the presenter, from a run that is not told again before its beat
+    # Whether the presenter went back from a run, which is not told again before its beat.
+    gone_back = guesses_closed() and not shows("run")
     how_far = "" if run is None else "It is running. " if run.state == "running" else "It has run. "
     if not shows("run") or class_trains:
         name, run = "", None  # an earlier result is no answer to a class that has not guessed
