@@ -53,7 +53,8 @@ def status_words(shown: Shown, name_of: Callable[[str], str] = str) -> str:
         places = [trial.queue_place for trial in shown.running if trial.queue_place]
         if places and len(places) == len(shown.running):
             left = f" · waiting for a worker, place {min(places)} in the queue"
-        return f"{seeds}{left}" + (f" · now {_now(shown.running, name_of)}" if shown.running and not places else "")
+        trainings = f"{len(shown.trials)} of {counted(len(arms) * len(shown.seeds), 'training')}"
+        return f"{trainings}{left}" + (f" · now {_now(shown.running, name_of)}" if shown.running and not places else "")
     if not shown.trials:
         return f"{seeds}: nothing was measured"
     return f"{seeds} ({shown.which_seeds}) · {in_time(shown.seconds)}"
