@@ -77,6 +77,10 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
         if panel.is_visible():
             panel.scroll_into_view_if_needed()
             panel.locator(".waiting").wait_for(state="hidden")
+    lower, below = (
+        page.locator(f"article.{name} .body").bounding_box()["height"] for name in ("accuracy", "gradients")
+    )
+    assert (lower < below) == (size == "projector")  # on its first screen
     stack.scroll_into_view_if_needed()
     stands, before = place(), written(page)
 
