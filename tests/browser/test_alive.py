@@ -77,6 +77,10 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
         if panel.is_visible():
             panel.scroll_into_view_if_needed()
             panel.locator(".waiting").wait_for(state="hidden")
+    lower, below = (
+        page.locator(f"article.{name} .body").bounding_box()["height"] for name in ("accuracy", "gradients")
+    )
+    assert (lower < below) == (size == "projector")  # on its first screen
     stack.scroll_into_view_if_needed()
     stands, before = place(), written(page)
 
@@ -103,6 +107,8 @@ def test_all_is_there_on_arrival_and_a_second_run_moves_no_figure(open_page: Ope
             stack.locator("[data-writes].right").nth(len(before) // 2).wait_for()  # it has learned something
             assert written(page) != before
             eventually(page, lambda: says_time_left(page))
+        if size == "projector":
+            assert page.get_by_role("slider", name="Look back at a step").bounding_box()["width"] >= 150
         steer(page, "Stop")
         expect(pause).to_be_disabled()  # the page is drawn anew when a run has ended; a dialog that is open then closes
     if size == "phone":

@@ -163,7 +163,7 @@ def height(page: Any) -> float:
 
 
 def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open) -> None:
-    page = open_page("lessons?steps=lab~n_layers~4~steps~40.5~~missing-mask.5", "Lessons", PROJECTOR)
+    page = open_page("lessons?steps=lab~n_layers~8~steps~40.5~~missing-mask.5", "Lessons", PROJECTOR)
     settled(page)  # the link's own lesson comes last
     button(page, "Present").last.scroll_into_view_if_needed()
     button(page, "Present").last.click()
@@ -176,13 +176,18 @@ def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open
     question.wait_for()
     picture, curve, sentence = figure(page, "stack"), figure(page, "accuracy"), page.locator(".stHeading h3")
 
-    def on_one_screen(*, with_curve: bool) -> None:
+    def on_one_screen(*, with_curve: bool) -> float:
+        """Returns the height of the picture, whose parts stand beside its layers also where the curve stands beside it."""
         expect(curve).to_be_visible(visible=with_curve)
         settled(page)
         in_view(question, picture, *([curve] if with_curve else []))
         assert height(page) <= PROJECTOR["height"]
-        assert picture.bounding_box()["width"] >= PROJECTOR["width"] - 2 * 48
+        right = curve.bounding_box() if with_curve else {"x": PROJECTOR["width"] - 48, "y": picture.bounding_box()["y"]}
+        assert right["x"] - 16 <= picture.bounding_box()["x"] + picture.bounding_box()["width"] <= right["x"]
+        assert right["y"] == picture.bounding_box()["y"]
+        expect(picture.locator(".picture.narrow, .picture.thin")).to_have_count(0)
         expect(button(page, "Train")).to_have_count(0)
+        return picture.locator(".picture").bounding_box()["height"]
 
     page.get_by_text("untrained.").wait_for()
     on_one_screen(with_curve=False)
@@ -193,12 +198,13 @@ def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open
     on_one_screen(with_curve=False)
     page.keyboard.press("PageDown")
     page.locator(".badge").get_by_text("Finished").wait_for()
-    on_one_screen(with_curve=True)
+    expect(curve.locator(".legend .traces")).to_have_count(2)
+    tall = on_one_screen(with_curve=True)
     page.keyboard.press("PageDown")
-    on_one_screen(with_curve=False)
+    assert on_one_screen(with_curve=False) == tall
     page.keyboard.press("PageDown")
     sentence.get_by_text(re.compile("accuracy")).wait_for()
-    on_one_screen(with_curve=True)
+    assert on_one_screen(with_curve=True) == pytest.approx(tall, abs=8)  # the row of the class's hands, empty here
     in_view(sentence)
     page.keyboard.press("PageDown")
     page.get_by_role("heading", name="The mask is missing").wait_for()

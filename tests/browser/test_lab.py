@@ -56,6 +56,8 @@ def test_from_the_button_of_the_start_page_to_an_empty_link_that_trains_to_a_fin
     button(page, "Train").click()
     page.get_by_text("answers on new sequences were right (second-half accuracy)").wait_for()
     page.locator(".board .badge").get_by_text("Finished").wait_for()
+    untrue = page.locator(".waiting:visible").filter(has_text=re.compile("untrained|waiting"))
+    expect(untrue).to_have_count(0)  # below the screen neither
     page.locator("article.stack .score").get_by_text(re.compile(r"\d+ of \d+ right")).wait_for()
 
 

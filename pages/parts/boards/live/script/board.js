@@ -52,11 +52,9 @@ function sourceOf(board) {
    */
   const forget = (kept = false) => {
     Object.assign(board, { columns: {}, have: 0, looking: null, cut: Infinity, reported: null })
-    if (!kept) {
-      Object.assign(board, { figures: {}, snapshots: [] })
-      const first = board.data.untrained ? "the untrained model is being made" : "no run yet"
-      board.panels.forEach(({ wait, waiting }) => (wait.textContent = board.data.run ? waiting : first))
-    }
+    if (!kept) Object.assign(board, { figures: {}, snapshots: [] })
+    const first = board.data.untrained ? "the untrained model is being made" : "no run yet"
+    board.panels.forEach(({ wait, waiting }) => (wait.textContent = board.data.run ? waiting : first))
     board.status = { state: board.data.run ? "queued" : "none", step: 0, steps: 0, problem: "" }
   }
   board.panels = []
@@ -127,7 +125,9 @@ function sourceOf(board) {
     board.status = news.status
     if (!begun && board.status.step) board.painter.hurry()
     const ended = board.ended() && !before
-    board.painter.touch(...board.panels.filter((panel) => ended || panel.concerns(news)))
+    const concerned = board.panels.filter((panel) => ended || panel.concerns(news))
+    for (const { near, wait } of concerned) if (!near) wait.textContent = "" // it is drawn once it is scrolled to
+    board.painter.touch(...concerned)
     report()
   }
   const keep = (/** @type {Snapshot} */ snapshot) => {

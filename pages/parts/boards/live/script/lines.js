@@ -65,7 +65,9 @@ export function linePanel(board, name) {
     put(board, panel, traces, {
       ...figure.layout,
       // The title names a single curve.
-      ...(board.theme.room && name === "accuracy" ? { showlegend: false } : {}),
+      ...(board.theme.room && name === "accuracy" && traces.filter(({ showlegend }) => showlegend).length < 2
+        ? { showlegend: false }
+        : {}),
       legend: { ...figure.layout.legend, traceorder: "normal" }, // one row, though earlier runs are groups of their own
       // The first tick names the axis: a title would take a line from a low plot.
       xaxis: {

@@ -11,10 +11,10 @@ const LABELS_WIDE = 72 // the names of the rows of symbols, where they stand bes
 const BETWEEN = 8 // kinds of attention
 const [THINNEST, LARGEST] = [2, 56] // a head
 /**
- * Sizes on a presented lab, in units of the page's letters: the parts at the left, a bar, the rows above and below, the
- * largest symbol.
+ * Sizes on a presented lab, in units of the page's letters: the parts at the left, the names above the heads, a bar, the
+ * rows above and below, the largest symbol.
  */
-const ENLARGED = { beside: 12.5, bar: 3.8, top: 1.8, foot: 1.7, letters: 1.2 }
+const ENLARGED = { beside: 12.5, names: 6.2, bar: 3.8, top: 1.8, foot: 1.7, letters: 1.2 }
 
 /**
  * @typedef {Object} Layout
@@ -55,7 +55,7 @@ export function layoutOf(
   const gapOf = (/** @type {number} */ tile) => (tile < 10 ? 1 : 3)
   const tilesOf = (/** @type {number} */ tile) =>
     kinds * heads * (tile + gapOf(tile)) + Math.max(0, kinds - 1) * BETWEEN
-  const least = controls && heads ? 116 : 0 // of the names above the heads
+  const least = !controls || !heads ? 0 : tall ? ENLARGED.names * letter : 116 // of the names above the heads
   const middleOf = (/** @type {number} */ tile) => width - beside - 20 - Math.max(least, tilesOf(tile)) - bars
   const wide = width >= SIDE_BY_SIDE[controls ? "controls" : "bare"] && middleOf(THINNEST) >= 6 * columns
   const strip = wide ? 0 : controls ? 28 : 24
@@ -65,7 +65,10 @@ export function layoutOf(
   const tight = (/** @type {number} */ tile) =>
     wide ? middleOf(tile) < columns * LEAST_PITCH[columns > 60 ? "many" : "few"] : tilesOf(tile) > room
   const each = (/** @type {number} */ room) => room / Math.max(1, kinds * heads) - 3
-  const most = tall ? each((columns > 20 ? 0.18 : 0.3) * width) : Math.min(LARGEST * times, Math.max(24, each(least)))
+  const free = width - beside - bars - 1.5 * letter * columns // of the symbols
+  const most = tall
+    ? each(Math.max(0.18 * width, Math.min(0.3 * width, free)))
+    : Math.min(LARGEST * times, Math.max(24, each(least)))
   const largest = wide ? Math.min(row - 3, most) : 22
   let tile = Math.max(THINNEST, Math.floor(largest))
   while (tile > THINNEST && tight(tile)) tile -= 1

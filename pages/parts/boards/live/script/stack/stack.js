@@ -34,9 +34,11 @@ import { downloads } from "../../../shell/script/downloads.js"
  */
 
 const SLIM = 760 // below this width the sentence takes a line of its own
-/** The height below the drawing on a presented lab, in units of the page's letters, by beat of the step. */
-const BELOW = { question: 6.4, guess: 10.6, picture: 6.4, run: 10.2, sentence: 14.2 }
-const FIGURE = 0.21 // the height of the figure below it, as a share of the window's
+/**
+ * The height below the drawing on a presented lab, in units of the page's letters, by beat of the step: the drawing keeps
+ * its height from the run to the sentence, in whose beat the line of status above it has gone.
+ */
+const BELOW = { question: 6.4, guess: 10.6, run: 9.6, picture: 9.6, sentence: 11.6 }
 
 /**
  * The panel of the picture. The page describes the model as `board.data.model`, as pages/parts/boards/live/stack.py
@@ -173,8 +175,7 @@ export function stackPanel(/** @type {LiveBoard} */ board) {
   const tallNow = () => {
     const { room } = board.data
     if (!room || innerWidth < SLIM) return 0
-    const figure = ["run", "sentence"].includes(room) ? FIGURE * innerHeight : 0
-    const left = innerHeight - panel.body.getBoundingClientRect().top - figure - BELOW[room] * pageLetter()
+    const left = innerHeight - panel.body.getBoundingClientRect().top - BELOW[room] * pageLetter()
     return Math.max(120, Math.floor(left))
   }
   /** Build the parts where the model is another one; what was taken away was a part of the model before. */
