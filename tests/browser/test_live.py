@@ -211,7 +211,7 @@ def test_a_board_before_its_run_in_the_queue_at_the_end_and_with_another_run(ope
     found = columns(file)
     assert [*found] == ["layer", "head", "query", "key", "value"]
     layer, head, query, key, weights = found.values()
-    where = np.array([layer - 1, head - 1, query, key], dtype=int)
+    where = np.array([layer, head, query, key], dtype=int) - 1  # all count from 1
     assert len(np.unique(where, axis=1).T) == patterns.size, "every weight, although blocks of 2 × 2 are drawn"
     np.testing.assert_array_equal(weights.astype(np.float32), patterns[tuple(where)])
     assert file.stem == f"a-scripted-run-attention-every-head-step-300-{stamp()}"
@@ -233,7 +233,7 @@ def test_a_board_before_its_run_in_the_queue_at_the_end_and_with_another_run(ope
     tip = page.locator(".tip").filter(has_text=re.compile(r"^query \d+ “.*” → key \d+ “.*”: [01]\.\d{3}$"))
     tip.wait_for()
     query, key, weight = re.fullmatch(r"query (\d+) “.*” → key (\d+) “.*”: (.*)", tip.inner_text()).groups()
-    assert float(weight) == pytest.approx(patterns[0, 2, int(query), int(key)], abs=0.0005)
+    assert float(weight) == pytest.approx(patterns[0, 2, int(query) - 1, int(key) - 1], abs=0.0005)
 
     assert scripts_run(page) == settled, "the end is told once"
     assert len(asked) == 1
