@@ -61,11 +61,11 @@ def test_saved_data_and_hover_are_the_numbers_of_the_formulas_at_length_512(open
         return columns(saved(figure(page, panel), "Data (CSV)", tmp_path))
 
     sinusoid = numbers("matrix.a")
-    position, dimension = sinusoid["position"], sinusoid["dimension"]
-    angle = (position - 1) * 10_000.0 ** -(2 * (dimension // 2) / 64)
+    position, dimension = sinusoid["position"] - 1, sinusoid["dimension"] - 1
+    angle = position * 10_000.0 ** -(2 * (dimension // 2) / 64)
     right = np.where(dimension % 2 == 0, np.sin(angle), np.cos(angle))
     np.testing.assert_allclose(sinusoid["value"], right, rtol=0, atol=1e-5)
-    assert (position.min(), dimension.max()) == (1, 63)
+    assert (position.min(), dimension.max()) == (0, 63), "both are told from 1"
     assert position.max() > 1000, "twice the trained length"
 
     alibi = numbers("matrix.b")

@@ -331,7 +331,7 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
     at(wall, "sentence")
     assert wall_of(code_of(wall)).sentence.startswith("Not learned in 10 steps")
     assert "1 of 1 right" in drawn(wall)
-    assert "You said: *Yes*. Measured: **no**." in said(wall)
+    assert "You said: *Yes*. Measured: **no**." in wall.subheader[0].value
     assert "**You were right:** No." in said(phone.run())
     key(at(wall, "guess"), "1")
     (guess,) = (box for box in wall.get("button_group") if box.label == "Your guess")

@@ -35,8 +35,7 @@ def show_presented(config: RunConfig, now: Presenting) -> Run | None:
         if question and not shows("run"):
             st.caption(f"{title} · {question.sample}")
         remarks = run_summary(run.config, run.events.landmarks()) if run is not None and not run.live else []
-        if question is not None and shows("guess"):
-            _show_guesses(now, question, remarks)
+        answered = _show_guesses(now, question, remarks) if question is not None and shows("guess") else ""
         show_refusal()
         live_board(
             run, panels=("stack", "accuracy"), name=config.task, untrained="" if run else urlencode(to_query(config)),
@@ -45,12 +44,13 @@ def show_presented(config: RunConfig, now: Presenting) -> Run | None:
         )  # fmt: skip
         if shows("sentence"):
             told = in_markdown(remarks[0].sentence) if remarks else "The sentence comes when the training has ended."
-            st.subheader(told, anchor=False)
+            st.subheader(f"{answered} {told}".strip(), anchor=False)
     return run
 
 
-def _show_guesses(now: Presenting, question: Question, remarks: Sequence[Remark]) -> None:
-    """The presenter's guess, which a key chooses, and those of the class. ``remarks``: those on the run that has ended."""
+def _show_guesses(now: Presenting, question: Question, remarks: Sequence[Remark]) -> str:
+    """The presenter's guess, which a key chooses, and those of the class; returns what the run says to it. ``remarks``: those on the run
+    that has ended."""
     key = f"guess.lab.{now.at}.{now.began}"
     if (place := take_guess()) is not None:
         st.session_state[key] = ANSWERS[place]
@@ -62,8 +62,7 @@ def _show_guesses(now: Presenting, question: Question, remarks: Sequence[Remark]
     right = tuple(remark.learned for remark in remarks if remark.learned is not None)
     if remarks:
         tell_phones(right, remarks[0].sentence)
-    with st.container(horizontal=True, key="lab-answers"):  # the picture has the height
-        if remarks and shows("sentence") and (guess := st.session_state.get(key)) is not None:
-            st.markdown(verdict(question.answers, guess, right), width="content")
-        if shows("sentence") or not shows("run"):
-            show_hands(right)
+    if shows("sentence") or not shows("run"):
+        show_hands(right)
+    guess = st.session_state.get(key)
+    return verdict(question.answers, guess, right) if remarks and guess is not None else ""
