@@ -76,7 +76,7 @@ def focus_is_visible(page: Any) -> None:
 
 
 def test_in_the_lab_keys_alone_change_a_setting_train_and_pause(open_page: Open) -> None:
-    page = open_page("lab?steps=20000&seq_len=8", "Lab")
+    page = open_page("lab?steps=40000&seq_len=8", "Lab")
     button(page, "Train").wait_for()
     settled(page)  # Tab does not wait for what is still to come
     tab_to(page, "Depth", "input")
