@@ -50,8 +50,12 @@ def differ(page: Any, before: list[str]) -> None:
 
 def says_time_left(page: Any) -> None:
     """The line of status has room for the time left: what it has no room for stands below it, unseen."""
-    step, left = (page.locator(".live .facts span").get_by_text(words).bounding_box() for words in ("step", "left"))
-    assert step["y"] == left["y"]
+    assert page.locator(".live .facts").evaluate(
+        """(facts) => {
+          const [step, left] = ["step", "left"].map((word) => [...facts.children].find((one) => one.innerText.includes(word)))
+          return left && step.offsetTop === left.offsetTop
+        }"""
+    )
 
 
 def pictures(page: Any) -> list[str]:
