@@ -47,7 +47,7 @@ class Drawing:
     on_picked: Callable[[], None] = nothing
     """Called before the rerun that a click or a drag in a figure causes."""
     name_of: Callable[[str], str] = str
-    """What the figures call an arm."""
+    """Gives the name of an arm in the figures, from its own name."""
     below: Callable[[Shown], None] = lambda _: None
     """Draws what stands below the figures, as often as they are drawn."""
 

@@ -40,7 +40,7 @@ class Kept:
     notes: dict[str, Note] = field(default_factory=dict)
     """By their keys."""
     words: dict[str, str] = field(default_factory=dict)
-    """What the reader typed, by the name of its box."""
+    """The texts that the reader typed, by the names of their boxes."""
     forgotten: dict[str, Note] = field(default_factory=dict)
     """The notes of an earlier reader of the same browser, which pages that still show them would write again."""
 

@@ -32,7 +32,7 @@ def sections(curve: str, shown: Shown) -> list[Plain]:
 
 
 def status(shown: Shown, name_of: Callable[[str], str] = str) -> Plain:
-    """The line above the panels. ``name_of``: what they call an arm."""
+    """The line above the panels. ``name_of`` gives the name of an arm in them."""
     words = status_words(shown, name_of)
     return {"state": shown.state, "share": round(shown.done, 4), "words": words, "problem": shown.problem}
 

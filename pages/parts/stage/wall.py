@@ -79,7 +79,7 @@ def show_hands(right: tuple[Direction, ...]) -> None:
 def verdict(
     answers: tuple[str, str, str], guess: Direction, right: tuple[Direction, ...], size: str = "", told: str = "Right."
 ) -> str:
-    """What was guessed beside what came out, in Markdown. ``right``: the right answers, none where the runs do not decide; ``size``: how
+    """The guess beside the result, in Markdown. ``right``: the right answers, none where the runs do not decide; ``size``: how
     the guess goes on; ``told``: what is said where it is right."""
     said = f"You said: *{in_words(answers, guess)}*{size}"
     if not right:
