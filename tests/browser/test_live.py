@@ -336,6 +336,22 @@ def test_a_recording_stands_at_its_end_where_motion_is_not_wanted(open_board: Op
     assert page.locator(".facts").text_content() == ended
 
 
+def show_page(page: Any, *, shown: bool) -> None:
+    """Show or hide the whole page, and wait until the browser has told its observers so.
+
+    The page's clock is the test's, but observers are told in frames of the real one.
+    """
+    page.locator(".board").evaluate(
+        """(board, shown) => new Promise((noticed) => {
+          document.body.style.display = shown ? '' : 'none'
+          new IntersectionObserver(([{ isIntersecting }], own) => {
+            if (isIntersecting === shown) noticed(own.disconnect())
+          }).observe(board)
+        })""",
+        shown,
+    )
+
+
 @pytest.mark.thorough
 def test_a_recording_plays_once_and_waits_for_who_sees_it(open_board: Open) -> None:
     page = open_board(recorded=60)
@@ -347,17 +363,12 @@ def test_a_recording_plays_once_and_waits_for_who_sees_it(open_board: Open) -> N
         seen.add(recorded_step(page))
     assert len(seen) >= 3
 
-    page.locator(".board").evaluate(
-        """(board) => new Promise((noticed) => {
-          new IntersectionObserver(([{ isIntersecting }], own) => isIntersecting || noticed(own.disconnect())).observe(board)
-          document.body.style.display = 'none'
-        })"""
-    )  # no figure is near the window any more, and the browser has said so
+    show_page(page, shown=False)
     held = recorded_step(page)
     page.clock.run_for(10_000)  # fifty steps, were it going on
     assert 0 < recorded_step(page) == held < 300, "it waits while nobody sees it"
-    page.evaluate("document.body.style.display = ''")
 
+    show_page(page, shown=True)
     page.clock.run_for(60_000)
     assert recorded_step(page) == 300
     page.clock.run_for(10_000)
