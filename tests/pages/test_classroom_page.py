@@ -84,6 +84,14 @@ def asks_nothing(app: AppTest) -> bool:
     )
 
 
+def test_a_key_that_guesses_and_the_next_one_that_runs_may_come_together(open_page: Open, scripted: Scripted) -> None:
+    wall = key(at(presented(open_page), "question"), "3", "next")
+    run = EXPERIMENTS.find(wall.session_state[RAN]["scripted"])
+    assert run is not None
+    assert run.wait(600)
+    assert "You said: *It rises*. **Right.**" in said(at(wall, "sentence"))
+
+
 def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_page: Open, scripted: Scripted) -> None:
     wall = presented(open_page)
     assert "0 phones are here." in sent(wall)

@@ -36,6 +36,8 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
     """The screen; returns the result that it tells, if any. What stored seeds say stands on it as soon as Run is pressed, and what is
     trained here comes beside it."""
     figure, class_trains = issue.key_figure, asked_of_class(issue)
+    if (place := take_guess()) is not None:  # before a run begins: the next key may have come with it
+        put_guess(issue.slug, replace(guess_of(issue.slug), answer=ANSWERS[place]))
     # Whether the presenter went back from a run, which is not told again before its beat.
     gone_back = guesses_closed() and not shows("run")
     how_far = "" if run is None else "It is running. " if run.state == "running" else "It has run. "
@@ -59,8 +61,6 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
             st.caption(figure.sample)
             st.header(figure.question, anchor=False)
             if shows("guess"):
-                if (place := take_guess()) is not None and not pressed:
-                    put_guess(issue.slug, replace(guess_of(issue.slug), answer=ANSWERS[place]))
                 guess, closed = guess_of(issue.slug), pressed or guesses_closed()
                 if guess.answer is not None or not (closed and presented()):  # a room is not asked after the answer
                     guess = ask_guess(issue.slug, figure, disabled=closed)

@@ -200,6 +200,7 @@ def file_of(step: LessonStep) -> str:
 
 def go_to(now: Presenting, at: int, beat: int = 0) -> None:
     """Open a step of the lesson, from its beginning or at a later beat."""
+    take_guess()  # one that no page has taken yet is for the step that is left
     there = replace(now, at=at, beat=beat, round=0, step_began=time.time())
     put(there)
     _open_page(there)
