@@ -12,7 +12,7 @@ from pages.parts.app.visitor import visitor
 from pages.parts.stage.document import Html, document, html, joined
 
 MOST_VISITORS = 200
-"""The number of visitors whose hand-ins are kept, those who began last."""
+"""The number of visitors whose hand-ins are kept, those to whose something was added last."""
 NAME, OWN = "name", "own"
 MOST_LETTERS = 5000
 NO_FIGURE = Html()
@@ -56,7 +56,7 @@ def kept_of(visitor_id: str) -> Kept:
 def write_down(key: str, note: Note) -> None:
     """Note what happened under its key, in place of what was noted before. The guess and the result of a first showing stay where the
     reader guesses again or runs again without an end."""
-    kept = _kept.setdefault(visitor().id, Kept())
+    kept = _kept[visitor().id] = _kept.pop(visitor().id, Kept())  # the last one from now on
     earlier = kept.notes.get(key)
     if earlier is not None and earlier.found:
         if not note.found:

@@ -1,13 +1,16 @@
 """The hand-in: it holds what the session did, in order and escaped, and needs nothing else."""
 
 import re
+from functools import partial
 
 import pytest
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
+from engine.foundation.visitor import Visitor
 from pages.parts.app.visitor import COOKIE, id_in
-from pages.parts.stage.hand_in import NAME, NOTHING_YET, OWN, Note, hand_in, kept_of
+from pages.parts.stage import hand_in as module
+from pages.parts.stage.hand_in import MOST_VISITORS, NAME, NOTHING_YET, OWN, Note, hand_in, kept_of, write_down
 from tests.pages.looking import noted, press
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> $title {} & “quotes”"
@@ -96,3 +99,10 @@ def test_nothing_is_offered_before_anything_was_done_and_what_was_done_survives_
     AppTest.from_function(noting_again, default_timeout=300).run()
     assert not kept_of(id_in({COOKIE: "h" * 43}) or "").notes, "a page that still shows what an earlier reader did"
     assert not app.run().text_input
+
+
+def test_the_hand_ins_of_those_who_wrote_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    for writer in ["first", *map(str, range(MOST_VISITORS - 1)), "first", "new"]:
+        monkeypatch.setattr(module, "visitor", partial(Visitor, writer))
+        write_down("one", NOTE)
+    assert [bool(kept_of(name).notes) for name in ("first", "0", "1", "new")] == [True, False, True, True]
