@@ -21,8 +21,8 @@ from pages.parts.app.in_markdown import escaped
 from pages.parts.encodings import evidence
 from pages.parts.encodings.evidence import evidence_styled, head, hover
 from pages.parts.encodings.measured_row import ROWS
+from pages.parts.encodings.side_by_side import DEEPER, FOLDED
 from pages.parts.encodings.state import SETTINGS, config_of, settings_now
-from pages.parts.encodings.views import DEEPER, FOLDED
 from tests.pages.looking import Open, ended, press, said
 
 PAGE = "encodings.py"
