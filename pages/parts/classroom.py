@@ -178,10 +178,13 @@ def _train(code: str, phone: Phone, own: ClassSeed) -> None:
     issue = ISSUES.get(from_code(phone.wall.lesson).steps[phone.wall.at].issue)
     name = f"class.{own.file.stem}.{code}"
     going = EXPERIMENTS.find(name)
-    st.progress(going.done if going else 0.0, "**Your seed is training.** Its dot falls into the figure on the wall.")
+    if going is not None and (problem := going.problem or going.unsaved):
+        st.caption(f":orange[{escaped(problem)}]")
+    else:
+        st.progress(
+            going.done if going else 0.0, "**Your seed is training.** Its dot falls into the figure on the wall."
+        )
     if issue is None or (going is not None and going.state != "stopped"):
-        if going is not None and going.problem:
-            st.caption(f":orange[{escaped(going.problem)}]")
         return
     run = run_of(class_experiment(issue, own.seed), visitor())
 

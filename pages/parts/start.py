@@ -87,8 +87,12 @@ def said(now: Press, run: Run | None) -> str:
 
 
 def press() -> None:
-    """Train; where that is refused, show the recorded run. Later presses change what the picture shows of the run."""
-    presses = st.session_state.get(PRESSES, 0) if shown_run() else 0
+    """Train; where that is refused, show the recorded run. Later presses change what the picture shows of the run; those that come while it
+    trains, as a double click does, change nothing."""
+    run = shown_run()
+    if run is not None and run.live:
+        return
+    presses = st.session_state.get(PRESSES, 0) if run else 0
     if presses == 0:
         st.session_state[RUN] = (start_run(CONFIG) or recorded_run()).id
     elif presses == len(WAY) - 1:

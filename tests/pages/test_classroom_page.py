@@ -171,17 +171,23 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
     assert own.state == "stopped", "the cores are for the class"
     pool.at_once = True
     assert sentence_of(wall) == "0 seeds from 0 phones · waiting for 2"
+    phones.append(phone_in(open_page, code_of(wall)))
+    assert sentence_of(wall.run()) == "0 seeds from 0 phones · waiting for 3"
     for number, phone in enumerate(phones):
         press(phone.run(), "Train one seed")
         assert "Train one seed" not in labels(phone)
         until(lambda phone=phone: "Your dot is on the wall." in said(phone.run()))
-        seen = ["1 seed from 1 phone · waiting for 1", "2 seeds from 2 phones"]
+        seen = [
+            "1 seed from 1 phone · waiting for 2",
+            "2 seeds from 2 phones · waiting for 1",
+            "3 seeds from 3 phones",
+        ]
         assert sentence_of(wall.run()) == seen[number]
     before = len(pool.submitted)
     phones[0].run()
     assert len(pool.submitted) == before
     key(wall, "seeds")
-    assert sentence_of(wall) == "2 seeds from 2 phones · waiting for 2"
+    assert sentence_of(wall) == "3 seeds from 3 phones · waiting for 3"
     pool.at_once = False
     press(phones[0].run(), "Train one seed")
     until(lambda: len(pool.submitted) > before)
@@ -195,7 +201,7 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
         return "Your dot is on the wall." in said(phones[0].run())
 
     until(has_its_dot)
-    assert sentence_of(wall.run()) == "3 seeds from 2 phones · waiting for 1"
+    assert sentence_of(wall.run()) == "4 seeds from 3 phones · waiting for 2"
     key(wall, "next")
     assert "The answer comes when the runs on the wall have it." not in said(phones[1].run())
     assert "Train one seed" not in labels(phones[1])
@@ -210,9 +216,21 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
         ("sentence", 1, 1),
     ):
         words = sent(at(wall, beat))
-        assert ("3 seeds from 2 phones" in words, "It takes at least" in words) == (result, sentence), beat
+        assert ("4 seeds from 3 phones" in words, "It takes at least" in words) == (result, sentence), beat
         assert wall_of(code_of(wall)).phase != "guess", "the phones have seen the result"
         assert asks_nothing(wall)
+
+
+def test_a_phone_whose_seed_cannot_be_kept_says_so(
+    open_page: Open, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wall = at(presented(open_page), "run")
+    phone = phone_in(open_page, code_of(wall))
+    key(wall, "seeds")
+    monkeypatch.setattr("pages.parts.classroom.keep_seed", full)
+    press(phone.run(), "Train one seed")
+    until(lambda: "No space left on device." in said(phone.run()))
+    assert not phone.get("progress")
 
 
 @pytest.mark.parametrize(("guess", "right", "verdict"), [

@@ -71,6 +71,14 @@ def test_settings_that_do_not_fit_are_named_and_nothing_is_lost(open_page: Open)
     assert disabled(app, "Train")
     app.number_input(key="set.n_heads").set_value(4).run()
     assert not disabled(app, "Train")
+    for label in ("Train", "Step", "New seed"):  # a click leaves the box of a number, whose value then comes with it
+        before = app.session_state["form"]
+        app.session_state["form"] = before | {"n_heads": 5}
+        press(app, label)
+        assert "`n_heads` is `5`" in said(app)
+        assert not app.exception
+        app.session_state["form"] = before
+        app.run()
     assert app.number_input(key="set.steps").value == 77
 
 
@@ -169,6 +177,9 @@ def test_a_host_refuses_with_the_setting_to_lower(open_page: Open, monkeypatch: 
     app = press(open_page("lab.py", steps="101"), "Train")
     assert "steps is 101; this host allows at most 100" in said(app)
     assert "run" not in app.session_state
+    others = ended(RunConfig(steps=3))
+    app = press(open_page("lab.py", run=others.id, steps="101"), "Step")
+    assert "steps is 101; this host allows at most 100" in said(app), "and not that the shown run is another's"
 
 
 # Choosing a task

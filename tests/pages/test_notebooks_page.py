@@ -13,6 +13,7 @@ from engine.notebooks import NOTEBOOKS
 from engine.notebooks import players as players_module
 from engine.notebooks.player import Outcome, Play
 from engine.notebooks.players import Players
+from pages.parts.app.in_markdown import escaped
 from pages.parts.notebooks import state
 from pages.parts.notebooks.reading import within
 from tests.engine.workers.test_pool import until
@@ -106,7 +107,7 @@ def test_run_to_here_then_the_rest_and_back_again(open_page: Open, played: Playe
     app.query_params["notebook"] = NOTEBOOK.slug
     arrived(press(app.run(), "notebooks.all"), played)
     assert badges(app) == ["passed"] * 6 + ["failed", "text"]
-    assert "Line 3. AssertionError: assert 1 == 2" in said(app)
+    assert f"Line 3. {escaped('AssertionError: assert 1 == 2')}" in said(app)
     another = open_page("notebook.py", notebook=NOTEBOOK.slug, play=app.query_params["play"])
     assert badges(another)[:2] == ["passed", "passed"], "the link shows the same outputs"
     press(app, "notebooks.clear")

@@ -11,17 +11,20 @@ from engine.experiments.story.readings import score_of
 from engine.foundation.errors import Refused
 from engine.hosting.host import DeviceFacts
 from engine.runs.events import Snapshot
+from engine.runs.run import Run
 from engine.workers.health import Health
 from pages.parts.app import server
 from pages.parts.boards.recorded import recorded_run
-from pages.parts.start import CONFIG, RUN, WAY, workers_in_words
+from pages.parts.start import CONFIG, PRESSES, RUN, WAY, workers_in_words
 from tests.pages.looking import Open, disabled, labels, press, said
 from tests.tables import tables_beside
 
 CASES = tables_beside(__file__)
 
 
-def test_one_button_trains_cuts_swaps_and_begins_again_beside_three_doors(open_page: Open) -> None:
+def test_one_button_trains_cuts_swaps_and_begins_again_beside_three_doors(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = open_page("start.py")
     assert app.title[0].value == "Attention Lab"
     assert {"lab", "issues", "encodings"} <= {link.proto.page for link in app.get("page_link")}
@@ -30,6 +33,11 @@ def test_one_button_trains_cuts_swaps_and_begins_again_beside_three_doors(open_p
     run = server.find(app.session_state[RUN])
     assert run.config == CONFIG
     assert run.wait_for(10**9, 600)
+    app.run()
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "live", True)  # as at the second click of a double click
+        app.button(key="start.press").click().run()
+        assert app.session_state[PRESSES] == 1
     app.run()
     assert "**Now 100 % of its answers to new sequences are right.**" in said(app)
     assert score_of(run.config, run.events).value == 1

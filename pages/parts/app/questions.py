@@ -3,12 +3,13 @@
 import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from threading import Lock
 from typing import Any, TypeVar, cast
 
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
+from engine.foundation.errors import NoRoom
 from engine.foundation.job import AnswerT, Job
 from pages.parts.app import server
 from pages.parts.app.turn import out_of_turn
@@ -65,8 +66,11 @@ class Remembered:
                 while len(self._values) > self._most:
                     self._values.popitem(last=False)
         if value is not None:
-            with out_of_turn():  # who finds it may wait for its turn
-                packed = value.result()
+            try:
+                with out_of_turn():  # who finds it may wait for its turn
+                    packed = value.result()
+            except CancelledError:
+                return self.get(key, find)
             return cast(R, pickle.loads(packed))
         try:
             found = find()
@@ -75,7 +79,10 @@ class Remembered:
             with self._lock:
                 if self._values.get(key) is mine:
                     del self._values[key]
-            mine.set_exception(error)
+            if isinstance(error, Exception) and not isinstance(error.__cause__, NoRoom):
+                mine.set_exception(error)
+            else:  # only this asker has too many questions, or its script is run anew: those who wait ask themselves
+                mine.cancel()
             raise
         return found
 
@@ -83,7 +90,8 @@ class Remembered:
         """The value of that key; None where it is not there yet."""
         with self._lock:
             value = self._values.get(key)
-        return pickle.loads(value.result()) if value and value.done() and not value.exception() else None
+        known = value is not None and value.done() and not value.cancelled() and not value.exception()
+        return pickle.loads(value.result()) if value and known else None
 
 
 _ANSWERS = Remembered(MAX_KEPT)

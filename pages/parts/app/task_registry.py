@@ -49,7 +49,11 @@ class TaskRegistry(Generic[T]):
             known = self._by_name.get(name)
             if known is not None and known.state == "running":
                 return name
-            self._by_name[name] = task.start(lambda: self._end(task, name, keep))
+            try:
+                self._by_name[name] = task.start(lambda: self._end(task, name, keep))
+            except RuntimeError as error:  # the system gives no more threads
+                self._release(name)
+                raise Refused(f"It cannot be started now: {error}.") from error
             self._by_name.move_to_end(name)
             ended = [name for name, other in self._by_name.items() if other.state != "running"]
             for old in ended[: max(0, len(self._by_name) - MAX_KEPT)]:
@@ -94,5 +98,9 @@ class TaskRegistry(Generic[T]):
         finally:
             with self._lock:
                 if self._by_name.get(name) is task:  # otherwise its owners have asked for it again meanwhile
-                    for release in self._owners.pop(name, {}).values():
-                        release()
+                    self._release(name)
+
+    def _release(self, name: str) -> None:
+        """The task of that name counts no longer for those who asked for it."""
+        for release in self._owners.pop(name, {}).values():
+            release()

@@ -33,7 +33,8 @@ def asked_of_class(issue: Issue) -> Presenting | None:
 def shown_of_class(issue: Issue, now: Presenting) -> Shown:
     """The seeds of the class so far. Its experiment has the arms of the figure alone; nothing stored is among its trials."""
     found = class_seeds(now.classroom, now.at, now.round)
-    return Shown.of(report(class_experiment(issue), found.trials, found.seeds), "class")
+    waiting = len(hands(now.classroom, now.at).here - found.this_round)
+    return Shown.of(report(class_experiment(issue), found.trials, found.seeds), "class", waiting=waiting)
 
 
 def class_board(key: str, issue: Issue, now: Presenting) -> None:
@@ -46,9 +47,8 @@ def _sections(issue: Issue, now: Presenting, shown: Shown) -> list[Plain]:
     whole, said = now.shows("figure"), now.shows("sentence")
     sections = key_sections(issue, issue.key_figure, guess_of(issue.slug), whole, said, None, shown)
     found = class_seeds(now.classroom, now.at, now.round)
-    waiting = len(hands(now.classroom, now.at).here - found.this_round)
     told = f"{counted(len(found.seeds), 'seed')} from {counted(found.phones, 'phone')}"
-    told += f" · waiting for {waiting}" if waiting else ""
+    told += f" · waiting for {shown.waiting}" if shown.waiting else ""
     for panel in sections[0]["panels"]:
         panel["facts"] = [*panel["facts"], told]
     return sections

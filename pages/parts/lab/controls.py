@@ -5,6 +5,7 @@ import streamlit as st
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
 from pages.parts.app import own_runs, server
+from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.visitor import visitor
 from pages.parts.lab.state import fill_form, form_config
 
@@ -23,7 +24,7 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
     with st.container(horizontal=True, gap="xxsmall", key="lab-steer"):
         st.button(
             "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None,
-            on_click=lambda: submit(form_config()),
+            on_click=_train,
         )  # fmt: skip
         own_runs.pause_button(run)
         with st.popover("More", key="lab-more"):
@@ -47,12 +48,22 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
     own_runs.say_watching(run)
 
 
+# A press may come together with a setting that does not go with the others: the button was drawn before.
+
+
+@refused_in_words()
+def _train() -> None:
+    submit(form_config())
+
+
+@refused_in_words()
 def _step(run: Run | None) -> None:
     """Take one step of the shown run, or of a new one if it has ended."""
     if not own_runs.can_steer(run):
         submit(form_config(), paused=True)
-    if run_id := st.session_state.get(own_runs.SHOWN):
-        own_runs.steer("step", run_id)
+        run = own_runs.shown_run()
+    if run is not None and own_runs.can_steer(run):
+        own_runs.steer("step", run.id)
 
 
 def _reset(run: Run) -> None:
@@ -62,6 +73,7 @@ def _reset(run: Run) -> None:
     submit(run.config, paused=True)
 
 
+@refused_in_words()
 def _new_seed() -> None:
     config = form_config()
     config = config.replace(seed=(config.seed + 1) % 2**31)
@@ -69,6 +81,7 @@ def _new_seed() -> None:
     submit(config)
 
 
+@refused_in_words()
 def _set_pace(run: Run | None) -> None:
     if run is not None and own_runs.can_steer(run):
         server.pool().set_pace(run.id, PACES[st.session_state[PACE]], visitor())

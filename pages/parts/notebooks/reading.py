@@ -113,19 +113,20 @@ def play_mark(play: Play) -> tuple[object, ...]:
 
 def _show_progress(play: Play, shown: tuple[object, ...]) -> None:
     play.look()
+    state_now = play.state
     if play_mark(play) != shown:
         st.rerun()
     code = [cell for cell in play.notebook.cells if cell.kind == "code"]
     passed = sum(outcome.state == "passed" for outcome in play.outcomes.values())
     share = within(play)
-    if play.state == "running":
+    if state_now == "running":
         asked = sum(cell.number <= play.until for cell in code)
         left = f", this cell about {in_time(play.cell_seconds * (1 - share) / share)} more" if share else ""
         st.progress(min(1.0, (passed + share) / asked), f"{passed} of {asked} cells{left}")
     elif play.why_ended:
         st.info(play.why_ended, icon=":material/info:")
     else:
-        words = {"waiting": "It goes on from here.", "ended": ""}[play.state]
+        words = {"waiting": "It goes on from here.", "ended": ""}[state_now]
         st.caption(f"{passed} of {len(code)} cells passed. {words}")
 
 
@@ -186,7 +187,7 @@ def show_outcome(cell: Cell, outcome: Outcome, name: str) -> None:
         panels(items, key=f"notebooks.board.{name}.{cell.number}", name=name)
     if outcome.state == "failed":
         where = f"Line {outcome.line}. " if outcome.line else ""
-        st.error(f"{where}{outcome.error}", icon=":material/cancel:")
+        st.error(f"{where}{escaped(outcome.error)}", icon=":material/cancel:")
     if cell.asserts:
         st.markdown(f"{state.state_badge(outcome.state)} {escaped(cell.asserts)}")
 

@@ -121,6 +121,7 @@ def run_or_stop(name: str, run: ExperimentRun | None, ask: Callable[[], Asked], 
     """Run and, while the run of that name goes, Stop beside it: a second press of Run never meets Stop. ``ask`` says what to run, when Run
     is pressed. Stop is its owners'; what several asked for goes on until the last of them stops it."""
 
+    @refused_in_words(error=ValueError)
     def press() -> None:
         asked = ask()
         if asked.shown == name:  # else the press comes late: what it asked for goes already

@@ -1,6 +1,7 @@
 """A student's hand-in: what this browser's reader guessed, ran and found, in that order, as one file to save. It holds nothing else. The
 server keeps it in memory alone, so that a reload loses nothing."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -45,8 +46,8 @@ class Kept:
     """The notes of an earlier reader of the same browser, which pages that still show them would write again."""
 
 
-_kept: dict[str, Kept] = {}
-"""The hand-ins by their visitors."""
+_kept = OrderedDict[str, Kept]()
+"""The hand-ins by their visitors, the one to which something was added last at the end."""
 
 
 def kept_of(visitor_id: str) -> Kept:
@@ -56,7 +57,9 @@ def kept_of(visitor_id: str) -> Kept:
 def write_down(key: str, note: Note) -> None:
     """Note what happened under its key, in place of what was noted before. The guess and the result of a first showing stay where the
     reader guesses again or runs again without an end."""
-    kept = _kept[visitor().id] = _kept.pop(visitor().id, Kept())  # the last one from now on
+    whose = visitor().id
+    kept = _kept.setdefault(whose, Kept())
+    _kept.move_to_end(whose)
     earlier = kept.notes.get(key)
     if earlier is not None and earlier.found:
         if not note.found:
@@ -65,7 +68,7 @@ def write_down(key: str, note: Note) -> None:
     if note != kept.forgotten.get(key):
         kept.notes[key] = note
     while len(_kept) > MOST_VISITORS:
-        _kept.pop(next(iter(_kept)))
+        _kept.popitem(last=False)
 
 
 def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:

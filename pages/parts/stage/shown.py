@@ -53,6 +53,8 @@ class Shown(Report):
     done: float = 1.0
     seconds_left: float | None = None
     problem: str = ""
+    waiting: int = 0
+    """The phones of a class whose seeds have not come yet."""
 
     @classmethod
     def of(cls, report: Report, state: str, **so_far: Any) -> Shown:
@@ -83,7 +85,7 @@ class Shown(Report):
     def stamp(self) -> tuple[object, ...]:
         """A value that changes whenever there is something new to draw."""
         running = tuple((trial.arm, trial.seed, trial.share, trial.queue_place) for trial in self.running)
-        return self.state, len(self.trials), running, self.seconds
+        return self.state, len(self.trials), running, self.waiting, self.seconds
 
 
 def of_run(run: ExperimentRun) -> Shown:

@@ -91,10 +91,15 @@ def _keep() -> None:
         SETTINGS.put({"text": st.session_state[LAST]})
 
 
+@refused_in_words()
+def _train() -> None:
+    train(form_config())  # a press may come together with a setting that does not go with the others
+
+
 def controls(run: Run | None, config: RunConfig | None) -> None:
     """The buttons. ``config`` is the form's config, None where its settings do not go together."""
     icon = ":material/play_arrow:"
-    st.button("Train", icon=icon, width="stretch", disabled=config is None, on_click=lambda: train(form_config()))
+    st.button("Train", icon=icon, width="stretch", disabled=config is None, on_click=_train)
     with st.container(horizontal=True, gap="small"):
         pause_button(run)
         steering_button("stop", run)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from engine.config.run_config import RunConfig
+from engine.foundation.errors import JobError, NoRoom
 from pages.parts.app.questions import Remembered
 
 
@@ -68,3 +69,25 @@ def test_an_error_is_not_remembered_and_the_answers_asked_for_last_are_kept() ->
     for number in (1, 2, 1, 3):
         answers.get(number, partial(int, number))
     assert [answers.if_known(number) for number in (1, 2, 3)] == [1, None, 3]
+
+
+def test_what_was_refused_to_one_asker_is_not_told_to_those_who_wait() -> None:
+    asked, go = [], Event()
+
+    def find() -> str:
+        asked.append(None)
+        if len(asked) > 1:
+            return "found"
+        go.wait(240)
+        raise JobError("You have 4 questions going.") from NoRoom("You have 4 questions going.")
+
+    answers = Remembered(4)
+    with ThreadPoolExecutor(2) as sessions:
+        first = sessions.submit(answers.get, 1, find)
+        while not asked:
+            pass
+        second = sessions.submit(answers.get, 1, find)
+        go.set()
+        with pytest.raises(JobError, match="You have 4"):
+            first.result()
+        assert second.result() == "found"

@@ -108,3 +108,18 @@ def test_old_ones_are_forgotten_but_none_that_goes(tasks: TaskRegistry[Scripted]
     assert tasks.find(first) is running
     running.stop()
     assert running.wait(240)
+
+
+def test_one_that_cannot_be_started_takes_no_room(
+    tasks: TaskRegistry[Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_thread(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Scripted, "start", no_thread)
+        with pytest.raises(Refused, match="It cannot be started now: can't start new thread"):
+            tasks.begin(Scripted(visitor=ME))
+    task = Scripted(visitor=ME)
+    tasks.begin(task)
+    assert task.wait(240)
