@@ -7,17 +7,20 @@ from engine.settings.costs import Flops, StackShape
 def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source_length: int | None = None) -> float:
     """FLOPs of a step on [batch_size, length], given the parameters by part.
 
-    Look-ups cost nothing, but a tied embedding is also the head; a shared block counts at every depth.
+    Look-ups cost nothing, but a tied embedding is also the head; a shared block counts at every depth. Of an encoder-decoder, which reads
+    ``source_length`` tokens, half of the blocks' weights meet the source: those of the encoder, and keys and values of cross-attention.
     """
-    tokens = config.batch_size * (length + (source_length or 0))
-    reads_only = ("encoding",) if config.tie_embeddings else ("embedding", "encoding")
-    weights = sum(count for part, count in parts.items() if part not in reads_only)
+    outside = "embedding" if config.tie_embeddings else "head"
+    blocks = sum(count for part, count in parts.items() if part not in ("embedding", "encoding", "head"))
     if not config.architecture.attends:
-        return 6.0 * weights * tokens
-    if config.share_layers:
-        weights *= config.n_layers
-    attention = config.n_layers * config.batch_size * length**2 * config.n_heads * config.head_width
-    return 6.0 * weights * tokens + 12.0 * attention + encoding_flops(config, length, source_length).total
+        return 6.0 * (blocks + parts[outside]) * config.batch_size * length
+    times = config.n_layers if config.share_layers else 1
+    source, stacks = (0, 1) if source_length is None else (source_length, 2)
+    products = blocks * times * (length + source) / stacks + parts[outside] * length
+    pairs = length**2 + source**2 + length * source
+    attention = config.n_layers * pairs * config.n_heads * config.head_width
+    own = config.batch_size * (6.0 * products + 12.0 * attention)
+    return own + encoding_flops(config, length, source_length).total
 
 
 def encoding_flops(config: RunConfig, length: int, source_length: int | None = None) -> Flops:

@@ -67,15 +67,24 @@ def test_every_product_of_an_encoding_is_counted(settings: dict[str, Any]) -> No
     assert told.matmul == counted(**settings) - counted_without(config.family, **asked)
 
 
-@pytest.mark.parametrize(("name", "qk_norm"), [("nope", False), ("shaw", False), ("cope", False), ("rope", True)])
-def test_the_whole_step_is_torchs_count_but_for_biases_and_norms(name: str, qk_norm: bool) -> None:
-    config = tiny_config(pos_encoding=name, family="decoder", qk_norm=qk_norm, **STEP)
-    parts = count_parameters(config, Shapes(N_TOKENS, N_OUTPUTS, LENGTH, None, LENGTH))
-    biases = config.n_layers * (4 * 16 + config.mlp_width + 16) + N_OUTPUTS
-    scales = config.n_layers * 2 * config.head_width * qk_norm
-    vectors = 6.0 * config.batch_size * LENGTH * (parts["norm"] + biases + scales)
-    told = flops_per_step(config, parts, LENGTH) - vectors - encoding_flops(config, LENGTH).elementwise
-    assert told == counted(pos_encoding=name, family="decoder", qk_norm=qk_norm)
+@pytest.mark.parametrize("settings", [
+    *({"pos_encoding": name, "family": "decoder"} for name in ("nope", "shaw", "cope")),
+    {"pos_encoding": "rope", "family": "decoder", "qk_norm": True},
+    {"pos_encoding": "nope", "family": "decoder", "share_layers": True},
+    {"pos_encoding": "nope", "family": "encoder_decoder"},
+], ids=lambda settings: "-".join(map(str, settings.values())))  # fmt: skip
+def test_the_whole_step_is_torchs_count_but_for_biases_and_norms(settings: dict[str, Any]) -> None:
+    config = tiny_config(**STEP, **settings)
+    source = SOURCE_LENGTH if config.family == "encoder_decoder" else None
+    parts = count_parameters(config, Shapes(N_TOKENS, N_OUTPUTS, LENGTH, source, LENGTH))
+    blocks, attentions = (config.n_layers, 4) if source is None else (2 * config.n_layers, 6)
+    biases = blocks * (attentions * 16 + config.mlp_width + 16)
+    scales = blocks * 2 * config.head_width * config.qk_norm
+    norms = parts["norm"] * (config.n_layers if config.share_layers else 1)
+    tokens = config.batch_size * (LENGTH if source is None else (LENGTH + source) / 2)
+    vectors = 6.0 * (tokens * (norms + biases + scales) + config.batch_size * LENGTH * N_OUTPUTS)
+    told = flops_per_step(config, parts, LENGTH, source) - vectors - encoding_flops(config, LENGTH, source).elementwise
+    assert told == counted(**settings)
 
 
 def test_a_formula_without_products_counts_its_operations() -> None:
