@@ -6,7 +6,6 @@ import asyncio
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -148,6 +147,7 @@ class RemoteProcess:
         self._name, self._arguments, self._push = name, list(arguments), push
         self._on_message, self._on_end = on_message, on_end
         self._begun: dict[str, protocol.Start] = {}
+        self._dropped = set[tuple[str, str]]()  # the runs and names of the files
         self._memory = 0
         self._how = ""
         self._outbox: SimpleQueue[tuple[protocol.Command, Files] | None] = SimpleQueue()
@@ -237,12 +237,22 @@ class RemoteProcess:
             self._begun.pop(report.run_id, None)
 
     def _keep(self, run_id: str, chunk: Chunk) -> None:
-        """Write a piece of a file into its run's folder. Raises ValueError where the file is larger than all that the run keeps in
-        memory."""
+        """Write a piece of a file into its run's folder; the rest of a file of which the disk has not taken a piece is dropped, and the one
+        before it stays. Raises ValueError where the file is larger than all that the run keeps in memory."""
         start = self._begun.get(run_id)
-        if start is not None and chunk.name in RETURNED:
-            with suppress(FileNotFoundError):  # the run was deleted meanwhile
-                write_chunk(Path(start.folder), chunk, start.prediction.peak + ENVELOPE)
+        if (
+            start is None or chunk.name not in RETURNED or not Path(start.folder).exists()
+        ):  # the run may have been deleted
+            return
+        if chunk.first:
+            self._dropped.discard((run_id, chunk.name))
+        if (run_id, chunk.name) in self._dropped:
+            return
+        try:
+            write_chunk(Path(start.folder), chunk, start.prediction.peak + ENVELOPE)
+        except OSError as error:
+            self._dropped.add((run_id, chunk.name))
+            log_error(f"A file of run {run_id}", error)
 
     def _write(self) -> None:
         while (message := self._outbox.get()) is not None:

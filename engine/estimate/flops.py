@@ -10,13 +10,13 @@ def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source
     Look-ups cost nothing, but a tied embedding is also the head; a shared block counts at every depth. Of an encoder-decoder, which reads
     ``source_length`` tokens, half of the blocks' weights meet the source: those of the encoder, and keys and values of cross-attention.
     """
-    outside = "embedding" if config.tie_embeddings else "head"
+    head = parts["head"] + (parts["embedding"] if config.tie_embeddings else 0)
     blocks = sum(count for part, count in parts.items() if part not in ("embedding", "encoding", "head"))
     if not config.architecture.attends:
-        return 6.0 * (blocks + parts[outside]) * config.batch_size * length
+        return 6.0 * (blocks + head) * config.batch_size * length
     times = config.n_layers if config.share_layers else 1
     source, stacks = (0, 1) if source_length is None else (source_length, 2)
-    products = blocks * times * (length + source) / stacks + parts[outside] * length
+    products = blocks * times * (length + source) / stacks + head * length
     pairs = length**2 + source**2 + length * source
     attention = config.n_layers * pairs * config.n_heads * config.head_width
     own = config.batch_size * (6.0 * products + 12.0 * attention)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import continues, shapes
+from engine.settings.costs import MIXED
 from engine.tasks import TASKS
 from engine.tasks.base import READER
 
@@ -50,7 +51,7 @@ def _general(c: RunConfig) -> Iterator[str]:
         yield "Without an activation the two dense layers of the MLP are one linear map."
     if mask_shows_answers(c):
         yield "The mask lets a position see what it should predict: a good score here is the fault showing."
-    if c.dtype != "float32":
+    if c.dtype not in ("float32", MIXED):
         yield f"Everything is {c.dtype}, weights too and without loss scaling: small updates can be lost and large values overflow."
     if attends and own.init_std is not None and acts_on == "embedding" and c.token_init_std != 0:
         ratio = own.init_std / c.token_init_std

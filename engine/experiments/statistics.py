@@ -154,14 +154,13 @@ def share_again(
     beyond: tuple[tuple[float, ...], ...] = (),
 ) -> float:
     """The share of draws of :data:`READERS_SEEDS` seeds that give a finding again: its reproducibility probability (Shao and Chow 2002,
-    Reproducibility Probability in Clinical Trials), by drawing with replacement. ``effects``: by seed; seeds without a finite one are left
-    out. ``beyond``: for each model that must have learned its task first, how far it is beyond what is asked, by seed; a draw whose mean is
-    below zero does not give the finding."""
-    known = np.isfinite(effects)
-    signed = np.array(effects)[known] * (1 if direction == "more" else -1)
+    Reproducibility Probability in Clinical Trials), by drawing with replacement. ``effects``: by seed, all finite, as no two
+    NaN are equal and the cache would never hit. ``beyond``: for each model that must have learned its task first, how far it is beyond what
+    is asked, by seed; a draw whose mean is below zero does not give the finding."""
+    signed = np.array(effects) * (1 if direction == "more" else -1)
     seeds = np.random.default_rng(0).integers(len(signed), size=(READERS_SEEDS, DRAWS))
     drawn = signed[seeds]  # [seed, draw]
-    learned = np.all([np.nanmean(np.array(one)[known][seeds], 0) >= 0 for one in beyond], axis=0)
+    learned = np.all([np.nanmean(np.array(one)[seeds], 0) >= 0 for one in beyond], axis=0)
     judged = zip(drawn.mean(0), *t_interval(drawn), sign_flip_p(drawn), strict=True)
     again = np.array([_judge(*one, smallest, READERS_SEEDS)[0] is finding for one in judged])
     return float(np.mean(again & learned))

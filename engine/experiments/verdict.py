@@ -87,12 +87,13 @@ def _not_again(claim: Claim, values: Values, effects: np.ndarray, weighed: Weigh
     where, with them, a model has not learned the task that the claim rests on."""
     if not weighed.finding.decided or weighed.exact or weighed.seeds < 2 * READERS_SEEDS:
         return ""
+    known = np.isfinite(effects)
     beyond = tuple(
-        tuple(level - values(arm, metric) if is_loss(metric) else values(arm, metric) - level)
+        tuple((level - values(arm, metric) if is_loss(metric) else values(arm, metric) - level)[known])
         for arm, metric, level in claim.learned
         if _mean(values, arm, metric) is not None
     )
-    again = share_again(tuple(effects), claim.smallest_effect, claim.direction, weighed.finding, beyond)
+    again = share_again(tuple(effects[known]), claim.smallest_effect, claim.direction, weighed.finding, beyond)
     if again >= AGAIN:
         return ""
     words = f"{weighed.finding.words} with these {weighed.seeds} seeds"

@@ -130,6 +130,10 @@ def trained_model(config: RunConfig, weights: Path) -> Transformer | Baseline:
         return _loaded(config, weights, weights.stat().st_mtime_ns)
     except OSError:
         raise ValueError("The run has left no weights; it leaves them when it pauses or ends.") from None
+    except (SafetensorError, RuntimeError) as error:
+        raise ValueError(
+            f"The run's weights are damaged, or of another model: {str(error).partition(chr(10))[0]}"
+        ) from error
 
 
 @lru_cache(maxsize=4)

@@ -276,7 +276,8 @@ class Pool:
             case protocol.JobAnswer():
                 self._questions.take_answer(worker, report)
             case protocol.Busy(task_id):
-                worker.begin_task(task_id)
+                with self._lock:
+                    worker.begin_task(task_id)
             case protocol.Ready(facts):
                 self._supervisor.take_ready(worker, facts)
                 self._dispatch()

@@ -105,8 +105,8 @@ def column(
     numbers = {name: _numbers(found, quality.number(times)) for name, (found, _) in trials.items()}
     cells = {name: _cell(quality, times, numbers[name], *trials[name]) for name in arms}
     compared = [name for name, cell in cells.items() if cell["state"] == "undecided"]
-    if compared:
-        seeds = sorted(set[int]().union(*(numbers[name] for name in compared)))
+    seeds = sorted(set[int]().union(*(numbers[name] for name in compared)))
+    if len(seeds) > 1:
         first, second = seeds[: len(seeds) // 2], seeds[len(seeds) // 2 :]
         complete = [name for name in compared if numbers[name].keys() >= set(seeds)]
         means = {name: _mean(quality, [numbers[name][seed] for seed in first]) for name in complete}

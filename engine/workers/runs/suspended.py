@@ -27,6 +27,8 @@ PAUSED_WHILE_OTHERS_WAIT = 2.0
 """The same while other runs wait for a slot."""
 WAITS_FOR = 60.0
 """Seconds after which a run leaves the queue whose owner has no page open."""
+TRY_BACK_EVERY = 1.0
+"""Seconds between two times at which the runs of those who are here again are queued, as long as there is no room for them."""
 LEFT = "It left the queue, since its page was closed for a minute. The same settings and seed give the same run."
 
 
@@ -46,6 +48,7 @@ class Suspended:
         self._presence = presence
         self._left: dict[str, tuple[Run, Visitor]] = {}
         """By id, the runs suspended to make room or because their owner had left, and the owner with his network address."""
+        self._back_after = 0.0
 
     def look_around(self, now: float) -> None:
         """Suspend the runs that stand still or make room for others, take those that wait for nobody out of the queue, and bring
@@ -63,8 +66,10 @@ class Suspended:
                     self._note_left(queued)
             self._make_room(now)
             back = [(run, owner) for run, owner in self._left.values() if self._presence.is_here(run.owner)]
-            for run, _ in back:
-                del self._left[run.id]
+            if back and now >= self._back_after:
+                self._back_after = now + TRY_BACK_EVERY
+            else:
+                back = []
         for queued in waited:
             if queued.goes_on:
                 keep_request(queued, left=True)
@@ -72,7 +77,7 @@ class Suspended:
             else:
                 end(queued, Ended(queued.run.step, "stopped", LEFT))
         for run, owner in back:
-            with suppress(Refused):
+            with suppress(Refused):  # there is no room: it is tried again
                 self.bring_back(run, [protocol.Control(run.id, "resume")], owner)
 
     def _make_room(self, now: float) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from engine.cluster import member
+from engine.cluster.codec import write_chunk
 from engine.cluster.member import Member, RemoteProcess
 from engine.config.run_config import parse
 from engine.estimate.prediction import predict
@@ -17,6 +18,7 @@ from engine.foundation.messages import read_value
 from engine.foundation.visitor import Visitor
 from engine.runs.request import RunRequest
 from engine.workers import protocol
+from tests.engine.full_disk import full
 
 CONFIG = parse({"steps": 3})
 
@@ -63,6 +65,30 @@ def test_a_process_that_sends_more_than_its_run_keeps_is_given_up(tmp_path: Path
     assert ended.wait(240)
     assert ["kill", "one"] in told
     assert not (tmp_path / "weights.safetensors").exists()
+
+
+def test_a_file_that_the_disk_does_not_take_ends_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[list[Any]] = []
+    ended, kept = Signal(), tmp_path / "state.pt"
+    process = RemoteProcess("one", [], told.append, lambda report: None, ended.set)
+    process.begin()
+    process.send(protocol.Start("a" * 16, RunRequest(CONFIG), predict(CONFIG), str(tmp_path)))
+    while not any(item[0] == "send" for item in told):
+        assert not ended.wait(0.01)
+    written = iter([write_chunk, write_chunk, full])  # the second file begins with a piece that the disk does not take
+    monkeypatch.setattr(member, "write_chunk", lambda *given: next(written, write_chunk)(*given))
+    for content in (b"old", b"lost", b"new!"):
+        process.handle("file", "a" * 16, kept.name, content[:2], True, False)
+        process.handle("file", "a" * 16, kept.name, content[2:], False, True)
+        if content == b"lost":
+            process.handle("file", "a" * 16, "weights.safetensors", b"other", True, True)
+            while not (tmp_path / "weights.safetensors").exists():
+                assert not ended.wait(0.01)
+            assert kept.read_bytes() == b"old"
+    while kept.read_bytes() != b"new!":
+        assert not ended.wait(0.01)
+    process.end("over")
+    assert ended.wait(240)
 
 
 def test_a_process_that_is_launched_while_its_worker_leaves_ends(monkeypatch: pytest.MonkeyPatch) -> None:

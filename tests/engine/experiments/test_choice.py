@@ -129,6 +129,8 @@ def test_encodings_are_the_best_as_good_worse_undecided_or_cannot_be_run() -> No
     rope, alibi = {"accuracy@12": 1.0, "accuracy@48": 0.8}, {"accuracy@12": 0.5, "accuracy@48": 0.5}
     far = trials("offsets", {"rope": rope, "alibi": alibi, "learned": {"accuracy@12": 1.0}})
     assert states(column(OFFSETS, 4, far)) == {"rope": "best", "alibi": "not learned", "learned": "no row"}
+    of_one_seed = states(column(SHORT, here=short(rope=0.9, alibi=0.8, seeds=1)))
+    assert set(of_one_seed.values()) == {"undecided"}, "none is the best yet"
     lower = column(TEXT, here=trials("text", {"rope": {"loss@32": 2.0}, "nope": {"loss@32": 2.3}}))
     assert states(lower) == {"rope": "best", "nope": "worse"}, "a lower loss is better"
 

@@ -142,6 +142,17 @@ def test_tied_weights_come_back_tied(tmp_path: Path) -> None:
     load_model(model, str(tmp_path / "w.safetensors"))
 
 
+def test_weights_that_are_damaged_or_of_another_model_are_named(tmp_path: Path) -> None:
+    save_weights(prepare(RunConfig(n_layers=1)), file := tmp_path / "w.safetensors")
+    with pytest.raises(ValueError, match="damaged, or of another model: "):
+        trained_model(RunConfig(n_layers=2), file)
+    file.write_bytes(b"no weights")
+    with pytest.raises(ValueError, match="damaged, or of another model: "):
+        trained_model(RunConfig(n_layers=1), file)
+    with pytest.raises(ValueError, match="left no weights"):
+        trained_model(RunConfig(n_layers=1), tmp_path / "none")
+
+
 def test_a_file_of_weights_says_its_config_and_its_origin_and_equal_weights_are_equal_files(tmp_path: Path) -> None:
     config, now = RunConfig(n_layers=1, seed=3), provenance()
     files = [tmp_path / name for name in ("one.safetensors", "two.safetensors")]

@@ -52,7 +52,7 @@ Start = Callable[..., Pool]
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PAUSED_FOR", "PAUSED_WHILE_OTHERS_WAIT", "LEFT_FOR", "WAITS_FOR"):
+    for name in ("PAUSED_FOR", "PAUSED_WHILE_OTHERS_WAIT", "LEFT_FOR", "WAITS_FOR", "TRY_BACK_EVERY"):
         monkeypatch.setattr(presence if name == "LEFT_FOR" else suspended, name, 0.05)
     monkeypatch.setattr(queued, "AGAIN_AFTER", 0.05)
 
@@ -331,6 +331,8 @@ def test_who_had_left_before_a_restart_finds_the_run_going_when_he_is_back(start
     here.clear()
     pool.submit(RunRequest(config(5), trial=True))
     until(lambda: run.suspended)
+    pool.set_pace(run.id, 50.0, ME)
+    assert read_request(run).pace == 50.0
     pool = start(here.__contains__)
     pool.take_up()
     again = pool.runs.get(run.id)
@@ -446,6 +448,29 @@ def test_it_comes_back_only_where_its_owner_has_room(start: Start) -> None:
     wait_end(going)
     pool.resume(run.id, ME)
     assert isinstance(wait_end(run).ending, Finished)
+
+
+def test_who_is_back_and_has_no_room_finds_the_run_going_once_he_has(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, tried = {"me"}, []
+
+    def read(run: Run, address: str) -> RunRequest:
+        tried.append(run)
+        return read_request(run, address)
+
+    monkeypatch.setattr(suspended, "read_request", read)
+    pool = start(here.__contains__, runs_per_worker=1, runs_per_visitor=1)
+    run = long_run(pool, 0.005, visitor=ME)
+    here.clear()
+    pool.submit(RunRequest(config(5), trial=True))
+    until(lambda: run.suspended)
+    other = pool.submit(RunRequest(config(LONG, 0.005), ME))
+    here.add("me")
+    until(lambda: len(tried) > 1)
+    step = run.step
+    pool.stop(other.id, ME)
+    until(lambda: run.step > step)
 
 
 def test_where_the_disk_does_not_take_it_the_run_stays_and_goes_on(start: Start) -> None:
