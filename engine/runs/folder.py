@@ -36,7 +36,7 @@ class StoredArrays(Mapping[str, np.ndarray]):
     """A snapshot's arrays whose names in a file begin with ``group``, read on access, so that a page does not hold the arrays of every
     run in memory.
 
-    Empty where the file was deleted to save space.
+    Empty where the file was deleted to save space, or is damaged.
     """
 
     def __init__(self, file: Path, group: str, held: Mapping[str, np.ndarray] | None = None) -> None:
@@ -59,7 +59,7 @@ class StoredArrays(Mapping[str, np.ndarray]):
             with READING, np.load(self._file, allow_pickle=False) as stored:
                 begin = f"{self._group}/"
                 return {name.removeprefix(begin): stored[name] for name in stored.files if name.startswith(begin)}
-        except (OSError, ValueError, BadZipFile):
+        except (OSError, EOFError, ValueError, BadZipFile):
             return {}
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -221,7 +221,8 @@ class RunFolder:
     def _write_snapshot(self, event: Snapshot) -> Snapshot:
         file = self._snapshot_file(event.step)
         arrays = {f"{g}/{name}": array for g in ARRAYS for name, array in getattr(event, g).items()}
-        with replacing(file) as half_written, half_written.open("wb") as stream:
+        # Whoever watches the run waits for this; one snapshot that a loss of power damages is no loss.
+        with replacing(file, flushed=False) as half_written, half_written.open("wb") as stream:
             np.savez_compressed(stream, allow_pickle=False, **arrays)
             size = stream.tell()
         known = self._snapshot_bytes
