@@ -16,8 +16,7 @@ def page() -> None:
     from pages.parts.boards.live.feed import feed
 
     run = st.session_state["run"]
-    polling = live_board(run, earlier=st.session_state.get("earlier", []), key="live")
-    st.text(f"polling: {polling}")
+    live_board(run, earlier=st.session_state.get("earlier", []), key="live")
     if st.session_state.get("recorded"):
         live_board(run, recording=feed(run, 0)[0], seconds=3.0, key="recording")
 
@@ -39,7 +38,7 @@ def test_a_page_shows_a_run_in_every_state_and_empty_panels_without_one() -> Non
     run.state = "running"
     run.advance(1000)
     assert not test.run().exception
-    assert test.text[0].value == "polling: False"
+    assert "live.polled" not in test.session_state, "no browser has asked for it"
 
     test = opened(None)
     assert not test.exception
