@@ -155,7 +155,7 @@ class PageSettings(ABC):
             return to_text(value) if name in self.rows() else list(value)
         return value
 
-    def labelled(self, name: str, *, disabled: bool = False, shown: Any = ...) -> dict[str, Any]:
+    def labelled(self, name: str, *, shown: Any, disabled: bool = False) -> dict[str, Any]:
         """The same with the setting's label and help, for a widget whose choices only the page knows."""
         row, bound = self.rows()[name], self.bound(name, disabled=disabled, shown=shown)
         return {"label": row.label, "help": setting_help(name, row.help) or None, **bound}
