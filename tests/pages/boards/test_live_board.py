@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 from streamlit.testing.v1 import AppTest
 
-from pages.parts.boards.live.board import TITLED, Panel, overlay, poll
+from pages.parts.boards.live.board import TITLED, PanelName, overlay, poll
 from tests.scripted import ScriptedRun
 
 
@@ -72,4 +72,4 @@ def test_every_panel_has_a_title() -> None:
     drawn = dict.fromkeys(("attention", "heads"), ("attention", "pattern")) | {
         "encoding": ("matrix", "similarity"), "loss": ("loss", "perplexity"),
     }  # fmt: skip
-    assert {part for name in get_args(Panel) for part in drawn.get(name, (name,))} == set(TITLED)
+    assert {part for name in get_args(PanelName) for part in drawn.get(name, (name,))} == set(TITLED)

@@ -22,7 +22,7 @@ from pages.parts.boards.live.stack import stack_of
 from pages.parts.charts.colors import color_of
 from pages.parts.charts.loss import level_lines, overlay_traces
 
-Panel = Literal[
+PanelName = Literal[
     "stack",
     "loss",
     "accuracy",
@@ -35,7 +35,7 @@ Panel = Literal[
     "samples",
     "written",
 ]
-ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory")
+ALL: tuple[PanelName, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory")
 TITLED = {
     "stack": ("The model", "model-picture"),
     "loss": ("Loss", "loss"),
@@ -84,7 +84,7 @@ def live_board(
     run: ReadableRun | None,
     *,
     earlier: Sequence[Overlay] = (),
-    panels: Sequence[Panel] = ALL,
+    panels: Sequence[PanelName] = ALL,
     levels: Mapping[str, tuple[str, float]] | None = None,
     recorded: bool = False,
     recording: Payload | None = None,
@@ -138,7 +138,7 @@ def live_board(
     as_fragment(draw, every=_seconds_to_next(run) if run and asked and run.live else None)
 
 
-def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], name: str) -> Plain:
+def _facts(run_id: str, panels: Sequence[PanelName], earlier: Sequence[Overlay], name: str) -> Plain:
     overlays: dict[str, list[Any]] = {"loss": [], "accuracy": []}
     for place, other in enumerate(earlier):
         for panel, traces in overlay_traces(other.name, other.color, other.columns, place).items():
