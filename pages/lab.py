@@ -14,7 +14,7 @@ from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored, say_u
 from pages.parts.app.own_runs import in_step_with, show_facts, show_run, shown_run
 from pages.parts.app.server import find
 from pages.parts.app.turn import let_others_go
-from pages.parts.boards.live.board import ALL, Panel, band, live_board
+from pages.parts.boards.live.board import ALL, PanelName, band, live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.lab.controls import controls
 from pages.parts.lab.form import main_settings, opened_settings, other_settings
@@ -54,7 +54,7 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
         attends = (run.config if run else config or RunConfig()).architecture.attends
         # The model above, then one head's attention, beside it the panel that is to be looked at, then the others.
         first = (panel for panel in ALL if panel == view.panel)
-        panels: dict[Panel, None] = dict.fromkeys(("stack", "pattern", *first, *ALL))
+        panels: dict[PanelName, None] = dict.fromkeys(("stack", "pattern", *first, *ALL))
         live_board(
             run, earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
             panels=[name for name in panels if attends or name not in ("pattern", "attention")], name=run.config.task if run else "",

@@ -16,8 +16,6 @@ from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import visitor
 from pages.parts.memory_and_time.board import cost_board, is_shipped
 from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, begin_sweep, plan_settings, sweep_result, widget
-from pages.parts.memory_and_time.state import plan as asked_plan
-from pages.parts.memory_and_time.state import view as asked_view
 from pages.parts.memory_and_time.tables import show_longest, show_models
 
 
@@ -57,7 +55,7 @@ name = SETTINGS.values()["sweep"]
 sweep = SWEEPS.find(name) if name else None
 result = sweep_result(name) if name else None
 running = sweep is not None and sweep.state == "running"
-view = asked_view()
+asked = SETTINGS.state()
 plan: Plan | None = None
 
 with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key="cost-bar"):
@@ -65,7 +63,7 @@ with st.container(horizontal=True, gap="small", vertical_alignment="bottom", key
     plan_settings(has_accelerator=bool(server.pool().health().device.get("accelerator")), disabled=running)
     problem = ""
     try:
-        plan = asked_plan()
+        plan = asked.plan()
     except ConfigError as error:
         problem = in_markdown(error)
     with measuring:
@@ -82,7 +80,7 @@ with st.container():  # a fixed container: otherwise messages would change the b
     st.caption(device_words(result, running=running, stored=plan is not None and is_shipped(plan)))
     if result is not None and plan is not None and plan != result.plan and not running:
         st.caption(":material/edit: The settings have changed since this measurement; the figures show it as it was.")
-cost_board(sweep, result, plan or Plan(), view)
+cost_board(sweep, result, plan or Plan(), asked)
 if result is not None and not running:
     offer_files(result)
 
@@ -92,8 +90,8 @@ with st.container(horizontal=True):
         with st.container(width=180):
             widget(setting)
 if plan is not None:
-    show_longest(plan, result, view)
-show_models(view)
+    show_longest(plan, result, asked)
+show_models(asked)
 SETTINGS.write_address(SETTINGS.query())
 if sweep is not None and running and sweep.state != "running":
     st.rerun()  # the sweep changed state during this script run: rerun so that the buttons match

@@ -22,6 +22,7 @@ from pages.parts.stage.board import CHECKS
 from pages.parts.stage.experiments import EXPERIMENTS, run_of
 from pages.parts.stage.hand_in import Note, offer_hand_in, write_down
 from pages.parts.stage.presenting import file_of
+from pages.parts.stage.wall import verdict
 
 TICK = 1.0
 """Seconds between two looks at the wall, at least."""
@@ -153,19 +154,15 @@ def _seeds(code: str, wall: Wall, own: ClassSeed) -> None:
 
 def _told(wall: Wall, question: Question, guess: Direction | None) -> None:
     """Whether the guess was right, and what the runs say."""
-    right = wall.right
     if not wall.sentence:
-        verdict = f"{_your_guess(question, guess)} The answer comes when the runs on the wall have it."
-    elif not right:
-        verdict = f"{_your_guess(question, guess)} These runs do not decide it."
+        told = f"{_your_guess(question, guess)} The answer comes when the runs on the wall have it."
+    elif not wall.right:
+        told = f"{_your_guess(question, guess)} These runs do not decide it."
     elif guess is None:
-        verdict = f"**{in_words(question.answers, right[0])}.**"
-    elif guess in right:
-        verdict = f":green[:material/check:] **You were right:** {in_words(question.answers, guess)}."
+        told = f"**{in_words(question.answers, wall.right[0])}.**"
     else:
-        said, found = in_words(question.answers, guess), in_words(question.answers, right[0])
-        verdict = f":orange[:material/close:] You said: {said}. **The runs say: {found}.**"
-    st.markdown(verdict)
+        told = verdict(question.answers, guess, wall.right)
+    st.markdown(told)
     st.markdown(in_markdown(wall.sentence))
 
 

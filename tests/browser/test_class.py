@@ -129,8 +129,8 @@ def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_t
     wall.get_by_text("skip connection of layer 1").wait_for(state="detached")
 
     wall.keyboard.press("PageDown")
-    phones[0].get_by_text("You were right: Yes.").wait_for()
-    phones[1].get_by_text("You said: No. The runs say: Yes.").wait_for()
+    phones[0].get_by_text("You said: Yes. Right.").wait_for()
+    phones[1].get_by_text("You said: No. Measured: yes.").wait_for()
     wall.get_by_role("img", name="The class: No 1, In part 1, Yes 2; 2 of 4 right").wait_for()
     settled(wall)
     in_view(figure(wall, "stack"), figure(wall, "accuracy"), wall.locator(".stHeading h3"))

@@ -123,7 +123,7 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     at(wall, "sentence")
     assert "1 of 2 right" in drawn(wall)
     assert "of 0 right" not in bars(("No", "In part", "Yes"), Hands(1, {}), (1,)), "nobody guessed"
-    verdicts = ("**You were right:** It rises.", "You said: It falls. **The runs say: It rises.**", "**It rises.**")
+    verdicts = ("You said: *It rises*. **Right.**", "You said: *It falls*. Measured: **it rises**.", "**It rises.**")
     for phone, verdict in zip(phones, verdicts, strict=True):
         assert verdict in said(phone.run())
         assert (sentence := wall_of(code_of(wall)).sentence).startswith("With a change the accuracy rises from")
@@ -234,10 +234,10 @@ def test_a_phone_whose_seed_cannot_be_kept_says_so(
 
 
 @pytest.mark.parametrize(("guess", "right", "verdict"), [
-    (1, (1,), ":green[:material/check:] **You were right:** It rises."),
-    (0, (0, 1), "**You were right:** It stays."),
-    (1, (0, 1), "**You were right:** It rises."),
-    (-1, (1,), "You said: It falls. **The runs say: It rises.**"),
+    (1, (1,), ":green[:material/check:] You said: *It rises*. **Right.**"),
+    (0, (0, 1), "You said: *It stays*. **Right.**"),
+    (1, (0, 1), "You said: *It rises*. **Right.**"),
+    (-1, (1,), "You said: *It falls*. Measured: **it rises**."),
     (-1, (), "Your guess: **It falls**. These runs do not decide it."),
     (None, (1,), "**It rises.**"),
 ])  # fmt: skip
@@ -358,7 +358,7 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
     assert wall_of(code_of(wall)).sentence.startswith("Not learned in 10 steps")
     assert "1 of 1 right" in drawn(wall)
     assert "You said: *Yes*. Measured: **no**." in wall.subheader[0].value
-    assert "**You were right:** No." in said(phone.run())
+    assert "You said: *No*. **Right.**" in said(phone.run())
     key(at(wall, "guess"), "1")
     (guess,) = (box for box in wall.get("button_group") if box.label == "Your guess")
     assert (guess.value, guess.proto.disabled) == (1, True), "it has been answered"

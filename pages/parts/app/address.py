@@ -25,10 +25,10 @@ def carry(values: Mapping[str, str]) -> None:
 
 
 def take_link(page: str, marks: Collection[str] = ()) -> dict[str, str] | None:
-    """The query, where it is a link; None where the page wrote it itself or has met it in its last run.
+    """The query of the address, if the visitor came by a link; None if the page wrote it itself or had it already in its last run.
 
-    ``marks``: names of which every link within the app has one, and which the page itself never writes. After the first
-    query of a session only a query with such a mark counts as a link: an address that the page wrote may arrive late.
+    ``marks``: names that the page itself never writes, and of which each link within the app has one. After the first query of a
+    session only a query with such a name is a link: one without may be an address of the page's own that arrives late.
     """
     query = {name: value for name, value in without_marks(st.query_params.to_dict()).items() if name not in CARRIED}
     met = st.session_state.get(f"{page}.met")

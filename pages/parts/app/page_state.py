@@ -136,10 +136,10 @@ class PageSettings(ABC):
             setting_widget(self.rows()[name], self.first_value(name), side_by_side=side_by_side, **bound, **common)
 
     def bound(self, name: str, *, disabled: bool = False, shown: Any = ...) -> dict[str, Any]:
-        """What ties a widget to a value: its key and the callback that takes a change. The widget starts at its
-        :meth:`first_value`, which its caller hands over.
+        """The arguments that tie a widget to the value of that name: its key, what is called when a reader changes it, and whether it is
+        disabled. What the widget starts at is another argument (:meth:`first_value`).
 
-        ``shown``: what the widget shows in any case, where the page fits the value to what there is (a run's own layers).
+        ``shown``: what the widget shows in place of the value, which may not fit what there is: a run with two layers has no layer 3.
         """
         key = self.widget_key(name)
         if shown is ...:
@@ -155,7 +155,7 @@ class PageSettings(ABC):
             return to_text(value) if name in self.rows() else list(value)
         return value
 
-    def labelled(self, name: str, *, disabled: bool = False, shown: Any = ...) -> dict[str, Any]:
+    def labelled(self, name: str, *, shown: Any, disabled: bool = False) -> dict[str, Any]:
         """The same with the setting's label and help, for a widget whose choices only the page knows."""
         row, bound = self.rows()[name], self.bound(name, disabled=disabled, shown=shown)
         return {"label": row.label, "help": setting_help(name, row.help) or None, **bound}

@@ -23,8 +23,8 @@ AT_ONCE = 1
 """Script runs that compute at the same time. A Python process runs one thread at a time: of thirty at once all would be late, and beside
 two the thread that sends their messages would get a third of the time."""
 TABS = 2
-"""Script runs of one visitor that are under way at the same time, those that wait for an answer among them. A reader has no more; where
-there are more, all of them wait behind those of others, and each takes more from the budget (:func:`price`)."""
+"""The number of script runs that a reader has under way at the same time, at most; those that wait for an answer count. Where a visitor has
+more, all of them wait behind those of others, and each takes more from the budget (:func:`price`)."""
 PATIENCE = 4.0
 """Seconds after which a script run goes on although it is not its turn: some other may be slow."""
 
@@ -64,8 +64,8 @@ def let_others_go() -> None:
 
 
 def price(visitors: int, under_way: int) -> float:
-    """The seconds that a second of computing takes from the budget of a visitor who has ``under_way`` script runs: the more visitors
-    are here, the smaller is the part of each second in which the script runs of one may compute."""
+    """Seconds of budget for one second of computing. The price rises with the number of ``visitors`` who are here, who share each second,
+    and with the number of script runs that this one has ``under_way``, above :data:`TABS`."""
     return max(1.0, under_way / TABS) / min(MOST, max(LEAST, TOGETHER / max(1, visitors)))
 
 

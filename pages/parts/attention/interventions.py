@@ -97,8 +97,8 @@ def show_each_head(at: LookedAt) -> None:
     rises = [row["loss"] - whole["loss"] for row in seen["rows"]]
     falls = [row[metric] - whole[metric] for row in seen["rows"]]
     worst = max(range(len(rises)), key=rises.__getitem__)
-    loss = bars_picture(names, rises, x="head", y="rise of the loss (nats)", color=at.color)
-    accuracy = bars_picture(names, falls, x="head", y="change of the accuracy", color=at.color)
+    loss = bars_picture(names, rises, y="rise of the loss (nats)", color=at.color)
+    accuracy = bars_picture(names, falls, y="change of the accuracy", color=at.color)
     items = [
         Panel(
             "each.loss", "Rise of the held-out loss without it", loss, height=240,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,8 +61,8 @@ def panels(
     least: int = 320,
     level: int = 3,
     on_pick: Callable[[Picked], None] | None = None,
-) -> Picked | None:
-    """Show the figures, or update them on the same nodes; returns the pick that caused this rerun.
+) -> None:
+    """Show the figures, or update them on the same nodes.
 
     ``level`` is that of the figures' headings: 2 directly below the page's title, 3 below a heading.
     ``on_pick`` is called before the script is rerun, so that widgets above the board can follow. ``least`` is the smallest
@@ -77,7 +77,7 @@ def panels(
         if on_pick is not None and (picked := pick_told(st.session_state.get(key))) is not None:
             on_pick(picked)
 
-    return pick_told(mount(key, subject or key, version, [section], name=name, level=level, on_picked=tell))
+    mount(key, subject or key, version, [section], name=name, level=level, on_picked=tell)
 
 
 def mount(
@@ -112,7 +112,7 @@ def as_plain(item: Panel) -> Plain:
     }  # fmt: skip
 
 
-def pick_told(told: object) -> Picked | None:
-    """The pick in the browser's message, if there is one for this rerun; a listener finds it in the session, by the board's key."""
-    place = getattr(told, "picked", None) or (told.get("picked") if isinstance(told, dict) else None)
+def pick_told(told: Mapping[str, Any] | None) -> Picked | None:
+    """The pick in the browser's message, which a listener finds in the session by the board's key; None where there is none."""
+    place = (told or {}).get("picked")
     return Picked(str(place["panel"]), place["x"], place["y"]) if place else None

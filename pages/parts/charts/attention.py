@@ -146,13 +146,13 @@ def strips_picture(
     return figure(traces, xaxis=below, bargap=0.25, barmode="overlay", hovermode="x", **layout)
 
 
-def bars_picture(names: Sequence[str], values: Sequence[float], *, x: str, y: str, color: str) -> go.Figure:
-    """One bar for each name."""
+def bars_picture(names: Sequence[str], values: Sequence[float], *, y: str, color: str) -> go.Figure:
+    """One bar for each head, by its name."""
     bar = go.Bar(
         x=list(range(1, len(names) + 1)), y=rounded(values), marker={"color": shade(color)["light"]},
         meta={"color": shade(color), "label": y}, customdata=list(names), hovertemplate="%{customdata}: %{y:.3g}<extra></extra>",
     )  # fmt: skip
-    below = axis(x, showgrid=False, **labels(names, last=True))
+    below = axis("head", showgrid=False, **labels(names, last=True))
     if sum(map(len, names)) > LEVEL:
         below["tickangle"] = -60
     return figure([bar], xaxis=below, yaxis=axis(y, zeroline=True), bargap=0.3)

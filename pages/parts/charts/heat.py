@@ -97,13 +97,13 @@ def largest(array: np.ndarray) -> float:
 
 
 def heat(
-    array: np.ndarray, unit: str, *, scale: ScalePair, low: float | None = None, high: float | None = None,
-    x: str | Places = "key", y: str | Places = "query", bar: bool = True,
+    array: np.ndarray, unit: str, *, scale: ScalePair, low: float, high: float, x: str | Places = "key", y: str | Places = "query",
+    bar: bool = True,
 ) -> Trace:  # fmt: skip
     """The trace of ``array`` [row, column] as plain data; entries that are not finite stay empty.
 
     ``x`` and ``y`` name columns and rows in the hover and in the saved data, and give their numbers; a name alone counts from
-    1. Only columns may have several names. ``low`` and ``high`` are the ends of the scale, by default the array's extremes.
+    1. Only columns may have several names. ``low`` and ``high`` are the ends of the scale.
 
     All numbers are sent in float32. An array of more than :data:`CELLS` cells is drawn in blocks, each by its entry of
     largest magnitude, and the array itself is sent as ``customdata``, for saving. Beyond :data:`WHOLE` cells the saved data
@@ -111,9 +111,6 @@ def heat(
     """
     array = np.asarray(array, dtype=np.float32)
     array = np.where(np.isfinite(array), array, np.float32(np.nan)) + np.float32(0)  # turns -0 into 0
-    seen = array[~np.isnan(array)]
-    low = float(seen.min()) if low is None and seen.size else low or 0.0
-    high = float(seen.max()) if high is None and seen.size else high or 0.0
     rows, columns = _counted(y, array.shape[0]), _counted(x, array.shape[1])
     drawn, block = coarsen(array, CELLS)
     y0, dy, row = _along(rows, block[0], "y")

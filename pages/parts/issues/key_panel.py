@@ -38,9 +38,10 @@ def outcome_so_far(figure: KeyFigure, found: Report | None, **words: str) -> Out
 def key_sections(
     issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, said: bool, stored: Report | None, shown: Shown
 ) -> list[Plain]:
-    """One section with one panel. The reader's mark stands in it before the run; where it was moved, for good. ``whole``: whether all
-    rows are shown, and not only the two that the question compares; ``said``: whether the sentences are shown; ``stored``: the report
-    on stored seeds, under the dots of those that are trained here. Each set of seeds has a sentence of its own: they are never pooled."""
+    """One section with one panel. The reader's mark stands in it before the run, and for good once it was moved.
+    ``whole``: whether all rows are shown, and not only the two that the question compares.
+    ``said``: whether the sentences are shown, one for the stored seeds and one for those trained here: they are never pooled.
+    ``stored``: the report on the stored seeds, whose dots stand under the others."""
     numbers = key_numbers(issue, shown, whole=whole)
     if stored is not None:
         there = key_numbers(issue, stored, whole=whole)

@@ -38,7 +38,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
     figure, class_trains = issue.key_figure, asked_of_class(issue)
     if (place := take_guess()) is not None:  # before a run begins: the next key may have come with it
         put_guess(issue.slug, replace(guess_of(issue.slug), answer=ANSWERS[place]))
-    # Whether the presenter went back from a run, which is not told again before its beat.
+    # The presenter stepped back before the run: no result is shown until its step comes again.
     gone_back = guesses_closed() and not shows("run")
     how_far = "" if run is None else "It is running. " if run.state == "running" else "It has run. "
     if not shows("run") or class_trains:

@@ -117,11 +117,11 @@ def run_asked(issue: Issue, stored: Sequence[Trial] = ()) -> Asked:
     """The run with what is set. The predictions that were made before it are kept with it. From now on stored seeds are shown, also where
     the run is refused."""
 
-    def show(name: str) -> None:
+    def keep(name: str) -> None:
         shown_runs()[issue.slug] = name
         st.session_state.setdefault(PREDICTED, {}).setdefault(name, prediction_of(issue))
 
-    return Asked(asked(issue), show, shown_runs().setdefault(issue.slug, ""), extended=extended(), stored=stored)
+    return Asked(asked(issue), keep, shown_runs().setdefault(issue.slug, ""), extended=extended(), stored=stored)
 
 
 def predicted(name: str) -> Prediction:

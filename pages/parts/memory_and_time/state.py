@@ -7,7 +7,7 @@ import streamlit as st
 from pydantic import field_validator
 
 from engine.estimate.at_scale import PRECISIONS, WELL_KNOWN
-from engine.settings.errors import Problem, checked
+from engine.settings.errors import Problem
 from engine.settings.fields import Parameters, setting
 from engine.sweeps import KINDS, store
 from engine.sweeps.plan import Plan, read_plan
@@ -80,8 +80,12 @@ class CostState(PageState, Plan, CostView):
             raise not_allowed("a measurement that is kept here")
         return name
 
+    def plan(self) -> Plan:
+        """What is to be measured. Raises ConfigError where the settings do not go together."""
+        return read_plan({name: getattr(self, name) for name in Plan.model_fields})
+
     def check(self) -> None:
-        read_plan(_of(Plan, self.model_dump()))
+        self.plan()
 
 
 class CostSettings(ModelSettings[CostState]):
@@ -98,22 +102,7 @@ class CostSettings(ModelSettings[CostState]):
         return CostState.model_fields.keys() - {"sweep"}
 
 
-def _of(model: type[Plan] | type[CostView], values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name in model.model_fields}
-
-
 SETTINGS = CostSettings("costs", CostState)
-
-
-def plan() -> Plan:
-    """Raises ConfigError where the settings do not go together."""
-    return read_plan(_of(Plan, SETTINGS.values()))
-
-
-def view() -> CostView:
-    return checked(CostView, _of(CostView, SETTINGS.values()))
-
-
 ALONG = {"length": ("longest", "n_layers"), "depth": ("deepest", "seq_len")}
 """What is asked for on each axis: how far to go, and what stays."""
 

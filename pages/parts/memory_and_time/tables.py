@@ -142,7 +142,7 @@ def show_models(view: CostView) -> None:
             with st.container(width=330 if name == "precision" else 150):
                 widget(name)
         widget("written")
-    chosen = [WELL_KNOWN[name] for name in view.models]
+    chosen = [model for name, model in WELL_KNOWN.items() if name in view.models]
     if not chosen:
         st.info("Choose a model.", icon=":material/check_box:")
         return

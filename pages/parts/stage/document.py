@@ -4,10 +4,11 @@ What is put into a form (:func:`html`) is escaped, unless it is HTML already: a 
 """
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from pathlib import Path
 from statistics import fmean
 from string import Template
+
+from markupsafe import Markup, escape
 
 from engine.experiments.key_figure import KeyFigure
 from engine.foundation.provenance import in_words, provenance
@@ -15,28 +16,21 @@ from pages.parts.charts.experiments.key_figure import lengths
 from pages.parts.charts.experiments.strip import Ended
 
 PAGE = Template((Path(__file__).with_suffix(".html")).read_text("utf-8"))
+joined = Markup().join
 
 
-class Html(str):
-    """A text that is HTML."""
-
-
-def html(form: str, *parts: object) -> Html:
+def html(form: str, *parts: object) -> Markup:
     """The form with these parts in its braces."""
-    return Html(form.format(*(part if isinstance(part, Html) else escape(str(part)) for part in parts)))
+    return Markup(form).format(*parts)
 
 
-def joined(parts: Iterable[Html]) -> Html:
-    return Html("".join(parts))
-
-
-def listed(items: Iterable[str]) -> Html:
+def listed(items: Iterable[str]) -> Markup:
     """A list; empty without items."""
     rows = joined(html("<li>{}</li>", item) for item in items)
     return html("<ul>{}</ul>", rows) if rows else rows
 
 
-def bars(rows: Sequence[Ended], figure: KeyFigure) -> Html:
+def bars(rows: Sequence[Ended], figure: KeyFigure) -> Markup:
     """The rows of a key figure with their means as bars; those that no seed has are left out."""
     known = [row for row in rows if row.known]
     means = [fmean(row.known) for row in known]
@@ -45,10 +39,10 @@ def bars(rows: Sequence[Ended], figure: KeyFigure) -> Html:
         html(form, row.name, round(100 * length), row.color["light"], figure.written(mean))
         for row, mean, length in zip(known, means, lengths(means, figure.scale), strict=True)
     )
-    scale = html("<p class=light>The bars have a logarithmic scale.</p>") if figure.scale == "log" and known else Html()
+    scale = html("<p class=light>The bars have a logarithmic scale.</p>") if figure.scale == "log" and known else ""
     return html("<table>{}</table>{}", cells, scale)
 
 
-def document(title: str, body: Html) -> str:
+def document(title: str, body: Markup) -> str:
     """The whole file. At its foot stands what wrote it."""
     return PAGE.substitute(title=escape(title), body=body, origin=escape(f"Written by {in_words(provenance())}."))

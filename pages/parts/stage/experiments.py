@@ -70,9 +70,9 @@ class Asked:
     """An experiment that a page asks for."""
 
     experiment: Experiment
-    show: Callable[[str], object]
+    on_begun: Callable[[str], object]
     """Called with the name of its run, for the page to show it."""
-    shown: str
+    shown_name: str
     """The name of the run that the page shows so far; empty for none."""
     extended: bool = False
     stored: Sequence[Trial] = ()
@@ -109,7 +109,7 @@ def begin(asked: Asked) -> None:
     with refused_in_words():
         run = run_of(asked.experiment, visitor(), extended=asked.extended, stored=asked.stored)
         name = asked.comparison.name if asked.comparison else own_running(asked.experiment)
-        asked.show(EXPERIMENTS.begin(run, name=name, keep=save))
+        asked.on_begun(EXPERIMENTS.begin(run, name=name, keep=save))
 
 
 def own_running(experiment: Experiment) -> str:
@@ -124,7 +124,7 @@ def run_or_stop(name: str, run: ExperimentRun | None, ask: Callable[[], Asked], 
     @refused_in_words(error=ValueError)
     def press() -> None:
         asked = ask()
-        if asked.shown == name:  # else the press comes late: what it asked for goes already
+        if asked.shown_name == name:  # else the press comes late: what it asked for goes already
             begin(asked)
 
     running = run is not None and run.state == "running"

@@ -7,16 +7,17 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import streamlit as st
+from markupsafe import Markup
 
 from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import visitor
-from pages.parts.stage.document import Html, document, html, joined
+from pages.parts.stage.document import document, html, joined
 
 MOST_VISITORS = 200
 """The number of visitors whose hand-ins are kept, those to whose something was added last."""
 NAME, OWN = "name", "own"
 MOST_LETTERS = 5000
-NO_FIGURE = Html()
+NO_FIGURE = Markup()
 NOTHING_YET = "It lists what you guess, run and find. There is nothing yet."
 
 
@@ -31,7 +32,7 @@ class Note:
     ran: str = ""
     found: str = ""
     """What came out, as it was shown; empty while there is no result."""
-    figure: Html = NO_FIGURE
+    figure: Markup = NO_FIGURE
 
 
 @dataclass(frozen=True)
@@ -74,13 +75,13 @@ def write_down(key: str, note: Note) -> None:
 def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:
     name, own = words.get(NAME, "").strip(), words.get(OWN, "").strip()
     head = html("<h1>Hand-in</h1><p class=line>{}</p>", f"Name: {name}")
-    said = html("<h2>In my own words</h2><p class=own>{}</p>", own) if own else Html()
+    said = html("<h2>In my own words</h2><p class=own>{}</p>", own) if own else ""
     # A list, since another tab may add a note meanwhile.
     rows = joined(_section(place, note) for place, note in enumerate(list(notes), start=1))
     return document(f"Hand-in {name}".strip(), html("{}{}{}", head, rows, said))
 
 
-def _section(place: int, note: Note) -> Html:
+def _section(place: int, note: Note) -> Markup:
     guessed = (note.guessed or "no guess before the result") if note.question else ""
     found = note.found or ("it had not ended when it was last looked at" if note.ran else "")
     lines = (("Guessed", guessed), ("Ran", note.ran or "nothing yet"), ("Found", found))

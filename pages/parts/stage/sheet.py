@@ -3,6 +3,8 @@ from the evidence that comes with this version: no outcome is written in them by
 
 from collections.abc import Sequence
 
+from markupsafe import Markup
+
 from engine.experiments.evidence.shipped import ShippedResult, shipped_claims, shipped_result
 from engine.experiments.finding import READERS_SEEDS, Finding
 from engine.experiments.issues import ISSUES
@@ -11,7 +13,7 @@ from engine.experiments.key_figure import in_words
 from engine.experiments.lessons import Lesson, LessonStep, Question
 from engine.foundation.formatting import counted, in_time
 from engine.tasks import TASKS
-from pages.parts.stage.document import Html, bars, document, html, joined, listed
+from pages.parts.stage.document import bars, document, html, joined, listed
 from pages.parts.stage.ended import key_numbers
 from pages.parts.stage.qr import qr_code
 
@@ -44,8 +46,8 @@ def teachers_sheet(lesson: Lesson) -> str:
 def hand_out(lesson: Lesson, link: str) -> str:
     """Two pages for a lesson of at most six steps: one with the questions for before, one with what was measured for after. ``link``: to
     the lesson; empty where the class cannot open it."""
-    code = Html(qr_code(link)) if link else Html()
-    where = html('<p class="light">Open the lesson on your phone, or at {}</p>', link) if link else Html()
+    code = Markup(qr_code(link)) if link else ""
+    where = html('<p class="light">Open the lesson on your phone, or at {}</p>', link) if link else ""
     form = "<div class=head><div><h1>{}</h1><p class=line>Name</p>{}</div>{}</div>"
     before = html(form, lesson.title, where, code)
     after = html(
@@ -57,22 +59,22 @@ def hand_out(lesson: Lesson, link: str) -> str:
     return document(f"Hand-out: {lesson.title}", body)
 
 
-def _title(place: int, step: LessonStep, more: str = "") -> Html:
+def _title(place: int, step: LessonStep, more: str = "") -> Markup:
     return html("<h2>{}. {} <small>{}</small></h2>", place, step.title, more)
 
 
-def _choices(answers: Sequence[str], right: Sequence[str] = ()) -> Html:
-    items = joined(html("<li{}>{}</li>", Html(" class=right" if one in right else ""), one) for one in answers)
+def _choices(answers: Sequence[str], right: Sequence[str] = ()) -> Markup:
+    items = joined(html("<li{}>{}</li>", " class=right" if one in right else "", one) for one in answers)
     return html('<ul class="choices">{}</ul>', items)
 
 
-def _teach(place: int, step: LessonStep) -> Html:
+def _teach(place: int, step: LessonStep) -> Markup:
     title = _title(place, step, counted(step.minutes, "minute"))
     question, found = step.question, _result_of(step)
     if question is None:
-        text = step.slide.text if step.slide else ""
-        return html("<section>{}{}</section>", title, html("<p class=own><b>Say.</b> {}</p>", text) if text else Html())
-    tells = html("{} ", ISSUES[step.issue].summary) if step.issue else Html()
+        own = html("<p class=own><b>Say.</b> {}</p>", step.slide.text) if step.slide and step.slide.text else ""
+        return html("<section>{}{}</section>", title, own)
+    tells = html("{} ", ISSUES[step.issue].summary) if step.issue else ""
     said = html("<p><b>Say.</b> {}One sample: {}</p>", tells, _sample(step, question))
     right = [in_words(question.answers, one) for one in found.outcome.right] if found else []
     asked = html("<p><b>Ask.</b> {}</p>{}", question.words, _choices(question.answers, right))
@@ -89,7 +91,7 @@ def _result_of(step: LessonStep) -> ShippedResult | None:
     return shipped_result(issue, issue.key_figure) if step.issue and (issue := ISSUES[step.issue]) else None
 
 
-def _outcome(issue: Issue, found: ShippedResult | None) -> Html:
+def _outcome(issue: Issue, found: ShippedResult | None) -> Markup:
     if found is None:
         return html("<p><b>What comes out.</b> It was not measured with this version.</p>")
     seconds = found.report.seconds * READERS_SEEDS / len(found.report.seeds)
@@ -100,7 +102,7 @@ def _outcome(issue: Issue, found: ShippedResult | None) -> Html:
     )  # fmt: skip
 
 
-def _further(issue: Issue) -> Html:
+def _further(issue: Issue) -> Markup:
     """What else somebody may say, with what was found about it: first what did not come out as it was claimed."""
     claims = [one for one in shipped_claims(issue) if one.claim.id != issue.key_figure.claim]
     claims.sort(key=lambda one: one.finding is Finding.HOLDS)
@@ -110,7 +112,7 @@ def _further(issue: Issue) -> Html:
     return html("<p><b>If somebody says</b></p>{}", words) if words else words
 
 
-def _guess(place: int, step: LessonStep) -> Html:
+def _guess(place: int, step: LessonStep) -> Markup:
     """The step on the page for before."""
     question, title = step.question, _title(place, step)
     if question is None:
@@ -121,7 +123,7 @@ def _guess(place: int, step: LessonStep) -> Html:
     )  # fmt: skip
 
 
-def _keep(place: int, step: LessonStep) -> Html:
+def _keep(place: int, step: LessonStep) -> Markup:
     """The step on the page for after."""
     title, found = _title(place, step), _result_of(step)
     if step.slide:

@@ -21,7 +21,7 @@ from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.app.own_runs import say_watching, start_run, steering_button
 from pages.parts.app.server import find
 from pages.parts.app.visitor import mine
-from pages.parts.boards.live.board import Overlay, Panel, live_board, overlay
+from pages.parts.boards.live.board import Overlay, PanelName, live_board, overlay
 from pages.parts.boards.live.stack import stack_of
 from pages.parts.charts.attention import weights_image
 from pages.parts.charts.colors import ATTENTION
@@ -71,7 +71,7 @@ def _figure(number: int, step: StoryStep, run: Run | None) -> None:
     """The board with its one figure, and above it the model, with one sequence. Before the first run it shows the untrained model; arcs are
     those of the last layer."""
     # Samples show the data themselves.
-    panels: tuple[Panel, ...] = ("stack", step.figure) if step.figure != "samples" else ("samples",)
+    panels: tuple[PanelName, ...] = ("stack", step.figure) if step.figure != "samples" else ("samples",)
     config = run.config if run is not None else step.config(chosen(step), SETTINGS.values()[SEED])
     live_board(
         run, panels=panels, earlier=_earlier(number, step, run), key="story-board", name="story",

@@ -2,9 +2,9 @@
 
 import re
 from dataclasses import replace
-from html import escape
 
 import pytest
+from markupsafe import escape
 
 from engine.config.run_config import RunConfig
 from engine.experiments.evidence.shipped import shipped_claims, shipped_result

@@ -22,7 +22,7 @@ from pages.parts.boards.live.stack import stack_of
 from pages.parts.charts.colors import color_of
 from pages.parts.charts.loss import level_lines, overlay_traces
 
-Panel = Literal[
+PanelName = Literal[
     "stack",
     "loss",
     "accuracy",
@@ -35,7 +35,7 @@ Panel = Literal[
     "samples",
     "written",
 ]
-ALL: tuple[Panel, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory")
+ALL: tuple[PanelName, ...] = ("loss", "accuracy", "attention", "encoding", "gradients", "memory")
 TITLED = {
     "stack": ("The model", "model-picture"),
     "loss": ("Loss", "loss"),
@@ -51,8 +51,6 @@ TITLED = {
     "written": ("What it writes", "temperature"),
 }
 """The title of each panel, and the glossary term that it links to."""
-ABOVE: tuple[Panel, ...] = ("stack",)
-"""The panels that a board puts on its band."""
 POLL = 0.3
 """Seconds between two polls where the browser gets no event stream: a proxy swallows it, or the visitor has enough of them."""
 IDLE_POLL = 1.0
@@ -86,7 +84,7 @@ def live_board(
     run: ReadableRun | None,
     *,
     earlier: Sequence[Overlay] = (),
-    panels: Sequence[Panel] = ALL,
+    panels: Sequence[PanelName] = ALL,
     levels: Mapping[str, tuple[str, float]] | None = None,
     recorded: bool = False,
     recording: Payload | None = None,
@@ -99,8 +97,8 @@ def live_board(
     on_band: str = "",
     room: str = "",
     on_act: Callable[[], None] = nothing,
-) -> bool:
-    """Show a run from its present state and follow it until it ends; returns whether the browser polls, since its event stream failed.
+) -> None:
+    """Show a run from its present state and follow it until it ends.
 
     ``name`` is a part of the names of downloads; ``levels`` are drawn as lines across the loss: by name a short name and the nats.
     ``recorded``: whether the run came with the app, which its line of status says. ``recording``: the whole :func:`feed` of an ended run,
@@ -112,7 +110,7 @@ def live_board(
 
     ``look``: the attention and the gradient norms to begin with, by the names of :class:`engine.config.presets.View`; also
     ``without``, the parts that are taken away, ``swaps``, the places of symbols that change places, and ``marks``, the kind of part
-    that is to be seen. ``on_band``: the name of the band (:func:`band`) that takes the panels in ``ABOVE``.
+    that is to be seen. ``on_band``: the name of the band (:func:`band`) that takes the picture of the model.
     ``room``: where the board is shown to a room, what is being shown, such as "picture"; it then fills the screen.
 
     Call it on every rerun with the same ``key``: the figures stay the same nodes, also when another run replaces
@@ -122,30 +120,25 @@ def live_board(
     """
     facts = _facts(run.id if run else "", panels, earlier, name) | {
         "level": 2, "levels": {"loss": level_lines(levels or {})}, "untrained": untrained, "look": look or {}, "band": on_band,
-        "room": room, "above": ABOVE, "shipped": recorded, "model": model or (stack_of(run.config) if run else None),
+        "room": room, "shipped": recorded, "model": model or (stack_of(run.config) if run else None),
         "recording": recording, "seconds": seconds,
     }  # fmt: skip
     state, asked = (controlled_as(run), _asked(key, run)) if run else ("none", "")
-    polling = bool(asked) and run is not None and run.live
 
     def draw() -> None:
         polled = {"polled": poll(run, asked, key)} if run and asked else {}
         # The present state: given an old one, the browser would answer with a second rerun during the one below.
-        told = _mount(key, facts | {"state": run.state if run else "none"} | polled, on_act)
+        data = facts | {"state": run.state if run else "none"} | polled
+        told = show_board(LIVE, key, data, on_state_change=nothing, on_fallback_change=nothing, on_act_change=on_act)
         if told.act:
             st.rerun()  # a part of the model was clicked: the page's settings have changed
         if run and (controlled_as(run), _asked(key, run)) != (state, asked):
             st.rerun()
 
-    as_fragment(draw, every=_seconds_to_next(run) if run and polling else None)
-    return polling
+    as_fragment(draw, every=_seconds_to_next(run) if run and asked and run.live else None)
 
 
-def _mount(key: str, data: Plain, on_act: Callable[[], None] = nothing) -> Any:
-    return show_board(LIVE, key, data, on_state_change=nothing, on_fallback_change=nothing, on_act_change=on_act)
-
-
-def _facts(run_id: str, panels: Sequence[Panel], earlier: Sequence[Overlay], name: str) -> Plain:
+def _facts(run_id: str, panels: Sequence[PanelName], earlier: Sequence[Overlay], name: str) -> Plain:
     overlays: dict[str, list[Any]] = {"loss": [], "accuracy": []}
     for place, other in enumerate(earlier):
         for panel, traces in overlay_traces(other.name, other.color, other.columns, place).items():
@@ -193,5 +186,5 @@ def _band() -> Any:
 
 
 def band(name: str) -> None:
-    """Draw the band of that name, a place above a page's columns; the board that names it puts the panels of ``ABOVE`` there."""
+    """Draw the band of that name, a place above a page's columns; the board that names it puts its picture of the model there."""
     _band()(key=f"band.{name}", data=[name])

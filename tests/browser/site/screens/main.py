@@ -39,5 +39,7 @@ if "recorded" in given:
     done = ScriptedRun(config=parse(SETTINGS), id="recording").advance(10_000)
     live_board(done, recording=feed(done, 0)[0], seconds=float(given["recorded"]), name="A recorded run")
 else:
-    polling = live_board(run, earlier=earlier, panels=(*ALL, "samples"), name="A scripted run")
+    live_board(run, earlier=earlier, panels=(*ALL, "samples"), name="A scripted run")
+    polled_for, _ = st.session_state.get("board.polled", ("", ()))
+    polling = run is not None and run.live and polled_for.startswith(f"{run.id}/")
     st.text(f"page knows: {run.state if run else 'nothing'}, polling: {polling}")

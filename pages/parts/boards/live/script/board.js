@@ -100,11 +100,11 @@ function sourceOf(board) {
     place()
   }
   /**
-   * Put each panel into the grid, or into the band above the page's columns if it belongs there and the band is drawn.
+   * Put each panel into the grid, but the picture of the model into the band above the page's columns, where it is drawn.
    */
   const place = () => {
     const band = bands.get(board.data.band ?? "")
-    const above = (/** @type {LivePanel} */ panel) => band && board.data.above?.includes(panel.id)
+    const above = (/** @type {LivePanel} */ panel) => band && panel.id === "stack"
     const rootsOf = (/** @type {LivePanel[]} */ panels) => panels.map(({ root }) => root)
     if (band) holdOnly(band, rootsOf(board.panels.filter(above)))
     holdOnly(grid, rootsOf(board.panels.filter((panel) => !above(panel))))

@@ -207,7 +207,6 @@ export interface LiveData extends Data {
   untrained?: string
   look?: Look
   band?: string
-  above?: string[]
   model?: Model | null
   polled?: News & { asked: string }
   recording?: News | null
