@@ -19,15 +19,18 @@ from pages.parts.stage.shown import Shown
 
 
 def asked_of_class(issue: Issue) -> Presenting | None:
-    """The lesson, where its presenter has asked the phones for seeds in this step, from the beat of the run on. A run of the presenter's
-    own then ends: the cores are theirs."""
+    """The lesson, where its presenter has asked the phones for seeds in this step, from the beat of the run on."""
     now = presenting()
     if now is None or not now.on or not now.round or now.step.issue != issue.slug or not now.shows("run"):
         return None
+    return now
+
+
+def end_own_run(issue: Issue) -> None:
+    """End the presenter's own run: the cores are for the phones."""
     name = shown_runs().pop(issue.slug, "")
     if name and EXPERIMENTS.owned(name, visitor()):
         EXPERIMENTS.leave(name, visitor())
-    return now
 
 
 def shown_of_class(issue: Issue, now: Presenting) -> Shown:

@@ -14,7 +14,7 @@ from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.boards.panels import pick_told
-from pages.parts.issues.class_figure import asked_of_class, class_board, shown_of_class
+from pages.parts.issues.class_figure import asked_of_class, class_board, end_own_run, shown_of_class
 from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, put_guess
 from pages.parts.issues.key_panel import key_sections, outcome_so_far
 from pages.parts.issues.state import asked, extended, forget, offer_more_seeds, run_asked, show_settings
@@ -36,6 +36,8 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
     """The screen; returns the result that it tells, if any. What stored seeds say stands on it as soon as Run is pressed, and what is
     trained here comes beside it."""
     figure, class_trains = issue.key_figure, asked_of_class(issue)
+    if class_trains:
+        end_own_run(issue)
     if (place := take_guess()) is not None:  # before a run begins: the next key may have come with it
         put_guess(issue.slug, replace(guess_of(issue.slug), answer=ANSWERS[place]))
     # The presenter stepped back before the run: no result is shown until its step comes again.
