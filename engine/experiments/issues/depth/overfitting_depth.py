@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from engine.config.run_config import parse
-from engine.estimate.matching import matched_width, n_parameters
+from engine.estimate.matching import matched_width
 from engine.experiments.experiment import Arm, Claim, Role, difference, once_learned, rise
 from engine.experiments.issues.issue import read_issue
 
@@ -45,7 +44,7 @@ BASE: dict[str, Any] = {
     "task": "markov", "vocab_size": 6, "dirichlet_alpha": 0.2, "seq_len": 16, "d_model": 16, "n_heads": 2,
     "learning_rate": 0.01, "warmup_steps": 60, "batch_size": 64, "steps": 160,
 }  # fmt: skip
-AS_MANY_PARAMETERS = matched_width(parse({**BASE, "n_layers": 1}), n_parameters(parse({**BASE, "n_layers": 6})))
+AS_MANY_PARAMETERS = matched_width(BASE | {"n_layers": 6}, n_layers=1)
 """The width at which one layer has as many parameters as six."""
 
 ISSUE = read_issue(
