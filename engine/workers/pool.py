@@ -40,7 +40,7 @@ from engine.workers.runs.reports import Reports, closed, keep_until_restart
 from engine.workers.runs.suspended import Suspended, end, keep_request
 
 TRAINING = "engine.training.train"
-"""The module whose ``prepare`` and ``train`` the workers use."""
+"""The module whose ``begin`` and ``train`` the workers use."""
 SECONDS_TO_SAVE = 5.0
 """Seconds for which closing the pool waits for the workers to save their runs: supervisors of servers kill after ten."""
 NOT_YOURS = (
