@@ -1,8 +1,9 @@
 """Matching the number of parameters: the width at which one model has as many as another."""
 
 from bisect import bisect_left
+from collections.abc import Mapping
 
-from engine.config.run_config import RunConfig
+from engine.config.run_config import RunConfig, parse
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters
 
@@ -13,11 +14,12 @@ def n_parameters(config: RunConfig) -> int:
     return sum(count_parameters(config, shapes(config)).values())
 
 
-def matched_width(config: RunConfig, target: int) -> int:
-    """The ``d_model`` at which ``config`` has a parameter count closest to ``target``; its other settings stay.
+def matched_width(settings: Mapping[str, object], **changes: object) -> int:
+    """The ``d_model`` at which a model with these changes has a parameter count closest to that of one with the settings as they are.
 
     Raises ValueError where the widest model has fewer.
     """
+    config, target = parse({**settings, **changes}), n_parameters(parse(settings))
     step = 2 * config.n_heads if config.architecture.attends else 1  # an even width for each head
     widths = range(2 * step, WIDEST + 1, step)
 

@@ -5,9 +5,8 @@ A step of a transformer takes a share for each layer and one for its FLOPs. In a
 recurrent layer runs a dozen of them at each position, one after the other.
 """
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
@@ -81,8 +80,7 @@ class Speed:
 Speeds = Mapping[str, Speed]
 """The speed of each device of this machine: of a CPU core, and of its accelerator, by torch's name of the kind, such as ``cuda``."""
 
-STORED = TypeAdapter[Speed | dict[str, Speed]](Speed | dict[str, Speed])
-"""The content of the file. A file of an earlier version has the speed of a CPU core alone."""
+STORED = TypeAdapter[Speeds](Speeds)
 
 
 def known_speeds() -> Speeds:
@@ -90,8 +88,16 @@ def known_speeds() -> Speeds:
 
     The file is read again only after it has changed.
     """
-    found = _stored()
-    return {CPU: found} if isinstance(found, Speed) else found
+    file = speed_file()
+    try:
+        return _read(file, file.stat().st_mtime_ns)
+    except (OSError, ValueError):
+        return {}
+
+
+@lru_cache(maxsize=1)
+def _read(file: Path, written_at: int) -> Speeds:
+    return STORED.validate_json(file.read_bytes())
 
 
 def known_speed() -> Speed | None:
@@ -100,30 +106,13 @@ def known_speed() -> Speed | None:
 
 
 def fully_measured() -> bool:
-    """Whether the speed of every family is known on the CPU and on the accelerator, if there is one; a file of an earlier version lacks
-    some."""
-    found = _stored()
-    return not isinstance(found, Speed) and CPU in found and all(speed.complete for speed in found.values())
-
-
-def _stored() -> Speed | dict[str, Speed]:
-    file = speed_file()
-    try:
-        return _read(file, file.stat().st_mtime_ns)
-    except OSError:
-        return {}
-
-
-@lru_cache(maxsize=1)
-def _read(file: Path, written_at: int) -> Speed | dict[str, Speed]:
-    try:
-        return STORED.validate_json(file.read_bytes())
-    except (OSError, ValueError):
-        return {}
+    """Whether the speed of every family is known on the CPU and on the accelerator, if there is one."""
+    found = known_speeds()
+    return CPU in found and all(speed.complete for speed in found.values())
 
 
 def remember_speeds(speeds: Speeds) -> None:
-    write_whole(speed_file(), json.dumps({device: asdict(speed) for device, speed in speeds.items()}))
+    write_whole(speed_file(), STORED.dump_json(speeds))
 
 
 def speed_file() -> Path:

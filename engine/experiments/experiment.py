@@ -242,9 +242,10 @@ def within(arm: str, metric: str, level: float, margin: float) -> Callable[[Valu
     return lambda values: margin - np.abs(values(arm, metric) - level)
 
 
-def all_learned(metric: str, level: float, *arms: str) -> tuple[tuple[str, str, float], ...]:
-    """The value of :attr:`Claim.learned` where each of these arms must have learned as much."""
-    return tuple((arm, metric, level) for arm in arms)
+def once_learned(metric: str, level: float, claim: Claim) -> Claim:
+    """The claim with the condition that each arm of its effect has learned as much."""
+    arms = dict.fromkeys(arm for arm, _ in claim.effect_numbers)
+    return replace(claim, learned=tuple((arm, metric, level) for arm in arms))
 
 
 def rise(arm: str, metric: str, before: str) -> Change:

@@ -6,11 +6,11 @@ class Explained(Exception):
 
 
 class Refused(Explained, ValueError):
-    """The run was not started; the sentence says which setting to lower and to which value."""
+    """What was asked for is not done; the sentence says why, and of a run which setting to lower and to which value."""
 
 
 class NoRoom(Refused):
-    """The run was not started because the queue is full; later there may be room."""
+    """There is no room for it, as in a full queue or class, where there may be some later; or what it was asked of is not there."""
 
 
 class NoWorkers(Explained, RuntimeError):

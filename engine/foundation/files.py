@@ -164,9 +164,9 @@ def _seen_first(path: Path, changed: int) -> float:
 
 
 def _keep_newest_of(owners: Path, whose: str, count: int, spared: Path) -> None:
-    """Take away the marks of an owner from all but its ``count`` newest files, and delete those that nobody else keeps. ``whose``: the
+    """Delete the marks of an owner at all but its ``count`` newest files, and those of these files that have no other mark. ``whose``: the
     pattern of the owner in names of marks. The times of the marks are read before those of the files: a visitor who gives a file again
-    writes them in the other order.
+    writes its mark last, so where that mark is read, the file is read as new, too.
     """
     marks = _ages(owners.glob(f"{whose}@*"))
     changed = _ages({_given(mark) for mark in marks})

@@ -19,8 +19,6 @@ PER_MINUTE = {
 }
 """The messages, by logger and first words, that a stranger can bring about as often as he likes: each fills the log at most once per
 minute."""
-FIRST = 4
-"""The number of waiting runs from which the queue is worth a line."""
 
 
 def log_to_stderr() -> None:
@@ -73,17 +71,3 @@ def log_failure(what: str, error: BaseException) -> None:
         LOG.info("%s: %s", what, type(error).__name__)
     else:
         log_error(what, error)
-
-
-class Queue:
-    """Tells how long the queue is each time that it has doubled."""
-
-    def __init__(self) -> None:
-        self._next = FIRST
-
-    def note(self, length: int) -> None:
-        if length >= self._next:
-            LOG.info("%d runs wait in the queue.", length)
-            self._next = 2 * length
-        elif length == 0:
-            self._next = FIRST

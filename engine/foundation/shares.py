@@ -56,8 +56,8 @@ class Shares:
             yield one
 
     def spend(self, claim: Claim, amount: float, *, ahead: float = 0.0) -> None:
-        """Count what a claim was given, at each of its levels. ``ahead``: how far ahead it may have been when it was given that, since it
-        went before others: these keep what is due to them."""
+        """Count what a claim was given, at each of its levels. ``ahead``: how far its account may be above the least one because it went
+        before its turn. Up to that the least account stays as it is, so that the others keep the turns that are due to them."""
         for level in range(len(claim)):
             whole, part = claim[:level], claim[: level + 1]
             had, least = self._before(part), self._least.get(whole, 0.0)

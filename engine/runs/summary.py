@@ -158,7 +158,7 @@ def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> 
     reached = next((at for at, accuracy in values if accuracy >= LEARNED), None)
     if reached is not None and value >= LEARNED:
         sentence = (
-            f"Learned: at step {reached}, {100 * LEARNED:.0f} of 100 answers on new sequences were right ({label}); "
+            f"Learned: at step {reached:,}, {100 * LEARNED:.0f} of 100 answers on new sequences were right ({label}); "
             f"at the end {percent(value)}."
         )
         return [Remark("success", sentence, learned=1)]
@@ -167,7 +167,7 @@ def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> 
     steps = counted(step, "step")
     learned: Literal[-1, 0] = 0
     if reached is not None:
-        sentence = f"Held-out {label} reached {best:.3f} but fell back to {value:.3f} by step {step}."
+        sentence = f"Held-out {label} reached {best:.3f} but fell back to {value:.3f} by step {step:,}."
     elif not clearly_above(best, chance, interim_size(config)):
         learned = -1
         sentence = f"Not learned in {steps}: held-out {label} is {value:.2f}, chance is {chance:.3g}."

@@ -8,7 +8,7 @@ from pydantic import field_validator
 from pydantic_core import PydanticCustomError
 
 from engine.config.run_config import RunConfig, parse
-from engine.estimate.matching import matched_width, n_parameters
+from engine.estimate.matching import matched_width
 from engine.settings.errors import checked
 from engine.settings.fields import Parameters, setting, settings_in
 from engine.sweeps import KINDS
@@ -87,7 +87,7 @@ def width_of(plan: Plan, kind: str) -> int:
     if KINDS[kind].attends:
         return plan.d_model
     base = {**_base(plan), "n_layers": plan.depth_at(plan.places[0])}
-    return matched_width(parse({**base, **KINDS[kind].settings}), n_parameters(parse(base)))
+    return matched_width(base, **KINDS[kind].settings)
 
 
 SETTINGS = {row.name: row for row in settings_in(Plan)}

@@ -44,7 +44,7 @@ class Program:
     staging: dict[str, Tensor]
     """The same on the CPU, from where they are copied without waiting. The copy is over before the next batches are handed over."""
     step: Repeated[tuple[Read, list[Tensor | None]]]
-    """Takes the step on the next batch of the queue; gives it with its logits, and the gradients."""
+    """Takes the step on the next batch of the queue; gives that batch with its logits, and the gradients."""
     beside: Repeated[Tensor]
     """:attr:`Recording.compute` of a step that was repeated."""
 

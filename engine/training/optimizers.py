@@ -27,7 +27,8 @@ def learning_rate_at(config: RunConfig, step: int) -> float:
 
 
 def build_optimizers(config: RunConfig, model: nn.Module) -> list[torch.optim.Optimizer]:
-    """The optimizers of a config. Weight decay applies to matrices only. Muon takes the matrices of the blocks, AdamW the rest.
+    """The optimizers of a config. Muon takes the matrices of the blocks, AdamW the rest. Weight decay applies to all parameters but
+    vectors, whichever optimizer takes them.
 
     Muon: Jordan et al. 2024; AdamW: Loshchilov and Hutter 2019.
     """

@@ -40,7 +40,7 @@ from engine.workers.runs.reports import Reports, closed, keep_until_restart
 from engine.workers.runs.suspended import Suspended, end, keep_request
 
 TRAINING = "engine.training.train"
-"""The module whose ``prepare`` and ``train`` the workers use."""
+"""The module whose ``begin`` and ``train`` the workers use."""
 SECONDS_TO_SAVE = 5.0
 """Seconds for which closing the pool waits for the workers to save their runs: supervisors of servers kill after ten."""
 NOT_YOURS = (
@@ -168,21 +168,24 @@ class Pool:
     # Steering: only the owner's (``by``) or the program's own; of a trial, for which others may wait, the program's own. A run is on a
     # worker, in the queue, or suspended. Each raises Refused where the visitor may not, or where there is no room for a suspended run.
 
-    def pause(self, run_id: str, by: Visitor = PROGRAM) -> None:
-        """Pause a run after the step in progress, with a snapshot."""
-        self._control(protocol.Control(run_id, "pause"), by)
-
-    def step(self, run_id: str, by: Visitor = PROGRAM) -> None:
-        """Take exactly one optimizer step and a snapshot; a run that was training is paused by it."""
-        self._control(protocol.Control(run_id, "step"), by)
-
-    def resume(self, run_id: str, by: Visitor = PROGRAM) -> None:
-        """Continue a paused run."""
-        self._control(protocol.Control(run_id, "resume"), by)
-
-    def set_pace(self, run_id: str, steps_per_second: float | None, by: Visitor = PROGRAM) -> None:
-        """Set the pace of a run; None is full speed."""
-        self._control(protocol.Control(run_id, "set pace", steps_per_second), by)
+    def steer(
+        self, run_id: str, action: protocol.Steering, by: Visitor = PROGRAM, *, pace: float | None = None
+    ) -> None:
+        """Send a control to the run's worker, or keep it until the run has one. ``pace``: as in :class:`protocol.Control`."""
+        run, control = self._find(run_id, by), protocol.Control(run_id, action, pace)
+        with self._lock:
+            worker, queued = self._queue.find(run_id)
+            changed = queued is not None and queued.control(control)
+            if worker is not None:
+                worker.send(control)
+        if queued is not None and changed:
+            keep_request(queued)
+        if queued is not None or run is None or not run.suspended:
+            return
+        if action in ("resume", "step"):
+            self._suspended.bring_back(run, [control], by)
+        elif action == "set pace":
+            set_pace(run, pace)
 
     def stop(self, run_id: str, by: Visitor = PROGRAM) -> None:
         """End a run after the step in progress and keep its weights. A run that does not yield is ended by force."""
@@ -213,23 +216,6 @@ class Pool:
         if run is not None and run.elsewhere:
             raise Refused(ELSEWHERE)
         return run
-
-    def _control(self, control: protocol.Control, by: Visitor) -> None:
-        """Send a control to the run's worker, or keep it until the run has one."""
-        run = self._find(control.run_id, by)
-        with self._lock:
-            worker, queued = self._queue.find(control.run_id)
-            changed = queued is not None and queued.control(control)
-            if worker is not None:
-                worker.send(control)
-        if queued is not None and changed:
-            keep_request(queued)
-        if queued is not None or run is None or not run.suspended:
-            return
-        if control.action in ("resume", "step"):
-            self._suspended.bring_back(run, [control], by)
-        elif control.action == "set pace":
-            set_pace(run, control.pace)
 
     # Jobs
 

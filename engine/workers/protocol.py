@@ -26,7 +26,10 @@ class Start:
     It repeats the steps up to that one. None: it begins anew."""
 
 
-Action = Literal["pause", "step", "resume", "stop", "set pace", "suspend"]
+Steering = Literal["pause", "step", "resume", "set pace"]
+"""What the owner of a run asks for while it goes on. ``pause``: after the step in progress, with a snapshot. ``step``: take exactly one
+optimizer step and a snapshot, and pause. ``resume``: go on after a pause."""
+Action = Literal[Steering, "stop", "suspend"]
 """``suspend``: save the run's state in its folder and let the run go."""
 
 

@@ -105,12 +105,12 @@ def test_a_run_goes_on_at_another_worker(tmp_path: Path, monkeypatch: pytest.Mon
     with loopback_cluster(tmp_path, workers=2) as cluster, pool_on(cluster, tmp_path / "there") as pool:
         run = pool.submit(RunRequest(config))
         until(lambda: run.step >= 50)
-        pool.pause(run.id)
+        pool.steer(run.id, "pause")
         until(lambda: run.suspended)
         first = run.machine
         next(worker for worker in cluster.workers if cluster.address_of(worker) == first).kill()
         until(lambda: first not in [machine.name for machine in pool.machines.training])
-        pool.resume(run.id)
+        pool.steer(run.id, "resume")
         assert run.wait_for(10**9, 600)
         assert run.state == "finished"
         assert run.machine != first

@@ -98,13 +98,13 @@ def test_killed_idle_nobody_notices_and_while_the_run_is_paused_it_stays_so(pool
     kill(pool.health().workers[0].pid)
     trains_again(pool)
     run = long_run(pool)
-    pool.pause(run.id)
+    pool.steer(run.id, "pause")
     until(lambda: run.state == "paused")
     step, killed = run.step, pid_of(pool, run)
     kill(killed)
     until(lambda: any(run.id in worker.runs and worker.pid != killed for worker in pool.health().workers))
     until(lambda: run.state == "paused")
-    pool.step(run.id)
+    pool.steer(run.id, "step")
     until(lambda: run.state == "paused" and run.step == step + 1)
     same_on_disk(pool, run)
 
@@ -113,14 +113,14 @@ def test_killed_idle_nobody_notices_and_while_the_run_is_paused_it_stays_so(pool
 def test_killed_after_the_run_was_suspended_the_run_goes_on_where_it_was(pool: Pool) -> None:
     run = pool.submit(RunRequest(config(200, 0.002)))
     until(lambda: run.step > 0)
-    pool.pause(run.id)
+    pool.steer(run.id, "pause")
     until(lambda: run.suspended)
     step, worker = run.step, pool.health().workers[0].pid
     assert (run.folder / "state.pt").exists()
     kill(worker)
     until(lambda: worker not in [one.pid for one in pool.health().workers])
     assert (run.state, run.step) == ("paused", step)
-    pool.resume(run.id)
+    pool.steer(run.id, "resume")
     assert isinstance(wait_end(run).ending, Finished)
     assert steps_of(run) == list(range(1, 201))
     same_on_disk(pool, run)
@@ -129,7 +129,7 @@ def test_killed_after_the_run_was_suspended_the_run_goes_on_where_it_was(pool: P
 @pytest.mark.usefixtures("impatient")
 def test_killed_while_it_puts_the_run_away_the_run_is_put_away_without_its_state(pool: Pool) -> None:
     run = long_run(pool, seed=seed_of("putting the run away"))
-    pool.pause(run.id)
+    pool.steer(run.id, "pause")
     until(lambda: run.suspended)
     assert run.ending is None
     same_on_disk(pool, run)

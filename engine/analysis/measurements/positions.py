@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from engine.analysis.attention.model import run_with_cache
+from engine.analysis.encodings.spectra import order
 from engine.encodings.base.layer import PositionalEncoding, PositionOutOfRange, cosines
 from engine.model.activations import in_mode
 from engine.training.result import Trained
@@ -108,7 +109,8 @@ def neighbour_cosine(trained: Trained) -> dict[str, float]:
 
 
 def table_structure(trained: Trained) -> dict[str, float]:
-    """The order in a learned table: ``table_structure`` from -1 to 1, and ``table_norm``, the mean norm of a row.
+    """The order in a learned table: ``table_structure``, 1 where cosines fall linearly with distance and 0 where rows are unordered, and
+    ``table_norm``, the mean norm of a row.
 
     Empty without a learned table. Source: Wang and Chen 2020, What Do Position Embeddings Learn?
     """
@@ -116,12 +118,4 @@ def table_structure(trained: Trained) -> dict[str, float]:
     if not isinstance(table, Tensor):
         return {}
     rows = table.detach().double().cpu()
-    return {"table_structure": structure(rows), "table_norm": rows.norm(dim=1).mean().item()}
-
-
-def structure(rows: Tensor) -> float:
-    """The correlation of cosine(P_i, P_j) with -|i - j| over all pairs i < j of the rows, [position, d_model]: 1 where similarity
-    falls linearly with distance, as it does for sinusoids, 0 where rows are unordered, NaN where all pairs are equally alike."""
-    first, second = torch.triu_indices(len(rows), len(rows), offset=1)
-    pairs = torch.stack([cosines(rows)[first, second], (first - second).to(rows.dtype)])  # [2, pair]
-    return torch.corrcoef(pairs)[0, 1].item()
+    return {"table_structure": order(cosines(rows).numpy()), "table_norm": rows.norm(dim=1).mean().item()}

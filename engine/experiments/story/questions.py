@@ -67,7 +67,7 @@ class FinishedRun(NamedTuple):
 
     @property
     def heads(self) -> list[Head]:
-        """A sentence on where the heads of the figure read at the end; empty where there is no attention to look at."""
+        """The heads of the figure at the end; empty where there is no attention to look at."""
         look = self.events.last(Snapshot)
         return [] if look is None or "self" not in look.patterns else heads_of(look.patterns["self"])
 

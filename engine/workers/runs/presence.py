@@ -19,8 +19,9 @@ class Presence:
         """``here``: whether the visitor of that id has a page open."""
         self._here = here
         self._away_since: dict[str, float] = {}
-        """By the visitor's id; only of those who follow a run and have no page open."""
+        """By the visitor's id, the time of the first look without a page (s); only of those who follow a run and have no page open."""
         self._now = 0.0
+        """The time of the last look (s)."""
         self._key = secrets.token_bytes(16)
 
     def look(self, runs: Iterable[QueuedRun], now: float) -> None:

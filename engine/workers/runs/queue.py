@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from engine.foundation.errors import NoRoom, Refused
-from engine.foundation.log import Queue
+from engine.foundation.log import LOG
 from engine.foundation.shares import Shares
 from engine.hosting.allowances import Allowances, Release, has_share
 from engine.hosting.host import WORKER_BYTES
@@ -20,6 +20,8 @@ from engine.workers.runs.presence import Presence
 from engine.workers.runs.queued import Phase, QueuedRun
 
 CLOSING = "The app is closing."
+LOGGED_FROM = 4
+"""The number of waiting runs from which the log tells the length of the queue, each time that it has doubled."""
 LARGE_SHARE = 0.5
 """The share of a worker's room for runs above which a run is large."""
 SMALL_SHARE, SMALL_BOUND = 0.125, 64 * 2**20
@@ -123,7 +125,7 @@ class RunQueue:
         self._supervisor, self._allowances, self._presence = supervisor, allowances, presence
         self._lock, self._limits = supervisor.lock, supervisor.limits
         self.waiting: list[QueuedRun] = []
-        self._log = Queue()
+        self._logged_from = LOGGED_FROM
         self._not_started = False
 
     def admit(self, request: RunRequest) -> Release:
@@ -234,6 +236,10 @@ class RunQueue:
         left = [queued.seconds_left for queued in self.waiting]
         most = max([1, *map(len, going)]) if left else 1  # as some wait, the workers are full
         waits = seconds_to_start(going, left, most)
-        self._log.note(len(self.waiting))
+        if len(self.waiting) >= self._logged_from:
+            LOG.info("%d runs wait in the queue.", len(self.waiting))
+            self._logged_from = 2 * len(self.waiting)
+        elif not self.waiting:
+            self._logged_from = LOGGED_FROM
         for rank, queued in enumerate(self.waiting):
             queued.run.wait_in_queue(rank + 1, waits[rank] if waits else None)

@@ -60,7 +60,10 @@ def goes_elsewhere(run: Run | None) -> bool:
 
 def steer(action: Action, run_id: str) -> None:
     with refused_in_words():
-        getattr(server.pool(), action)(run_id, visitor())
+        if action == "stop":
+            server.pool().stop(run_id, visitor())
+        else:
+            server.pool().steer(run_id, action, visitor())
 
 
 def pause_button(run: Run | None) -> None:

@@ -84,4 +84,4 @@ def _new_seed() -> None:
 @refused_in_words()
 def _set_pace(run: Run | None) -> None:
     if run is not None and own_runs.can_steer(run):
-        server.pool().set_pace(run.id, PACES[st.session_state[PACE]], visitor())
+        server.pool().steer(run.id, "set pace", visitor(), pace=PACES[st.session_state[PACE]])

@@ -88,14 +88,10 @@ class Soak:
         [action] = self.draw.choices(list(ACTIONS), list(ACTIONS.values()))
         with suppress(Refused):  # it is over, or there is no room for one that was suspended
             match action:
-                case "pause":
-                    pool.pause(run.id)
-                case "step":
-                    pool.step(run.id)
-                case "resume":
-                    pool.resume(run.id)
+                case "pause" | "step" | "resume":
+                    pool.steer(run.id, action)
                 case "set pace":
-                    pool.set_pace(run.id, self.draw.choice((None, 5, 50)))
+                    pool.steer(run.id, action, pace=self.draw.choice((None, 5, 50)))
                 case "stop":
                     pool.stop(run.id)
                 case "leave":

@@ -78,16 +78,16 @@ def test_a_run_that_does_not_yield_is_ended_by_force_and_the_next_one_goes(pool:
 def test_a_run_that_was_suspended_goes_on_wherever_there_is_room(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suspended, "PAUSED_FOR", 1.0)
     run = long_run(pool)
-    pool.pause(run.id)
+    pool.steer(run.id, "pause")
     until(lambda: run.state == "paused")
     stood = run.step
-    pool.step(run.id)
+    pool.steer(run.id, "step")
     until(lambda: run.step == stood + 1)
     others = [long_run(pool, seed=seed) for seed in (1, 2)]
     until(lambda: run.suspended)
     stood = run.step
     assert RunFolder(run.folder).state.read_text() == str(stood)
-    pool.resume(run.id)
+    pool.steer(run.id, "resume")
     until(lambda: run.step > stood)
     for going in (run, *others):
         pool.stop(going.id)

@@ -1,6 +1,5 @@
 """The stored speed of this machine, the time of measurements at the end, and the steps at which a run is validated and recorded."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -52,18 +51,6 @@ def test_what_is_no_speed_counts_as_not_measured(content: str) -> None:
 
 
 GRU = BaselineSpeed("gru", step=1e-3, layer=1e-4, number=1e-8, flop=1e-11)
-
-
-def test_a_file_of_an_earlier_version_is_read_and_its_missing_families_are_measured_again() -> None:
-    speed_file().write_text('{"overhead": 0.0005, "rate": 5e9}')
-    assert known_speed() == Speed(0.0005, 5e9)
-    assert not fully_measured()
-    assert predict(RunConfig()).seconds(10) is not None
-    assert predict(RunConfig(family="gru")).seconds(10) is None
-    every = tuple({"family": family, "step": 1, "layer": 0, "number": 0, "flop": 0} for family in speed.BASELINES)
-    speed_file().write_text(json.dumps({"overhead": 0.0005, "rate": 5e9, "baselines": every}))
-    assert known_speed() is not None
-    assert not fully_measured(), "whether there is an accelerator is not in it"
 
 
 def test_a_family_without_attention_has_a_time_and_all_are_measured_where_each_has_a_speed() -> None:

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from engine.foundation.log import LOG, PER_MINUTE, OncePerMinute, Queue, log_error, log_failure
+from engine.foundation.log import LOG, PER_MINUTE, OncePerMinute, log_error, log_failure
 
 TYPED = "my secret diary"
 
@@ -36,13 +36,6 @@ def test_an_error_is_logged_with_its_place_and_without_its_message(said: pytest.
     said.clear()
     log_failure("Job write_on", raised(ValueError))
     assert said.messages == ["Job write_on: ValueError"], "a reader's typo is one line"
-
-
-def test_the_queue_is_told_when_it_has_doubled(said: pytest.LogCaptureFixture) -> None:
-    queue = Queue()
-    for length in (1, 2, 3, 4, 5, 6, 7, 8, 9, 3, 8, 0, 4, 16):
-        queue.note(length)
-    assert [message.split()[0] for message in said.messages] == ["4", "8", "4", "16"]
 
 
 def test_what_strangers_can_bring_about_at_will_fills_the_log_once_per_minute_and_the_rest_is_written() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import psutil
 import pytest
@@ -36,6 +36,7 @@ from engine.runs.store import Runs
 from engine.settings.costs import Memory
 from engine.workers.live_run import BATCH
 from engine.workers.pool import Pool
+from engine.workers.protocol import Steering
 from engine.workers.runs import reports
 from engine.workers.runs.queued import REPEATS
 from engine.workers.runs.reports import WAITS
@@ -139,7 +140,7 @@ def test_a_run_finishes_with_every_event_in_order_and_another_runs_finds_it(one:
 
 def test_pause_stands_still_with_a_snapshot_a_step_is_exactly_one_and_resume_goes_on(one: Pool) -> None:
     run = long_run(one)
-    one.pause(run.id)
+    one.steer(run.id, "pause")
     until(lambda: run.state == "paused")
     step, health = run.step, one.health()
     assert (health.size, health.ready, health.running, health.paused, health.queued) == (1, 1, 0, 1, 0)
@@ -150,12 +151,12 @@ def test_pause_stands_still_with_a_snapshot_a_step_is_exactly_one_and_resume_goe
     assert run.step == step
     for _ in range(3):
         before, count = run.step, len(run.events)
-        one.step(run.id)
+        one.steer(run.id, "step")
         until(lambda: len(run.events) >= count + 2)  # noqa: B023 called at once
         one.ask(Add(1))  # anything more would have come before its answer
         assert [(type(e), e.step) for e in run.events[count:]] == [(Progress, before + 1), (Snapshot, before + 1)]
         assert run.state == "paused"
-    one.resume(run.id)
+    one.steer(run.id, "resume")
     until(lambda: run.step > step + 3)
     assert (run.state, one.health().running) == ("running", 1)
     assert wait_stopped(one, run).ending == Ended(run.step, "stopped")
@@ -174,9 +175,9 @@ def test_an_exception_is_one_sentence_and_the_worker_goes_on(one: Pool) -> None:
 def test_commands_for_runs_that_are_over_or_unknown_do_nothing(one: Pool) -> None:
     run = wait_end(one.submit(RunRequest(config(3))))
     for run_id in (run.id, "x" * 16):
-        for command in (one.pause, one.step, one.resume, one.stop):
-            command(run_id)
-        one.set_pace(run_id, 2.0)
+        for action in get_args(Steering):
+            one.steer(run_id, action, pace=2.0)
+        one.stop(run_id)
     assert (one.ask(Add(2, b=3)), run.state) == (5, "finished")
 
 
@@ -361,7 +362,7 @@ def test_a_control_for_a_run_on_a_worker_that_hangs_idle_holds_on_the_next(tmp_p
     with pool_of(tmp_path, grace_seconds=0.5) as pool:
         os.kill(pool.health().workers[0].pid, signal.SIGSTOP)
         run = pool.submit(RunRequest(config(LONG)))
-        pool.step(run.id)
+        pool.steer(run.id, "step")
         until(lambda: run.state == "paused" and run.step == 1)
 
 
@@ -408,18 +409,18 @@ def test_runs_wait_in_a_queue_with_their_places_and_what_is_asked_of_them_holds_
         assert all(run.queue_seconds > 0 for run in waiting)
         pool.stop(waiting[0].id)
         assert (waiting[0].state, [run.queue_place for run in waiting]) == ("stopped", [None, 1, 2])
-        pool.pause(waiting[1].id)
+        pool.steer(waiting[1].id, "pause")
         for _ in range(2):
-            pool.step(waiting[2].id)
+            pool.steer(waiting[2].id, "step")
         wait_stopped(pool, going)
         until(lambda: waiting[1].state == "paused")
         assert (waiting[1].step, waiting[2].queue_place) == (0, 1)
-        pool.resume(waiting[1].id)
+        pool.steer(waiting[1].id, "resume")
         assert wait_end(waiting[1]).state == "finished"
         until(lambda: waiting[2].state == "paused" and waiting[2].step == 2)
         pool.ask(Add(1))
         assert waiting[2].step == 2
-        pool.resume(waiting[2].id)
+        pool.steer(waiting[2].id, "resume")
         assert wait_end(waiting[2]).state == "finished"
 
 
@@ -727,7 +728,7 @@ def test_when_the_app_is_killed_its_workers_go_and_its_runs_go_on_after_the_next
         pool.take_up()
         run = pool.runs.get(run_id)
         assert run.state in ("queued", "running")
-        pool.set_pace(run_id, None)
+        pool.steer(run_id, "set pace")
         for begun, steps in ((run, 2000), (pool.runs.get(waits_id), 20)):
             assert isinstance(wait_end(begun).ending, Finished)
             assert steps_of(begun) == list(range(1, steps + 1))

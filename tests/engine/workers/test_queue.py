@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from threading import RLock
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -18,7 +19,7 @@ from engine.workers.processes.process import Slot
 from engine.workers.protocol import Control
 from engine.workers.runs import queue
 from engine.workers.runs.memory import accelerator_for, has_room
-from engine.workers.runs.queue import goes_on_its_own, in_turn, worker_for_run
+from engine.workers.runs.queue import RunQueue, goes_on_its_own, in_turn, worker_for_run
 from engine.workers.runs.queued import Phase, QueuedRun
 from tests.engine.hosting.test_limits import limits
 
@@ -187,6 +188,17 @@ def test_they_take_turns_in_the_order_of_submission(waiting: str, going: str, or
     assert in_turn(found, there) == found, "looking again changes nothing"
     for owner in {run.run.owner for run in waits}:
         assert [run for run in found if run.run.owner == owner] == [run for run in waits if run.run.owner == owner]
+
+
+def test_the_log_tells_that_the_queue_has_doubled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told, runs = list[int](), [queued(Runs(tmp_path), "anna") for _ in range(16)]
+    monkeypatch.setattr(queue.LOG, "info", lambda _, length: told.append(length))
+    supervisor = cast(Any, SimpleNamespace(lock=RLock(), limits=limits(), workers=[]))
+    waits = RunQueue(supervisor, cast(Any, None), cast(Any, None))
+    for length in (1, 2, 3, 4, 5, 6, 7, 8, 9, 3, 8, 0, 4, 16):
+        waits.waiting = runs[:length]
+        waits.dispatch()
+    assert told == [4, 8, 4, 16]
 
 
 @pytest.mark.parametrize(

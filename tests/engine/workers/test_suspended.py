@@ -25,6 +25,7 @@ from engine.runs.saved_request import read_request, saved_step_of
 from engine.runs.store import Runs
 from engine.training.train import train
 from engine.workers.pool import Pool
+from engine.workers.protocol import Steering
 from engine.workers.runs import presence, queued, reports, suspended
 from engine.workers.runs.queued import predicted
 from engine.workers.runs.suspended import LEFT
@@ -86,7 +87,7 @@ def away(pool: Pool, steps: int = 200, seconds_per_step: float = 0.004, **how: A
     """A run of mine that was paused and suspended."""
     run = pool.submit(RunRequest(config(steps, seconds_per_step), ME, **how))
     until(lambda: run.step >= 3)
-    pool.pause(run.id, ME)
+    pool.steer(run.id, "pause", ME)
     until(lambda: run.suspended)
     return run
 
@@ -127,11 +128,11 @@ def test_a_paused_run_gives_its_slot_back_takes_single_steps_and_goes_on_where_i
     other = pool.submit(RunRequest(config(5), YOU))
     assert isinstance(wait_end(other).ending, Finished)
     before = run.step
-    pool.step(run.id, ME)
+    pool.steer(run.id, "step", ME)
     until(lambda: run.suspended and run.step > before)
     assert run.step == before + 1
     for _ in range(5):  # from many tabs
-        pool.resume(run.id, ME)
+        pool.steer(run.id, "resume", ME)
     wait_whole(run)
     until(lambda: pool.allowances.count("run", ME) == 0)
 
@@ -140,7 +141,7 @@ def test_sixteen_paused_runs_do_not_keep_anybody_from_training(start: Start) -> 
     pool = start(runs_per_worker=2)
     stepped = [pool.submit(RunRequest(config(LONG), ME, paused=True)) for _ in range(16)]
     for run in stepped:
-        pool.step(run.id, ME)
+        pool.steer(run.id, "step", ME)
     other = pool.submit(RunRequest(config(5), YOU))
     assert isinstance(wait_end(other).ending, Finished)
     until(lambda: all(run.suspended for run in stepped))
@@ -166,18 +167,18 @@ def test_a_worker_lost_before_it_reads_the_state_costs_nothing(start: Start, mon
     run = away(pool)
     step = run.step
 
-    def lose_the_worker(then: Callable[[str, Visitor], None]) -> None:
+    def lose_the_worker(then: Steering) -> None:
         blocking = pool.submit(RunRequest(config(LONG, 0.2, HANGS), YOU))
         until(lambda: hangs(pool, blocking))
-        then(run.id, ME)
+        pool.steer(run.id, then, ME)
         kill_worker_of(pool, run)
         pool.stop(blocking.id, YOU)
         wait_end(blocking)
 
-    lose_the_worker(pool.step)
+    lose_the_worker("step")
     until(lambda: run.suspended and run.step == step + 1)
     monkeypatch.setattr(reports, "MOST_RETURNS", 0)  # the other one was being computed: this one did not end the worker
-    lose_the_worker(pool.resume)
+    lose_the_worker("resume")
     wait_whole(run)
 
 
@@ -186,7 +187,7 @@ def test_one_that_waits_to_go_on_is_suspended_again_where_its_owner_leaves_or_th
     pool = start(lambda visitor: visitor in {*here, YOU.id}, runs_per_worker=1)
     first = away(pool)
     long_run(pool, visitor=YOU)
-    pool.resume(first.id, ME)
+    pool.steer(first.id, "resume", ME)
     assert (first.state, first.queue_place) == ("queued", 1)
     here.clear()
     until(lambda: first.suspended)
@@ -195,7 +196,7 @@ def test_one_that_waits_to_go_on_is_suspended_again_where_its_owner_leaves_or_th
     pool = start(runs_per_worker=1)
     run = pool.runs.get(first.id)
     assert (run.state, run.suspended, run.step) == ("paused", True, first.step)
-    pool.resume(run.id, ME)
+    pool.steer(run.id, "resume", ME)
     wait_whole(run)
 
 
@@ -204,8 +205,8 @@ def test_one_that_its_owner_steps_by_hand_does_not_go_on_by_itself_when_he_is_ba
     pool = start(lambda visitor: visitor in {*here, YOU.id}, runs_per_worker=1)
     stepped, resumed = away(pool), away(pool)
     long_run(pool, visitor=YOU)
-    pool.step(stepped.id, ME)
-    pool.resume(resumed.id, ME)
+    pool.steer(stepped.id, "step", ME)
+    pool.steer(resumed.id, "resume", ME)
     here.clear()
     until(lambda: stepped.suspended and resumed.suspended)
     here.add(ME.id)
@@ -224,8 +225,8 @@ def test_after_a_restart_its_owner_resumes_it(start: Start) -> None:
         first.config, ME, pace=20_000.0, paused=True, record=quiet, accelerator=False
     )
     with pytest.raises(Refused, match="somebody else"):
-        pool.resume(run.id, YOU)
-    pool.resume(run.id, ME)
+        pool.steer(run.id, "resume", YOU)
+    pool.steer(run.id, "resume", ME)
     wait_whole(run)
 
 
@@ -244,7 +245,7 @@ def test_its_device_stays_as_it_was_decided_whatever_speeds_are_measured_since(s
     pool = start(predict=forecast)
     pool.take_up()
     again = pool.runs.get(run.id)
-    pool.resume(again.id, ME)
+    pool.steer(again.id, "resume", ME)
     until(lambda: again.step > run.step)
     assert read_request(again).accelerator is uses
     told = predicted(read_request(again), forecast, again.config).device
@@ -256,7 +257,7 @@ def test_one_that_went_on_repeats_the_steps_since_it_was_saved_and_none_is_there
     pool = start()
     run = away(pool, 400, 0.01)
     step = run.step
-    pool.resume(run.id, ME)
+    pool.steer(run.id, "resume", ME)
     until(lambda: run.step > step + 5)
     kill_worker_of(pool, run)
     until(lambda: run.setback != "")
@@ -271,13 +272,13 @@ def test_steps_asked_for_while_it_repeats_others_are_new_ones(start: Start) -> N
     pool = start()
     run = away(pool, LONG, 0.002)
     step = run.step
-    pool.resume(run.id, ME)
+    pool.steer(run.id, "resume", ME)
     until(lambda: run.step > step + 5)
-    pool.pause(run.id, ME)
+    pool.steer(run.id, "pause", ME)
     until(lambda: run.state == "paused")
     step = run.step
     kill_worker_of(pool, run)
-    pool.step(run.id, ME)
+    pool.steer(run.id, "step", ME)
     until(lambda: run.step > step)
     until(lambda: run.suspended)
     assert (run.step, steps_of(run)) == (step + 1, list(range(1, step + 2)))
@@ -331,7 +332,7 @@ def test_who_had_left_before_a_restart_finds_the_run_going_when_he_is_back(start
     here.clear()
     pool.submit(RunRequest(config(5), trial=True))
     until(lambda: run.suspended)
-    pool.set_pace(run.id, 50.0, ME)
+    pool.steer(run.id, "set pace", ME, pace=50.0)
     assert read_request(run).pace == 50.0
     pool = start(here.__contains__)
     pool.take_up()
@@ -350,12 +351,12 @@ def test_one_that_is_suspended_or_waits_to_go_on_can_be_stopped(start: Start) ->
     assert run.ending == Ended(run.step, "stopped")
     assert Runs(pool.runs.folder).get(run.id).state == "stopped"  # type: ignore[union-attr]
     assert not (run.folder / "state.pt").exists()
-    pool.resume(run.id, ME)
+    pool.steer(run.id, "resume", ME)
     assert run.state == "stopped", "nothing brings it back"
 
     waiting = away(pool)
     long_run(pool, visitor=YOU)
-    pool.resume(waiting.id, ME)
+    pool.steer(waiting.id, "resume", ME)
     pool.stop(waiting.id, ME)
     assert waiting.ending == Ended(waiting.step, "stopped"), "it says where"
     assert not (waiting.folder / "state.pt").exists()
@@ -369,13 +370,13 @@ def test_killed_again_and_again_while_it_reads_the_state_it_waits_for_its_owner(
     run = away(pool)
     step, state = run.step, run.folder / "state.pt"
     with unread(state) as is_read:
-        pool.resume(run.id, ME)
+        pool.steer(run.id, "resume", ME)
         until(is_read)
         kill_worker_of(pool, run)
         until(lambda: run.suspended)
     assert (run.state, run.step, run.ending) == ("paused", step, None)
     until(lambda: pool.allowances.count("run", ME) == 0)
-    pool.resume(run.id, ME)
+    pool.steer(run.id, "resume", ME)
     wait_whole(run)
     until(lambda: not state.exists())
 
@@ -385,7 +386,7 @@ def test_a_state_that_is_damaged_fails_and_the_curve_stays(start: Start) -> None
     run = away(pool)
     step = run.step
     (run.folder / "state.pt").write_text("nothing of the kind")
-    pool.resume(run.id, ME)
+    pool.steer(run.id, "resume", ME)
     ending = wait_end(run).ending
     assert (type(ending), ending.step) == (Failed, step)
     assert steps_of(run) == list(range(1, step + 1))
@@ -400,7 +401,7 @@ def test_without_a_state_or_with_one_whose_steps_never_arrived_it_goes_on_from_i
     run = away(pool)
     file = run.folder / "state.pt"
     file.unlink() if state == "gone" else file.write_text(str(run.step + 1))
-    pool.resume(run.id, ME)
+    pool.steer(run.id, "resume", ME)
     wait_whole(run)
     written_once(run)
 
@@ -408,15 +409,15 @@ def test_without_a_state_or_with_one_whose_steps_never_arrived_it_goes_on_from_i
 def test_what_is_asked_of_a_run_holds_after_a_sudden_end_of_the_app(start: Start) -> None:
     pool = start()
     run = long_run(pool, 0.01, visitor=ME)
-    pool.set_pace(run.id, 50.0, ME)
+    pool.steer(run.id, "set pace", ME, pace=50.0)
     assert read_request(run).pace == 50.0
     goes = [other.id for other in Runs(pool.runs.folder).going()]
-    pool.pause(run.id, ME)
+    pool.steer(run.id, "pause", ME)
     assert (goes, [other.id for other in Runs(pool.runs.folder).going()]) == ([], []), "it goes at this server"
     pool.runs.lease.release()
     found = Runs(pool.runs.folder)
     assert (found.get(run.id).suspended, found.going()) == (True, [])
-    pool.resume(run.id, ME)
+    pool.steer(run.id, "resume", ME)
     assert [other.id for other in Runs(pool.runs.folder).going()] == [run.id]
     pool.stop(run.id, ME)
     wait_end(run)
@@ -442,11 +443,11 @@ def test_it_comes_back_only_where_its_owner_has_room(start: Start) -> None:
     run = away(pool)
     going = pool.submit(RunRequest(config(LONG, 0.002), ME))
     with pytest.raises(Refused, match="You have 1 run going"):
-        pool.resume(run.id, ME)
+        pool.steer(run.id, "resume", ME)
     assert run.suspended
     pool.stop(going.id, ME)
     wait_end(going)
-    pool.resume(run.id, ME)
+    pool.steer(run.id, "resume", ME)
     assert isinstance(wait_end(run).ending, Finished)
 
 
@@ -477,10 +478,10 @@ def test_where_the_disk_does_not_take_it_the_run_stays_and_goes_on(start: Start)
     pool = start()
     run = long_run(pool, visitor=ME)
     (run.folder / "state.pt").mkdir()
-    pool.pause(run.id, ME)
+    pool.steer(run.id, "pause", ME)
     until(lambda: run.state == "paused")
     step = run.step
-    pool.resume(run.id, ME)
+    pool.steer(run.id, "resume", ME)
     until(lambda: run.step > step)
     assert not run.suspended
     (run.folder / "state.pt").rmdir()
@@ -517,9 +518,9 @@ def test_trained_for_real_its_numbers_are_those_of_a_run_that_nothing_happened_t
         run = pool.submit(RunRequest(slow, ME, paused=True))
         until(lambda: run.suspended)
         for step in (1, 2, 3):
-            pool.step(run.id, ME)
+            pool.steer(run.id, "step", ME)
             until(lambda: run.suspended and run.step == step)  # noqa: B023 called at once
-        pool.resume(run.id, ME)
+        pool.steer(run.id, "resume", ME)
         until(lambda: saved_step(run) > 3)
         kill_worker_of(pool, run)
         assert wait_end(run).events[-1] == run.ending

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.config.run_config import parse
-from engine.estimate.matching import matched_width, n_parameters
+from engine.estimate.matching import matched_width
 from engine.experiments.experiment import Arm, Claim, Role, Values, above, relative
 from engine.experiments.issues.issue import read_issue
 from engine.experiments.issues.scaling import growth, minus
@@ -19,8 +18,7 @@ BASE: dict[str, Any] = {
 }  # fmt: skip
 LONG: dict[str, Any] = {"d_model": 24, "n_layers": 1, "batch_size": 2, "attention_impl": "fused"}
 """The model that reads more and more tokens."""
-RECURRENT: dict[str, Any] = {**LONG, "family": "gru"}
-RECURRENT["d_model"] = matched_width(parse({**BASE, **RECURRENT}), n_parameters(parse({**BASE, **LONG})))
+RECURRENT = {**LONG, "family": "gru", "d_model": matched_width(BASE | LONG, family="gru")}
 
 BLOCKS, MEMORY, TIME = "parameters.blocks", "saved_bytes", "train_ms"
 OF_LENGTH, OF_SIZE = ("saved_bytes", "step_time"), ("training_state", "step_time", "kv_cache")

@@ -3,8 +3,7 @@
 from functools import cache
 from typing import Any
 
-from engine.config.run_config import parse
-from engine.estimate.matching import matched_width, n_parameters
+from engine.estimate.matching import matched_width
 from engine.experiments.experiment import Arm, Claim, Role, difference
 from engine.experiments.issues.issue import read_issue
 
@@ -30,8 +29,8 @@ def _model(task: str, family: str) -> dict[str, Any]:
     """The settings of a model whose width gives it as many parameters as the transformer, to within 3 %."""
     if family == "decoder":
         return {}
-    there, own = {**BASE, **TASKS[task]}, {"family": family, "n_layers": 1}
-    return {**own, "d_model": matched_width(parse({**there, **own}), n_parameters(parse(there)))}
+    own = {"family": family, "n_layers": 1}
+    return {**own, "d_model": matched_width(BASE | TASKS[task], **own)}
 
 
 def _name(task: str, family: str, size: int) -> str:

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from engine.experiments.experiment import Arm, Claim, above, all_learned, difference
+from engine.experiments.experiment import Arm, Claim, above, difference, once_learned
 from engine.experiments.issues.issue import read_issue
 
 SIDE, SAME_TEXT, AS_MANY = "side by side", "overlapping", "overlapping, as many windows"
@@ -19,7 +19,7 @@ _arm = partial(Arm, tuned=False)
 """An arm at the rate of the base: the question is how the windows change one and the same training."""
 
 
-_learned = partial(all_learned, "train_loss", 2.5)
+_learned = partial(once_learned, "train_loss", 2.5)
 """A gap says something only of models that have learned their own text: the commonest characters alone give 3.3 nats."""
 
 
@@ -52,11 +52,11 @@ ISSUE = read_issue(
         ),
     ),
     claims=(
-        Claim("gap", difference(SAME_TEXT, SIDE, "gap"), 0.1, learned=_learned(SAME_TEXT, SIDE)),
+        _learned(Claim("gap", difference(SAME_TEXT, SIDE, "gap"), 0.1)),
         Claim("best-loss", difference(SAME_TEXT, SIDE, "best_loss"), 0.05, "less"),
-        Claim("equal-number", difference(AS_MANY, SIDE, "gap"), 0.1, learned=_learned(AS_MANY, SIDE)),
-        Claim("dealt-at-random", above(LEAK, "other_text.flattery"), 0.1, learned=_learned(LEAK)),
-        Claim("quarter-of-text", difference(AS_MANY, SAME_TEXT, "gap"), 0.1, learned=_learned(AS_MANY, SAME_TEXT)),
+        _learned(Claim("equal-number", difference(AS_MANY, SIDE, "gap"), 0.1)),
+        _learned(Claim("dealt-at-random", above(LEAK, "other_text.flattery"), 0.1)),
+        _learned(Claim("quarter-of-text", difference(AS_MANY, SAME_TEXT, "gap"), 0.1)),
     ),
     x_label="characters from the start of one window to the next",
     evaluations=12,

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Literal
 
-from engine.experiments.experiment import Arm, Claim, Role, all_learned, difference, rise
+from engine.experiments.experiment import Arm, Claim, Role, difference, once_learned, rise
 from engine.experiments.issues.issue import read_issue
 from engine.foundation.formatting import counted
 
@@ -17,20 +17,23 @@ def _arm(layers: int, role: Role, name: str = "", *, extended: bool = False, **s
     return Arm(name or counted(layers, "layer"), role, given, "pointing.last", MEASURED, extended, points=points)
 
 
-_learned = partial(all_learned, "accuracy", 0.9)
+LEARNED = 0.9
 """An explanation can only be right about answers that are right, so each model must answer nearly all of them: there is no comparison of
 their accuracies."""
+_learned = partial(once_learned, "accuracy", LEARNED)
 
 
 def _deeper(claim: str, method: str, smallest: float, direction: Literal["more", "less"] = "less") -> Claim:
     """A claim on the difference of a method between six layers and two."""
     effect = difference(DEEP, SHALLOW, f"pointing.{method}")
-    return Claim(claim, effect, smallest, direction, learned=_learned(SHALLOW, DEEP))
+    # Where neither has learned, the shallow one is named.
+    learned = ((SHALLOW, "accuracy", LEARNED), (DEEP, "accuracy", LEARNED))
+    return Claim(claim, effect, smallest, direction, learned=learned)
 
 
 def _within(claim: str, method: str, other: str) -> Claim:
     """A claim that one method gives a larger share than another in the same six layers."""
-    return Claim(claim, rise(DEEP, f"pointing.{method}", f"pointing.{other}"), 0.2, learned=_learned(DEEP))
+    return _learned(Claim(claim, rise(DEEP, f"pointing.{method}", f"pointing.{other}"), 0.2))
 
 
 BASE = {
@@ -61,12 +64,8 @@ ISSUE = read_issue(
         _within("other-attention-best-layer", "same_answer_permuted", "same_answer_permuted_best"),
         _within("mean-over-last", "average", "last"),
         _within("answer-path", "path", "last"),
-        Claim(
-            "head-removal", rise(DEEP, "heads.half_accuracy", "heads.random_half_accuracy"), 0.1, learned=_learned(DEEP)
-        ),
-        Claim(
-            "two-hops", difference(TWO_HOPS, DEEP, "pointing.best_layer"), 0.2, "less", learned=_learned(TWO_HOPS, DEEP)
-        ),
+        _learned(Claim("head-removal", rise(DEEP, "heads.half_accuracy", "heads.random_half_accuracy"), 0.1)),
+        _learned(Claim("two-hops", difference(TWO_HOPS, DEEP, "pointing.best_layer"), 0.2, "less")),
     ),
     x_label="Layer whose attention is read",
     evaluations=6,

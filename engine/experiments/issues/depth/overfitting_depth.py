@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from engine.config.run_config import parse
-from engine.estimate.matching import matched_width, n_parameters
-from engine.experiments.experiment import Arm, Claim, Role, all_learned, difference, rise
+from engine.estimate.matching import matched_width
+from engine.experiments.experiment import Arm, Claim, Role, difference, once_learned, rise
 from engine.experiments.issues.issue import read_issue
 
 FEW, MANY = 256, 1024
@@ -36,8 +35,7 @@ def _wide(name: str, depth: int) -> Arm:
 
 def _deeper(claim: str, deep: str, shallow: str, metric: str, smallest: float) -> Claim:
     """A claim that the deep arm has the larger number, once both arms have learned their training sequences."""
-    learned = all_learned("train_loss", LEARNED, deep, shallow)
-    return Claim(claim, difference(deep, shallow, metric), smallest, learned=learned)
+    return once_learned("train_loss", LEARNED, Claim(claim, difference(deep, shallow, metric), smallest))
 
 
 # With 128 sequences, 100 steps and a warm-up of 20, six layers learned nothing at their best rate, so that their gap was small for no good
@@ -46,7 +44,7 @@ BASE: dict[str, Any] = {
     "task": "markov", "vocab_size": 6, "dirichlet_alpha": 0.2, "seq_len": 16, "d_model": 16, "n_heads": 2,
     "learning_rate": 0.01, "warmup_steps": 60, "batch_size": 64, "steps": 160,
 }  # fmt: skip
-AS_MANY_PARAMETERS = matched_width(parse({**BASE, "n_layers": 1}), n_parameters(parse({**BASE, "n_layers": 6})))
+AS_MANY_PARAMETERS = matched_width(BASE | {"n_layers": 6}, n_layers=1)
 """The width at which one layer has as many parameters as six."""
 
 ISSUE = read_issue(

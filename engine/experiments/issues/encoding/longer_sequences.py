@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from engine.experiments.experiment import Arm, Claim, Role, Values, all_learned, difference, rise
+from engine.experiments.experiment import Arm, Claim, Role, Values, difference, once_learned, rise
 from engine.experiments.issues.issue import read_issue
 
 TRAINED = 12
@@ -24,12 +24,12 @@ def _arm(name: str, role: Role, encoding: str, **settings: object) -> Arm:
     return Arm(name, role, given, FAR, points=POINTS)
 
 
-_learned = partial(all_learned, AT[1.0], LEARNED)
+_learned = partial(once_learned, AT[1.0], LEARNED)
 
 
 def _farther(name: str, one: str, other: str, direction: Literal["more", "less"] = "more") -> Claim:
     """The claim that one model does better, or worse, than another at four times the length that both have learned."""
-    return Claim(name, difference(one, other, FAR), COUNTS, direction, learned=_learned(one, other))
+    return _learned(Claim(name, difference(one, other, FAR), COUNTS, direction))
 
 
 def _has_no_row(values: Values) -> np.ndarray:
@@ -66,13 +66,13 @@ ISSUE = read_issue(
             difference("sinusoidal", "sinusoidal, trained to 48", FAR),
             COUNTS,
             "less",
-            learned=(*_learned("sinusoidal"), ("sinusoidal, trained to 48", FAR, LEARNED)),
+            learned=(("sinusoidal", AT[1.0], LEARNED), ("sinusoidal, trained to 48", FAR, LEARNED)),
         ),
         _farther("two-layers", "sinusoidal, 2 layers", "sinusoidal"),
         _farther("rope", "RoPE", "sinusoidal"),
         _farther("shaw", "Shaw relative", "sinusoidal"),
-        Claim("t5-bias", rise("T5 bias", FAR, AT[1.0]), COUNTS, "less", learned=_learned("T5 bias")),
-        Claim("learned-table", _has_no_row, 0.5, learned=_learned("learned table"), computed=True),
+        _learned(Claim("t5-bias", rise("T5 bias", FAR, AT[1.0]), COUNTS, "less")),
+        _learned(Claim("learned-table", _has_no_row, 0.5, computed=True)),
         Claim("alibi-trained-length", difference("sinusoidal", "ALiBi", AT[1.0]), COUNTS),
         Claim("no-encoding-trained-length", difference("sinusoidal", "no encoding", AT[1.0]), COUNTS),
         _farther("interpolation", "RoPE, interpolated", "RoPE", "less"),

@@ -13,9 +13,9 @@ from engine.analysis.encodings import portraits, spectra
 from engine.analysis.encodings.forward_time import measure_all
 from engine.analysis.encodings.portraits import along, final_scales, matrices, portrait, portrait_of_snapshot
 from engine.analysis.encodings.times import known_times
-from engine.analysis.measurements.positions import structure
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
+from engine.encodings.base.layer import cosines
 from engine.runs.folder import RunFolder
 
 RECORDED = Path(engine.__file__).parent / "runs" / "recorded" / "reverse"
@@ -50,7 +50,7 @@ def test_a_learned_table_is_shown_as_the_seed_drew_it_up_to_the_trained_length()
     found = portrait(config("learned", seed=3), 12)
     np.testing.assert_allclose(found["matrix"], table, rtol=1e-6)
     np.testing.assert_allclose(found["dot"], table @ table.T, rtol=1e-4, atol=1e-5)
-    assert found["order"] == pytest.approx(structure(torch.from_numpy(table).double()), abs=1e-5)
+    assert found["order"] == pytest.approx(spectra.order(cosines(torch.from_numpy(table).double()).numpy()), abs=1e-5)
     assert portrait(config("learned"), 24)["rows"] == 12
     assert portrait(config("sinusoidal"), 24)["rows"] == 24
 

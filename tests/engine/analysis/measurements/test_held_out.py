@@ -9,10 +9,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
+from engine.analysis.encodings.spectra import order
 from engine.analysis.measurements import held_out, positions
 from engine.analysis.measurements.held_out import decorrelated, exposures, other_text, shuffle_meters
-from engine.analysis.measurements.positions import FITTED, JUDGED, LENGTHS, accuracy, error, position_probe, structure
+from engine.analysis.measurements.positions import FITTED, JUDGED, LENGTHS, accuracy, error, position_probe
 from engine.config.run_config import RunConfig, parse
+from engine.encodings.base.layer import cosines
 from engine.runs.record_options import RecordOptions
 from engine.tasks.key_token.data import shortcut_answers
 from engine.text import own
@@ -166,8 +168,8 @@ def test_a_sinusoid_looks_the_same_at_every_length_and_others_as_far_as_they_hav
         assert found[f"neighbour_cosine@{n}"] == pytest.approx(frequencies.cos().mean().item(), abs=1e-6)
         angles = (torch.arange(n) * positions.SQUEEZED / n)[:, None] * frequencies
         rows = torch.cat([angles.sin(), angles.cos()], 1)
-        cosines = torch.cosine_similarity(rows[1:], rows[:-1])
-        assert found[f"squeezed_cosine@{n}"] == pytest.approx(cosines.mean().item(), abs=1e-9)
+        neighbours = torch.cosine_similarity(rows[1:], rows[:-1])
+        assert found[f"squeezed_cosine@{n}"] == pytest.approx(neighbours.mean().item(), abs=1e-9)
     assert measured("nope") == {f"neighbour_cosine@{n}": 1.0 for n in LENGTHS}
     assert set(measured("learned")) == {"neighbour_cosine@8"}
 
@@ -175,10 +177,10 @@ def test_a_sinusoid_looks_the_same_at_every_length_and_others_as_far_as_they_hav
 def test_structure_is_one_along_a_line_of_angles_about_zero_in_random_rows_and_of_a_learned_table_only() -> None:
     angles = torch.arange(24).double() * 0.05
     fan = torch.stack([angles.cos(), angles.sin()], dim=1)
-    assert structure(fan) == pytest.approx(1, abs=0.05)
-    assert structure(fan[torch.randperm(24)]) < 0.5
+    assert order(cosines(fan).numpy()) == pytest.approx(1, abs=0.05)
+    assert order(cosines(fan[torch.randperm(24)]).numpy()) < 0.5
     rows = torch.randn(64, 64, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    assert structure(rows) == pytest.approx(0, abs=0.1)
+    assert order(cosines(rows).numpy()) == pytest.approx(0, abs=0.1)
 
     for encoding, numbers in (("learned", {"table_structure", "table_norm"}), ("rope", set[str]())):
         assert set(positions.table_structure(as_trained(pos_encoding=encoding, d_model=16))) == numbers

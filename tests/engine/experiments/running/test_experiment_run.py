@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from threading import current_thread
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import pytest
 
@@ -29,6 +29,7 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError
 from engine.workers.pool import Pool
+from engine.workers.protocol import Steering
 from engine.workers.runs import reports
 from tests.engine.at_once import at_once
 from tests.engine.experiments.fake_issue import fake_issue
@@ -236,9 +237,11 @@ def test_nobody_steers_a_shared_trial_and_one_that_is_stopped_is_trained_again(p
     owner = next(run for run in runs if run.visitor.id == trial.run.owner)
     owner.stop()
     assert owner.wait(600)
-    for steer in (pool.pause, pool.step, pool.resume, pool.stop):
+    with pytest.raises(Refused, match=r"^This run is a trial of an experiment"):
+        pool.stop(trial.run.id, owner.visitor)
+    for action in get_args(Steering):
         with pytest.raises(Refused, match=r"^This run is a trial of an experiment"):
-            steer(trial.run.id, owner.visitor)
+            pool.steer(trial.run.id, action, owner.visitor)
     pool.stop(trial.run.id)
     other = second if owner is first else first
     assert other.wait(600)
