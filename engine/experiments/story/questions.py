@@ -104,7 +104,7 @@ def when_most_are_right(run: FinishedRun) -> Observed:
     if step is None:
         return Observed(NEVER, f"At no step were {percent(MOST)} right. {run.in_words}")
     answer = EARLY if 2 * step <= steps else LATE
-    return Observed(answer, f"{percent(MOST)} were right at step **{step} of {steps}**. {run.in_words}")
+    return Observed(answer, f"{percent(MOST)} were right at step **{step:,} of {steps:,}**. {run.in_words}")
 
 
 def answers_to_equal_symbols(run: FinishedRun) -> Observed | None:
