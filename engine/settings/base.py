@@ -101,7 +101,7 @@ class BaseConfig(Parameters):
         labels={"constant": "Constant", "cosine": "Cosine to zero", "linear": "Linear to zero"},
     )
     warmup_steps: int = setting(20, "Warm-up steps", "Steps of linear rise to the peak.", group="Training", ge=0, le=100_000)
-    weight_decay: float = setting(0.0, "Weight decay", "Decoupled; biases and scales of norms have none.", group="Training", ge=0.0, le=10.0)
+    weight_decay: float = setting(0.0, "Weight decay", "Decoupled; biases and norms have none.", group="Training", ge=0.0, le=10.0)
     grad_clip: float | None = setting(
         1.0, "Gradient clip", "Largest global gradient norm. Auto: no clipping.", group="Training", ge=1e-3, le=1e3
     )
