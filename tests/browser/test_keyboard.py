@@ -162,6 +162,7 @@ def height(page: Any) -> float:
     return found
 
 
+@pytest.mark.thorough
 def test_a_lab_step_has_beats_on_one_screen_and_q_shows_the_link(open_page: Open) -> None:
     page = open_page("lessons?steps=lab~n_layers~8~steps~40.5~~missing-mask.5", "Lessons", PROJECTOR)
     settled(page)  # the link's own lesson comes last
@@ -250,6 +251,7 @@ def test_nothing_moves_by_itself_where_motion_is_not_wanted(open_page: Open) -> 
     assert page.evaluate("document.getAnimations().every((one) => one.effect.getComputedTiming().duration <= 1)")
 
 
+@pytest.mark.thorough
 def test_enlarged_the_lab_trains_a_stage_asks_on_its_first_screen_and_nothing_is_cut_off(open_page: Open) -> None:
     def nothing_is_cut_off_enlarged(*seen: Any) -> None:
         for window in ZOOM:

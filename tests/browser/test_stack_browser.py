@@ -471,6 +471,7 @@ def test_keys_reach_every_part_and_a_symbol_is_followed(open_page: Open) -> None
     assert lines(page, "arcs") != arcs
 
 
+@pytest.mark.thorough
 def test_it_is_saved_as_a_picture_and_as_a_drawing(open_page: Open, tmp_path: Path) -> None:
     page = arrived(open_page, SMALL)
     drawing = saved(stack(page), "Drawing (SVG)", tmp_path).read_text("utf-8")
@@ -483,6 +484,7 @@ def test_it_is_saved_as_a_picture_and_as_a_drawing(open_page: Open, tmp_path: Pa
     assert len(picture) > 10_000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("family", ["encoder_decoder", "gru", "cnn"])
 def test_other_families_have_arcs_where_they_read_and_none_where_they_do_not(open_page: Open, family: str) -> None:
     page = arrived(open_page, f"lab?family={family}&n_layers=2&seq_len=6")

@@ -104,6 +104,7 @@ def test_a_question_is_answered_here_and_what_measures_on_a_machine_of_the_clust
     assert workers[there] == min(machine.name for machine in pool.machines.training)
 
 
+@pytest.mark.thorough
 def test_a_run_of_a_killed_worker_goes_on_at_another_one(
     pool: Pool, cluster: LoopbackCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +142,7 @@ def losses(run: Run) -> list[float]:
     return [event.loss for event in run.events if isinstance(event, Progress)]
 
 
+@pytest.mark.thorough
 def test_without_its_scheduler_the_app_trains_here_and_comes_back_to_it(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
