@@ -6,6 +6,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,7 +28,7 @@ from engine.workers.processes.machines import Machine
 
 SILENT = 10.0
 """Seconds without an answer after which a worker of the cluster is taken to be gone."""
-RETURNED = ("weights.safetensors", "state.pt")
+WEIGHTS, STATE = RETURNED = ("weights.safetensors", "state.pt")
 """The files that a run's process may send back into the run's folder."""
 ENVELOPE = 2**20
 """Bytes of a file besides the tensors in it, at most."""
@@ -232,27 +233,33 @@ class RemoteProcess:
             raise Unreadable("It is no report.")
         if isinstance(report, protocol.JobAnswer) and not report.error:
             report = replace(report, value=write_value(decode(report.value)))
+        if isinstance(report, protocol.RunUpdate) and (report.run_id, STATE) in self._dropped:
+            report = replace(report, saved_step=None)
         self._on_message(report)
         if isinstance(report, protocol.RunUpdate) and report.state in ("over", "suspended"):
             self._begun.pop(report.run_id, None)
+            self._dropped -= {(report.run_id, name) for name in RETURNED}
 
     def _keep(self, run_id: str, chunk: Chunk) -> None:
-        """Write a piece of a file into its run's folder; the rest of a file of which the disk has not taken a piece is dropped, and the one
-        before it stays. Raises ValueError where the file is larger than all that the run keeps in memory."""
+        """Write a piece of a file into its run's folder. Of a file of which the disk has not taken a piece, the rest is dropped; an earlier
+        state stays, earlier weights do not, since they would pass for the last ones. Raises ValueError where the file is larger than all
+        that the run keeps in memory."""
         start = self._begun.get(run_id)
-        if (
-            start is None or chunk.name not in RETURNED or not Path(start.folder).exists()
-        ):  # the run may have been deleted
+        if start is None or chunk.name not in RETURNED:
             return
+        folder = Path(start.folder)
         if chunk.first:
             self._dropped.discard((run_id, chunk.name))
-        if (run_id, chunk.name) in self._dropped:
+        if (run_id, chunk.name) in self._dropped or not folder.exists():  # the run may have been deleted
             return
         try:
-            write_chunk(Path(start.folder), chunk, start.prediction.peak + ENVELOPE)
+            write_chunk(folder, chunk, start.prediction.peak + ENVELOPE)
         except OSError as error:
             self._dropped.add((run_id, chunk.name))
             log_error(f"A file of run {run_id}", error)
+            if chunk.name == WEIGHTS:
+                with suppress(OSError):
+                    (folder / WEIGHTS).unlink()
 
     def _write(self) -> None:
         while (message := self._outbox.get()) is not None:

@@ -243,7 +243,7 @@ def within(arm: str, metric: str, level: float, margin: float) -> Callable[[Valu
 
 
 def once_learned(metric: str, level: float, claim: Claim) -> Claim:
-    """The claim with the condition that each arm of its effect has learned as much."""
+    """The claim, with the condition that in each arm of its effect ``metric`` has reached ``level``."""
     arms = dict.fromkeys(arm for arm, _ in claim.effect_numbers)
     return replace(claim, learned=tuple((arm, metric, level) for arm in arms))
 

@@ -154,9 +154,9 @@ def share_again(
     beyond: tuple[tuple[float, ...], ...] = (),
 ) -> float:
     """The share of draws of :data:`READERS_SEEDS` seeds that give a finding again: its reproducibility probability (Shao and Chow 2002,
-    Reproducibility Probability in Clinical Trials), by drawing with replacement. ``effects``: by seed, all finite, as no two
-    NaN are equal and the cache would never hit. ``beyond``: for each model that must have learned its task first, how far it is beyond what
-    is asked, by seed; a draw whose mean is below zero does not give the finding."""
+    Reproducibility Probability in Clinical Trials), by drawing with replacement. ``effects``: by seed, all finite: a NaN
+    would cost the cache its hits, since no two are equal. ``beyond``: for each model that must have learned its task first, how far it is
+    beyond what is asked, by seed; a draw whose mean is below zero does not give the finding."""
     signed = np.array(effects) * (1 if direction == "more" else -1)
     seeds = np.random.default_rng(0).integers(len(signed), size=(READERS_SEEDS, DRAWS))
     drawn = signed[seeds]  # [seed, draw]

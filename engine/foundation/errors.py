@@ -6,11 +6,11 @@ class Explained(Exception):
 
 
 class Refused(Explained, ValueError):
-    """What was asked for is not done; the sentence says why, and of a run which setting to lower and to which value."""
+    """What was asked for is not done; the sentence says why. For a run it also says which setting to lower, and to which value."""
 
 
 class NoRoom(Refused):
-    """There is no room for it, as in a full queue or class, where there may be some later; or what it was asked of is not there."""
+    """Refused for lack of room, as in a full queue or class, where there may be some later; also where a class is not there any more."""
 
 
 class NoWorkers(Explained, RuntimeError):

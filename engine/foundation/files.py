@@ -43,10 +43,11 @@ def keep_private(folder: Path) -> None:
 @contextmanager
 def replacing(file: Path, later_than: int = 0, *, flushed: bool = True) -> Iterator[Path]:
     """A path in the same folder to write to. At the end it replaces ``file`` in one step, so that a reader sees the old content
-    or the new, also after a loss of power; after an error the old content stays and nothing else remains. Makes the folder.
+    or the new; after an error the old content stays and nothing else remains. Makes the folder.
 
     ``later_than``: a time in nanoseconds since 1970; the file counts as changed after it, whatever the clock says. ``flushed``: whether to
-    wait until the disk has it, which takes a fraction of a second where others write much; else a loss of power may leave it damaged.
+    wait until the disk has the content, which takes a fraction of a second where others write much; without it a loss of power may leave
+    the new file damaged.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     half_written = _half_written(file)

@@ -131,6 +131,8 @@ def trained_model(config: RunConfig, weights: Path) -> Transformer | Baseline:
     except OSError:
         raise ValueError("The run has left no weights; it leaves them when it pauses or ends.") from None
     except (SafetensorError, RuntimeError) as error:
+        if "allocate memory" in str(error):
+            raise
         raise ValueError(
             f"The run's weights are damaged, or of another model: {str(error).partition(chr(10))[0]}"
         ) from error

@@ -59,7 +59,7 @@ class StoredArrays(Mapping[str, np.ndarray]):
             with READING, np.load(self._file, allow_pickle=False) as stored:
                 begin = f"{self._group}/"
                 return {name.removeprefix(begin): stored[name] for name in stored.files if name.startswith(begin)}
-        except (OSError, EOFError, ValueError, BadZipFile):
+        except (OSError, EOFError, ValueError, BadZipFile, zlib.error):
             return {}
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -221,7 +221,7 @@ class RunFolder:
     def _write_snapshot(self, event: Snapshot) -> Snapshot:
         file = self._snapshot_file(event.step)
         arrays = {f"{g}/{name}": array for g in ARRAYS for name, array in getattr(event, g).items()}
-        # Whoever watches the run waits for this; one snapshot that a loss of power damages is no loss.
+        # Readers of the run wait for this, so it is not flushed: a snapshot that a loss of power has damaged is empty.
         with replacing(file, flushed=False) as half_written, half_written.open("wb") as stream:
             np.savez_compressed(stream, allow_pickle=False, **arrays)
             size = stream.tell()

@@ -6,7 +6,7 @@ that was saved beside it, else from its beginning.
 
 import json
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from engine.foundation.files import write_whole
 from engine.foundation.stored_json import read_json
@@ -51,7 +51,10 @@ def set_pace(run: Run, steps_per_second: float | None) -> None:
     """Set the pace with which a suspended run goes on."""
     folder = RunFolder(run.folder)
     with suppress(OSError):
-        write_whole(folder.saved_request, json.dumps(folder.read_saved_request() | {"pace": steps_per_second}))
+        if row := folder.read_saved_request():
+            write_whole(folder.saved_request, json.dumps(row | {"pace": steps_per_second}))
+        else:
+            write_request(run, replace(read_request(run), pace=steps_per_second))
 
 
 def delete_saved(run: Run) -> None:

@@ -27,7 +27,7 @@ PAUSED_WHILE_OTHERS_WAIT = 2.0
 """The same while other runs wait for a slot."""
 WAITS_FOR = 60.0
 """Seconds after which a run leaves the queue whose owner has no page open."""
-TRY_BACK_EVERY = 1.0
+TRY_BACK_EVERY = 2.0
 """Seconds between two times at which the runs of those who are here again are queued, as long as there is no room for them."""
 LEFT = "It left the queue, since its page was closed for a minute. The same settings and seed give the same run."
 

@@ -9,8 +9,8 @@ Arguments = TypeVarTuple("Arguments")
 
 
 def as_fragment(draw: Callable[[*Arguments], None], *arguments: *Arguments, every: float | None = None) -> None:
-    """Draw a part of the page now, and again every ``every`` seconds (None: no timer) and when a widget in it changes. A part that is a
-    fragment in some reruns is one in all, with or without a timer: otherwise the browser would mount its components anew.
+    """Draw a part of the page now, again when a widget in it changes, and again after each ``every`` seconds; None for no timer. It is a
+    fragment also without a timer: a part that is one only in some reruns has its components mounted anew.
 
     The page makes a container for it. A fragment that runs again right after the page discards its messages that were not sent yet
     (Streamlit's ``ForwardMsgQueue.clear``): were its place among them, the browser would refuse what follows, "Bad delta path index".

@@ -81,7 +81,7 @@ class Remembered:
                     del self._values[key]
             if isinstance(error, Exception) and not isinstance(error.__cause__, NoRoom):
                 mine.set_exception(error)
-            else:  # only this asker has too many questions, or its script is run anew: those who wait ask themselves
+            else:  # the refusal, or the rerun of the script, concerns this asker alone: those who wait ask for themselves
                 mine.cancel()
             raise
         return found

@@ -39,7 +39,7 @@ class TaskRegistry(Generic[T]):
         at the end.
 
         If a task of the given name is running already, no second one is started, and the visitor is one more of its
-        owners. Raises NoRoom where the visitor has as many running as are allowed.
+        owners. Raises NoRoom where the visitor has as many running as are allowed, Refused where the system gives no thread.
         """
         with self._lock:
             name = name or secrets.token_urlsafe(12)
@@ -101,6 +101,6 @@ class TaskRegistry(Generic[T]):
                     self._release(name)
 
     def _release(self, name: str) -> None:
-        """The task of that name counts no longer for those who asked for it."""
+        """Count the task of that name no longer among those of its owners."""
         for release in self._owners.pop(name, {}).values():
             release()

@@ -16,11 +16,7 @@ from pages.parts.boards.panels import Panel, panels
 from pages.parts.boards.recorded import RECORDED, recorded_run, run_in_words, run_named, runs_of_visitor
 from pages.parts.charts.encoding import Portrait
 from pages.parts.charts.spectra import along_figure
-from pages.parts.encodings.panels import (
-    curve_panels,
-    order_in_words,
-    picture_panels,
-)
+from pages.parts.encodings.panels import curve_panels, order_in_words, picture_panels
 from pages.parts.encodings.state import LAYER, RUN, SETTINGS, STEP, control, value
 
 POLL_SECONDS = 2.0
@@ -96,7 +92,7 @@ def _through(run: Run) -> None:
 def _facts(run: Run, first: Portrait, then: Portrait, scales: dict[str, float], step: int, layer: int | None) -> None:
     """Facts in words. ``layer``: the layer, where each has its own encoding."""
     row = ENCODINGS[run.config.pos_encoding]
-    words = [f"Order at the start {order_in_words(first)}, at step {step} {order_in_words(then)}."]
+    words = [f"Order at the start {order_in_words(first)}, at step {step:,} {order_in_words(then)}."]
     if "encoding" not in scales and abs(first["matrix"] - then["matrix"]).max() == 0:
         words.append("Nothing of this encoding is learned: it stays as it is.")
     if {"tokens", "encoding"} <= scales.keys():
@@ -114,15 +110,15 @@ def _panels_through(
     run: Run, steps: tuple[int, ...], step: int, first: Portrait, then: Portrait, numbers: dict[str, list[float]]
 ) -> list[Panel]:
     color = ENCODINGS[run.config.pos_encoding].color
-    both = (("first", f"step {steps[0]}", first, color), ("then", f"step {step}", then, color))
-    along = []
+    both = (("first", f"step {steps[0]}", first, color), ("then", f"step {step:,}", then, color))
+    lines = []
     for name, title, unit in (
         ("order", "Order through training", "correlation with nearness"),
         ("scale", "Scale through training", "root mean square"),
     ):
         line = numbers[name]
-        alt = f"{title}: from {line[0]:.3g} at step {steps[0]} to {line[-1]:.3g} at step {steps[-1]}."
+        alt = f"{title}: from {line[0]:.3g} at step {steps[0]} to {line[-1]:.3g} at step {steps[-1]:,}."
         drawn = along_figure(steps, line, name, step, unit, color)
-        along.append(Panel(f"{name}.along", title, drawn, alt, height=240, below=alt))
+        lines.append(Panel(f"{name}.through", title, drawn, alt, height=240, below=alt))
     # The start in grey, to distinguish two curves of one encoding.
-    return picture_panels(both, value("likeness"), first["rows"]) + curve_panels(both, *along, first="#8C8C8C")
+    return picture_panels(both, value("likeness"), first["rows"]) + curve_panels(both, *lines, first="#8C8C8C")

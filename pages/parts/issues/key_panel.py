@@ -38,7 +38,7 @@ def outcome_so_far(figure: KeyFigure, found: Report | None, **words: str) -> Out
 def key_sections(
     issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, said: bool, stored: Report | None, shown: Shown
 ) -> list[Plain]:
-    """One section with one panel. The reader's mark stands in it before the run, and for good once it was moved.
+    """One section with one panel. The reader's mark is shown before the run; once the reader has moved it, it stays.
     ``whole``: whether all rows are shown, and not only the two that the question compares.
     ``said``: whether the sentences are shown, one for the stored seeds and one for those trained here: they are never pooled.
     ``stored``: the report on the stored seeds, whose dots stand under the others."""

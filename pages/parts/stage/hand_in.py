@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from threading import Lock
 
 import streamlit as st
 from markupsafe import Markup
@@ -14,7 +15,7 @@ from pages.parts.app.visitor import visitor
 from pages.parts.stage.document import document, html, joined
 
 MOST_VISITORS = 200
-"""The number of visitors whose hand-ins are kept, those to whose something was added last."""
+"""The most visitors whose hand-ins are kept; of more, the one whose page wrote longest ago is dropped."""
 NAME, OWN = "name", "own"
 MOST_LETTERS = 5000
 NO_FIGURE = Markup()
@@ -48,7 +49,8 @@ class Kept:
 
 
 _kept = OrderedDict[str, Kept]()
-"""The hand-ins by their visitors, the one to which something was added last at the end."""
+"""The hand-ins by their visitors, the one at the end whose page wrote last. Guarded by ``_lock``."""
+_lock = Lock()
 
 
 def kept_of(visitor_id: str) -> Kept:
@@ -59,8 +61,11 @@ def write_down(key: str, note: Note) -> None:
     """Note what happened under its key, in place of what was noted before. The guess and the result of a first showing stay where the
     reader guesses again or runs again without an end."""
     whose = visitor().id
-    kept = _kept.setdefault(whose, Kept())
-    _kept.move_to_end(whose)
+    with _lock:
+        kept = _kept.setdefault(whose, Kept())
+        _kept.move_to_end(whose)
+        while len(_kept) > MOST_VISITORS:
+            _kept.popitem(last=False)
     earlier = kept.notes.get(key)
     if earlier is not None and earlier.found:
         if not note.found:
@@ -68,8 +73,6 @@ def write_down(key: str, note: Note) -> None:
         note = replace(note, guessed=earlier.guessed)
     if note != kept.forgotten.get(key):
         kept.notes[key] = note
-    while len(_kept) > MOST_VISITORS:
-        _kept.popitem(last=False)
 
 
 def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:

@@ -1,6 +1,8 @@
 """What workers answered is remembered for all sessions, and each session has its own."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from threading import Event
 
@@ -9,6 +11,7 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.foundation.errors import JobError, NoRoom
+from pages.parts.app import questions
 from pages.parts.app.questions import Remembered
 
 
@@ -71,23 +74,30 @@ def test_an_error_is_not_remembered_and_the_answers_asked_for_last_are_kept() ->
     assert [answers.if_known(number) for number in (1, 2, 3)] == [1, None, 3]
 
 
-def test_what_was_refused_to_one_asker_is_not_told_to_those_who_wait() -> None:
-    asked, go = [], Event()
+@pytest.mark.parametrize(
+    "reason", [JobError("You have 4 questions going."), KeyboardInterrupt()], ids=["refused", "ended"]
+)
+def test_what_concerns_one_asker_alone_is_not_told_to_those_who_wait(
+    reason: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asks, waits, answers = Event(), Event(), Remembered(4)
+    reason.__cause__ = NoRoom("You have 4 questions going.")
 
-    def find() -> str:
-        asked.append(None)
-        if len(asked) > 1:
-            return "found"
-        go.wait(240)
-        raise JobError("You have 4 questions going.") from NoRoom("You have 4 questions going.")
+    @contextmanager
+    def waiting() -> Iterator[None]:
+        waits.set()
+        yield
 
-    answers = Remembered(4)
+    def refused() -> str:
+        asks.set()
+        assert waits.wait(240)
+        raise reason
+
+    monkeypatch.setattr(questions, "out_of_turn", waiting)
     with ThreadPoolExecutor(2) as sessions:
-        first = sessions.submit(answers.get, 1, find)
-        while not asked:
-            pass
-        second = sessions.submit(answers.get, 1, find)
-        go.set()
-        with pytest.raises(JobError, match="You have 4"):
+        first = sessions.submit(answers.get, 1, refused)
+        assert asks.wait(240)
+        second = sessions.submit(answers.get, 1, lambda: "found")
+        with pytest.raises(type(reason)):
             first.result()
         assert second.result() == "found"

@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from engine.foundation.visitor import Visitor
 from pages.parts.app.visitor import COOKIE, id_in
-from pages.parts.stage import hand_in as module
 from pages.parts.stage.hand_in import MOST_VISITORS, NAME, NOTHING_YET, OWN, Note, hand_in, kept_of, write_down
 from tests.pages.looking import noted, press
 
@@ -103,6 +102,6 @@ def test_nothing_is_offered_before_anything_was_done_and_what_was_done_survives_
 
 def test_the_hand_ins_of_those_who_wrote_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     for writer in ["first", *map(str, range(MOST_VISITORS - 1)), "first", "new"]:
-        monkeypatch.setattr(module, "visitor", partial(Visitor, writer))
+        monkeypatch.setattr("pages.parts.stage.hand_in.visitor", partial(Visitor, writer))
         write_down("one", NOTE)
     assert [bool(kept_of(name).notes) for name in ("first", "0", "1", "new")] == [True, False, True, True]

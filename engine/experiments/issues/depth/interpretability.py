@@ -26,7 +26,7 @@ _learned = partial(once_learned, "accuracy", LEARNED)
 def _deeper(claim: str, method: str, smallest: float, direction: Literal["more", "less"] = "less") -> Claim:
     """A claim on the difference of a method between six layers and two."""
     effect = difference(DEEP, SHALLOW, f"pointing.{method}")
-    # Where neither has learned, the shallow one is named.
+    # In this order: where neither has learned, readers are told of the shallow one.
     learned = ((SHALLOW, "accuracy", LEARNED), (DEEP, "accuracy", LEARNED))
     return Claim(claim, effect, smallest, direction, learned=learned)
 
