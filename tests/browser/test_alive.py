@@ -231,6 +231,7 @@ SHIFTS = """() => {
 """JavaScript: from here on, add up how much of the window moves by itself."""
 
 
+@pytest.mark.thorough
 def test_little_stands_on_the_first_screen_and_more_is_one_hover_or_one_click_away(open_page: Open) -> None:
     page = arrived(open_page, "projector")
     settled(page)

@@ -54,6 +54,7 @@ def test_a_measurement_from_the_button_to_a_reload_on_a_phone(open_page: Open) -
     fits_the_width(page)
 
 
+@pytest.mark.thorough
 def test_a_notebook_from_the_overview_to_green_tests_and_the_download(open_page: Open) -> None:
     page = open_page("notebooks", "Notebooks")
     page.get_by_role("link", name=re.compile(NOTEBOOK.title)).click()

@@ -97,6 +97,7 @@ def test_in_the_lab_keys_alone_change_a_setting_train_and_pause(open_page: Open)
     assert [re.sub(r"\d+", "n", said) for said in page.evaluate("window.spoken")] == ["Paused at step n"]
 
 
+@pytest.mark.thorough
 def test_on_a_stage_keys_alone_guess_and_run_and_the_result_is_spoken(open_page: Open) -> None:
     page = open_page(STAGE, "The mask is missing")
     button(page, "Run").wait_for()

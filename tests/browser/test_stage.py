@@ -108,7 +108,9 @@ def a_guess_is_dragged_in_the_figure_and_typed(page: Any) -> None:
     expect(size).to_have_value(re.compile("^0?.20?$"))
 
 
-@pytest.mark.parametrize("viewport", [PROJECTOR, PHONE], ids=["projector", "phone"])
+@pytest.mark.parametrize(
+    "viewport", [PROJECTOR, pytest.param(PHONE, marks=pytest.mark.thorough)], ids=["projector", "phone"]
+)
 def test_run_changes_the_screen_at_once(open_page: Open, viewport: dict[str, int]) -> None:
     issue = ISSUES["missing-mask"]
     # Seeds of its own: what another test has trained would not be trained again.

@@ -184,6 +184,7 @@ def test_where_the_rate_is_the_condition_no_grid_is_measured_and_each_arm_is_tra
     assert [(grid.arm, grid.own) for grid in first_grids(issue)] == [("a", 0.01), ("c", 0.5)]
 
 
+@pytest.mark.thorough
 def test_a_comparison_in_which_one_arm_is_far_from_its_best_rate_is_caught() -> None:
     """Two arms that differ in nothing but the rate that somebody gave to one of them."""
     base = {"task": "k_back", "k": 1, "seq_len": 6, "d_model": 16, "n_layers": 1, "pos_encoding": "rope", "steps": 40}

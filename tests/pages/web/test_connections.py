@@ -207,6 +207,7 @@ async def let_in(http: aiohttp.ClientSession, address: str) -> aiohttp.ClientRes
     return answer
 
 
+@pytest.mark.thorough
 async def test_tabs_of_a_visitor_beyond_the_limit_are_refused_in_words_and_leave_nothing(tmp_path: Path) -> None:
     few = {"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_TABS_PER_VISITOR": "3"}
     few["STREAMLIT_SERVER_WEBSOCKET_PING_INTERVAL"] = "3600"  # these tabs answer no pings
