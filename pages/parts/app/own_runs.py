@@ -15,11 +15,12 @@ from engine.foundation.formatting import in_bytes, in_time
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.workers.pool import ELSEWHERE
+from engine.workers.protocol import Steering
 from pages.parts.app import server
 from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.visitor import mine, visitor
 
-Action = Literal["pause", "resume", "step", "stop"]
+Action = Literal[Steering, "stop"]
 SHOWN = "run"
 SHELF = "shelf"
 MAX_KEPT = 6
@@ -58,12 +59,12 @@ def goes_elsewhere(run: Run | None) -> bool:
     return run is not None and run.live and mine(run.owner) and run.elsewhere
 
 
-def steer(action: Action, run_id: str) -> None:
+def steer(action: Action, run_id: str, pace: float | None = None) -> None:
     with refused_in_words():
         if action == "stop":
             server.pool().stop(run_id, visitor())
         else:
-            server.pool().steer(run_id, action, visitor())
+            server.pool().steer(run_id, action, visitor(), pace=pace)
 
 
 def pause_button(run: Run | None) -> None:

@@ -4,9 +4,8 @@ import streamlit as st
 
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
-from pages.parts.app import own_runs, server
+from pages.parts.app import own_runs
 from pages.parts.app.in_markdown import refused_in_words
-from pages.parts.app.visitor import visitor
 from pages.parts.lab.state import fill_form, form_config
 
 PACES = {"Full speed": None, "20 steps per second": 20.0, "5 steps per second": 5.0, "1 step per second": 1.0}
@@ -81,7 +80,6 @@ def _new_seed() -> None:
     submit(config)
 
 
-@refused_in_words()
 def _set_pace(run: Run | None) -> None:
     if run is not None and own_runs.can_steer(run):
-        server.pool().steer(run.id, "set pace", visitor(), pace=PACES[st.session_state[PACE]])
+        own_runs.steer("set pace", run.id, PACES[st.session_state[PACE]])
