@@ -49,7 +49,7 @@ def device_words(result: Result | None, *, running: bool, stored: bool) -> str:
 
 _, ignored = SETTINGS.open_address()
 st.title("Memory and time", anchor=False)
-st.markdown("Each attention head computes n² scores for n tokens; a GRU needs the same time for every token.")
+st.markdown("An attention head compares all pairs of n tokens: n² scores. A GRU or LSTM reads one token after another.")
 say_ignored(ignored)
 name = SETTINGS.values()["sweep"]
 sweep = SWEEPS.find(name) if name else None

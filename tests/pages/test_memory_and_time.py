@@ -6,14 +6,16 @@ from streamlit.testing.v1 import AppTest
 from engine.estimate.speed import Speed
 from engine.sweeps import KINDS
 from engine.sweeps.fit import Fit
+from engine.sweeps.jobs import Machine, Visit
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result, line_name
 from engine.sweeps.sweep import Sweep
 from pages.parts.app import server
 from pages.parts.memory_and_time import tables
+from pages.parts.memory_and_time.board import recurrent_kernels
 from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, CostView, begin_sweep
 from tests.engine.workers.test_pool import until
-from tests.pages.looking import Open, disabled, press
+from tests.pages.looking import Open, disabled, press, sent
 from tests.pages.looking import said as words_of
 
 PAGE = "memory_and_time.py"
@@ -34,6 +36,9 @@ def test_it_opens_alive_with_predictions_and_a_link_restores_the_settings_and_st
     assert "Press Measure" in said(app)
     assert "agrees with n²" in said(app), "the exponents of the measurement that comes with the app"
     assert "Measured earlier" not in said(open_page(PAGE, d_model="64")), "it is of another model"
+    assert "A GRU takes 39 times as long as an LSTM only because of this CPU" in sent(app)
+    assert "LSTM, oneDNN" in sent(app), "at the line, too"
+    assert "the same time for every token" not in said(app), "the figure shows the GRU as the slowest"
     assert "124,439,808" in said(app)
     assert all(table.value.index.name == "Model" for table in app.table), "no head without words"
     assert dict(app.query_params) == {}
@@ -83,6 +88,20 @@ def test_stop_keeps_what_was_measured(open_page: Open) -> None:
     app.run()
     assert "Measured on" in said(app)
     assert len(app.get("download_button")) == 2
+
+
+@pytest.mark.parametrize(
+    ("device", "gru", "times"), [("cpu", 0.18, "36 times"), ("cpu", 0.006, ""), ("cuda", 0.18, "")]
+)
+def test_the_reason_why_a_gru_is_slow_is_told_where_it_is_so_measured_on_a_cpu(
+    device: str, gru: float, times: str
+) -> None:
+    seconds = {"gru": gru, "lstm": 0.005}
+    visits = tuple(Visit(kind, 64, 0, 8, 1, at, at, None, None, None, None) for kind, at in seconds.items())
+    found = Machine("A processor", device, "2.13", 1, 0)
+    sentence = recurrent_kernels(Result(Plan(), found, visits, (), {}, "finished", 1.0, 0.0), "train")
+    assert bool(sentence) == bool(times)
+    assert times in sentence
 
 
 @pytest.mark.parametrize(("high", "mark"), [(1.6, "~"), (3.0, "≈")])

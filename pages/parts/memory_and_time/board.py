@@ -22,6 +22,8 @@ POLL = 0.5
 """Seconds between two checks of a running sweep."""
 DRAWN = "costs.drawn"
 """The session key of the last drawn panels and of their inputs."""
+APART = 3.0
+"""How many times as long as an LSTM a GRU takes from where on the reason is told: three gates in place of four cannot explain it."""
 UNMEASURED = Result(Plan(), None, (), (), {}, "none", 0.0, 0.0)
 
 
@@ -71,9 +73,9 @@ def _drawn(result: Result, plan: Plan, view: CostView) -> list[Panel]:
         what = "tokens" if plan.axis == "length" else "layers"
         times = [_line(result, kind, "train", _predicted_times(plan, kind)) for kind in plan.kinds]
         saved = [_line(result, kind, "saved", _predicted_saved(plan, kind)) for kind in plan.kinds]
-        title = "Memory kept for the backward pass"
+        title, note = "Memory kept for the backward pass", f"{NOTE} {recurrent_kernels(result, 'train')}".strip()
         items = [
-            _panel("costs.train", "Time of a training step", times, plan, what, MILLISECONDS, "step", "batch"),
+            _panel("costs.train", "Time of a training step", times, plan, what, MILLISECONDS, "step", "batch", note),
             _panel("costs.saved", title, saved, plan, what, MEBIBYTES, "saved for backward", "memory"),
             *([_next_panel(result, plan, what)] if result.visits or result.state == "running" else []),
             _parts_panel(result, plan, view, what),
@@ -105,16 +107,34 @@ def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
     if "fused" in plan.kinds:
         size = cache_bytes_at(plan.config("fused", last), plan.length_at(last))
         cache = f" Keys and values take {in_bytes(size)} at {last:,} {what}."
-    note = f"Filled: the whole sequence is read again. Open, “kept”: the past is kept.{cache}"
+    note = f"Filled: the whole sequence is read again. Open, “kept”: the past is kept.{cache} {recurrent_kernels(result, 'inference')}"
     title, lines = "Time to write the next token", [*anew, *kept]
-    return _panel("costs.next", title, lines, plan, what, MILLISECONDS, "next token", "kv-cache", note)
+    return _panel("costs.next", title, lines, plan, what, MILLISECONDS, "next token", "kv-cache", note.strip())
 
 
 def _line(
     result: Result, kind: str, quantity: str, predicted: Sequence[tuple[int, float]] = (), more: str = "", dashed: bool = False
 ) -> CostLine:  # fmt: skip
     row, levels, fit = KINDS[kind], result.summaries(kind, quantity), result.fit(kind, quantity)
+    if kind == "lstm" and recurrent_kernels(result, quantity):
+        more = f"{more}, oneDNN"
     return CostLine(f"{kind}.{quantity}", row.label + more, row.short + more, row.color, levels, fit, predicted, dashed)
+
+
+def recurrent_kernels(result: Result, quantity: str) -> str:
+    """The reason why a GRU takes many times as long as an LSTM, where it was so measured on a CPU; else empty.
+
+    torch gives an LSTM layer to oneDNN, one call for the whole sequence. Its GRU has no such kernel on a CPU: a dozen small operations
+    for each token, each with its own overhead. With oneDNN switched off both take about the same time.
+    """
+    gru, lstm = ({at.place: at.value for at in result.summaries(kind, quantity)} for kind in ("gru", "lstm"))
+    place = max(gru.keys() & lstm.keys(), default=None)
+    if place is None or result.machine is None or result.machine.kind != "cpu" or gru[place] < APART * lstm[place]:
+        return ""
+    return (
+        f"A GRU takes {gru[place] / lstm[place]:.0f} times as long as an LSTM only because of this CPU's kernels. "
+        "oneDNN runs a whole LSTM layer in one call; a GRU takes many small calls for each token."
+    )
 
 
 NOTE = "Points: measured, with their range. Wide line: power law. Dotted: by formula."

@@ -84,3 +84,24 @@ def test_the_machine_is_named_and_an_accelerator_that_is_not_there_is_refused() 
     if not torch.accelerator.is_available():
         with pytest.raises(ValueError, match="device is accelerator; this machine has only a CPU"):
             machine("accelerator")
+
+
+@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch without oneDNN")
+def test_an_lstm_layer_is_one_call_for_a_whole_sequence_and_a_gru_many_for_each_token() -> None:
+    """What the page on memory and time says of the two lines."""
+
+    def calls(kind: str, length: int) -> tuple[int, int]:
+        config, inputs = PLAN.config(kind, 64), torch.zeros(1, length, dtype=torch.long)
+        sizes = shapes(config)
+        model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=length)
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as seen:
+            model(inputs)
+        counts = {row.key: row.count for row in seen.key_averages()}
+        return sum(counts.values()), counts.get("aten::mkldnn_rnn_layer", 0)
+
+    (short, layers), (long, again) = calls("lstm", 16), calls("lstm", 80)
+    assert layers == again == PLAN.n_layers
+    assert long == short
+    (short, none), (long, _) = calls("gru", 16), calls("gru", 80)
+    assert none == 0
+    assert long - short > 10 * 64 * PLAN.n_layers, "more than ten for each token and layer"
