@@ -18,12 +18,13 @@ from engine.cli.saved import Training, interrupted_run, keeping, new_folder
 from engine.cli.terminal import console, memory_table, print_json, table
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
+from engine.estimate.warnings import leak_of
 from engine.foundation.provenance import provenance
 from engine.runs import events
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import RecordOptions
 from engine.runs.run import Run
-from engine.runs.summary import unknown_tokens
+from engine.runs.summary import run_summary
 from engine.tasks import TASKS
 from engine.text import own
 
@@ -118,6 +119,8 @@ def show_counting_models(config: RunConfig, *, as_json: bool) -> None:
         title = "Counting models on the same held-out windows"
         title += f"; {unknown:.1%} of the held-out tokens are unknown" if unknown else ""
         console().print(table(title, columns, rows))
+        if leak_of(config):
+            console().print("The run's score leaks. Compare these only with its perplexity without the later symbols.")
 
 
 def show_as_json(config: RunConfig, run_events: Iterable[events.Event]) -> int:
@@ -137,7 +140,7 @@ def show_as_json(config: RunConfig, run_events: Iterable[events.Event]) -> int:
 
 
 def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int:
-    shown = console()
+    shown, landmarks = console(), list[events.Event]()
     bar_width = None if shown.is_terminal else 12  # on a terminal it gives way to the numbers beside it
     steps = MofNCompleteColumn(table_column=Column(no_wrap=True))
     left = TimeRemainingColumn(table_column=Column(no_wrap=True))
@@ -146,6 +149,8 @@ def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int
         task = bar.add_task("", total=config.steps)
         try:
             for event in run_events:
+                if not isinstance(event, events.Progress) or event.validation is not None:
+                    landmarks.append(event)
                 match event:
                     case events.Started():
                         bar.console.print(started_sentence(event))
@@ -167,8 +172,8 @@ def show_to_person(config: RunConfig, run_events: Iterable[events.Event]) -> int
             bar.console.print(str(interrupt) or "Stopped.")
             return INTERRUPTED
     shown.print(result_table(last))
-    if sentence := unknown_tokens(config, last.metrics):
-        shown.print(sentence)
+    for remark in run_summary(config, landmarks):
+        shown.print(remark.sentence)
     shown.print(memory_table(last.memory, "Measured memory"))
     return 0
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from engine.config.run_config import RunConfig
-from engine.estimate.layout import continues, shapes
+from engine.estimate.layout import shapes, writes_answer
+from engine.foundation.formatting import in_digits
 from engine.settings.costs import MIXED
 from engine.tasks import TASKS
 from engine.tasks.base import READER
@@ -19,9 +20,29 @@ def knows_offsets_only(c: RunConfig) -> bool:
     return c.architecture.attends and c.encoding.relative and c.encoding.acts_on != "embedding"
 
 
-def mask_shows_answers(c: RunConfig) -> bool:
-    """Whether a position can see the answer it must predict: every mask fault shows the next token of a sequence."""
-    return c.mask_fault != "none" and (continues(c) or TASKS[c.task].architectures == READER)
+def leak_of(c: RunConfig) -> str:
+    """The reason why a position can see the answer it must predict, as a clause; empty where it cannot.
+
+    Every mask fault shows the next token. A softmax over the queries divides by a sum in which later queries stand.
+    """
+    reads_answers = writes_answer(c) or TASKS[c.task].architectures == READER
+    if not (reads_answers and c.causal and c.architecture.attends):
+        return ""
+    if c.mask_fault != "none":
+        return "the mask lets each position see the symbol that it must predict"
+    if c.softmax_axis == "query":
+        return "with the softmax over the queries, each weight depends on later symbols"
+    return ""
+
+
+def warm_up_never_ends(c: RunConfig) -> str:
+    """One sentence on a warm-up that is longer than the training; empty where it ends."""
+    steps = c.steps - c.pretrain_steps
+    # A run shorter than the usual warm-up lacks steps, not a shorter warm-up.
+    if c.warmup_steps <= max(steps, RunConfig.model_fields["warmup_steps"].default):
+        return ""
+    reached = in_digits(100 * steps / c.warmup_steps)
+    return f"Warm-up takes {c.warmup_steps:,} steps of {steps:,}: the rate reaches {reached} % of its peak."
 
 
 def _general(c: RunConfig) -> Iterator[str]:
@@ -49,8 +70,10 @@ def _general(c: RunConfig) -> Iterator[str]:
         yield "Without skip connections a deep stack hardly trains: watch the gradients of q and k."
     if attends and c.mlp and c.activation == "none":
         yield "Without an activation the two dense layers of the MLP are one linear map."
-    if mask_shows_answers(c):
-        yield "The mask lets a position see what it should predict: a good score here is the fault showing."
+    if endless := warm_up_never_ends(c):
+        yield endless
+    if leak := leak_of(c):
+        yield f"{leak[0].upper()}{leak[1:]}. A good score here shows only this fault."
     if c.dtype not in ("float32", MIXED):
         yield f"Everything is {c.dtype}, weights too and without loss scaling: small updates can be lost and large values overflow."
     if attends and own.init_std is not None and acts_on == "embedding" and c.token_init_std != 0:

@@ -7,9 +7,9 @@ from math import exp, inf
 from typing import Literal
 
 from engine.config.run_config import RunConfig
-from engine.estimate.layout import VALIDATION_SIZE, continues, metric_names, shapes
+from engine.estimate.layout import VALIDATION_SIZE, metric_names, shapes, writes_answer
 from engine.estimate.recording import interim_size
-from engine.estimate.warnings import mask_shows_answers
+from engine.estimate.warnings import leak_of
 from engine.foundation.formatting import counted, fine_percent, in_digits, in_time, percent
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Started
 from engine.tasks.text import TextSettings
@@ -17,8 +17,7 @@ from engine.tasks.text import TextSettings
 LEARNED = 0.99
 """The accuracy from which a task counts as learned."""
 WORSE = 0.05
-"""The accuracy lost when the model writes its answer, from which a success is called false."""
-COPIES = "the mask lets each position see the symbol that it must predict, so the model copies it."
+"""The accuracy lost when the model reads its own output, from which a success is called false."""
 GAP = 0.2
 """The difference of validation and training loss, in nats, from which it is mentioned."""
 MANY_UNKNOWN = 0.15
@@ -49,7 +48,9 @@ def run_summary(config: RunConfig, events: Iterable[Event]) -> list[Remark]:
     # With a leak, a good score only shows the leak: the summary then does not mention learning.
     leak = _leak(config, started, measured, finished)
     # Only a finished run shows whether its task is learned.
-    learned = _learning(config, started, measured) if finished else _until_now(config, started, measured, rows)
+    learned = (
+        _learning(config, started, measured, finished) if finished else _until_now(config, started, measured, rows)
+    )
     return [*(leak or _of_text(config, measured, learned)), *_gap(measured)]
 
 
@@ -96,39 +97,47 @@ def above_chance(chance: float, sequences: int = VALIDATION_SIZE) -> float:
 
 
 def _leak(config: RunConfig, started: Started, measured: list[Progress], finished: Finished | None) -> list[Remark]:
-    """The remark that the mask shows the answers: a decoder cannot know the question's symbols before it reads them."""
-    last = measured[-1].validation or {}
+    """The remarks on a score that shows a leak; none where the model sees no answer, or learns nothing even so."""
+    why, last, metrics = leak_of(config), measured[-1].validation or {}, finished.metrics if finished else {}
     name, label = _main_metric(config)
-    if mask_shows_answers(config) and not continues(config):
-        if not clearly_above(last.get(name, 0.0), started.chance.get(name, 0.0)):
-            return []
-        sentence = (
-            f"False success: held-out {label} is {last[name]:.2f}, but {COPIES} This score says nothing about learning."
-        )
-        return [Remark("alarm", sentence)]
+    read, written = last.get(name, 0.0), metrics.get("written_accuracy")
+    remarks = []
+    if why and clearly_above(read, started.chance.get(name, 0.0)):
+        if written is None:
+            sentence = f"Held-out {label} is {read:.2f}. This score says nothing about learning: {why}."
+            remarks.append(Remark("alarm", sentence))
+        elif written < read - WORSE:
+            remarks.append(_false_success(config, last, metrics, why))
+        else:
+            harm = "no" if f"{written:.2f}" == f"{read:.2f}" else "little"
+            sentence = f"{_read_and_written(config, last, metrics)} Here the leak did {harm} harm. With another seed it may: {why}."
+            remarks.append(Remark("note", sentence))
     value, chance = last.get("first_half_accuracy"), started.chance.get("first_half_accuracy")
-    if value is None or chance is None or not clearly_above(value, chance):
-        return []
-    sentence = (
-        f"First-half accuracy is {value:.2f}, chance is {chance:.3g}. The first half is random: no honest model can "
-        "know a symbol before it has read it. The mask lets positions see what they should predict."
-    )
-    written = (finished.metrics if finished else {}).get("written_accuracy")
-    false_success = [] if written is None else [_false_success(last.get(name, math.nan), written)]
-    return [*false_success, Remark("alarm", sentence)]
+    if value is not None and chance is not None and clearly_above(value, chance):
+        sentence = (
+            f"First-half accuracy is {value:.2f}, chance is {chance:.3g}. The first half is random: no honest model can know "
+            f"a symbol before reading it. But {why or 'the model sees what it must predict'}."
+        )
+        remarks.append(Remark("alarm", sentence))
+    return remarks
 
 
-def _false_success(read: float, written: float) -> Remark:
-    """The second-half accuracy while reading the right answer and while writing its own, and what the two mean."""
-    both = (
-        f"Second-half accuracy is {read:.2f} while the model reads the right answer, and {written:.2f} when it must "
-        "write the answer itself."
-    )
-    why = f"Only the second number counts: in the first, {COPIES}"
-    if written < read - WORSE:
-        return Remark("alarm", f"False success. {both} {why}")
-    by_luck = "With another seed the second may be much lower."
-    return Remark("alarm", f"This success proves nothing. {both} {why} {by_luck}")
+def _false_success(config: RunConfig, read: Mapping[str, float], metrics: Mapping[str, float], why: str) -> Remark:
+    both = _read_and_written(config, read, metrics)
+    return Remark("alarm", f"False success. {both} Only the second number counts: {why}.")
+
+
+def _read_and_written(config: RunConfig, read: Mapping[str, float], metrics: Mapping[str, float]) -> str:
+    """The score with the right answers in sight beside that without, of a text with its perplexities. ``metrics``: of a finished run."""
+    name, label = _main_metric(config)
+    seen, unseen = f"{read.get(name, math.nan):.2f}", f"{metrics['written_accuracy']:.2f}"
+    also = "also " if seen == unseen else ""
+    if "perplexity" in read and "written_loss" in metrics:
+        seen += f" (perplexity {in_digits(read['perplexity'])})"
+        unseen += f" (perplexity {in_digits(exp(min(metrics['written_loss'], 700)))})"
+    if writes_answer(config):
+        return f"With the right answers as input, {label} is {seen}. On its own output it is {also}{unseen}."
+    return f"With the later symbols in sight, {label} is {seen}. Without them it is {also}{unseen}."
 
 
 def _until_now(config: RunConfig, started: Started, measured: list[Progress], rows: list[Event]) -> list[Remark]:
@@ -151,12 +160,17 @@ def _main_metric(config: RunConfig) -> tuple[str, str]:
     return name, name.replace("_", "-").replace("-accuracy", " accuracy")
 
 
-def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> list[Remark]:
+def _learning(config: RunConfig, started: Started, measured: list[Progress], finished: Finished) -> list[Remark]:
     name, label = _main_metric(config)
     values = [(event.step, (event.validation or {}).get(name, 0.0)) for event in measured]
     step, value = values[-1]
     reached = next((at for at, accuracy in values if accuracy >= LEARNED), None)
+    written = finished.metrics.get("written_accuracy")
+    misled = written is not None and written < value - WORSE
     if reached is not None and value >= LEARNED:
+        if misled:
+            why = "one mistake may lead to the next, or the model sees what it must predict"
+            return [_false_success(config, measured[-1].validation or {}, finished.metrics, why)]
         sentence = (
             f"Learned: at step {reached:,}, {100 * LEARNED:.0f} of 100 answers on new sequences were right ({label}); "
             f"at the end {percent(value)}."
@@ -173,6 +187,8 @@ def _learning(config: RunConfig, started: Started, measured: list[Progress]) -> 
         sentence = f"Not learned in {steps}: held-out {label} is {value:.2f}, chance is {chance:.3g}."
     else:
         sentence = f"Learned in part: held-out {label} is {value:.2f} after {steps}; chance is {chance:.3g}."
+        if misled:
+            sentence += f" On its own output it is {written:.2f}: one mistake may lead to the next."
     return [Remark("note", sentence, learned=learned)]
 
 
@@ -198,28 +214,56 @@ class Passed:
     """The step of the run's latest validation."""
     last: float
     """The loss of that validation, in nats."""
+    leak: bool = False
+    """Whether the run's score leaks (:func:`engine.estimate.warnings.leak_of`)."""
+    unseen: float | None = None
+    """The loss with the leak closed, in nats; None where it was not measured."""
+
+    @property
+    def better(self) -> bool:
+        """Whether the run now guesses better, by the digits that are shown, and without a leak."""
+        return not self.leak and self.last < self.nats and not self._same
+
+    @property
+    def _same(self) -> bool:
+        return _perplexity(self.last) == _perplexity(self.nats)
 
     @property
     def sentence(self) -> str:
-        beside = f"{in_digits(exp(min(self.last, 700)))} against {in_digits(exp(self.nats))}"
+        compared = f"{_perplexity(self.last)} against {_perplexity(self.nats)}"
+        if self.leak:
+            hidden = "" if self.unseen is None else f" With the later symbols hidden it is {_perplexity(self.unseen)}."
+            return f"The score leaks: perplexity {compared} is no comparison with {self.name}.{hidden}"
+        if self._same:
+            return f"After {self.at:,} steps it guesses as well as {self.name} (perplexity {compared})."
         if self.step is None or self.seconds is None:
-            return f"After {self.at:,} steps it guesses worse than {self.name} (perplexity {beside})."
+            return f"After {self.at:,} steps it guesses worse than {self.name} (perplexity {compared})."
         since = f"After {self.step:,} steps ({in_time(self.seconds)}) it guessed better than {self.name}"
-        return f"{since} ({'now perplexity' if self.last < self.nats else 'but now worse again: perplexity'} {beside})."
+        return (
+            f"{since} ({'now perplexity' if self.last < self.nats else 'but now worse again: perplexity'} {compared})."
+        )
+
+
+def _perplexity(nats: float) -> str:
+    return in_digits(exp(min(nats, 700)))
 
 
 def passed(config: RunConfig, events: Iterable[Event], levels: Mapping[str, float]) -> list[Passed]:
     """One row for each counting model, in the given order; an empty list before the first validation."""
-    looks = [event for event in events if isinstance(event, Progress) and event.validation is not None]
+    rows = list(events)
+    looks = [event for event in rows if isinstance(event, Progress) and event.validation is not None]
     if not looks:
         return []
     tokens = config.batch_size * shapes(config).length
-    rows = []
+    finished = next((event for event in rows if isinstance(event, Finished)), None)
+    leak, unseen = bool(leak_of(config)), finished.metrics.get("written_loss") if finished else None
+    found = []
     for name, nats in levels.items():
         first = next((look for look in looks if _loss(look) < nats), None)
         seconds = first.step * tokens / first.tokens_per_second if first else None
-        rows.append(Passed(name, nats, first.step if first else None, seconds, looks[-1].step, _loss(looks[-1])))
-    return rows
+        last = looks[-1]
+        found.append(Passed(name, nats, first.step if first else None, seconds, last.step, _loss(last), leak, unseen))
+    return found
 
 
 def _loss(look: Progress) -> float:

@@ -11,13 +11,14 @@ from engine.encodings.base.layer import PositionOutOfRange
 from engine.estimate.layout import TESTED, continues, generation_size, trained_lengths, writes_answer
 from engine.estimate.pieces import pieces, rows_at_once
 from engine.estimate.prediction import Prediction
+from engine.estimate.warnings import leak_of
 from engine.runs.events import Finished, Measuring
 from engine.runs.record_options import RecordOptions
 from engine.training.data import Data
 from engine.training.evaluation import evaluate_in_pieces
 from engine.training.measured_memory import measure_memory
 from engine.training.state import TrainingState
-from engine.training.writing import generation_accuracy
+from engine.training.writing import generation_accuracy, unseen_scores
 
 
 @dataclass(frozen=True)
@@ -68,18 +69,24 @@ def measured_result(
 
 
 def written_metrics(trained: Trained) -> Generator[Measuring, None, dict[str, float]]:
-    """``written_accuracy`` on held-out sequences if the model writes its answer token by token, else an empty dictionary."""
+    """``written_accuracy`` on held-out sequences if the model writes its answer token by token; with a fault that shows the next symbol
+    of a text or a Markov chain also ``written_loss``, where it is hidden. Else an empty dictionary."""
     config = trained.config
-    if not writes_answer(config):
+    if not writes_answer(config) and not leak_of(config):
         return {}
     first = config.seq_len - 1 if continues(config) else 0
     size = generation_size(config.seq_len)
     batch = trained.data.validation_batch().rows(slice(size)).to(trained.device)
-    right = 0.0
+    right = loss = 0.0
     for rows in pieces(size, rows_at_once(config, config.seq_len, size, on_gpu=trained.device.type != "cpu")):
-        share = yield from generation_accuracy(config, trained.model, batch.rows(rows), first)
-        right += share * ((rows.stop - rows.start) / size)
-    return {"written_accuracy": right}
+        weight = (rows.stop - rows.start) / size
+        if writes_answer(config):
+            share = yield from generation_accuracy(config, trained.model, batch.rows(rows), first)
+        else:
+            share, nats = yield from unseen_scores(config, trained.model, batch.rows(rows))
+            loss += nats * weight
+        right += share * weight
+    return {"written_accuracy": right} if writes_answer(config) else {"written_accuracy": right, "written_loss": loss}
 
 
 def by_length(trained: Trained) -> Generator[Measuring, None, list[dict[str, object]]]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from engine.config.run_config import RunConfig
@@ -18,6 +19,7 @@ from engine.model.baselines import Baseline, Recurrent, RecurrentState
 from engine.model.cached import KeyValueCache, cached_logits
 from engine.model.transformer import Transformer
 from engine.runs.events import Measuring
+from engine.tasks.base.data import IGNORE
 from engine.text.tokens import UNKNOWN, is_word, joined
 from engine.training.data import Batch, spread, text_settings_of
 from engine.training.evaluation import forward
@@ -43,6 +45,21 @@ def generation_accuracy(
             inputs[:, position + 1] = written[:, position]
         yield Measuring(config.steps)
     return (written[:, first:] == batch.targets[:, first:]).float().mean().item()
+
+
+def unseen_scores(config: RunConfig, model: nn.Module, batch: Batch) -> Generator[Measuring, None, tuple[float, float]]:
+    """The accuracy and the mean loss, in nats, where the model reads nothing after the position whose next token it must predict."""
+    read, length = reader(config, model, batch), batch.inputs.size(1)
+    right = loss = asked = 0.0
+    for position in range(length):
+        with torch.no_grad(), in_mode(model, training=False):
+            logits = read(batch.inputs[:, : position + 1]).float()
+        targets = batch.targets[:, position]
+        right += (logits.argmax(-1) == targets).sum().item()
+        loss += F.cross_entropy(logits, targets, ignore_index=IGNORE, reduction="sum").item()
+        asked += (targets != IGNORE).sum().item()
+        yield Measuring(config.steps)
+    return right / asked, loss / asked
 
 
 def reader(config: RunConfig, model: nn.Module, batch: Batch) -> Read:

@@ -132,7 +132,7 @@ def test_a_run_comes_to_its_finding_and_is_there_after_a_change_a_visit_elsewher
 def test_the_missing_mask_raises_the_alarm(open_page: Open) -> None:
     app = trained(open_page("lab.py", preset="missing-mask", steps="80"))
     assert "First-half accuracy is 1.00, chance is 0.1" in said(app)
-    assert app.error[0].value.startswith("False success. Second-half accuracy is 1.00 while the model reads")
+    assert app.error[0].value.startswith("False success. With the right answers as input, second-half accuracy")
     assert not app.success
     assert "Learned" not in said(app)
 

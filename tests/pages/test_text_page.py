@@ -18,6 +18,7 @@ from pages.parts.app import server
 from pages.parts.charts.loss import level_lines, loss_figure
 from pages.parts.charts.text import by_read_figure, next_figure
 from pages.parts.text import known_model, state
+from pages.parts.text.beside import lead_over_trigram
 from tests.engine.workers.test_pool import until
 from tests.pages.looking import Open, disabled, press, run_of, said, trained
 
@@ -191,3 +192,12 @@ def test_figures_show_the_numbers_they_are_given() -> None:
     assert {trace.name: trace.y for trace in drawn.data} == {name: by_read[name] for name in ("model", "trigram")}
     bars = next_figure([("the", 0.5), ("12", 0.25)], "#C2570C").data[0]
     assert (bars.y, bars.x) == (("the ", "12 "), (0.5, 0.25))
+
+
+def test_a_lead_over_the_trigram_that_its_digits_do_not_show_is_none() -> None:
+    trigram = {"words": 2.0, "layout": 1.0}
+    for model, sentence in (
+        ({"words": 2.004, "layout": 0.996}, "the same on words and the same between them."),
+        ({"words": 1.99, "layout": 1.02}, "lower by 0.01 nats on words and higher by 0.02 nats between them."),
+    ):
+        assert lead_over_trigram({"model": model, "trigram": trigram}).endswith(sentence)

@@ -5,6 +5,7 @@ from itertools import pairwise
 from engine.analysis.attention.asked import ModelAsked
 from engine.analysis.attention.jobs import ReadOwnSequence
 from engine.analysis.attention.parts import Part, parts_of
+from engine.estimate.warnings import leak_of
 from engine.experiments.story.readings import score_of, step_reaching
 from engine.foundation.errors import JobError
 from engine.foundation.formatting import counted, percent
@@ -32,7 +33,7 @@ def card_of(run: Run, link: str) -> Card | None:
     config, task = run.config, TASKS[run.config.task]
     reached = step_reaching(config, run.events, LEARNED)
     model = "transformer" if config.architecture.attends else config.architecture.label.partition(" (")[0]
-    if reached is not None and score.value >= LEARNED:
+    if reached is not None and score.value >= LEARNED and not leak_of(config):
         aim = f"to {task.name}" if task.name in VERBS else f"“{task.label}”"
         said = f"My {model} learned {aim} in {counted(reached, 'step')}"
     else:

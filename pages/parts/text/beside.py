@@ -65,7 +65,7 @@ def _say_passed(run: Run) -> None:
     rows = passed(run.config, run.events.landmarks(), levels)
     with st.container(gap="xsmall"):
         for row in rows:
-            st.markdown(f":material/{'check_circle' if row.last < row.nats else 'pending'}: {row.sentence}")
+            st.markdown(f":material/{'check_circle' if row.better else 'pending'}: {row.sentence}")
         if not rows and run.state != "failed":  # as many lines, so that nothing below moves later
             st.markdown(":material/pending: The run has just begun.")
             st.markdown("&nbsp;")
@@ -118,7 +118,7 @@ def show_counting(run: Run) -> None:
     with left:
         st.markdown("Perplexity; in brackets the number of tokens. Lower is better.")
         st.table(numbers_right(frame), border="horizontal", width="content", alt="Perplexity on all held-out text")
-        st.caption(_words_apart(nats))
+        st.caption(lead_over_trigram(nats))
     with right:
         read = found["by_read"]
         drawn = by_read_figure(read, {name: NAMES[name] for name in nats}, color_of(run.config))
@@ -137,9 +137,13 @@ def show_words(run: Run | None) -> None:
         st.markdown(WORDS.format(length=length))
 
 
-def _words_apart(nats: dict[str, dict[str, float]]) -> str:
-    """The part of the lead over the trigram that is on words, in one sentence computed from the numbers."""
+def lead_over_trigram(nats: Mapping[str, Mapping[str, float]]) -> str:
+    """The part of the lead over the trigram that is on words, in one sentence computed from the numbers, at the digits that it shows."""
     where = {"words": "on words", "layout": "between them"}
-    lead = {part: nats["trigram"][part] - nats["model"][part] for part in where if part in nats["model"]}
-    said = [f"{'lower' if lead[part] > 0 else 'higher'} by {abs(lead[part]):.2f} nats {where[part]}" for part in lead]
-    return f"Beside the trigram the model's loss is {' and '.join(said)}."
+    said = []
+    for part in where:
+        if part in nats["model"]:
+            lead = round(nats["trigram"][part] - nats["model"][part], 2)
+            apart = f"{'lower' if lead > 0 else 'higher'} by {abs(lead):.2f} nats" if lead else "the same"
+            said.append(f"{apart} {where[part]}")
+    return f"Compared with the trigram, the model's loss is {' and '.join(said)}."

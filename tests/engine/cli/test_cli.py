@@ -287,6 +287,22 @@ def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: Printed) -> None
     assert "not UTF-8" in capsys.readouterr().err
 
 
+def test_a_leak_is_named_before_and_after_training(tmp_path: Path, capsys: Printed) -> None:
+    file = tmp_path / "told.txt"
+    file.write_text("the cat saw the queen and then the day was done.\n" * 60)
+    given = ["--softmax-axis", "query", "--attention-impl", "materialised"]
+    on_text = ["--task", "shakespeare_chars", "--text-file", str(file), "--steps", "30"]
+    for task, said in (
+        (["--task", "copy", "--steps", "150"], "False success. With the right answers as input"),
+        (on_text, "The run's score leaks"),
+    ):
+        assert main(["train", *task, *given]) == 0
+        out, err = capsys.readouterr()
+        assert "With the softmax over the queries, each weight depends on later symbols." in err
+        assert said in " ".join(out.split())
+        assert "Learned" not in out
+
+
 def test_of_a_text_of_unknown_words_no_number_stands_alone(tmp_path: Path, capsys: Printed) -> None:
     draw = random.Random(0)
     file = tmp_path / "han.txt"

@@ -117,14 +117,79 @@ def test_a_first_half_above_chance_is_an_alarm_and_no_success() -> None:
     assert not clearly_above(0.15, 0.1), "a fluctuation"
 
 
-@pytest.mark.parametrize(("written", "word"), [(0.2, "False success."), (1.0, "This success proves nothing.")])
-def test_the_alarm_comes_first_and_sets_the_two_numbers_side_by_side(written: float, word: str) -> None:
-    (kind, sentence), (_, why) = said(row(10, 1.0, first=1.0), end=finished(written_accuracy=written))
+QUERIES = {"softmax_axis": "query", "attention_impl": "materialised"}
+
+
+def with_leak(read: float, written: float | None, first: float = 0.1, **flat: Any) -> list[tuple[str, str]]:
+    """Of a run whose main accuracy is ``read`` with the right answers in sight."""
+    config, name = parse(flat), "second_half_accuracy"
+    end = [] if written is None else [finished(written_accuracy=written)]
+    if config.task == "markov":
+        name = "accuracy"
+    scores = {"loss": 1.0, name: read, **({"first_half_accuracy": first} if name != "accuracy" else {})}
+    started = replace(STARTED, chance={**STARTED.chance, "accuracy": 0.1})
+    last = Progress(10, 1.0, 1.0, 0.01, 1.0, validation=scores)
+    return [(remark.kind, remark.sentence) for remark in run_summary(config, [started, last, *end])]
+
+
+@pytest.mark.parametrize(
+    ("flat", "why"),
+    [
+        ({"mask_fault": "missing"}, "the mask lets"),
+        ({"mask_fault": "off_by_one"}, "the mask lets"),
+        (QUERIES, "softmax over"),
+    ],
+)
+def test_a_leak_is_an_alarm_with_both_numbers_and_never_learned(flat: dict[str, Any], why: str) -> None:
+    ((kind, sentence),) = with_leak(1.0, 0.61, **flat)
     assert kind == "alarm"
-    assert sentence.startswith(word)
-    assert "is 1.00 while the model reads the right answer" in sentence
-    assert f"and {written:.2f} when it must write the answer itself" in sentence
+    assert sentence.startswith("False success.")
+    assert "With the right answers as input, second-half accuracy is 1.00. On its own output it is 0.61." in sentence
+    assert "Only the second number counts" in sentence
+    assert why in sentence
+    ((kind, sentence),) = with_leak(1.0, None, **flat)
+    assert kind == "alarm", "a run that goes on, or was stopped"
+    assert "This score says nothing about learning" in sentence
+    ((kind, sentence),) = with_leak(0.43, 0.11, task="markov", **flat)
+    assert kind == "alarm"
+    assert "With the later symbols in sight, accuracy is 0.43. Without them it is 0.11." in sentence
+
+
+@pytest.mark.parametrize(("written", "harm"), [(1.0, "did no harm"), (0.97, "did little harm")])
+def test_where_both_numbers_are_the_same_no_alarm_says_that_only_one_counts(written: float, harm: str) -> None:
+    (kind, sentence), (second, why) = with_leak(1.0, written, first=1.0, mask_fault="missing")
+    assert (kind, second) == ("note", "alarm")
+    assert harm in sentence
+    assert ("also 1.00" in sentence) == (written == 1)
+    assert "counts" not in sentence
+    assert "proves nothing" not in sentence
     assert why.startswith("First-half accuracy is 1.00, chance is 0.1")
+
+
+def test_a_leak_is_recognised_by_its_effect_whatever_the_settings() -> None:
+    ((kind, sentence),) = with_leak(1.0, 0.61)
+    assert (kind, sentence[:14]) == ("alarm", "False success.")
+    ((kind, sentence),) = with_leak(0.78, 0.6)
+    assert kind == "note"
+    assert sentence.startswith("Learned in part")
+    assert "On its own output it is 0.60" in sentence
+    assert [kind for kind, _ in with_leak(1.0, 0.97)] == ["success"]
+    assert [sentence[:11] for _, sentence in with_leak(0.11, 0.1, **QUERIES)] == ["Not learned"]
+
+
+def test_of_a_text_the_perplexities_stand_beside_the_accuracies() -> None:
+    config = parse({"task": "shakespeare_chars", **QUERIES})
+    scores = {"loss": 1.949, "accuracy": 0.43, "perplexity": 7.02, "unknown_share": 0.0}
+    started = replace(STARTED, chance={"accuracy": 0.15})
+    last = Progress(10, 2.0, 1.0, 0.01, 1.0, validation=scores)
+    end = finished(written_accuracy=0.26, written_loss=3.777)
+    ((_, sentence),) = ((row.kind, row.sentence) for row in run_summary(config, [started, last, end]))
+    assert "accuracy is 0.43 (perplexity 7.02). Without them it is 0.26 (perplexity 43.7)." in sentence
+    (row,) = passed(config, [started, last, end], {"the trigram": 2.128})
+    assert row.sentence == (
+        "The score leaks: perplexity 7.02 against 8.4 is no comparison with the trigram. With the later symbols hidden it is 43.7."
+    )
+    assert not row.better
 
 
 def test_a_gap_is_named_only_where_there_is_one_and_nothing_before_anything_is_measured() -> None:
@@ -172,3 +237,12 @@ def test_one_that_falls_back_says_so_and_nothing_is_said_before_the_first_look()
     (row,) = passed(CONFIG, [look(100, 4.4), look(200, 4.6)], {"bigram": 4.5})
     assert row.sentence.endswith("it guessed better than bigram (but now worse again: perplexity 99.5 against 90).")
     assert passed(CONFIG, [Progress(1, 8.0, 1.0, 0.01, 1.0)], {"bigram": 4.5}) == []
+
+
+def test_two_numbers_that_look_the_same_are_not_called_better_or_worse() -> None:
+    for loss in (4.4999, 4.5001):
+        (row,) = passed(CONFIG, [look(100, 5.0), look(200, loss)], {"the trigram": 4.5})
+        assert row.sentence == "After 200 steps it guesses as well as the trigram (perplexity 90 against 90)."
+        assert not row.better
+    (row,) = passed(CONFIG, [look(100, 4.48)], {"the trigram": 4.5})
+    assert row.better

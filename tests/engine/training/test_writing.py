@@ -16,9 +16,17 @@ from engine.runs.events import Finished, Measuring, Progress
 from engine.text import own
 from engine.text.tokens import UNKNOWN
 from engine.training.data import Batch
-from engine.training.evaluation import forward
+from engine.training.evaluation import evaluate, forward
 from engine.training.train import prepare, train
-from engine.training.writing import continuation, distribution, generation_accuracy, next_logits, reader, write_on
+from engine.training.writing import (
+    continuation,
+    distribution,
+    generation_accuracy,
+    next_logits,
+    reader,
+    unseen_scores,
+    write_on,
+)
 from tests.engine.tiny import as_trained, exhaust
 
 N = 5
@@ -73,6 +81,18 @@ def test_answers_and_logits_are_those_of_whole_passes(settings: dict[str, Any]) 
             at = None if batch.positions is None else batch.positions[:end]
             whole = forward(model, replace(batch, inputs=batch.inputs[:, :end], positions=at))[:, -1]
             assert torch.allclose(read(batch.inputs[:, :end]), whole, atol=1e-9)
+
+
+@pytest.mark.parametrize("settings", [{"task": "markov"}, {"task": "markov", "family": "gru"}], ids=str)
+def test_scores_without_the_later_tokens_are_the_usual_ones_where_nothing_leaks(settings: dict[str, Any]) -> None:
+    config, model, batch = ready(**settings)
+    (accuracy, loss), yields = exhaust(unseen_scores(config, model, batch))
+    usual = evaluate(model, batch)
+    assert yields == batch.inputs.size(1)
+    assert (accuracy, loss) == pytest.approx((usual["accuracy"], usual["loss"]), abs=1e-6)
+    config, model, batch = ready(**settings | {"family": "decoder", "mask_fault": "missing"})
+    (_, hidden), _ = exhaust(unseen_scores(config, model, batch))
+    assert abs(hidden - evaluate(model, batch)["loss"]) > 1e-3
 
 
 def test_the_past_is_kept_only_where_no_token_depends_on_a_later_one() -> None:

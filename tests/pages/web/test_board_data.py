@@ -146,9 +146,11 @@ def test_an_untrained_model_is_the_beginning_of_a_run_and_reads_what_is_typed(ge
     assert told["status"]["state"] == "none"
     assert [snapshot["step"] for snapshot in told["snapshots"]] == [0]
     assert {"loss", "accuracy", "memory", "matrix", "pattern.self"} <= told["figures"].keys()
-    assert told["milestones"]["levels"]["half right"] == 0.5
+    assert told["milestones"]["levels"].keys() == {"above chance", "half right", "learned"}
     get("/untrained?v=1&seq_len=4&device=cpu&seed=5")
     assert len(asked) == 1  # the second visitor gets the same answer
+    leaking = get("/untrained?v=1&seq_len=4&device=cpu&seed=5&mask_fault=missing")
+    assert leaking["milestones"]["levels"].keys() == {"above chance", "half right"}
 
     snapshot = get("/own?v=1&seq_len=4&device=cpu&text=1+2+3+4")["snapshot"]
     assert snapshot["samples"][0]["tokens"][:4] == ["1", "2", "3", "4"]

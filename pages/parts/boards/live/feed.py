@@ -11,6 +11,7 @@ from engine.analysis.attention.following import followed
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
 from engine.estimate.recording import interim_size
+from engine.estimate.warnings import leak_of
 from engine.runs.events import Ended, Failed, Finished, Snapshot, Started, layers_kept
 from engine.runs.summary import LEARNED, above_chance
 from engine.tasks import TASKS
@@ -97,7 +98,9 @@ def milestones(run: ReadableRun) -> dict[str, Any]:
     started = run.events.of(Started)[0]
     name = metric_names(run.config)[0]
     chance = started.chance.get(name, 0.0)
-    levels = {"above chance": above_chance(chance, interim_size(run.config)), "half right": 0.5, "learned": LEARNED}
+    levels = {"above chance": above_chance(chance, interim_size(run.config)), "half right": 0.5}
+    if not leak_of(run.config):  # else a good score shows the leak
+        levels["learned"] = LEARNED
     return {"column": f"validation.{name}", "levels": {name: value for name, value in levels.items() if value > chance}}
 
 
