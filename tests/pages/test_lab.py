@@ -137,6 +137,16 @@ def test_the_missing_mask_raises_the_alarm(open_page: Open) -> None:
     assert "Learned" not in said(app)
 
 
+def test_a_softmax_over_the_queries_is_warned_of_and_the_next_step_is_one_over_the_keys(open_page: Open) -> None:
+    app = open_page("lab.py", task="copy", softmax_axis="query", attention_impl="materialised", steps="150")
+    assert "With the softmax over the queries, each weight depends on later symbols." in said(app)
+    trained(app)
+    assert app.error[0].value.startswith("False success. With the right answers as input, second-half accuracy")
+    assert "With the softmax over the keys the score means something again." in said(app)
+    assert "Learned" not in said(app)
+    assert app.button(key="lab.next").label == "Try Softmax axis Keys"
+
+
 def test_pause_step_resume_stop_and_reset(open_page: Open) -> None:
     app = open_page("lab.py", steps="50000")
     app.selectbox(key="pace").select("20 steps per second").run()

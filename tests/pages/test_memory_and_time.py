@@ -36,7 +36,7 @@ def test_it_opens_alive_with_predictions_and_a_link_restores_the_settings_and_st
     assert "Press Measure" in said(app)
     assert "agrees with n²" in said(app), "the exponents of the measurement that comes with the app"
     assert "Measured earlier" not in said(open_page(PAGE, d_model="64")), "it is of another model"
-    assert "A GRU takes 39 times as long as an LSTM only because of this CPU" in sent(app)
+    assert "A GRU takes 39 times as long as an LSTM because of this CPU" in sent(app)
     assert "LSTM, oneDNN" in sent(app), "at the line, too"
     assert "the same time for every token" not in said(app), "the figure shows the GRU as the slowest"
     assert "124,439,808" in said(app)

@@ -132,7 +132,7 @@ def recurrent_kernels(result: Result, quantity: str) -> str:
     if place is None or result.machine is None or result.machine.kind != "cpu" or gru[place] < APART * lstm[place]:
         return ""
     return (
-        f"A GRU takes {gru[place] / lstm[place]:.0f} times as long as an LSTM only because of this CPU's kernels. "
+        f"A GRU takes {gru[place] / lstm[place]:.0f} times as long as an LSTM because of this CPU's kernels. "
         "oneDNN runs a whole LSTM layer in one call; a GRU takes many small calls for each token."
     )
 
