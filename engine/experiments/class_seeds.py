@@ -52,6 +52,8 @@ class ClassSeeds:
     seeds: tuple[int, ...]
     """Those with their numbers."""
     trials: tuple[Trial, ...]
+    training: frozenset[str] = frozenset()
+    """The ids of the students whose seed of the present round trains."""
 
 
 def class_experiment(issue: Issue, seed: int = FIRST_SEED) -> Issue:
@@ -115,8 +117,9 @@ def class_seeds(code: str, at: int, round: int) -> ClassSeeds:
     phones = {name.partition(".")[0] for name in done}
     trials = tuple(trial for own in done.values() for trial in own)
     seeds = tuple(dict.fromkeys(trial.seed for trial in trials))
-    this_round = frozenset(name.partition(".")[0] for name in done if name.endswith(f".{round}.seed"))
-    return ClassSeeds(len(phones), this_round, seeds, trials)
+    of_round = {name: name.partition(".")[0] for name in by_name if name.endswith(f".{round}.seed")}
+    this_round = frozenset(student for name, student in of_round.items() if name in done)
+    return ClassSeeds(len(phones), this_round, seeds, trials, frozenset(of_round.values()) - this_round)
 
 
 @lru_cache(8192)

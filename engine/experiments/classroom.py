@@ -4,7 +4,8 @@ A class is one small file in the data folder, which only the visitor who present
 it lies a folder with one small file per student, a JSON object of answers by step, and those of the seeds that phones train
 (:mod:`engine.experiments.class_seeds`). So all servers that share the data folder count together, a phone finds all of it again after a
 reload, a guess is there as a whole or not at all, and one student takes the room of one; all of it goes with the class. A student is the
-id of a visitor (a digest of a cookie, no name); of its network address the file's name has a digest of its own per class.
+id of a visitor (a digest of a cookie, no name); of its network the file's name has a digest of its own per class. The time of the folder
+says when somebody was in the class last: while it is held, nobody's new class takes its place.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ import secrets
 import shutil
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
@@ -26,15 +27,18 @@ from pydantic import TypeAdapter, ValidationError
 
 from engine.experiments.key_figure import ANSWERS, Direction
 from engine.foundation.errors import NoRoom, Refused
-from engine.foundation.files import data_folder, give, keep_newest, write_whole
+from engine.foundation.files import data_folder, give, given_by, given_near, keep_newest, newest_beside, write_whole
 from engine.foundation.visitor import Visitor
+from engine.hosting.allowances import has_share
 
 FORM = re.compile(r"[0-9a-f]{8}")
 """The form of a class's code."""
 MOST, MOST_OF_VISITOR = 200, 10
 """The number of classes that are kept, the newest: of everybody, and of one visitor who presents."""
+HELD_FOR = 300.0
+"""Seconds for which a class is held after its wall or a phone showed it last."""
 MOST_STUDENTS, MOST_OF_ADDRESS = 500, 60
-"""The number of students in a class, and of those at one network address: who throws cookies away is not a class by itself."""
+"""The number of students in a class, and of those in one network: who throws cookies away is not a class by itself."""
 HERE_EVERY, HERE_FOR = 15.0, 60.0
 """Seconds between two notes that a student's phone shows the class, and those after which a phone without one has left."""
 Phase = Literal["wait", "guess", "look", "seeds", "told", "over"]
@@ -59,6 +63,8 @@ class Wall:
     """The answers that are right, once they are told; empty where the runs decide none."""
     sentence: str = ""
     """The sentence on the runs, once it is told."""
+    because: str = ""
+    """The reason, once it is told and where there is one."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +92,17 @@ CLASS = TypeAdapter(_Class)
 
 
 def open_class(presenter: Visitor) -> str:
-    """Make a class and return its code. Raises OSError where the disk does not take it."""
-    code = secrets.token_hex(4)
-    give(_class(code), json.dumps(asdict(_Class(presenter.id, Wall()))), presenter, MOST_OF_VISITOR, MOST)
+    """Make a class and return its code. Raises NoRoom with one sentence where it could only take the place of one that is held, OSError
+    where the disk does not take it."""
+    code, held = secrets.token_hex(4), {file for file in _classes().glob("*.class") if _is_held(file)}
+    own = len(held.intersection(given_by(presenter.id, _classes()))) if presenter.id else 0
+    near = len(held.intersection(given_near(presenter, _classes())))
+    if own >= MOST_OF_VISITOR or not has_share(near, len(held), MOST):
+        number, whose = (own, " of yours") if own >= MOST_OF_VISITOR else (len(held), "")
+        raise NoRoom(f"{number} classes{whose} are held just now. Open this one in a few minutes.")
+    content = json.dumps(asdict(_Class(presenter.id, Wall())))
+    give(_class(code), content, presenter, MOST_OF_VISITOR, MOST, in_use=held)
+    folder_of(code).mkdir(exist_ok=True)
     keep_newest(_classes(), "*.jsonl", 0)  # of a former version
     for folder in _classes().iterdir():
         if FORM.fullmatch(folder.name) and not _class(folder.name).exists():
@@ -103,10 +117,24 @@ def presents(code: str, visitor: Visitor) -> bool:
 
 
 def show_wall(code: str, presenter: Visitor, wall: Wall) -> None:
-    """Let the phones of a class follow its wall; nothing where the visitor has not opened it. Raises OSError."""
+    """Let the phones of a class follow its wall, and note that the class is held; nothing where the visitor has not opened it. Raises
+    OSError."""
     found = _read_class(code)
-    if found is not None and found.presenter == presenter.id and found.wall != wall:
-        write_whole(_class(code), json.dumps(asdict(_Class(presenter.id, wall))))
+    if found is None or found.presenter != presenter.id:
+        return
+    if found.wall != wall:
+        file = _class(code)
+        write_whole(file, json.dumps(asdict(_Class(presenter.id, wall))), newest_beside(file))
+    folder_of(code).mkdir(exist_ok=True)
+    os.utime(folder_of(code))
+
+
+def empty_class(code: str, presenter: Visitor) -> None:
+    """Let all students go, with their guesses and seeds: those whose phones show the class enter it again. Nothing where the visitor has
+    not opened it. Raises OSError."""
+    if presents(code, presenter):
+        for file in folder_of(code).iterdir():
+            file.unlink(missing_ok=True)
 
 
 def wall_of(code: str) -> Wall:
@@ -123,8 +151,9 @@ def enter(code: str, student: Visitor) -> Mapping[int, Direction]:
     file = student_file(code, student)
     if not file.exists():
         write_whole(file, "{}")
-    elif time.time() - file.stat().st_mtime > HERE_EVERY:
+    elif _seconds_since(file.stat()) > HERE_EVERY:
         os.utime(file)
+        os.utime(file.parent)
     return _guesses_in(file)
 
 
@@ -142,7 +171,7 @@ def keep_guess(code: str, student: Visitor, at: int, answer: Direction | None) -
 
 def hands(code: str, at: int) -> Hands:
     """The guesses of the class in a step so far. Of the students' files only those are read that have changed since the last call."""
-    by_student, here, now = dict[str, Direction | None](), set[str](), time.time()
+    by_student, here = dict[str, Direction | None](), set[str]()
     with suppress(OSError), os.scandir(folder_of(code)) as entries:
         for entry in entries:
             if entry.name.endswith(".json"):
@@ -151,30 +180,56 @@ def hands(code: str, at: int) -> Hands:
                 with suppress(OSError):  # one that cannot be read just now is read the next time
                     stat = entry.stat()
                     by_student[student] = _guesses(entry.path, stat.st_mtime_ns, stat.st_size).get(at)
-                    if now - stat.st_mtime < HERE_FOR:
+                    if _seconds_since(stat) < HERE_FOR:
                         here.add(student)
     guesses = Counter(answer for answer in by_student.values() if answer is not None)
     return Hands(len(by_student), guesses, frozenset(here), sum(by_student[student] is None for student in here))
 
 
 def student_file(code: str, student: Visitor) -> Path:
-    """The file of a student, which is there where the student has entered the class. Raises NoRoom with one sentence where there is no such
-    class, or no room in it for one more."""
+    """The file of a student, which is there where the student has entered the class. Where it is full, a student whose phone has left gives
+    up its place. Raises NoRoom with one sentence where there is no such class, or all of a full one are here."""
     if not _class(code).exists():
         raise NoRoom(ENDED)
     folder = folder_of(code)
-    address = hashlib.sha256(f"{code} {student.address}".encode()).hexdigest()[:16] if student.address else ""
+    address = hashlib.sha256(f"{code} {student.network}".encode()).hexdigest()[:16] if student.network else ""
     own = folder / f"{student.id}.{address}.json"
     if own.exists():  # as nearly always: each phone asks every second, and the folder holds the files of all
         return own
     if entered := next(folder.glob(f"{student.id}.*.json"), None):  # at another address
         return entered
-    files = [file.name for file in folder.glob("*.json")]
-    here = sum(name.endswith(f".{address}.json") for name in files) if address else 0
-    for number, most, whose in ((len(files), MOST_STUDENTS, ""), (here, MOST_OF_ADDRESS, " at your network address")):
-        if number >= most:
-            raise NoRoom(f"This class has {number} students{whose} already, as many as are counted.")
+    files = list(folder.glob("*.json"))
+    near = [file for file in files if address and file.name.endswith(f".{address}.json")]
+    for theirs, most, whose in ((near, MOST_OF_ADDRESS, " at your network address"), (files, MOST_STUDENTS, "")):
+        if len(theirs) >= most:
+            left = _left_first(theirs)
+            if left is None:
+                raise NoRoom(f"This class has {len(theirs)} students{whose} already, as many as are counted.")
+            left.unlink(missing_ok=True)
+            files.remove(left)
     return own
+
+
+def _left_first(files: Iterable[Path]) -> Path | None:
+    """The file of the student whose phone has been away for longest; None where all are here."""
+    away = dict[Path, float]()
+    for file in files:
+        with suppress(OSError):
+            away[file] = _seconds_since(file.stat())
+    first = max(away, key=away.__getitem__, default=None)
+    return first if first is not None and away[first] >= HERE_FOR else None
+
+
+def _is_held(file: Path) -> bool:
+    """Whether somebody was in the class of this file of late."""
+    with suppress(OSError):
+        return _seconds_since(file.with_suffix("").stat()) < HELD_FOR
+    return False
+
+
+def _seconds_since(changed: os.stat_result) -> float:
+    """Seconds between a change and now; also where the clock was set back meanwhile, so that nobody is here for as long as that."""
+    return abs(time.time() - changed.st_mtime)
 
 
 def folder_of(code: str) -> Path:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from engine.config.link import VERSION, from_query
-from engine.config.presets import PRESETS
+from engine.config.presets import PRESETS, Preset
 from engine.config.run_config import RunConfig, settings_for
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.foundation.tables import one_line
@@ -62,12 +62,19 @@ class LessonStep:
             return self.slide.title
         if self.issue:
             return ISSUES[self.issue].title
+        return f"Lab: {self.preset.title if self.preset else self.settings_in_words}"
+
+    @property
+    def preset(self) -> Preset | None:
+        """The prepared config that the lab's step is, if it is one."""
         config = self.config
-        preset = next((one for one in PRESETS.values() if one.config == config), None)
-        if preset is not None:
-            return f"Lab: {preset.title}"
-        rows = {row.name: row for row in settings_for(config.task, config.pos_encoding)}
-        return "Lab: " + ", ".join(f"{rows[name].label} {rows[name].words(value)}" for name, value in self.settings)
+        return next((one for one in PRESETS.values() if one.config == config), None)
+
+    @property
+    def settings_in_words(self) -> str:
+        """The lab's settings that differ from the defaults; empty for none."""
+        rows = {row.name: row for row in settings_for(self.config.task, self.config.pos_encoding)}
+        return ", ".join(f"{rows[name].label} {rows[name].words(value)}" for name, value in self.settings)
 
     @property
     def config(self) -> RunConfig:

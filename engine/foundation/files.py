@@ -4,7 +4,7 @@ import hashlib
 import os
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -89,14 +89,14 @@ def adding(file: Path, count: int) -> Iterator[Path]:
     """Like :func:`replacing`, in a folder that keeps its newest ``count`` files of this ending: the file counts as the newest of them,
     also after the clock was set back, and the oldest ones above ``count`` are deleted.
     """
-    with replacing(file, _newest_beside(file)) as half_written:
+    with replacing(file, newest_beside(file)) as half_written:
         yield half_written
-    keep_newest(file.parent, f"*{file.suffix}", count, spared=file)
+    keep_newest(file.parent, f"*{file.suffix}", count, spared=(file,))
 
 
-def keep_newest(folder: Path, pattern: str, count: int, *, spared: Path | None = None) -> None:
-    """Delete all but the ``count`` files written or used last, and abandoned half-written files. ``spared``: one of the files that are
-    kept, however old.
+def keep_newest(folder: Path, pattern: str, count: int, *, spared: Collection[Path] = ()) -> None:
+    """Delete all but the ``count`` files written or used last, and abandoned half-written files. ``spared``: files that are kept, however
+    old; they count among the newest.
     """
     changed = _ages(folder.glob(pattern))
     for file in _above(changed, count, spared):
@@ -104,33 +104,44 @@ def keep_newest(folder: Path, pattern: str, count: int, *, spared: Path | None =
     delete_abandoned(folder.glob(f"*{HALF_WRITTEN}"))
 
 
-def give(file: Path, content: bytes | str, visitor: Visitor, most_of_visitor: int, most: int) -> None:
+def give(
+    file: Path, content: bytes | str, visitor: Visitor, most_of_visitor: int, most: int, *, in_use: Collection[Path] = ()
+) -> None:  # fmt: skip
     """Write a file that a visitor gives. The folder keeps the newest ``most`` files of this ending, of a visitor no more than
-    ``most_of_visitor``, and of a network address half of ``most``: who gives many loses those and nobody else's. Raises OSError where the
-    disk does not take it; no file of that name is then there, or the one from before.
+    ``most_of_visitor``, and of a network address half of ``most``: who gives many loses those and nobody else's. Those ``in_use`` stay,
+    whatever their number. Raises OSError where the disk does not take it; no file of that name is then there, or the one from before.
 
     A file that several gave stays while one of them keeps it. The program itself and visitors of unknown address have no such limits.
     """
     owners = file.parent / OWNERS
     owners.mkdir(parents=True, exist_ok=True)
-    address = hashlib.sha256(visitor.address.encode()).hexdigest()[:16] if visitor.address else ""
+    address, spared = _address_in_mark(visitor), {file, *in_use}
     mark = owners / f"{visitor.id}.{address}@{file.name}"
     _mark(mark)  # it stands before its file, so that nobody takes the file for one without an owner
-    write_whole(file, content, _newest_beside(file))
+    write_whole(file, content, newest_beside(file))
     with suppress(OSError):
         _mark(mark)  # once more: the same visitor may have given up the former file of this name meanwhile
     if visitor.id:
-        _keep_newest_of(owners, f"{visitor.id}.*", most_of_visitor, file)
+        _keep_newest_of(owners, f"{visitor.id}.*", most_of_visitor, spared)
     if address:
-        _keep_newest_of(owners, f"*.{address}", most // 2, file)
-    keep_newest(file.parent, f"*{file.suffix}", most, spared=file)
+        _keep_newest_of(owners, f"*.{address}", most // 2, spared)
+    keep_newest(file.parent, f"*{file.suffix}", most, spared=spared)
     delete_abandoned(other for other in owners.glob("*@*") if not _given(other).exists())
 
 
 def given_by(visitor: str, folder: Path) -> list[Path]:
     """The files that a visitor gave to a folder (see :func:`give`) and that are there."""
-    given = map(_given, (folder / OWNERS).glob(f"{visitor}.*@*"))
-    return [file for file in given if file.exists()]
+    return _given_in(folder, f"{visitor}.*@*")
+
+
+def given_near(visitor: Visitor, folder: Path) -> list[Path]:
+    """The files that came from the visitor's network address, and are there; none where it is not known."""
+    address = _address_in_mark(visitor)
+    return _given_in(folder, f"*.{address}@*") if address else []
+
+
+def _given_in(folder: Path, marks: str) -> list[Path]:
+    return [file for file in set(map(_given, (folder / OWNERS).glob(marks))) if file.exists()]
 
 
 def note_use(file: Path) -> None:
@@ -164,7 +175,7 @@ def _seen_first(path: Path, changed: int) -> float:
     return time.monotonic()
 
 
-def _keep_newest_of(owners: Path, whose: str, count: int, spared: Path) -> None:
+def _keep_newest_of(owners: Path, whose: str, count: int, spared: Collection[Path]) -> None:
     """Delete the marks of an owner at all but its ``count`` newest files, and those of these files that have no other mark. ``whose``: the
     pattern of the owner in names of marks. The times of the marks are read before those of the files: a visitor who gives a file again
     writes its mark last, so where that mark is read, the file is read as new, too.
@@ -184,12 +195,16 @@ def _given(mark: Path) -> Path:
     return mark.parent.parent / mark.name.partition("@")[2]
 
 
+def _address_in_mark(visitor: Visitor) -> str:
+    return hashlib.sha256(visitor.network.encode()).hexdigest()[:16] if visitor.network else ""
+
+
 def _mark(mark: Path) -> None:
     mark.touch()
     _set_changed(mark, 0)
 
 
-def _newest_beside(file: Path) -> int:
+def newest_beside(file: Path) -> int:
     """The time of the last change among all files of its ending in the folder; 0 where there are none."""
     return max(_ages(file.parent.glob(f"*{file.suffix}")).values(), default=0)
 
@@ -219,9 +234,10 @@ def _delete(path: Path, changed: int) -> None:
             aside.replace(path)
 
 
-def _above(changed: Mapping[Path, int], count: int, spared: Path | None) -> list[Path]:
-    """The files above ``count``, the oldest ones; ``spared`` is counted as the newest of them."""
-    return sorted(changed, key=lambda file: (file == spared, changed[file]), reverse=True)[count:]
+def _above(changed: Mapping[Path, int], count: int, spared: Collection[Path]) -> list[Path]:
+    """The files above ``count``, the oldest ones; those ``spared`` count as the newest and are none of them."""
+    ordered = sorted(changed, key=lambda file: (file in spared, changed[file]), reverse=True)
+    return [file for file in ordered[count:] if file not in spared]
 
 
 def _ages(paths: Iterable[Path]) -> dict[Path, int]:

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 Claim = tuple[str, ...]
-"""The name under which a share counts, from the outside in: network address, visitor and, among one visitor's runs, the run."""
+"""The name under which a share counts, from the outside in: network, network address, visitor and, among one visitor's runs, the run."""
 HEAD_START = 1.0
 """How far those with something new may be ahead of the others and still go first: in seconds, where time is shared."""
 MOST = 1000

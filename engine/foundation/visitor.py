@@ -4,9 +4,13 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import IPv6Network, ip_network
 from threading import Event as Signal
 from threading import Lock
 
+SITE_BITS = 48
+"""The bits of an IPv6 address that a whole site has in common: a home has 256 networks of 64 bits, a company more."""
 MOST = 10_000
 """The number of visitors above which those whose budget is full are forgotten."""
 
@@ -19,13 +23,29 @@ class Visitor:
     """The network address, which many visitors may share; empty where it is not known."""
 
     @property
-    def claim(self) -> tuple[str, str]:
-        """Whose share of what is scarce counts (:mod:`engine.foundation.shares`)."""
-        return self.address, self.id
+    def network(self) -> str:
+        """The network that has one share of places: of IPv6 the first 48 bits, since one site has all addresses that begin with them; else
+        the address."""
+        return _network_of(self.address)
+
+    @property
+    def claim(self) -> tuple[str, str, str]:
+        """Whose share of what is scarce counts (:mod:`engine.foundation.shares`): of networks, of the addresses in each, of visitors."""
+        return self.network, self.address, self.id
 
     def may_steer(self, owner: str) -> bool:
         """Whether this visitor may pause, stop or delete what the visitor with the id ``owner`` started."""
         return self.id in ("", owner)
+
+
+@lru_cache(1000)
+def _network_of(address: str) -> str:
+    try:
+        network = ip_network(address)
+    except ValueError:  # a host may be a name
+        return address
+    whole = isinstance(network, IPv6Network) and network.prefixlen > SITE_BITS
+    return str(network.supernet(new_prefix=SITE_BITS)) if whole else address
 
 
 PROGRAM = Visitor("")

@@ -1,8 +1,9 @@
 """Allowances: how much of each kind a visitor, a network address, and everybody together may have going at once.
 
-A visitor is a browser and not a tab. Since a browser can throw its cookie away, an address has a share, too (:func:`has_share`); it
-is generous, since a school is one address. A prompt to a model is a job. Texts that are given have a pace for each address
-(:meth:`Allowances.give_text`), as they take room on the disk and no time.
+A visitor is a browser and not a tab. Since a browser can throw its cookie away, a network has a share, too (:func:`has_share`): an
+address, of IPv6 a whole site (:attr:`engine.foundation.visitor.Visitor.network`). It is generous, since a school is one address. A
+prompt to a model is a job. Texts that are given have a pace for each network (:meth:`Allowances.give_text`), as they take room on the
+disk and no time.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -76,11 +77,11 @@ class Allowances:
     def give_text(self, visitor: Visitor) -> None:
         """Count one text that is given. Raises NoRoom with one sentence where too many came from the visitor's address of late: who
         throws cookies away would else fill the host's room for texts, and so push out those of others."""
-        if not visitor.address:
+        if not visitor.network:
             return
-        if wait := self._texts.wait(visitor.address):
+        if wait := self._texts.wait(visitor.network):
             raise NoRoom(f"Many texts have come from your network address of late. Give this one in {in_time(wait)}.")
-        self._texts.spend(visitor.address, 1)
+        self._texts.spend(visitor.network, 1)
 
     def count(self, kind: WorkKind, visitor: Visitor) -> int:
         """How many of that kind the visitor has going."""
@@ -100,12 +101,12 @@ class Allowances:
         everybody: int | None = getattr(self.limits, f"{kind}s", None)
         if everybody is None:  # of runs, the queue limits those that wait
             return None
-        addresses = [who.address for other, who in self._taken.values() if other == kind]
+        networks = [who.network for other, who in self._taken.values() if other == kind]
         # A notebook that waits gives way to the next one, wherever it comes from.
-        here = addresses.count(visitor.address) if visitor.address and kind != "notebook" else 0
-        if has_share(here, len(addresses), everybody):
+        here = networks.count(visitor.network) if visitor.network and kind != "notebook" else 0
+        if has_share(here, len(networks), everybody):
             return None
-        full = len(addresses) >= everybody
-        number, whose = (len(addresses), "of all visitors") if full else (here, "from your network address")
+        full = len(networks) >= everybody
+        number, whose = (len(networks), "of all visitors") if full else (here, "from your network address")
         why = "as many as this host allows" if full else "and the other places are for visitors from elsewhere"
         return f"{counted(number, kind)} {whose} {'is' if number == 1 else 'are'} going, {why}. Try again later."

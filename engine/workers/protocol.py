@@ -49,8 +49,8 @@ class Followers:
 
     here: bool
     """Whether any of them has a page open. A run that nobody waits for gets time that no other run wants."""
-    shares: tuple[tuple[str, str], ...]
-    """The network address and the visitor of each who is here, of all where nobody is: as digests that differ after each start of the
+    shares: tuple[tuple[str, str, str], ...]
+    """The network, the address and the visitor of each who is here, of all where nobody is: as digests that differ after each start of the
     app, since a worker only has to tell them apart."""
 
 

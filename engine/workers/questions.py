@@ -133,18 +133,18 @@ class Questions:
         """Count the time that a process was at a job against its visitor and its network address, however it ended."""
         if queued is not None and queued.begun_at is not None:
             self._by_visitor.spend(queued.visitor.id, time.monotonic() - queued.begun_at)
-            self._by_address.spend(queued.visitor.address, time.monotonic() - queued.begun_at)
+            self._by_address.spend(queued.visitor.network, time.monotonic() - queued.begun_at)
 
     def _is_held_back(self, visitor: Visitor) -> bool:
         """Whether a visitor, or all those at its network address together, have had a large share of the time lately, and somebody
         else, or somebody elsewhere, trains."""
         alone = bool(visitor.id) and self._by_visitor.wait(visitor.id) > 0
-        together = bool(visitor.address) and self._by_address.wait(visitor.address) > 0
+        together = bool(visitor.network) and self._by_address.wait(visitor.network) > 0
         if not (alone or together):
             return False
         going = [queued.request.visitor for worker in self._supervisor.workers for queued in worker.runs.values()]
         return any(
-            (alone and other.id != visitor.id) or (together and other.address != visitor.address) for other in going
+            (alone and other.id != visitor.id) or (together and other.network != visitor.network) for other in going
         )
 
     def _process_for(self, job: QueuedJob) -> WorkerProcess | None:
@@ -157,9 +157,9 @@ class Questions:
         computing = [worker.job for worker in processes if worker.job is not None]
         if any((job.alone and other.alone) or job.visitor.id == other.visitor.id != "" for other in computing):
             return None
-        address, most = job.visitor.address, self._supervisor.limits.job_processes
-        here = sum(other.visitor.address == address for other in computing)
-        if address and here and not has_share(here, len(computing), most):
+        network, most = job.visitor.network, self._supervisor.limits.job_processes
+        here = sum(other.visitor.network == network for other in computing)
+        if network and here and not has_share(here, len(computing), most):
             return None
         name = self._supervisor.machines.measuring if job.ask.job.anywhere else HERE
         own = [worker for worker in processes if worker.machine == name and not (worker.retired or worker.kill_reason)]

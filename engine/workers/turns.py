@@ -54,7 +54,7 @@ class FairShare:
         if not due:
             yield None
             return
-        asking = {claim: run for run in due for claim in self._claims.get(run.run_id, [("", "", run.run_id)])}
+        asking = {claim: run for run in due for claim in self._claims.get(run.run_id, [("", "", "", run.run_id)])}
         turn = self._shares.next(asking, [claim for claim, run in asking.items() if run.is_new])
         run = asking[turn]
         ahead = math.inf if self._has_worker_to_itself(run) else HEAD_START if run.is_new else 0.0

@@ -13,8 +13,9 @@ from engine.experiments.class_seeds import ClassSeed, class_experiment, class_se
 from engine.experiments.classroom import Wall, enter, keep_guess, wall_of
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import ANSWERS, Direction, in_words
-from engine.experiments.lessons import Question, from_code
+from engine.experiments.lessons import Lesson, LessonStep, Question, from_code
 from engine.foundation.errors import Refused
+from engine.settings.errors import ConfigError
 from pages.parts.app.fragment import as_fragment
 from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words, show_refusal
 from pages.parts.app.visitor import number_here, visitor
@@ -26,6 +27,7 @@ from pages.parts.stage.wall import verdict
 
 TICK = 1.0
 """Seconds between two looks at the wall, at least."""
+UNKNOWN_STEP = "The wall shows a step that this version does not know. Look at the wall."
 REFUSED = "classroom"
 """The place of refusals on the page."""
 
@@ -35,10 +37,15 @@ class Phone:
     """What the phone of a class shows."""
 
     wall: Wall
+    lesson: Lesson
     guesses: Mapping[int, Direction]
     """By step."""
     seed: ClassSeed | None = None
     """Its own seed of this round, while the wall asks for one."""
+
+    @property
+    def step(self) -> LessonStep:
+        return self.lesson.steps[self.wall.at]
 
 
 def show_phone(code: str) -> None:
@@ -60,7 +67,7 @@ def show_phone(code: str) -> None:
 
         as_fragment(look, every=max(TICK, number_here() / CHECKS))
         if phone is not None and phone.wall.phase != "wait":
-            _offer_exploring(phone.wall)
+            _offer_exploring(phone.step)
 
 
 def _looked_at(code: str) -> tuple[Phone | None, str]:
@@ -68,9 +75,14 @@ def _looked_at(code: str) -> tuple[Phone | None, str]:
     try:
         wall, student = wall_of(code), visitor()
         seed = class_seed(code, student, wall.at, wall.round) if wall.phase == "seeds" else None
-        return Phone(wall, enter(code, student), seed), ""
+        lesson = from_code(wall.lesson) if wall.lesson else Lesson("", ())
+        if wall.phase != "wait" and wall.at not in range(len(lesson.steps)):
+            return None, UNKNOWN_STEP
+        return Phone(wall, lesson, enter(code, student), seed), ""
     except Refused as refusal:
         return None, str(refusal)
+    except ConfigError:
+        return None, UNKNOWN_STEP
     except OSError as error:
         return None, f"The disk does not take it ({error.strerror or type(error).__name__}). It is tried again."
 
@@ -79,14 +91,15 @@ def _show(code: str, phone: Phone) -> None:
     wall = phone.wall
     if wall.phase == "wait":
         st.title("You are in the class", anchor=False)
+        if phone.lesson.title:
+            st.header(escaped(phone.lesson.title), anchor=False)
         st.markdown("The question comes here when the wall shows it. Guesses are counted without names.")
         return
     if wall.phase == "over":
         st.title("The lesson has ended", anchor=False)
         offer_hand_in()
         return
-    lesson = from_code(wall.lesson)
-    step = lesson.steps[wall.at]
+    lesson, step = phone.lesson, phone.step
     title = f"{escaped(lesson.title)} · " if lesson.title else ""
     st.caption(f"{title}Step {wall.at + 1} of {len(lesson.steps)}")
     question, guess = step.question, phone.guesses.get(wall.at)
@@ -109,11 +122,10 @@ def _show(code: str, phone: Phone) -> None:
                     note = Note(step.title, question.words, said, "The class, on the wall.", wall.sentence)
                     write_down(f"class.{code}.{wall.at}", note)
             case _:
-                st.markdown(f"{_your_guess(question, guess)} Look at the wall.")
+                st.markdown(f"{_your_guess(question, guess)} Look at the wall.".strip())
 
 
-def _offer_exploring(wall: Wall) -> None:
-    step = from_code(wall.lesson).steps[wall.at]
+def _offer_exploring(step: LessonStep) -> None:
     with st.container(key="phone-explore"):
         file, label = "start.py" if step.slide else file_of(step), "Explore on your own"
         st.page_link(file, label=label, icon=":material/explore:", query_params=step.query)
@@ -155,24 +167,26 @@ def _seeds(code: str, wall: Wall, own: ClassSeed) -> None:
 def _told(wall: Wall, question: Question, guess: Direction | None) -> None:
     """Whether the guess was right, and what the runs say."""
     if not wall.sentence:
-        told = f"{_your_guess(question, guess)} The answer comes when the runs on the wall have it."
+        told = f"{_your_guess(question, guess)} The answer comes when the runs on the wall have it.".strip()
     elif not wall.right:
-        told = f"{_your_guess(question, guess)} These runs do not decide it."
+        told = f"{_your_guess(question, guess)} These runs do not decide it.".strip()
     elif guess is None:
         told = f"**{in_words(question.answers, wall.right[0])}.**"
     else:
         told = verdict(question.answers, guess, wall.right)
     st.markdown(told)
     st.markdown(in_markdown(wall.sentence))
+    if wall.because:
+        st.markdown(f"**Because** {in_markdown(wall.because)}")
 
 
 def _your_guess(question: Question, guess: Direction | None) -> str:
-    return f"Your guess: **{in_words(question.answers, guess)}**." if guess is not None else "You gave no guess."
+    return f"Your guess: **{in_words(question.answers, guess)}**." if guess is not None else ""
 
 
 def _train(code: str, phone: Phone, own: ClassSeed) -> None:
     """Train the phone's seed, unless it goes already: also after a reload, or after the server was started anew. Show how far it is."""
-    issue = ISSUES.get(from_code(phone.wall.lesson).steps[phone.wall.at].issue)
+    issue = ISSUES.get(phone.step.issue)
     name = f"class.{own.file.stem}.{code}"
     going = EXPERIMENTS.find(name)
     if going is not None and (problem := going.problem or going.unsaved):

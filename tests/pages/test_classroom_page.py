@@ -113,7 +113,7 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     at(wall, "run")
     assert 'aria-label="The class: It falls 1, It stays 0, It rises 1"' in drawn(wall)
     assert "Your guess: **It rises**. Look at the wall." in said(phones[0].run())
-    assert "You gave no guess. Look at the wall." in said(phones[2].run())
+    assert "Your guess" not in said(phones[2].run())
     assert not set(ANSWERS) & set(labels(phones[0]))
     run = EXPERIMENTS.find(wall.session_state[RAN]["scripted"])
     assert run is not None

@@ -4,6 +4,7 @@ import hashlib
 import secrets
 from collections.abc import Callable, Iterable
 
+from engine.foundation.visitor import Visitor
 from engine.workers import protocol
 from engine.workers.processes.process import WorkerProcess
 from engine.workers.runs.queued import QueuedRun
@@ -53,8 +54,12 @@ class Presence:
         counted = [
             one for one in queued.followers if left or self._now - self._away_since.get(one.id, self._now) <= LEFT_FOR
         ]
-        return protocol.Followers(not left, tuple((self._digest(one.address), self._digest(one.id)) for one in counted))
+        return protocol.Followers(not left, tuple(map(self._digests, counted)))
+
+    def _digests(self, visitor: Visitor) -> tuple[str, str, str]:
+        network, address, own = map(self._digest, visitor.claim)
+        return network, address, own
 
     def _digest(self, name: str) -> str:
-        """A name for a visitor or an address by which a worker tells it from others; nobody reads the address from it."""
+        """A name for a visitor, an address or a network by which a worker tells it from others; nobody reads the address from it."""
         return hashlib.blake2b(name.encode(), key=self._key, digest_size=8).hexdigest()

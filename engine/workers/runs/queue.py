@@ -134,8 +134,8 @@ class RunQueue:
         with self._lock:
             if self._supervisor.closing.is_set():
                 raise Refused(CLOSING)
-            address = request.visitor.address
-            here = sum(bool(address) and queued.request.visitor.address == address for queued in self.waiting)
+            network = request.visitor.network
+            here = sum(bool(network) and queued.request.visitor.network == network for queued in self.waiting)
             waiting, most = len(self.waiting), self._limits.queue_length
             # While none waits, a run that is being saved may still find room on a worker.
             if waiting and not has_share(here, waiting, most):

@@ -12,8 +12,8 @@ def who_makes_room(
 ) -> list[QueuedRun]:
     """For each of ``short``, runs that wait, at most one of ``able``, the runs on workers that can be suspended. ``going``: all on workers.
 
-    Places are shared as time is, by network address and by visitor (:mod:`engine.foundation.shares`): whose address has the most of them
-    gives one to an address that has at least two fewer, and at one address a visitor to another. It is the run that came last.
+    Places are shared as time is, by network, by address and by visitor (:mod:`engine.foundation.shares`): the network with the most of them
+    gives one to a network that has at least two fewer, so do the addresses in one, and the visitors at one. The run that came last goes.
     """
     had = Counter(part for run in going for part in _parts(run))
     left, found = list(able), list[QueuedRun]()
@@ -39,6 +39,6 @@ def _of_who_has_most(short: QueuedRun, able: Sequence[QueuedRun], had: Counter[C
 
 
 def _parts(run: QueuedRun) -> list[Claim]:
-    """The claims under which a run counts: that of its network address, and that of its visitor there."""
+    """The claims under which a run counts: that of its network, that of its address in it, and that of its visitor there."""
     claim = run.request.visitor.claim
-    return [claim[:1], claim]
+    return [claim[:depth] for depth in range(1, len(claim) + 1)]

@@ -12,16 +12,20 @@ from engine.runs.run import Run
 from engine.settings.errors import ConfigError, Problem, shown
 
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|$~:])")
+READ_ANYWAY = re.compile(r"(?<=:)(?=\S)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
+"""Where addresses (www., https://, @) and icons (:material/home:) are broken in two."""
+UNSEEN = "\N{WORD JOINER}"
 QUOTED = re.compile("“([^”]*)”")
 BACKTICKS = re.compile("`+")
 
 
 def escaped(text: str) -> str:
-    """A short name, such as a token's or an arm's, with a backslash before each character that is special in Markdown.
+    """A short name, such as a token's or a title, with a backslash before each character that is special in Markdown.
 
-    Not for long text from a reader: Streamlit turns an address in it into a link all the same.
+    An address in it gets a character that nobody sees, and so does what stands between colons: Streamlit would else make a link or an
+    icon of it, whatever is escaped.
     """
-    return SPECIAL.sub(r"\\\1", text)
+    return READ_ANYWAY.sub(UNSEEN, SPECIAL.sub(r"\\\1", text))
 
 
 def as_code(given: str) -> str:

@@ -40,7 +40,7 @@ def plain_address(host: str) -> str:
 
 def shared_address(host: str) -> str:
     """The network address by which visitors are counted together: of IPv6 the first 64 bits, since one household or one server has
-    all that begin with them. Empty for this machine, and where the address is not known."""
+    all that begin with them; a whole site is :attr:`Visitor.network`. Empty for this machine, and where the address is not known."""
     try:
         address = ip_address(plain_address(host))
     except ValueError:

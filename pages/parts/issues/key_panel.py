@@ -12,7 +12,7 @@ import streamlit as st
 
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
-from engine.experiments.report import Report
+from engine.experiments.report import Report, report
 from engine.foundation.formatting import counted
 from pages.parts.boards.component import Plain
 from pages.parts.charts.base import plain_figure
@@ -35,23 +35,36 @@ def outcome_so_far(figure: KeyFigure, found: Report | None, **words: str) -> Out
     return outcome_of(figure, found.values, found.claim(figure.claim).weighed, **words) if found is not None else None
 
 
+def outcomes(figure: KeyFigure, stored: Report | None, shown: Shown | None) -> list[Outcome]:
+    """The outcomes that are told: of the stored seeds, and of those that a page trained, which are never pooled; but a class's few decide
+    together with the stored ones. Where they then leave open what the stored ones decide, it is told of these."""
+    before = outcome_so_far(figure, stored, seed="stored seed")
+    if before is None or shown is None or shown.state != "class":
+        live = outcome_so_far(figure, shown, subject="Trained here: it" if before else "")
+        return [outcome for outcome in (before, live) if outcome]
+    arms = {arm.name for arm in shown.experiment.arms}
+    trials = [*(trial for trial in stored.trials if trial.arm in arms), *shown.trials] if stored else shown.trials
+    both = report(shown.experiment, trials, list(dict.fromkeys(trial.seed for trial in trials)))
+    together = outcome_so_far(figure, both) if shown.trials else None
+    return [together if together and (together.right or not before.right) else before]
+
+
 def key_sections(
     issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, said: bool, stored: Report | None, shown: Shown
 ) -> list[Plain]:
     """One section with one panel. The reader's mark is shown before the run; once the reader has moved it, it stays.
     ``whole``: whether all rows are shown, and not only the two that the question compares.
-    ``said``: whether the sentences are shown, one for the stored seeds and one for those trained here: they are never pooled.
+    ``said``: whether the sentences are shown (:func:`outcomes`).
     ``stored``: the report on the stored seeds, whose dots stand under the others."""
     numbers = key_numbers(issue, shown, whole=whole)
     if stored is not None:
         there = key_numbers(issue, stored, whole=whole)
         numbers["stored"] = [replace(row, name=f"{row.name}, stored", color=muted()) for row in there["rows"]]
         numbers["share"] &= there["share"]
-    before = outcome_so_far(figure, stored, seed="stored seed")
-    live = outcome_so_far(figure, shown, subject="Trained here: it" if before else "")
-    sentences = [outcome.sentence for outcome in (before, live) if outcome and said]
+    live = outcome_so_far(figure, shown)
+    sentences = [outcome.sentence for outcome in outcomes(figure, stored, shown)] if said else []
     asking, ended = shown.state == "waiting" and stored is None, shown.state != "running"
-    heard = sentences[-1:] if ended else sentences[:1] if before else []  # by a screen reader: no step towards a result
+    heard = sentences[-1:] if ended else sentences[:1] if stored else []  # by a screen reader: no step towards a result
     mark = guess.size
     if mark is None and guess.answer is not None and asking and numbers["share"]:
         mark = 0.5
@@ -67,7 +80,7 @@ def key_sections(
         "tall": max(TALL_LOWEST, AROUND + ROW * len(figure.rows)), "facts": sentences,
         "result": "".join(heard),
         "alt": " ".join(sentences) or f"{figure.quantity} of {len(numbers['rows'])} rows: no seed has ended yet.", "figure": drawn,
-        "legend": [[role, role_color(role)] for role in roles], "picks": True, "drags": asking, "empty": not (before or live),
+        "legend": [[role, role_color(role)] for role in roles], "picks": True, "drags": asking, "empty": not (stored or live),
         "wide": True, "slide": slide,
     }  # fmt: skip
     return [{"id": "key", "title": "", "note": "", "panels": [panel], "width": 280}]

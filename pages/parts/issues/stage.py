@@ -16,7 +16,7 @@ from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.boards.panels import pick_told
 from pages.parts.issues.class_figure import asked_of_class, class_board, end_own_run, shown_of_class
 from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, put_guess
-from pages.parts.issues.key_panel import key_sections, outcome_so_far
+from pages.parts.issues.key_panel import key_sections, outcome_so_far, outcomes
 from pages.parts.issues.state import asked, extended, forget, offer_more_seeds, run_asked, show_settings
 from pages.parts.issues.words import show_way
 from pages.parts.stage.board import Drawing, experiment_board
@@ -55,10 +55,10 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
             if pressed and presenting() is None:  # a lesson has a way of its own
                 show_way(issue)
         question, result = st.columns([1, 1.9], gap="large")
-        stored = shown_report(issue) if pressed else None
+        stored = shown_report(issue) if pressed or (class_trains and shows("sentence")) else None
         live = shown_of_class(issue, class_trains) if class_trains else of_run(run) if run is not None else None
-        ended = outcome_so_far(figure, live) if live is not None and live.state != "running" else None
-        outcome = _until_the_class_decides(outcome_so_far(figure, stored, seed="stored seed") or ended)
+        ended = live if live is not None and live.state != "running" and outcome_so_far(figure, live) else None
+        outcome = _until_the_class_decides(next(iter(outcomes(figure, stored, ended)), None))
         with question, st.container(key="stage-question", gap="small"):
             st.caption(figure.sample)
             st.header(figure.question, anchor=False)
@@ -75,7 +75,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
                         ask_size(issue.slug, figure)
                     right = outcome.right if outcome is not None and shows("sentence") else ()
                     if outcome is not None:
-                        tell_phones(outcome.right, outcome.sentence)
+                        tell_phones(outcome.right, outcome.sentence, outcome.because)
                     show_hands(right)
                 # At the end what helps has the room on the wall.
                 going = (run is None or run.state == "running") and not shows("remedy")
@@ -84,7 +84,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
         with result:
             drawing = _drawing(issue, figure, stored)
             if class_trains:
-                class_board(KEY, issue, class_trains)
+                class_board(KEY, issue, class_trains, stored)
             elif run is not None:
                 experiment_board(drawing, name, run)
                 say_unsaved(run)
@@ -125,7 +125,8 @@ def _drawing(issue: Issue, figure: KeyFigure, stored: Report | None) -> Drawing:
 
     whole, said = shows("figure"), shows("sentence")
     sections = partial(key_sections, issue, figure, guess, whole, said, stored)
-    return Drawing(KEY, sections, (guess, whole, said, stored is not None), drag, figure.name_of)
+    quiet = presented() and stored is not None  # how far it is matters to nobody where the answer stands already
+    return Drawing(KEY, sections, (guess, whole, said, stored is not None), drag, figure.name_of, quiet=quiet)
 
 
 def _run(issue: Issue, run: ExperimentRun | None) -> None:
@@ -133,7 +134,7 @@ def _run(issue: Issue, run: ExperimentRun | None) -> None:
     running = run is not None and run.state == "running"
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         run_or_stop(shown_runs().get(issue.slug, ""), run, partial(run_asked, issue))
-        if not running:
+        if not (running or presented()):
             show_settings(issue)
         if issue.slug in shown_runs() and not running:
             st.button("Guess again", icon=":material/replay:", on_click=forget, args=(issue,), type="tertiary")

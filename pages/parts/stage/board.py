@@ -50,6 +50,8 @@ class Drawing:
     """Gives the name of an arm in the figures, from its own name."""
     below: Callable[[Shown], None] = lambda _: None
     """Draws what stands below the figures, as often as they are drawn."""
+    quiet: bool = False
+    """Whether the line on how far it is has no place above the figures."""
 
 
 def experiment_board(drawing: Drawing, name: str, source: ExperimentRun | Shown | Callable[[], Shown]) -> None:
@@ -73,9 +75,8 @@ def _mount(drawing: Drawing, name: str, shown: Shown) -> None:
     if last is None or last[0] != stamp:  # else the sections are as before
         last = st.session_state[key] = (stamp, drawing.sections(shown))
     version, picked = str(hash(stamp)), drawing.on_picked
-    told = mount(
-        drawing.key, name, version, last[1], name=shown.name, status=status(shown, drawing.name_of), on_picked=picked
-    )
+    line = {"state": "", "share": 0.0, "words": "", "problem": ""} if drawing.quiet else status(shown, drawing.name_of)
+    told = mount(drawing.key, name, version, last[1], name=shown.name, status=line, on_picked=picked)
     if picked is not nothing and told.picked:
         st.rerun()  # what was picked changes the page around the board
 

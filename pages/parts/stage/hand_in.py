@@ -10,12 +10,14 @@ from threading import Lock
 import streamlit as st
 from markupsafe import Markup
 
+from engine.experiments.classroom import MOST_STUDENTS
 from pages.parts.app.setting_widget import offer_file
-from pages.parts.app.visitor import visitor
+from pages.parts.app.visitor import here, visitor
 from pages.parts.stage.document import document, html, joined
 
-MOST_VISITORS = 200
-"""The most visitors whose hand-ins are kept; of more, the one whose page wrote longest ago is dropped."""
+MOST_VISITORS = 2 * MOST_STUDENTS
+"""The most visitors whose hand-ins are kept, those of one network half of it: a full class, and as many others. Of more, the one is
+dropped whose page wrote longest ago, first of those who have no page open."""
 NAME, OWN = "name", "own"
 MOST_LETTERS = 5000
 NO_FIGURE = Markup()
@@ -40,6 +42,7 @@ class Note:
 class Kept:
     """The hand-in of a visitor so far."""
 
+    network: str = ""
     notes: dict[str, Note] = field(default_factory=dict)
     """By their keys."""
     words: dict[str, str] = field(default_factory=dict)
@@ -60,12 +63,12 @@ def kept_of(visitor_id: str) -> Kept:
 def write_down(key: str, note: Note) -> None:
     """Note what happened under its key, in place of what was noted before. The guess and the result of a first showing stay where the
     reader guesses again or runs again without an end."""
-    whose = visitor().id
+    whose = visitor()
     with _lock:
-        kept = _kept.setdefault(whose, Kept())
-        _kept.move_to_end(whose)
-        while len(_kept) > MOST_VISITORS:
-            _kept.popitem(last=False)
+        if whose.id not in _kept:
+            _make_room(whose.network)
+        kept = _kept.setdefault(whose.id, Kept(whose.network))
+        _kept.move_to_end(whose.id)
     earlier = kept.notes.get(key)
     if earlier is not None and earlier.found:
         if not note.found:
@@ -73,6 +76,14 @@ def write_down(key: str, note: Note) -> None:
         note = replace(note, guessed=earlier.guessed)
     if note != kept.forgotten.get(key):
         kept.notes[key] = note
+
+
+def _make_room(network: str) -> None:
+    """Drop a hand-in where one more from this network, or from anywhere, is too many."""
+    near = [name for name, kept in _kept.items() if network and kept.network == network]
+    names = near if len(near) >= MOST_VISITORS // 2 else list(_kept) if len(_kept) >= MOST_VISITORS else []
+    if names:
+        _kept.pop(next((name for name in names if not here(name)), names[0]))
 
 
 def hand_in(notes: Iterable[Note], words: Mapping[str, str]) -> str:

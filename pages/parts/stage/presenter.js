@@ -1,11 +1,12 @@
 // The keys of a lesson: P presents, arrows and page keys (a presenter's remote) step, 1 to 3 guess, S asks the phones
-// for seeds, X takes a part of the model away, Q shows the link as a QR code, B blanks, Escape leaves. And the minutes
-// left of the step.
+// for seeds, E empties the class, X takes a part of the model away, Q shows the link as a QR code, B blanks, Escape
+// leaves. And the minutes left of the step.
 
 import { newPresses } from "../boards/shell/script/presses.js"
 
 /** @type {Record<string, string>} */
-const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "leave", s: "seeds" }
+const KEYS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "leave" }
+Object.assign(KEYS, { s: "seeds", e: "empty" })
 for (const guess of ["1", "2", "3"]) KEYS[guess] = guess
 const AGAIN = 2000 // milliseconds until presses that the page has not received are told once more
 const WRITING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable], [role=dialog]"
@@ -142,7 +143,7 @@ function press(event) {
   event.preventDefault()
   event.stopPropagation()
   if (blank.isConnected) blank.remove() // on a remote, whatever was pressed: first the screen comes back
-  else if (!dialog.open) tell(step)
+  else if (!dialog.open || step === "empty") tell(step)
   else if (["next", "leave"].includes(step)) closeCode()
   else if (!firstBeat()) hideCode()
 }

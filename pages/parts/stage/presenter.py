@@ -2,13 +2,16 @@
 class's phone that has left the wall to explore."""
 
 import time
+from contextlib import suppress
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from engine.experiments.classroom import hands
+from engine.experiments.class_seeds import class_seeds
+from engine.experiments.classroom import HERE_EVERY, empty_class, hands
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.lessons import Lesson, LessonStep
 from engine.foundation.formatting import counted
@@ -16,6 +19,7 @@ from engine.settings.names import meant
 from pages.parts.app.fragment import as_fragment
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.presses import last_received, received
+from pages.parts.app.visitor import visitor
 from pages.parts.boards.component import joined
 from pages.parts.stage import presenting as held
 from pages.parts.stage.qr import TOO_LONG, base_address, only_here, qr_code
@@ -26,6 +30,8 @@ SCRIPT = "presenter.script"
 """The key of the component that listens to the keys."""
 WAITING, RECEIVED = "presenter.waiting", "presenter.received"
 """Session keys: the presses that are still to be followed, and the number of the last one received."""
+GO_ON, EMPTY_IT = "Go on?", "Let go of"
+"""The end of the question before the presenter goes on, and the beginning of that before the class is emptied."""
 GUESSES = ("1", "2", "3")
 """The keys of the three guesses, in the order of :data:`engine.experiments.key_figure.ANSWERS`."""
 
@@ -47,7 +53,6 @@ def show_presenter(file: str) -> None:
     st.html(f"<style>{style}</style>")  # always there: what is only taken away goes last, and boards would still see it
     data: dict[str, object] = {"on": on, "received": last_received(RECEIVED)}
     if now is not None and on:  # only who presents shows the code
-        lead_phones(now)
         base = base_address(file.removesuffix(".py").replace("_", "-"))
         link = f"{base}classroom?class={now.classroom}" if now.classroom else held.link_of(now.lesson, base)
         drawing = qr_code(link)
@@ -61,18 +66,22 @@ def show_presenter(file: str) -> None:
                 "link": link,
                 "drawing": drawing,
                 "problem": "" if drawing else TOO_LONG,
-                "note": " ".join(filter(None, (_here(now), only_here(link), _uncounted(now)))),
+                "note": " ".join(filter(None, (_here(now), only_here(link), now.note, _uncounted(now)))),
             },
         }
     with st.container(key="presenter"):
         _script()(key=SCRIPT, data=data, on_pressed_change=_receive)
-        if now is not None and (here := _here(now)):
+        st.html(f'<div class="lesson-note" role="alert">{escape(now.note) if now is not None and on else ""}</div>')
+        if now is not None and on and now.classroom:
+            here = _here(now)
 
-            def look() -> None:
+            def look() -> None:  # again and again: while its wall stands here, the class is held
+                if (latest := held.presenting()) is not None:
+                    lead_phones(latest)
                 if _here(now) != here:
                     st.rerun()
 
-            as_fragment(look, every=TICK)
+            as_fragment(look, every=TICK if here else HERE_EVERY)
     if (code := held.joined_class()) and not on and file != held.CLASS_FILE:
         _way_back(code)
     if now is not None and not on and (pressed := _row(now)):
@@ -135,13 +144,17 @@ def _follow(pressed: str, now: held.Presenting | None, file: str) -> None:
         if pressed == "present" and file == held.ISSUES_FILE and slug in ISSUES and not held.joined_class():
             held.start_lesson(Lesson(ISSUES[slug].title, (LessonStep(ISSUES[slug].minutes, slug),)))
         return
-    if pressed == "back" and now.over:
-        return held.put(replace(now, over=False))
-    now = replace(now, over=False)
+    if pressed == "empty":
+        return _empty(now)
+    if pressed == "next" and (question := _unanswered(now)) and not now.note.endswith(GO_ON):
+        return held.put(replace(now, note=question))
+    was_over, now = now.over, replace(now, over=False, training=False, note="")
     match pressed:
+        case "back" if was_over:
+            held.put(now)
         case "present":
-            classroom = now.classroom or ("" if now.on else held.new_class())
-            held.put(replace(now, on=not now.on, beat=0, classroom=classroom))
+            now = now if now.on or now.classroom else held.with_class(now)
+            held.put(replace(now, on=not now.on, beat=0))
         case "leave":
             if now.classroom:
                 send_home(now)
@@ -159,8 +172,36 @@ def _follow(pressed: str, now: held.Presenting | None, file: str) -> None:
             held.note_run(earlier)
             held.go_to(earlier, earlier.at, beat=len(earlier.beats) - 1)
         case "seeds" if now.on and now.classroom and now.step.issue and now.shows("guess"):
+            # What the wall has told stays there. Else the next key tells it: from stored seeds, too, whatever has come from phones.
+            told = now.shows("sentence") or (now.shows("run") and not now.round)
             held.note_run(now)
-            held.put(replace(now, beat=now.beats.index("sentence"), round=now.round + 1))
+            beat = now.beats.index("sentence" if told else "figure")
+            held.put(replace(now, beat=beat, round=now.round + 1, training=True))
         case key if key in GUESSES and now.step.question and not held.guesses_closed():
             st.session_state[held.GUESS] = GUESSES.index(key)
             held.put(replace(now, beat=now.beats.index("guess")))
+
+
+def _unanswered(now: held.Presenting) -> str:
+    """The question whether to go on where phones wait for nothing but an answer, and nobody has given one; else an empty text."""
+    if not now.on or not now.classroom or not now.step.question:
+        return ""
+    given = hands(now.classroom, now.at)
+    if now.training:
+        answered = bool(class_seeds(now.classroom, now.at, now.round).this_round)
+    else:
+        answered = bool(given.guesses) or held.guesses_closed() or now.beats[now.beat] != "guess"
+    return "" if answered or not given.here else f"0 of {len(given.here)} have answered. {GO_ON}"
+
+
+def _empty(now: held.Presenting) -> None:
+    """Empty the class, once the presenter has pressed the key twice."""
+    if not now.on or not now.classroom:
+        return
+    note = f"{EMPTY_IT} {counted(hands(now.classroom, now.at).students, 'student')}, with all guesses? Press E again."
+    if now.note.startswith(EMPTY_IT):
+        note = "The disk does not take it."
+        with suppress(OSError):
+            empty_class(now.classroom, visitor())
+            note = "The class is empty. Phones that are here enter it again."
+    held.put(replace(now, note=note))

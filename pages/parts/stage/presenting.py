@@ -6,7 +6,6 @@ does not: a link never starts a run. Only the browser that opened a class presen
 """
 
 import time
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import cast
 from urllib.parse import urlencode
@@ -15,6 +14,7 @@ import streamlit as st
 
 from engine.experiments.classroom import FORM, open_class, presents
 from engine.experiments.lessons import Lesson, LessonStep, from_code, to_code
+from engine.foundation.errors import NoRoom
 from engine.settings.errors import ConfigError, Problem
 from pages.parts.app.address import carried_in, carry
 from pages.parts.app.visitor import visitor
@@ -35,6 +35,7 @@ LAB_BEATS = ("question", "guess", "run", "picture", "sentence")
 SLIDE_BEATS = ("slide",)
 CODE = -1
 """The beat before the first step of a lesson: its link as a QR code."""
+OTHER_BROWSER = "Another browser has opened this class. Press P twice to open a new one."
 ISSUES_FILE, LAB_FILE, SLIDE_FILE, CLASS_FILE = "issues.py", "lab.py", "slide.py", "classroom.py"
 
 
@@ -54,6 +55,10 @@ class Presenting:
     """The code of the class whose wall this is; empty where the lesson is nobody's but one's own."""
     round: int = 0
     """How often the phones of the class were asked to train seeds in this step."""
+    training: bool = False
+    """Whether the phones train: from the presenter's key until the presenter goes on."""
+    note: str = ""
+    """A sentence for the presenter that stands on the wall until the next key."""
     over: bool = False
     """Whether the presenter went on past the last beat of the last step."""
 
@@ -144,16 +149,20 @@ def join_class(code: str) -> None:
 
 def start_lesson(lesson: Lesson, *, on: bool = True) -> Presenting:
     began = time.time()
-    now = Presenting(lesson, on=on, began=began, step_began=began, classroom=new_class() if on else "")
+    now = Presenting(lesson, on=on, began=began, step_began=began)
+    now = with_class(now) if on else now
     put(now)
     return now
 
 
-def new_class() -> str:
-    """The code of a class that this visitor opens; empty where the disk does not take it."""
-    with suppress(OSError):
-        return open_class(visitor())
-    return ""
+def with_class(now: Presenting) -> Presenting:
+    """The lesson with a class that this visitor opens; without one where it is refused, or the disk does not take it."""
+    try:
+        return replace(now, classroom=open_class(visitor()))
+    except NoRoom as refusal:
+        return replace(now, note=str(refusal))
+    except OSError:
+        return now
 
 
 def open_lesson() -> list[Problem]:
@@ -182,7 +191,8 @@ def open_lesson() -> list[Problem]:
     if not (at.isascii() and at.isdigit() and 1 <= int(at) <= len(lesson.steps)):
         ignored, at = [Problem("at", at, f"a step of the lesson, 1 to {len(lesson.steps)}"), *ignored], "1"
     began, code = time.time(), classroom if own else ""
-    put(Presenting(lesson, int(at) - 1, on=present, began=began, step_began=began, classroom=code))
+    note = OTHER_BROWSER if classroom and present and not own else ""
+    put(Presenting(lesson, int(at) - 1, on=present, began=began, step_began=began, classroom=code, note=note))
     return ignored
 
 
@@ -201,7 +211,7 @@ def file_of(step: LessonStep) -> str:
 def go_to(now: Presenting, at: int, beat: int = 0) -> None:
     """Open a step of the lesson, from its beginning or at a later beat."""
     take_guess()  # one that no page has taken yet is for the step that is left
-    there = replace(now, at=at, beat=beat, round=0, step_began=time.time())
+    there = replace(now, at=at, beat=beat, round=0, training=False, step_began=time.time())
     put(there)
     _open_page(there)
 

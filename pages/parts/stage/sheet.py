@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from engine.estimate.matching import n_parameters
 from engine.experiments.evidence.shipped import ShippedResult, shipped_claims, shipped_result
 from engine.experiments.finding import READERS_SEEDS, Finding
 from engine.experiments.issues import ISSUES
@@ -22,6 +23,7 @@ KEYS = {
     "1 2 3": "choose the class’s guess",
     "Q": "shows the class’s link as a QR code: phones that open it go with the wall, guess, and are told who was right",
     "S": "asks each phone to train a seed of an issue; their dots fall into the figure",
+    "E": "empties the class, pressed twice: phones that are here enter it again",
     "X": "takes a part of a trained model away, and the next",
     "B": "makes the screen black",
     "P, Escape": "begin and leave the presentation",
@@ -78,9 +80,21 @@ def _teach(place: int, step: LessonStep) -> Markup:
     said = html("<p><b>Say.</b> {}One sample: {}</p>", tells, _sample(step, question))
     right = [in_words(question.answers, one) for one in found.outcome.right] if found else []
     asked = html("<p><b>Ask.</b> {}</p>{}", question.words, _choices(question.answers, right))
-    computed = "The run trains before the class; the sentence is computed from it."
-    outcome = _outcome(ISSUES[step.issue], found) if step.issue else html("<p><b>What comes out.</b> {}</p>", computed)
+    outcome = _outcome(ISSUES[step.issue], found) if step.issue else _lab(step)
     return html("<section>{}{}{}{}</section>", title, said, asked, outcome)
+
+
+def _lab(step: LessonStep) -> Markup:
+    """What a step in the lab trains, and how to prepare it: nothing was measured beforehand."""
+    config, preset = step.config, step.preset
+    size = f"{n_parameters(config):,} parameters, {counted(config.steps, 'step')}"
+    look = html("<p><b>Look.</b> {}</p>", preset.look_at) if preset else Markup()
+    expected = f"We expect that it {preset.expects}. " if preset else ""
+    return html(
+        "<p><b>What trains.</b> {}.</p>{}<p><b>What comes out.</b> {}The sentence is computed from the run. Train it in the lab before the "
+        "class: with the same seed it ends the same way.</p>",
+        ", ".join(filter(None, (step.settings_in_words, size))), look, expected,
+    )  # fmt: skip
 
 
 def _sample(step: LessonStep, question: Question) -> str:
@@ -96,10 +110,16 @@ def _outcome(issue: Issue, found: ShippedResult | None) -> Markup:
         return html("<p><b>What comes out.</b> It was not measured with this version.</p>")
     seconds = found.report.seconds * READERS_SEEDS / len(found.report.seeds)
     return html(
-        "<p><b>What comes out.</b> {} <span class=light>{}; {} of them took about {}.</span></p>{}<p><b>What helps.</b> {}</p>{}",
+        "<p><b>What comes out.</b> {} <span class=light>{}; {} of them took about {}.</span></p>{}<p>{}<b>What helps.</b> {}</p>{}",
         found.outcome.sentence, found.report.seeds_in_words, READERS_SEEDS, in_time(seconds),
-        bars(key_numbers(issue, found.report)["rows"], issue.key_figure), issue.key_figure.remedy, _further(issue),
+        bars(key_numbers(issue, found.report)["rows"], issue.key_figure), _because(found), issue.key_figure.remedy, _further(issue),
     )  # fmt: skip
+
+
+def _because(found: ShippedResult) -> Markup:
+    """The reason; empty where the runs do not show what it is a reason for."""
+    reason = found.outcome.because
+    return html("<b>Because</b> {} ", reason) if reason else Markup()
 
 
 def _further(issue: Issue) -> Markup:
@@ -133,6 +153,6 @@ def _keep(place: int, step: LessonStep) -> Markup:
     else:
         figure = ISSUES[step.issue].key_figure
         rows = key_numbers(ISSUES[step.issue], found.report, whole=False)["rows"]
-        form = "<p>{}</p>{}<p><b>What helps.</b> {}</p>"
-        measured = html(form, found.outcome.sentence, bars(rows, figure), figure.remedy)
+        form = "<p>{}</p>{}<p>{}<b>What helps.</b> {}</p>"
+        measured = html(form, found.outcome.sentence, bars(rows, figure), _because(found), figure.remedy)
     return html("<section>{}{}<p class=line>In my words</p></section>", title, measured)

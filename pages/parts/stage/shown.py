@@ -54,7 +54,7 @@ class Shown(Report):
     seconds_left: float | None = None
     problem: str = ""
     waiting: int = 0
-    """The phones of a class whose seeds have not come yet."""
+    """The phones of a class that have not begun to train their seeds yet."""
 
     @classmethod
     def of(cls, report: Report, state: str, **so_far: Any) -> Shown:

@@ -15,7 +15,7 @@ from pages.parts.stage.presenting import CODE, Presenting, guesses_closed, prese
 TICK = 1.0
 """Seconds between two counts while the class answers."""
 TOLD = "wall.told"
-"""Session key: the right answers and the sentence, by lesson and step."""
+"""Session key: the right answers, the sentence and the reason, by lesson and step."""
 
 
 def lead_phones(now: Presenting) -> None:
@@ -34,11 +34,11 @@ def send_home(now: Presenting) -> None:
         show_wall(now.classroom, visitor(), Wall(to_code(now.lesson), now.at, "over"))
 
 
-def tell_phones(right: tuple[Direction, ...], sentence: str) -> None:
+def tell_phones(right: tuple[Direction, ...], sentence: str, because: str = "") -> None:
     """Keep what the runs of the presented step say, for the phones to be told once the wall tells it."""
     now = presenting()
     if now is not None and now.on and now.classroom:
-        st.session_state.setdefault(TOLD, {})[now.began, now.at] = (right, sentence)
+        st.session_state.setdefault(TOLD, {})[now.began, now.at] = (right, sentence, because)
         lead_phones(now)
 
 
@@ -51,7 +51,7 @@ def _phase(now: Presenting) -> Phase:
         return "look"
     if not now.shows("run"):
         return "look" if guesses_closed() else "guess"
-    if now.round and now.beats[now.beat] == "sentence":
+    if now.training:
         return "seeds"
     return "told" if now.shows("sentence") else "look"
 
@@ -70,7 +70,7 @@ def show_hands(right: tuple[Direction, ...]) -> None:
         raised = hands(now.classroom, now.at)
         if raised.students and guessing:
             st.markdown(so_far(raised))
-        elif raised.students:
+        elif raised.guesses:
             st.html(bars(question.answers, raised, right))
 
     as_fragment(show, every=TICK if guessing else None)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from uvicorn import Server
 
+from engine.foundation.visitor import Visitor
 from engine.hosting import descriptors
 from pages.parts.app.visitor import shared_address
 
@@ -103,7 +104,7 @@ class Waiting:
             debt = debt_of(connection)
             if debt and debt.within == BEGIN_WITHIN:  # the first lines of its next request have not come
                 host = connection.client[0] if connection.client else ""
-                silent.setdefault(shared_address(host) or host, []).append(connection)
+                silent.setdefault(Visitor("", shared_address(host)).network or host, []).append(connection)
         numbers = Counter({address: len(theirs) for address, theirs in silent.items()})
         excess = numbers.total() - self._most
         for _ in range(excess + self._most // 4 if excess > 0 else 0):

@@ -4,6 +4,7 @@ import json
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
@@ -13,9 +14,11 @@ import pytest
 from engine.experiments import classroom
 from engine.experiments.classroom import (
     FORM,
+    HELD_FOR,
     HERE_FOR,
     Hands,
     Wall,
+    empty_class,
     enter,
     hands,
     keep_guess,
@@ -25,6 +28,7 @@ from engine.experiments.classroom import (
     wall_of,
 )
 from engine.foundation.errors import NoRoom, Refused
+from engine.foundation.files import data_folder
 from engine.foundation.visitor import PROGRAM, Visitor
 from tests.engine.at_once import at_once
 from tests.engine.full_disk import full
@@ -44,6 +48,17 @@ def asking(presenter: Visitor = TEACHER, at: int = 0) -> str:
     code = open_class(presenter)
     show_wall(code, presenter, replace(ASKS, at=at))
     return code
+
+
+def set_back(path: Path, seconds: float) -> None:
+    """Let what is there be older."""
+    changed = path.stat().st_mtime - seconds
+    os.utime(path, (changed, changed))
+
+
+def leave_class(code: str) -> None:
+    """Let everybody be out of the class for so long that it counts as held no more."""
+    set_back(data_folder() / "classrooms" / code, HELD_FOR + 1)
 
 
 @pytest.fixture
@@ -72,8 +87,7 @@ def test_nobody_waits_for_a_phone_that_has_left_until_it_is_back(code: str, own_
     keep_guess(code, ANN, 0, 1)
     assert (hands(code, 0).here, hands(code, 0).waiting) == ({"ann", "ben", "eve"}, 2)
     (file,) = own_data_folder.rglob("ben.*.json")
-    left = time.time() - HERE_FOR - 1
-    os.utime(file, (left, left))
+    set_back(file, HERE_FOR + 1)
     assert (hands(code, 0).here, hands(code, 0).waiting) == ({"ann", "eve"}, 1)
     assert hands(code, 0) == Hands(3, {1: 1}), "it is still in the class"
     enter(code, BEN)
@@ -196,15 +210,111 @@ def test_who_opens_many_classes_loses_those_and_no_other_one_goes(code: str, own
     own = [asking(Visitor("a cookie", "10.0.0.9")) for _ in range(classroom.MOST_OF_VISITOR)]
     for one in own:
         keep_guess(one, BEN, 0, 1)
+        leave_class(one)
     last = open_class(Visitor("a cookie", "10.0.0.9"))
     assert [hands(one, 0).students for one in own] == [0] + [1] * (len(own) - 1)
     assert not (own_data_folder / "classrooms" / own[0]).exists(), "the guesses of a class go with it"
     assert enter(last, BEN) == {}
 
     for number in range(classroom.MOST + 10):
-        open_class(Visitor(f"cookie {number}", "10.0.0.9"))
+        leave_class(open_class(Visitor(f"cookie {number}", "10.0.0.9")))
     assert hands(code, 0) == Hands(1, {1: 1})
     assert len(list((own_data_folder / "classrooms").glob("*.class"))) == classroom.MOST // 2 + 1
+
+
+@pytest.mark.parametrize("networks", [("10.0.0.8", "10.0.0.9"), ("2001:db8:0:1::/64", "2001:db8:1:1::/64")])
+def test_no_number_of_new_classes_takes_the_place_of_one_that_is_held(code: str, networks: tuple[str, str]) -> None:
+    for number in range(30):
+        keep_guess(code, Visitor(f"student {number}"), 0, 1)
+    opened = 0
+    for number in range(80):
+        with suppress(NoRoom):
+            for _ in range(classroom.MOST_OF_VISITOR):
+                open_class(Visitor(f"cookie {number}", networks[number % 2]))
+                opened += 1
+    assert hands(code, 0) == Hands(30, {1: 30})
+    assert opened < classroom.MOST
+    with pytest.raises(NoRoom, match=r"^\d+ classes are held just now\. Open this one in a few minutes\.$"):
+        open_class(Visitor("one more cookie", networks[0]))
+    open_class(Visitor("another teacher", "10.0.0.1"))
+
+
+def test_a_phone_alone_or_a_wall_alone_holds_a_class(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(classroom, "MOST", 6)
+    teacher = Visitor("another teacher")
+    by_phone, by_wall, by_nobody = (asking(teacher) for _ in range(3))
+    enter(by_phone, ANN)
+    (file,) = (data_folder() / "classrooms" / by_phone).iterdir()
+    for one in (code, by_phone, by_wall, by_nobody):
+        leave_class(one)
+    set_back(file, HELD_FOR)
+    enter(by_phone, ANN)
+    show_wall(by_wall, teacher, ASKS)
+    for number in range(3):
+        leave_class(open_class(Visitor(f"cookie {number}")))
+        leave_class(open_class(Visitor(f"cookie {number}")))
+    assert wall_of(by_phone) == wall_of(by_wall) == ASKS
+    for one in (code, by_nobody):
+        with pytest.raises(NoRoom, match="has ended"):
+            wall_of(one)
+
+
+def test_a_class_stays_while_its_wall_goes_on_after_the_clock_was_set_back(
+    own_data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(classroom, "MOST", 12)
+    now, two_hours = time.time, 7200
+    monkeypatch.setattr(time, "time", lambda: now() + two_hours)
+    monkeypatch.setattr(time, "time_ns", lambda: int((now() + two_hours) * 1e9))
+    for number in range(10):
+        leave_class(open_class(Visitor(f"cookie {number}")))
+    monkeypatch.undo()
+    monkeypatch.setattr(classroom, "MOST", 12)
+    code = asking()
+    leave_class(code)  # the clock may be set while nobody is there
+    show_wall(code, TEACHER, replace(ASKS, phase="look"))
+    leave_class(code)
+    for number in range(5):
+        open_class(Visitor(f"another cookie {number}"))
+    assert wall_of(code).phase == "look"
+
+
+def test_a_full_class_takes_the_next_student_in_place_of_one_whose_phone_has_left(
+    code: str, own_data_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(classroom, "MOST_STUDENTS", 62)
+    made_up = [Visitor(f"cookie {number}", f"2001:db8:0:{number % 8}::/64") for number in range(60)]
+    for one in made_up:
+        keep_guess(code, one, 0, -1)
+    mate = Visitor("classmate", "2001:db8:0:9::/64")
+    with pytest.raises(NoRoom, match="60 students at your network address already"):
+        enter(code, mate)
+    for file in own_data_folder.rglob("cookie ?.*.json"):
+        set_back(file, HERE_FOR + 1)
+    for number in range(10):
+        keep_guess(code, Visitor(f"mate {number}", mate.address), 0, 1)
+    assert hands(code, 0).guesses == {-1: 50, 1: 10}
+    with pytest.raises(NoRoom, match="60 students at your network address already"):
+        enter(code, mate)
+    enter(code, Visitor("ann", "10.0.0.1"))
+    enter(code, Visitor("ben", "10.0.0.2"))
+    with pytest.raises(NoRoom, match="62 students already"):
+        enter(code, Visitor("eve", "10.0.0.3"))
+    set_back(next(own_data_folder.rglob("ann.*.json")), HERE_FOR + 1)
+    enter(code, Visitor("eve", "10.0.0.3"))
+    assert hands(code, 0).students == 62
+
+
+def test_the_presenter_alone_empties_a_class_and_who_is_here_enters_it_again(code: str) -> None:
+    for student in (ANN, BEN):
+        keep_guess(code, student, 0, 1)
+    for stranger in (ANN, PROGRAM):
+        empty_class(code, stranger)
+    assert hands(code, 0) == Hands(2, {1: 2})
+    empty_class(code, TEACHER)
+    assert hands(code, 0) == NOBODY
+    keep_guess(code, ANN, 0, 0)
+    assert hands(code, 0) == Hands(1, {0: 1})
 
 
 def test_a_damaged_file_is_passed_over_and_written_anew(code: str, own_data_folder: Path) -> None:

@@ -47,6 +47,16 @@ def test_thrown_away_cookies_of_one_address_get_no_more_than_half(kind: WorkKind
     allowances.take(kind, Visitor("cookie 33", "10.0.0.1"))
 
 
+def test_all_networks_of_one_ipv6_site_have_one_share_and_another_site_its_own() -> None:
+    allowances = Allowances(Limits(jobs=64))
+    for subnet in range(256):
+        with suppress(NoRoom):
+            allowances.take("job", Visitor(f"cookie {subnet}", f"2001:db8:0:{subnet:x}::/64"))
+    with pytest.raises(NoRoom, match="32 jobs from your network address are going"):
+        allowances.take("job", Visitor("one more", "2001:db8:0:ffff::/64"))
+    allowances.take("job", Visitor("a neighbour", "2001:db8:1::/64"))
+
+
 def test_an_address_may_have_all_notebooks_since_one_that_waits_gives_way() -> None:
     allowances = Allowances(Limits(notebooks=4))
     for number in range(4):

@@ -7,6 +7,7 @@ import pytest
 from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
+from engine.experiments.classroom import MOST_STUDENTS
 from engine.foundation.visitor import Visitor
 from pages.parts.app.visitor import COOKIE, id_in
 from pages.parts.stage.hand_in import MOST_VISITORS, NAME, NOTHING_YET, OWN, Note, hand_in, kept_of, write_down
@@ -98,6 +99,24 @@ def test_nothing_is_offered_before_anything_was_done_and_what_was_done_survives_
     AppTest.from_function(noting_again, default_timeout=300).run()
     assert not kept_of(id_in({COOKIE: "h" * 43}) or "").notes, "a page that still shows what an earlier reader did"
     assert not app.run().text_input
+
+
+def test_every_student_of_a_full_class_keeps_its_hand_in_whatever_comes_from_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def write(name: str, address: str) -> None:
+        monkeypatch.setattr("pages.parts.stage.hand_in.visitor", partial(Visitor, name, address))
+        write_down("one", NOTE)
+
+    students = [f"student {number}" for number in range(MOST_STUDENTS)]
+    for name in students:
+        write(name, "10.0.0.1")
+    for number in range(2 * MOST_VISITORS):
+        write(f"cookie {number}", f"2001:db8:0:{number % 256:x}::/64")
+    assert all(kept_of(name).notes for name in students)
+    monkeypatch.setattr("pages.parts.stage.hand_in.here", lambda name: name == students[0])
+    write("one more", "10.0.0.1")
+    assert [bool(kept_of(name).notes) for name in (*students[:3], "one more")] == [True, False, True, True]
 
 
 def test_the_hand_ins_of_those_who_wrote_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,9 @@ from dataclasses import replace
 import pytest
 from markupsafe import escape
 
+from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
+from engine.estimate.matching import n_parameters
 from engine.experiments.evidence.shipped import shipped_claims, shipped_result
 from engine.experiments.issues import ISSUES
 from engine.experiments.key_figure import ANSWERS
@@ -75,11 +77,36 @@ def test_a_lesson_of_ones_own_has_its_lab_steps_and_no_result_that_was_not_measu
     lesson = Lesson("Mine", (lab_step(5, RunConfig(task="sort")), LessonStep(7, "heads")))
     lab, issue = sections(teachers_sheet(lesson))
     assert escape(TASKS["sort"].summary) in lab
+    assert f"Task {TASKS['sort'].label}, {n_parameters(RunConfig(task='sort')):,} parameters, 300 steps." in lab
+    assert "Train it in the lab before the class" in lab
     assert "not measured" in issue
     assert not right(lab + issue)
     assert "&lt;b&gt;Heads&lt;/b&gt; &amp; more" in issue
     assert "<b>Heads" not in issue
     assert hand_out(lesson, "").count("Our run") == 2
+
+
+def test_a_prepared_lab_step_says_what_to_look_at_and_what_to_expect() -> None:
+    for preset in PRESETS.values():
+        (lab,) = sections(teachers_sheet(Lesson("Mine", (lab_step(5, preset.config),))))
+        assert escape(preset.look_at) in lab
+        assert f"We expect that it {preset.expects}." in lab
+
+
+def test_the_reason_stands_on_the_sheet_and_after_the_answer_on_the_hand_out_where_the_claim_holds() -> None:
+    given = 0
+    for lesson in LESSONS.values():
+        before, after = hand_out(lesson, "").split('<div class="page dense">')[1:]
+        for step, told, kept in zip(lesson.steps, sections(teachers_sheet(lesson)), sections(after), strict=True):
+            found = shipped_result(ISSUES[step.issue], ISSUES[step.issue].key_figure)
+            assert found is not None
+            reason = escape(found.outcome.because)
+            assert ("<b>Because</b>" in told, "<b>Because</b>" in kept) == (bool(reason), bool(reason))
+            assert f"<b>Because</b> {reason} " in told or not reason
+            assert f"<b>Because</b> {reason} " in kept or not reason
+            assert str(reason) not in before or not reason
+            given += bool(reason)
+    assert given > 5
 
 
 def test_a_slide_is_told_and_asks_nothing() -> None:
