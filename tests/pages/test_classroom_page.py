@@ -1,6 +1,7 @@
 """A class by its widgets and words: phones go with the wall, guess, train seeds and are told who was right; none of them steers it."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -8,8 +9,14 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 
 from engine.experiments import classroom
-from engine.experiments.classroom import Hands, Wall, enter, hands, open_class, show_wall, wall_of
-from engine.experiments.key_figure import Direction
+from engine.experiments.class_seeds import class_experiment, class_seed, keep_seed, press_seed
+from engine.experiments.classroom import Hands, Wall, enter, hands, keep_guess, open_class, show_wall, wall_of
+from engine.experiments.evidence.shipped import shown_report
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import Issue
+from engine.experiments.key_figure import Direction, outcome_of
+from engine.experiments.report import report
+from engine.experiments.trial import Trial
 from engine.foundation.visitor import PROGRAM, Visitor
 from pages.parts.app import server
 from pages.parts.app.visitor import COOKIE
@@ -138,6 +145,7 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     key(at(wall, "sentence"), "seeds")
     assert "0 seeds from 0 phones" in sent(wall)
     assert "1 of 2 right" in drawn(wall), "what was told stands until the seeds of the class decide"
+    assert "0 of 3 have answered. Go on?" in drawn(key(wall, "next"))
     key(wall, "next")
     assert verdicts[0] in said(phones[0].run())
     key(wall, "next")
@@ -219,6 +227,133 @@ def test_each_phone_trains_a_seed_of_its_own_on_the_word_of_the_wall_and_it_fall
         assert ("4 seeds from 3 phones" in words, "It takes at least" in words) == (result, sentence), beat
         assert wall_of(code_of(wall)).phase != "guess", "the phones have seen the result"
         assert asks_nothing(wall)
+
+
+def gave_seeds(code: str, issue: Issue, students: Sequence[Visitor], at: int = 0) -> list[Trial]:
+    """Let the phones of these students give a seed each; all of them have the numbers of the first stored seed."""
+    stored = shown_report(issue)
+    assert stored is not None
+    own = list[Trial]()
+    for student in students:
+        press_seed(code, student, at, 1)
+        seed = class_seed(code, student, at, 1)
+        arms = {arm.name for arm in class_experiment(issue).arms}
+        first = [trial for trial in stored.trials if trial.seed == stored.seeds[0] and trial.arm in arms]
+        own += [replace(trial, seed=seed.seed) for trial in first]
+        keep_seed(seed, issue, own[-len(first) :])
+    return own
+
+
+@pytest.mark.parametrize("phones", [0, 1, 4, 7])
+def test_seeds_that_were_asked_for_before_the_run_end_in_the_answer_of_the_stored_ones_whatever_has_come(
+    open_page: Open, scripted: Scripted, phones: int
+) -> None:
+    issue = ISSUES["missing-mask"]
+    wall = press(open_page("issues.py", issue=issue.slug, lesson="missing-mask.7~~heads.7", at="1"), "Present")
+    at(wall, "guess")
+    code, students = code_of(wall), [Visitor(f"student {number}") for number in range(phones)]
+    for student in students:
+        enter(code, student)
+        keep_guess(code, student, 0, 1)
+    phone = phone_in(open_page, code)
+    press(phone, issue.key_figure.answers[0])
+    assert "stored" not in sent(key(wall, "seeds")), "the dots of the class come first"
+    assert f"0 seeds from 0 phones · waiting for {phones + 1}" == sentence_of(wall)
+    trials = gave_seeds(code, issue, students)
+    if not phones:
+        assert "0 of 1 have answered. Go on?" in drawn(key(wall, "next"))
+    key(wall, "next")
+    found = shown_report(issue)
+    assert found is not None
+    arms = {trial.arm for trial in trials}
+    both = [trial for trial in found.trials if trial.arm in arms] + trials if trials else found.trials
+    together = report(issue, both, list(dict.fromkeys(trial.seed for trial in both)))
+    outcome = outcome_of(
+        issue.key_figure, together.values, together.claim(issue.key_figure.claim).weighed, seed="seed" if trials else "stored seed"
+    )  # fmt: skip
+    assert outcome is not None
+    assert outcome.right == (1,)
+    assert (told := wall_of(code)).sentence == outcome.sentence
+    assert f"of {len(found.seeds) + phones} {'' if trials else 'stored '}seeds" in outcome.sentence
+    assert (told.phase, told.right, told.because) == ("told", (1,), outcome.because)
+    assert "Missing" not in outcome.because
+    assert "grey: stored seeds" in sent(wall)
+    said_on_phone = said(phone.run())
+    assert "You said: *It falls*. Measured: **it rises**." in said_on_phone
+    assert outcome.sentence in said_on_phone
+    assert f"**Because** {outcome.because}" in said_on_phone
+    key(wall, "next")
+    assert f"**Because** {outcome.because}" in said(wall)
+    key(wall, "next")
+    assert phone.run().title[0].value == ISSUES["heads"].key_figure.question
+
+
+@pytest.mark.parametrize(("phones", "answered"), [(0, False), (2, True), (2, False)])
+def test_a_wall_asks_once_whether_to_go_on_where_phones_are_here_and_none_has_answered(
+    open_page: Open, scripted: Scripted, phones: int, answered: bool
+) -> None:
+    wall = at(presented(open_page), "guess")
+    here = [phone_in(open_page, code_of(wall)) for _ in range(phones)]
+    if phones:
+        assert "0 of 2 have answered. Go on?" in drawn(key(wall, "next"))
+        assert wall_of(code_of(wall)).phase == "guess"
+    if answered:
+        press(here[0].run(), "It rises")
+        assert "Go on?" not in drawn(key(wall, "2")), "another key takes the question away"
+    key(wall, "next")
+    assert wall_of(code_of(wall)).phase == "look"
+    assert "Go on?" not in drawn(wall)
+    assert ("The class:" in drawn(wall)) == answered, "three bars of nothing are no figure"
+
+
+def test_the_presenter_empties_the_class_with_a_key_pressed_twice(open_page: Open, scripted: Scripted) -> None:
+    wall = at(presented(open_page), "guess")
+    code = code_of(wall)
+    for number in range(3):
+        enter(code, Visitor(f"cookie {number}"))
+        keep_guess(code, Visitor(f"cookie {number}"), 0, -1)
+    phone = phone_in(open_page, code)
+    assert "Let go of 4 students, with all guesses? Press E again." in drawn(key(wall, "empty"))
+    key(wall, "2")
+    assert hands(code, 0) == Hands(4, {-1: 3}), "another key is no yes"
+    key(wall, "empty", "empty")
+    assert "The class is empty." in drawn(wall)
+    assert hands(code, 0) == Hands(0, {})
+    press(phone.run(), "It rises")
+    assert hands(code, 0) == Hands(1, {1: 1})
+
+
+def test_a_link_of_a_class_that_another_browser_has_opened_and_a_class_that_is_refused_are_said_on_the_wall(
+    open_page: Open, scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = {"issue": "scripted", "lesson": "scripted.5", "at": "1", "class": class_of(), "present": "true"}
+    wall = open_page("issues.py", **link)
+    assert "Another browser has opened this class. Press P twice to open a new one." in drawn(wall)
+    key(wall, "present", "present")
+    assert "Another browser" not in drawn(wall)
+    assert wall_of(code_of(wall)).phase == "guess"
+    monkeypatch.setattr(classroom, "MOST", 1)
+    wall = presented(open_page)
+    assert (code_of(wall), wall.session_state[PRESENTING].on) == ("", True)
+    assert "classes are held just now. Open this one in a few minutes." in sent(wall)
+
+
+@pytest.mark.parametrize(
+    "wall", [Wall("no-such-step.5", 0, "guess"), Wall("heads.5", 1, "told"), Wall("heads.5", -1, "seeds"), Wall("", 0, "over")]
+)  # fmt: skip
+def test_a_phone_says_in_words_that_it_does_not_know_what_the_wall_shows(open_page: Open, wall: Wall) -> None:
+    phone = phone_in(open_page, class_of(wall))
+    assert "The wall shows a step that this version does not know." in said(phone)
+    assert not {"Train one seed", *ANSWERS} & set(labels(phone))
+
+
+def test_a_waiting_phone_shows_the_title_of_the_lesson_and_no_link_or_icon_in_it(open_page: Open) -> None:
+    phone = phone_in(
+        open_page, class_of(Wall("title~See www.evil.example or :material/home: or a@evil.example~~heads.5"))
+    )
+    (title,) = phone.header
+    assert re.sub(r"[\\\u2060]", "", title.value) == "See www.evil.example or :material/home: or a@evil.example"
+    assert not re.search(r"www\.|:material|\w@", title.value.replace("\\", ""))
 
 
 def test_a_phone_whose_seed_cannot_be_kept_says_so(

@@ -13,7 +13,6 @@ import streamlit as st
 from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
 from engine.experiments.report import Report, report
-from engine.foundation.formatting import counted
 from pages.parts.boards.component import Plain
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.colors import muted
@@ -92,11 +91,8 @@ def _slide(words: Slide, rows: Sequence[Ended], **named: Any) -> go.Figure:
 
 def _words(issue: Issue, shown: Shown, live: Outcome | None, said: str) -> Slide:
     """The words around the figure on a slide: "8 seeds (0 to 7)" of those that were trained here, in small letters."""
-    first, last = shown.seeds[0], shown.seeds[-1]
     some = "" if live is None or live.seeds == len(shown.seeds) else f"{live.seeds} of "
-    which = f"{first} to {last}" if last > first else f"seed {first}"
-    of_class = shown.state == "class"  # their seeds follow from the phones, and are no range
-    seeds = f"{some}{counted(len(shown.seeds), 'seed')}" + ("" if of_class else f" ({which})") if live else ""
+    seeds = f"{some}{shown.seeds_in_words}" if live else ""
     address = (st.context.url or "").split("?")[0]
     link = f"{address}?issue={issue.slug}" if address else ""
     foot = ", ".join(filter(None, (seeds, "Attention Lab", link)))
