@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from engine.experiments.evidence.shipped import ShippedResult, shipped_result
+from engine.experiments.issues import ISSUES
+from engine.experiments.issues.issue import Issue
 from tests.browser.conftest import (
     PHONE,
     PROJECTOR,
@@ -33,9 +36,61 @@ def has_one_question_and_nothing_to_steer(phone: Any) -> None:
     nothing_is_cut_off(phone)
 
 
+def shown_result(issue: Issue) -> ShippedResult:
+    found = shipped_result(issue, issue.key_figure)
+    assert found is not None
+    return found
+
+
 def guess(phone: Any, answer: str) -> None:
     button(phone, answer).click()
     phone.get_by_text("It is counted.").wait_for()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("number", [2, 4])
+def test_by_keys_alone_and_before_any_dot_is_there_a_class_has_its_answer_in_each_step_to_the_end_of_the_lesson(
+    open_page: Open, app: str, number: int
+) -> None:
+    wall = open_page("lessons?steps=title~Two~~missing-mask.7~~heads.7", "Lessons", PROJECTOR)
+    settled(wall)
+    button(wall, "Present").last.click()
+    link = wall.get_by_role("dialog").locator(".link").inner_text().removeprefix(app)
+    phones = [open_page(link, "You are in the class", PHONE) for _ in range(number)]
+    phones[0].get_by_role("heading", name="Two").wait_for()
+    wall.get_by_role("dialog").get_by_text(f"{number} phones are here.").wait_for()
+
+    def press(key: str) -> None:
+        wall.keyboard.press(key)
+        settled(wall)
+
+    press("PageDown")
+    for issue in (ISSUES["missing-mask"], ISSUES["heads"]):
+        wall.get_by_role("heading", name=issue.title).wait_for()
+        press("PageDown")
+        press("PageDown")
+        wall.get_by_text(f"0 of {number} have answered. Go on?").wait_for()
+        for phone in phones:
+            guess(phone, issue.key_figure.answers[2])
+        press("s")
+        figure(wall, "key.figure").get_by_text(f"waiting for {number}").wait_for()
+        press("PageDown")
+        wall.get_by_text(f"0 of {number} have answered. Go on?").wait_for()
+        press("PageDown")
+        stored = shown_result(issue)
+        assert stored.outcome.right
+        for page in (wall, *phones):
+            page.get_by_text(stored.outcome.sentence.replace("seeds", "stored seeds")).first.wait_for()
+        for page in (wall, *phones):
+            page.get_by_text(re.compile(r"^You said: .* (Right\.|Measured: .*)$")).first.wait_for()
+            if stored.outcome.because and page is not wall:
+                page.get_by_text(f"Because {stored.outcome.because}").wait_for()
+        press("PageDown")
+        wall.get_by_text("What helps:").wait_for()
+        press("PageDown")
+    for phone in phones:
+        phone.get_by_role("heading", name="The lesson has ended").wait_for()
+    wall.locator(".lesson-clock").get_by_text("The lesson has ended").wait_for()
 
 
 @pytest.mark.thorough
@@ -93,19 +148,20 @@ def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_t
     for phone in phones:
         phone.get_by_text("Your dot is on the wall.").wait_for()
         has_one_question_and_nothing_to_steer(phone)
-    sentence.get_by_text(re.compile(r"rises from .* in 4 of 4 seeds\.")).wait_for()
     sentence.get_by_text(re.compile("4 seeds from 4 phones$")).wait_for()
 
     wall.keyboard.press("PageDown")
+    sentence.get_by_text(re.compile(r"rises from .* in 20 of 20 seeds\.")).wait_for()
+    for phone in (phones[0], phones[2], phones[3]):  # four seeds alone would decide nothing
+        phone.get_by_text("You said: It rises. Right.").wait_for()
+    wall.keyboard.press("PageDown")
     wall.get_by_text("What helps:").wait_for()
-    for phone in phones:  # four seeds decide nothing, and nobody is told that they did
-        phone.get_by_text("These runs do not decide it.").wait_for()
     assert violations(phones[3]) == []
     phones[2].get_by_role("link", name="Explore on your own").click()
     button(phones[2], "Run").wait_for()
     expect(button(phones[2], "Present")).to_have_count(0)
     phones[2].get_by_role("link", name="Back to the class").click()
-    phones[2].get_by_text("These runs do not decide it.").wait_for()
+    phones[2].get_by_text("You said: It rises. Right.").wait_for()
 
     wall.keyboard.press("PageDown")
     wall.keyboard.press("PageDown")

@@ -476,6 +476,26 @@ def test_present_opens_a_class_and_a_full_disk_leaves_the_lesson_without_one(
     assert warning in sent(wall)
 
 
+def test_a_lab_slide_asks_once_before_it_is_left_without_its_answer(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = ScriptedPool(lambda config: 0.1)
+    pool.at_once = False
+    monkeypatch.setattr(server, "pool", lambda: pool)
+    wall = press(open_page("lab.py", steps="10", lesson="title~Mine~~lab~steps~10.5", at="1"), "Present")
+    key(at(wall, "run"), "next", "next")
+    (run,) = pool.submitted
+    assert "The training has not ended. Go on?" in drawn(key(wall, "next"))
+    assert not wall.session_state[PRESENTING].over
+    assert wall_of(code_of(wall)).phase == "told"
+    key(wall, "next")
+    assert wall.session_state[PRESENTING].over
+    key(wall, "back")
+    pool.finish(run)
+    key(wall, "next")
+    assert wall.session_state[PRESENTING].over, "it has its answer"
+
+
 def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "pool", lambda: pool)
     pool = ScriptedPool(lambda config: 0.1)

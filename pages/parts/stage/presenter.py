@@ -18,6 +18,7 @@ from engine.foundation.formatting import counted
 from engine.settings.names import meant
 from pages.parts.app.fragment import as_fragment
 from pages.parts.app.in_markdown import escaped
+from pages.parts.app.own_runs import shown_run
 from pages.parts.app.presses import last_received, received
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.component import joined
@@ -183,7 +184,9 @@ def _follow(pressed: str, now: held.Presenting | None, file: str) -> None:
 
 
 def _unanswered(now: held.Presenting) -> str:
-    """The question whether to go on where phones wait for nothing but an answer, and nobody has given one; else an empty text."""
+    """The question whether to go on where phones are here and nobody has answered, or where a run has not; else an empty text."""
+    if now.on and now.beats == held.LAB_BEATS and now.beat == len(now.beats) - 1 and (run := shown_run()) and run.live:
+        return f"The training has not ended. {GO_ON}"
     if not now.on or not now.classroom or not now.step.question:
         return ""
     given = hands(now.classroom, now.at)

@@ -60,10 +60,10 @@ function sourceOf(board) {
     // The first figure is drawn before the others, and before Streamlit updates the rest of the page.
     board.painter.now()
   }
-  /** A screen reader hears a result once. */
+  /** A screen reader hears a result once, and finds none of another figure. */
   const sayResult = () => {
     const result = board.data.sections.flatMap(({ panels }) => panels.map(({ result }) => result ?? "")).join("")
-    if (result && result !== board.result) board.spoken.textContent = result
+    if (result !== board.result) board.spoken.textContent = result
     board.result = result
   }
   const panelOf = (/** @type {ToldPanel} */ told, /** @type {number} */ level) => {
