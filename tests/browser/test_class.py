@@ -67,6 +67,7 @@ def test_by_keys_alone_and_before_any_dot_is_there_a_class_has_its_answer_in_eac
     press("PageDown")
     for issue in (ISSUES["missing-mask"], ISSUES["heads"]):
         wall.get_by_role("heading", name=issue.title).wait_for()
+        assert "seeds" not in "".join(wall.locator(".spoken").all_inner_texts()), "no result of the step before"
         press("PageDown")
         press("PageDown")
         wall.get_by_text(f"0 of {number} have answered. Go on?").wait_for()
@@ -81,10 +82,11 @@ def test_by_keys_alone_and_before_any_dot_is_there_a_class_has_its_answer_in_eac
         assert stored.outcome.right
         for page in (wall, *phones):
             page.get_by_text(stored.outcome.sentence.replace("seeds", "stored seeds")).first.wait_for()
-        for page in (wall, *phones):
-            page.get_by_text(re.compile(r"^You said: .* (Right\.|Measured: .*)$")).first.wait_for()
-            if stored.outcome.because and page is not wall:
-                page.get_by_text(f"Because {stored.outcome.because}").wait_for()
+        wall.get_by_role("img", name=re.compile(rf"^The class: .*; \d of {number} right$")).wait_for()
+        for phone in phones:
+            phone.get_by_text(re.compile(r"You said: .* (Right|Measured: )")).wait_for()
+            if stored.outcome.because:
+                phone.get_by_text(f"Because {stored.outcome.because}").wait_for()
         press("PageDown")
         wall.get_by_text("What helps:").wait_for()
         press("PageDown")
