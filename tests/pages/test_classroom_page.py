@@ -306,6 +306,19 @@ def test_a_wall_asks_once_whether_to_go_on_where_phones_are_here_and_none_has_an
     assert ("The class:" in drawn(wall)) == answered, "three bars of nothing are no figure"
 
 
+def test_where_the_answer_of_stored_seeds_stands_a_wall_says_neither_how_far_its_own_run_is_nor_offers_seeds(
+    open_page: Open, scripted: Scripted
+) -> None:
+    _, pool = scripted
+    pool.at_once = False
+    wall = press(open_page("issues.py", issue="missing-mask", lesson="missing-mask.7", at="1"), "Present")
+    assert "First seed" not in [box.label for box in wall.number_input]
+    at(wall, "sentence")
+    assert "in 16 of 16 stored seeds" in sent(wall)
+    assert "the time left is known" not in sent(wall)
+    assert "the time left is known" in sent(key(wall, "present")), "a reader is told"
+
+
 def test_the_presenter_empties_the_class_with_a_key_pressed_twice(open_page: Open, scripted: Scripted) -> None:
     wall = at(presented(open_page), "guess")
     code = code_of(wall)
