@@ -312,7 +312,7 @@ def test_where_the_answer_of_stored_seeds_stands_a_wall_says_neither_how_far_its
     _, pool = scripted
     pool.at_once = False
     wall = press(open_page("issues.py", issue="missing-mask", lesson="missing-mask.7", at="1"), "Present")
-    assert "First seed" not in [box.label for box in wall.number_input]
+    assert "First seed" not in [box.label for box in at(wall, "guess").number_input]
     at(wall, "sentence")
     assert "in 16 of 16 stored seeds" in sent(wall)
     assert "the time left is known" not in sent(wall)
