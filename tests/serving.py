@@ -26,10 +26,10 @@ SPEED = {"cpu": {"overhead": 0.001, "rate": 5e10, "baselines": BASELINES}}
 
 @contextmanager
 def running(
-    app: str, folder: Path, *, under: Sequence[str] = (), **environment: str
+    app: str, folder: Path, *, under: Sequence[str] = (), root: Path = ROOT, **environment: str
 ) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """A server process and its address, at a free port where ``environment`` names none. It must stop when it is asked to. ``under``:
-    a program that replaces itself by the command that follows."""
+    a program that replaces itself by the command that follows. ``root``: the folder of the program, as of another commit."""
     port, log = environment.get("STREAMLIT_SERVER_PORT") or str(free_port()), folder / "log.txt"
     own = {
         "STREAMLIT_SERVER_PORT": port, "STREAMLIT_SERVER_HEADLESS": "true", "ATTENTION_LAB_DATA": str(folder / "data"),
@@ -42,7 +42,7 @@ def running(
     with log.open("wb") as output:
         process = subprocess.Popen(
             [*under, sys.executable, "-m", "streamlit", "run", app],
-            cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, env=os.environ | own | environment,
+            cwd=root, stdout=output, stderr=subprocess.STDOUT, env=os.environ | own | environment,
         )  # fmt: skip
     prefix = environment.get("STREAMLIT_SERVER_BASE_URL_PATH", "")
     address = f"http://127.0.0.1:{port}/{prefix + '/' if prefix else ''}"

@@ -9,7 +9,6 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeVar
@@ -22,6 +21,7 @@ from engine.experiments.experiment import PILOT_SEEDS, Arm, Experiment
 from engine.experiments.trial import Trial
 from engine.foundation.errors import Explained
 from engine.foundation.json_lines import json_lines
+from engine.foundation.once import once
 
 FILE = "rates.json"
 FIRST, FARTHEST = 2, 4
@@ -243,7 +243,7 @@ def read_grids(slug: str, folder: Path = FOLDER) -> list[RateGrid]:
     return [grid(row) for row in _rows(folder).get(slug, [])]
 
 
-@cache
+@once
 def _rows(folder: Path) -> dict[str, list[dict[str, Any]]]:
     """The rows of all issues in a folder."""
     file = folder / FILE

@@ -2,11 +2,11 @@
 
 import hashlib
 from collections.abc import Collection, Iterable
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import engine
+from engine.foundation.once import once
 
 ENGINE = Path(engine.__file__).parent
 LEFT_OUT = ("cli", "cluster", "notebooks", "sweeps", "workers")
@@ -17,7 +17,7 @@ LIBRARIES = ("numpy", "torch")
 """Libraries whose versions count, too: they compute the numbers."""
 
 
-@cache
+@once
 def code_hash(folder: Path = ENGINE) -> str:
     """The hash of the Python files and the plays in ``folder`` (by default the engine's), their paths in it, and the libraries' versions.
 
@@ -26,7 +26,7 @@ def code_hash(folder: Path = ENGINE) -> str:
     return _hash(folder, LEFT_OUT, map(installed_version, LIBRARIES))
 
 
-@cache
+@once
 def program_hash() -> str:
     """The hash of all of the engine's files and of the libraries' versions, for programs that work together: those of one version
     understand each other. Builds of a library for a CPU and for a GPU (2.13.0+cpu, 2.13.0+cu128) count as the same.
@@ -44,6 +44,7 @@ def _hash(folder: Path, left_out: Collection[str], versions: Iterable[str]) -> s
     return digest.hexdigest()[:16]
 
 
+@once
 def installed_version(library: str) -> str:
     """The version of a library, which is not imported; ``none`` where it is not installed."""
     try:

@@ -1,22 +1,38 @@
 """Results that are computed once in a process, whoever asks for them and however many at the same moment."""
 
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import lru_cache, update_wrapper
 from threading import RLock
-from typing import ParamSpec, TypeVar
+from typing import Generic, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def once(function: Callable[P, T]) -> Callable[P, T]:
+class Once(Generic[P, T]):
     """The function with each of its results kept, by its arguments. Whoever asks while another thread computes waits for it:
     ``functools.cache`` alone lets a class that comes together compute the same thirty times."""
-    kept, computing = cache(function), RLock()
 
-    @wraps(function)
-    def ask(*given: P.args, **named: P.kwargs) -> T:
-        with computing:
-            return kept(*given, **named)  # type: ignore[arg-type]  # what can be a key of the cache
+    __wrapped__: Callable[P, T]
+    """The function itself, which keeps nothing."""
 
-    return ask
+    def __init__(self, function: Callable[P, T], most: int | None = None) -> None:
+        """``most``: how many of the latest results are kept; None for all."""
+        self._kept, self._computing = lru_cache(most)(function), RLock()
+        update_wrapper(self, function)
+
+    def __call__(self, *given: P.args, **named: P.kwargs) -> T:
+        with self._computing:
+            return self._kept(*given, **named)  # type: ignore[arg-type]  # what can be a key of the cache
+
+    def cache_clear(self) -> None:
+        self._kept.cache_clear()
+
+
+def once(function: Callable[P, T]) -> Once[P, T]:
+    return Once(function)
+
+
+def once_of_latest(most: int) -> Callable[[Callable[P, T]], Once[P, T]]:
+    """As :func:`once`, with only so many of the latest results kept."""
+    return lambda function: Once(function, most)

@@ -6,7 +6,6 @@ import platform
 import subprocess
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from typing_extensions import TypedDict  # up to Python 3.11 pydantic reads only
 
 from engine import VERSION
 from engine.foundation.code_hash import ENGINE, code_hash, installed_version
+from engine.foundation.once import once
 
 PROJECT = "attention-lab"
 """The name under which the program may be installed."""
@@ -73,7 +73,7 @@ def today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-@cache
+@once
 def commit(folder: Path = ENGINE.parent) -> str:
     """The commit of the program in a folder: git's where that is a checkout, else the one that :data:`COMMIT_VARIABLE` names, as in an
     image, or the one from which it was installed; empty where none is known."""
@@ -105,7 +105,7 @@ def _installed_commit() -> str:
         return ""
 
 
-@cache
+@once
 def cpu_name(file: Path = Path("/proc/cpuinfo")) -> str:
     """The processor's name from the system; its architecture where there is none."""
     try:

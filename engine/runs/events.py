@@ -158,11 +158,22 @@ def to_json(event: Event) -> dict[str, Any]:
 
 
 def from_json(row: dict[str, Any]) -> Event:
-    """The event a row of ``events.jsonl`` was written from (a snapshot comes back without its arrays)."""
-    values = dict(row)
+    """The event a row of ``events.jsonl`` was written from (a snapshot comes back without its arrays). Numbers that are not finite are
+    missing, as where they are written. Raises KeyError, TypeError or ValueError for any other row, also where a count is missing."""
+    values = to_jsonable_python(row, inf_nan_mode="null")
     kind = values.pop("event")
     if "memory" in values:
         values["memory"] = Memory(**values["memory"])
+        _count(values["memory"].state)
+    if kind == "started":
+        values["chance"] = {name: value for name, value in values["chance"].items() if value is not None}
+    _count(values["parameters" if kind == "started" else "step"])
     if kind == "snapshot":
         values |= {"patterns": {}, "encoding": {}, "samples": [Sample(**sample) for sample in values["samples"]]}
     return KINDS[kind](**values)  # type: ignore[no-any-return]
+
+
+def _count(number: int) -> None:
+    """Raises TypeError or ValueError where something is no whole number from 0 on."""
+    if number < 0 or number != int(number):
+        raise ValueError(f"{number} is no count")

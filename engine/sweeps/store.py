@@ -2,13 +2,13 @@
 
 import json
 import re
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from engine.foundation.files import data_folder, give
+from engine.foundation.once import once
 from engine.foundation.stored_json import read_json
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.sweeps.plan import read_plan
@@ -42,7 +42,7 @@ def find(name: str) -> Result | None:
         return None
 
 
-@cache
+@once
 def shipped() -> Result:
     """The sweep of the default plan that comes with the app, made by ``python -m engine cost --rounds 15 --json >
     engine/sweeps/shipped.json``."""

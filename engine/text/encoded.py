@@ -4,11 +4,11 @@ of the same vocabulary, the one way in for prompts and sentences."""
 import sys
 from collections import Counter
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 
+from engine.foundation.once import once_of_latest
 from engine.text import own, plays
 from engine.text.tokens import Unit, Vocabulary, has_pieces, is_word, joined, name_of, normalised, pieces, vocabulary_of
 
@@ -56,7 +56,7 @@ class Encoded:
     """[token] bool, over the held-out documents one after the other: whether it is a word, known or not, or layout."""
 
 
-@lru_cache(maxsize=4)
+@once_of_latest(4)
 def encoded(text: str, count: int, unit: Unit, size: int) -> Encoded:
     """A text with ``count`` plays to train on and a vocabulary of ``size`` tokens. Raises ValueError with one sentence where
     there is no such text.
@@ -68,7 +68,7 @@ def encoded(text: str, count: int, unit: Unit, size: int) -> Encoded:
     return Encoded(unit, vocabulary, learned, tested, words)
 
 
-@lru_cache(maxsize=8)
+@once_of_latest(8)
 def unknown_shares(text: str, count: int, unit: Unit, side: Literal["trained", "held out"]) -> np.ndarray:
     """The share of the tokens of a side of a text that are unknown to a vocabulary of the n commonest pieces of the side to train on,
     for each n from 0: [n + 1]. The tokens are only counted, which takes a fraction of the time of :func:`encoded`. Raises ValueError with

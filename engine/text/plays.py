@@ -5,9 +5,10 @@ the public domain. Each is compressed by itself, so that one is read in some mil
 """
 
 import re
-from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
 from zipfile import ZipFile
+
+from engine.foundation.once import once, once_of_latest
 
 HELD_OUT = ("as-you-like-it", "henry-v", "julius-caesar", "macbeth")
 """Plays that are never trained on: a comedy, a history, a Roman play and a tragedy."""
@@ -19,7 +20,7 @@ MARKS = re.compile(r"^#+ |[*_]| +$", re.MULTILINE)
 """Markdown's headings, emphasis and line ends."""
 
 
-@cache
+@once
 def members() -> dict[str, str]:
     """Name to member of the archive, such as ``tragedies/hamlet.md``, sorted by name."""
     with ZipFile(ARCHIVE) as archive:
@@ -32,7 +33,7 @@ def trained_plays(count: int) -> tuple[str, ...]:
     return tuple([*FIRST, *rest][:count])
 
 
-@lru_cache(maxsize=64)
+@once_of_latest(64)
 def read(name: str) -> str:
     """A play as plain text."""
     with ZipFile(ARCHIVE) as archive:

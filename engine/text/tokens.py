@@ -6,13 +6,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain, islice, pairwise, repeat
 from typing import Literal
 
 import numpy as np
 
 from engine.foundation.formatting import fine_percent
+from engine.foundation.once import once
 from engine.settings.errors import quoted
 
 Unit = Literal["characters", "words"]
@@ -37,7 +37,7 @@ def normalised(text: str) -> str:
     return unicodedata.normalize("NFC", LINE_END.sub("\n", text))
 
 
-@cache
+@once
 def _piece() -> re.Pattern[str]:
     """A word, or what stands between two: anything but a single space, and that too where the text begins or ends.
 

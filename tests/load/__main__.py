@@ -6,6 +6,7 @@
     python -m tests.load attack --sessions 29 --steps 2000             the lab beside one visitor who does the worst
     python -m tests.load crowd --sessions 44 --steps 300               one visitor beside so many cookies of another address
     python -m tests.load chaos --minutes 8 --seed 7                    sudden ends of all processes, and a full disk: what is lost?
+    python -m tests.load lab --sessions 30 --rounds 3 --against 5644cba8    the same with that commit, in turns, and the ratio
 
 The sessions run in one process on the same machine; what it takes stands in the table, which is written
 for ``docs/load.md``.
@@ -18,19 +19,23 @@ import platform
 import signal
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
 import psutil
 
+from engine.foundation.code_hash import installed_version
+from engine.foundation.provenance import today
+from tests.load.against import checkout, name_of, with_ratio
 from tests.load.attacks import ATTACKS, attacked
 from tests.load.chaos import chaos
 from tests.load.crowd import LEAVE, STAY, crowd
-from tests.load.scenarios import issue, lab, mixed, warm_up
+from tests.load.scenarios import issue, lab, mixed, until_ready, warm_up
 from tests.load.table import Figures, medians, table
 from tests.load.watch import at_rest
-from tests.serving import running
+from tests.serving import ROOT, running
 
 ALONE = "one session"
 Scenario = Callable[[psutil.Process, str], Awaitable[dict[str, Figures]]]
@@ -42,41 +47,40 @@ def scenarios_of(given: argparse.Namespace) -> list[Scenario]:
     sessions, seconds, together = given.sessions, given.minutes * 60, f"{given.sessions} sessions"
 
     async def play(part: str, server: psutil.Process, address: str) -> dict[str, Figures]:
+        await until_ready(address)
+        if given.scenario != "lab":  # who presses Train together does so at a server that has trained nothing yet
+            await warm_up(address)
+        await at_rest(server)
         if given.scenario == "mixed":
             return {together: await mixed(server, address, sessions, seconds)}
         if given.scenario == "issue":
             return {part: await issue(server, address, sessions if part == together else 1, seconds)}
         if given.scenario == "crowd":
             return await crowd(server, address, sessions, given.steps, seconds, stays=part == STAY)
-        columns = {part: sessions} if part else {ALONE: 1, together: sessions}
-        async with attacked({"": None, "nobody": None, **ATTACKS}[part], address):
-            return {name: await lab(server, address, number, given.steps, seconds) for name, number in columns.items()}
+        if given.scenario == "lab":
+            return {part: await lab(server, address, sessions if part == together else 1, given.steps, seconds)}
+        async with attacked({"nobody": None, **ATTACKS}[part], address):
+            return {part: await lab(server, address, sessions, given.steps, seconds)}
 
     match given.scenario:
         case "attack":
             parts = ["nobody", *(given.attacks or ATTACKS)]
         case "crowd":
             parts = [LEAVE, STAY]
-        case "issue":
-            parts = [ALONE, together]  # on one server the second would find the trials of the first
+        case "lab" | "issue":
+            parts = [ALONE, together]  # on one server the second would find what the first has left
         case _:
             parts = [""]
     return [partial(play, part) for part in parts]
 
 
-def served(scenario: Scenario) -> dict[str, Figures]:
-    """The figures of a scenario on a server of its own, which is warm when it begins."""
-
-    async def play(process: psutil.Process, address: str) -> dict[str, Figures]:
-        await warm_up(address)
-        await at_rest(process)
-        return await scenario(process, address)
-
-    with tempfile.TemporaryDirectory() as folder, running("app.py", Path(folder)) as (server, address):
-        return asyncio.run(play(psutil.Process(server.pid), address))
+def served(scenario: Scenario, root: Path = ROOT) -> dict[str, Figures]:
+    """The figures of a scenario on a server of its own, of the program in ``root``."""
+    with tempfile.TemporaryDirectory() as folder, running("app.py", Path(folder), root=root) as (server, address):
+        return asyncio.run(scenario(psutil.Process(server.pid), address))
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scenario", choices=("lab", "issue", "mixed", "attack", "crowd", "chaos"))
     parser.add_argument("--sessions", type=int, default=2)
@@ -85,21 +89,38 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=5.0, help="the longest time of each part")
     parser.add_argument("--attacks", nargs="*", choices=list(ATTACKS), help="only these")
     parser.add_argument("--seed", type=int, default=7, help="of the plan of chaos")
-    given = parser.parse_args()
+    parser.add_argument("--against", metavar="COMMIT", help="measure this commit, too, in turns with the present one")
+    given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # so that the server is stopped then, too
     if given.scenario == "chaos":
         with tempfile.TemporaryDirectory() as folder:
             print(*asyncio.run(chaos(Path(folder), given.minutes, given.seed)), sep="\n")
         return
-    rounds: dict[str, list[Figures]] = {}
-    for number in range(1, given.rounds + 1):
-        for scenario in scenarios_of(given):
-            for column, figures in served(scenario).items():
-                rounds.setdefault(column, []).append(figures)
-                print(f"Round {number}, {column}:", table({column: figures}), sep="\n\n", end="\n\n", flush=True)
-    result = table({column: medians(found) for column, found in rounds.items()})
+    with ExitStack() as stack:
+        try:
+            roots = [ROOT, *([stack.enter_context(checkout(given.against))] if given.against else [])]
+        except ValueError as error:
+            parser.error(str(error))
+        names = [name_of(root) for root in roots]
+        names[1:] = [f"{name}, once more" * (name == names[0]) or name for name in names[1:]]
+        rounds: dict[str, dict[str, list[Figures]]] = {}
+        for number in range(1, given.rounds + 1):
+            for scenario in scenarios_of(given):
+                for name, root in zip(names, roots, strict=True):
+                    for column, figures in served(scenario, root).items():
+                        rounds.setdefault(column, {}).setdefault(name, []).append(figures)
+                        title = f"Round {number}, {column}, commit {name}:"
+                        print(title, table({column: figures}), sep="\n\n", end="\n\n", flush=True)
+    found = {column: {name: medians(all_) for name, all_ in sides.items()} for column, sides in rounds.items()}
+    if given.against:
+        for column, sides in found.items():
+            print(f"{column}:", table(with_ratio(sides)), sep="\n\n", end="\n\n")
+    else:
+        print(table({column: sides[names[0]] for column, sides in found.items()}), end="\n\n")
     rounded = f"{given.rounds} round{'s' * (given.rounds > 1)}"
-    print(f"{result}\n\nMedians of {rounded}, {os.cpu_count()} cores, Python {platform.python_version()}.")
+    of = " and ".join(names) + ", in turns" * bool(given.against)
+    versions = f"Python {platform.python_version()}, torch {installed_version('torch')}"
+    print(f"Medians of {rounded}, commit {of}, {os.cpu_count()} cores, {versions}, {today()}.")
 
 
 if __name__ == "__main__":

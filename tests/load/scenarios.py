@@ -163,17 +163,29 @@ def runs_of(runs: Sequence[tuple[float, Board | None]]) -> Figures:
     shown = [board.shown - clicked if board else math.inf for clicked, board in runs]
     rates = [rate for board in seen if (rate := board.updates_per_second) is not None]
     ended = [board for board in seen if board.ended]
+    last = max((board.points[-1] for board in seen if board.points), default=math.nan)
     return {
         "click to the run on the page, median (s)": percentile(shown, 0.5),
         "click to the run on the page, p95 (s)": percentile(shown, 0.95),
         "click to first point, median (s)": percentile(first, 0.5),
         "click to first point, p95 (s)": percentile(first, 0.95),
+        "steps per second, all together": sum(board.step for board in seen) / (last - min(clicked for clicked, _ in runs)),
         "updates per second, least": min(rates, default=math.nan),
         "updates per second, median": percentile(rates, 0.5),
         "runs without an end": len(runs) - len(ended),
         "runs lost or failed": sum(board.state != "finished" for board in ended),
         "streams given up for polling": sum(board.polled for board in seen),
     }
+
+
+async def until_ready(address: str) -> None:
+    """Wait until the server's workers are there."""
+    async with visitor() as http:
+        while True:
+            async with http.get(f"{address}healthz") as answer:
+                if answer.status == 200:
+                    return
+            await asyncio.sleep(0.2)
 
 
 async def warm_up(address: str) -> None:

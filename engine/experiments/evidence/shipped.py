@@ -9,7 +9,6 @@ import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +22,10 @@ from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
 from engine.experiments.report import BySeed, ClaimReport, Report, known, report, sides_of
 from engine.experiments.trial import Trial
 from engine.foundation.json_lines import json_lines
+from engine.foundation.once import once
 
 
-@cache
+@once
 def sets_of_seeds(folder: Path = FOLDER) -> list[dict[str, Any]]:
     """The stored sets, the confirmatory one first, then by their first seed; an empty list where the documents were left out of an
     installation."""

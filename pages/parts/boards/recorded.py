@@ -3,12 +3,12 @@
 import json
 from collections.abc import Callable
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 
 import engine
 from engine.analysis.text.jobs import Counted
 from engine.foundation.formatting import counted
+from engine.foundation.once import once
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
 from engine.tasks import TASKS
@@ -33,19 +33,19 @@ def recorded_runs() -> dict[str, Run]:
     return {name: recorded_run(name) for name in FOLDERS}
 
 
-@cache
+@once
 def _run_in(folder: Path) -> Run:
     return Run.from_disk(RunFolder(folder))
 
 
-@cache
+@once
 def recorded_words() -> tuple[Run, Counted]:
     """The run on the plays that the text page shows on arrival, and the scores of the counting models beside it."""
     folder = FOLDER / "words"
     return _run_in(folder), json.loads((folder / "counted.json").read_text("utf-8"))
 
 
-@cache
+@once
 def recorded_feed() -> Payload:
     """The whole run of one layer as one message for the board; made once."""
     return feed(recorded_run(), 0)[0]

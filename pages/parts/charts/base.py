@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from math import isfinite
 from typing import Any
 
 import plotly.graph_objects as go
 
+from engine.foundation.once import once_of_latest
 from pages.parts.charts.colors import INK, MUTED, Pair, mix
 
 Columns = Mapping[str, tuple[list[int], list[float]]]
@@ -117,7 +117,7 @@ class _Arguments(tuple[Any, ...]):
         return hash(repr(self))
 
 
-@lru_cache(maxsize=512)
+@once_of_latest(512)
 def _plain_figure(chart: Callable[..., go.Figure], given: _Arguments) -> dict[str, Any]:
     arguments, named = given
     plain = chart(*arguments, **named).to_plotly_json()

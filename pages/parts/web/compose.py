@@ -19,6 +19,7 @@ from starlette.routing import Route
 from streamlit import config
 
 from engine.foundation.log import bound_floods
+from engine.foundation.provenance import provenance
 from pages.parts.boards.component import FOLDER, PLOTLY_ADDRESS, BoardKind, packed_plotly, plotly_script
 from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.web.board_data import Ask, exact_route, lines_route, own_route, untrained_route
@@ -97,7 +98,10 @@ def serving(
     async def lifespan(_: object) -> AsyncIterator[None]:
         bound_floods()
         looking = asyncio.create_task(limit_connections().look_on())
-        waking = [asyncio.create_task(to_thread.run_sync(warm_up)), asyncio.create_task(later(start, packed_plotly))]
+        waking = [
+            asyncio.create_task(to_thread.run_sync(warm_up)),
+            asyncio.create_task(later(warm_up_training, start, packed_plotly)),
+        ]
         ending = asyncio.create_task(once_asked_to_end(stop))
         try:
             yield
@@ -170,6 +174,17 @@ async def later(*tasks: Callable[[], object]) -> None:
     await asyncio.sleep(HEAD_START)
     for task in tasks:
         await to_thread.run_sync(task)
+
+
+def warm_up_training() -> None:
+    """Compute what a run's folder and its stream ask for first, before workers are ready: else a class that presses Train together waits
+    for it."""
+    from pages.parts.boards.recorded import recorded_feed, recorded_runs, recorded_words  # late, as above
+
+    provenance()
+    recorded_runs()
+    recorded_words()
+    recorded_feed()  # draws the figures of a run: Plotly imports the parts of a figure with its first one
 
 
 def warm_up() -> None:

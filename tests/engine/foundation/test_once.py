@@ -2,7 +2,7 @@
 
 import time
 
-from engine.foundation.once import once
+from engine.foundation.once import once, once_of_latest
 from tests.engine.at_once import at_once
 
 
@@ -18,3 +18,18 @@ def test_a_result_is_computed_once_however_many_ask_together() -> None:
     assert at_once(lambda _: square(3), 8) == [9] * 8
     assert square(2) == 4
     assert computed == [3, 2]
+
+
+def test_the_oldest_of_too_many_results_is_computed_again() -> None:
+    computed = list[int]()
+
+    @once_of_latest(2)
+    def square(number: int) -> int:
+        computed.append(number)
+        return number**2
+
+    assert [square(number) for number in (1, 2, 2, 3, 1)] == [1, 4, 4, 9, 1]
+    assert computed == [1, 2, 3, 1]
+    square.cache_clear()
+    assert square(1) == 1
+    assert len(computed) == 5

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 from importlib.metadata import Distribution, version
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from engine.foundation import provenance as module
 from engine.foundation.child import child_environment
 from engine.foundation.code_hash import code_hash
 from engine.foundation.provenance import commit, cpu_name, in_words, provenance, stamped, today
+from tests.engine.at_once import at_once
 from tests.serving import ROOT
 
 
@@ -47,6 +49,19 @@ def test_a_changed_file_shows_and_the_commit_of_another_program_is_not_taken(tmp
     assert commit.__wrapped__(tmp_path) == f"{first}-dirty"
     (tmp_path / "site-packages").mkdir()
     assert commit(tmp_path / "site-packages") == ""
+
+
+def test_for_thirty_who_press_train_at_once_the_origin_is_computed_once(tmp_path: Path) -> None:
+    git(tmp_path, "init")
+    (tmp_path / "engine.py").write_text("1\n")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-m", "First")
+    processor = tmp_path / "cpuinfo"
+    processor.write_text("flags: fpu\n" * 10_000 + "model name: Fast\n")
+    for ask in (partial(commit, tmp_path), partial(code_hash, tmp_path), partial(cpu_name, processor)):
+        first, *others = at_once(lambda _, ask=ask: ask())  # type: ignore[misc]
+        assert first
+        assert all(one is first for one in others), ask
 
 
 def test_an_installed_program_has_the_commit_that_was_installed(

@@ -48,6 +48,34 @@ assert UNMEASURED.lines
 assert all(notebook.steps and to_ipynb(notebook) for notebook in NOTEBOOKS.values())
 print(sorted({"torch", "nbformat"} & set(sys.modules)))
 """
+FIRST_RUN = """
+import sys
+from threading import Event
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from pages.parts.web import compose
+compose.HEAD_START = 0.0
+done, opened = Event(), []
+
+def start():
+    warm = set(sys.modules)
+    from engine.foundation.provenance import provenance
+    from pages.parts.boards.recorded import recorded_feed, recorded_runs, recorded_words
+    sys.addaudithook(lambda event, given: opened.append(given[0]) if event in ("open", "subprocess.Popen") else None)
+    provenance(), recorded_runs(), recorded_words(), recorded_feed()
+    print(opened, sorted(name for name in set(sys.modules) - warm if name.startswith(("engine", "pages", "plotly"))))
+    done.set()
+
+made = compose.serving(find=lambda _: None, start=start, stop=list, health=dict, ask=lambda *_: None)
+with TestClient(Starlette(lifespan=made["lifespan"])):
+    done.wait()
+"""
+
+
+def test_what_the_first_run_asks_for_is_there_before_the_workers_start() -> None:
+    """Else a class that presses Train together at a fresh server waits for it: nothing is read, imported or started then."""
+    found = subprocess.run([sys.executable, "-c", FIRST_RUN], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert found.stdout.strip() == "[] []", found.stderr
 
 
 def test_pandas_is_whole_before_the_first_page_runs_and_no_page_brings_torch() -> None:

@@ -3,7 +3,6 @@ also one that a reader typed, with all of its parts or without some."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from functools import lru_cache
 from typing import Any
 
 from engine.analysis.attention.asked import ModelAsked
@@ -14,6 +13,7 @@ from engine.estimate.prediction import predict
 from engine.foundation.errors import JobError
 from engine.foundation.formatting import in_bytes
 from engine.foundation.job import Job
+from engine.foundation.once import once_of_latest
 from engine.runs.log import EventLog
 from pages.parts.app.questions import Remembered
 from pages.parts.boards.live.feed import Payload, feed, plain_snapshot
@@ -47,7 +47,7 @@ def own_message(config: RunConfig, weights: str, text: str, ask: Ask, without: S
     return {"snapshot": snapshot}
 
 
-@lru_cache(maxsize=256)
+@once_of_latest(256)
 def too_large(config: RunConfig) -> str:
     """Why the model of a config is not looked at before training, in one sentence; empty where it is."""
     prediction = predict(config)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +12,7 @@ from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.layout import continues
 from engine.experiments.issues import ISSUES
+from engine.foundation.once import once
 from engine.foundation.tables import Text, read_tables
 from engine.tasks import TASKS
 from pages.parts.boards.component import Plain
@@ -56,7 +56,7 @@ def _holds(config: RunConfig, values: Mapping[str, bool | str]) -> bool:
     return all(getattr(config, name) == value for name, value in values.items())
 
 
-@cache
+@once
 def part_kinds() -> dict[str, PartKind]:
     return read_tables(Path(__file__).with_suffix(".toml"), PartKind)
 

@@ -1,0 +1,36 @@
+"""A forked worker has all modules that a run may need: no first run imports one."""
+
+import subprocess
+import sys
+
+from tests.serving import ROOT
+
+CODE = """
+import sys
+from contextlib import suppress
+from importlib import import_module
+from engine.foundation.forked import WARM
+for module in WARM:
+    import_module(module)
+warm = set(sys.modules)
+from engine.architectures import ARCHITECTURES
+from engine.config.run_config import parse
+from engine.encodings import ENCODINGS
+from engine.runs.events import Progress
+from engine.settings.errors import ConfigError
+from engine.tasks import TASKS
+from engine.training.train import train
+chosen = [{"pos_encoding": name} for name in ENCODINGS] + [{"family": name} for name in ARCHITECTURES]
+chosen += [{"task": name, "family": "encoder"} for name in TASKS if not TASKS[name].corpus]
+trained = 0
+for own in chosen:
+    with suppress(ConfigError):  # a task for decoders alone
+        config = parse({**own, "steps": 1, "batch_size": 2, "device": "cpu"})
+        trained += any(isinstance(event, Progress) for event in train(config))
+print(trained > 30, sorted(name for name in set(sys.modules) - warm if name.startswith("engine.")))
+"""
+
+
+def test_no_first_run_imports_a_module_of_the_program() -> None:
+    done = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.strip() == "True []", done.stderr

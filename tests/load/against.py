@@ -1,0 +1,45 @@
+"""Another commit of the program, to be measured in turns with this one: a checkout of its own, of which a server can be started."""
+
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from engine.foundation.provenance import SHORT, commit
+from tests.load.table import Figures
+from tests.serving import ROOT
+
+
+@contextmanager
+def checkout(other: str) -> Iterator[Path]:
+    """The folder of that commit inside the block, compiled as this one is. Raises ValueError where there is no such commit."""
+    found = _git("rev-parse", "--verify", "--quiet", f"{other}^{{commit}}")
+    if found.returncode:
+        raise ValueError(f"against is {other}; allowed is a commit of this repository.")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "program"
+        _git("worktree", "add", "--detach", str(path), found.stdout.strip()).check_returncode()
+        try:
+            subprocess.run([sys.executable, "-m", "compileall", "-q", "engine", "pages"], cwd=path, check=False)
+            yield path
+        finally:
+            _git("worktree", "remove", "--force", str(path))
+
+
+def name_of(root: Path) -> str:
+    """The first digits of the commit of a program's folder; with ``-dirty`` where a Python file has been changed since."""
+    head, _, dirty = commit(root).partition("-")
+    return "-".join(filter(None, (head[:SHORT], dirty))) or "unknown"
+
+
+def with_ratio(sides: Mapping[str, Figures]) -> dict[str, Figures]:
+    """The columns of two commits, and a third: the first's figures by the second's."""
+    (here, first), (there, second) = sides.items()
+    ratios = {name: first[name] / second[name] for name in first if second.get(name)}
+    return {here: first, there: second, f"{here} / {there}": ratios}
+
+
+def _git(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True)
