@@ -4,11 +4,13 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from io import TextIOWrapper
 from typing import NamedTuple, NoReturn
 
 from engine import VERSION
 from engine.cli import cost, encodings, issue, predict, sample, train
 from engine.cli.arguments import add_settings
+from engine.cli.terminal import reason_of
 from engine.config.link import flag
 from engine.foundation.errors import NoWorkers
 from engine.settings.errors import shown
@@ -47,6 +49,8 @@ class OneLineParser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     name = PROGRAM
+    if isinstance(sys.stdout, TextIOWrapper):  # a terminal or file that cannot show a letter has a replacement sign
+        sys.stdout.reconfigure(errors="replace")
     try:
         parser = _parser()
         given, unknown = parser.parse_known_args(arguments)
@@ -67,8 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still to be written goes nowhere
         return 0
     except OSError as error:
-        reason = f"{error.filename}: {error.strerror}." if error.filename else str(error)
-        print(f"{name}: {reason}", file=sys.stderr)
+        print(f"{name}: {reason_of(error)}", file=sys.stderr)
         return BAD_INPUT
 
 

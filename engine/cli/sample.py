@@ -1,6 +1,7 @@
 """``sample``: the text that a saved language model writes after a prompt."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -26,7 +27,8 @@ def run(given: argparse.Namespace) -> int:
     except (OSError, ValueError):
         raise ValueError(f"{given.folder} is no folder that train --save left.") from None
     how = (given.length, given.temperature, given.top_k, given.seed)
-    told = WriteText(config, str(folder.weights), given.prompt, *how).do()
+    prompt = os.fsencode(given.prompt).decode("utf-8", "replace")  # as typed, also where the system's letters are ASCII
+    told = WriteText(config, str(folder.weights), prompt, *how).do()
     if given.json:
         print_json(told)
     else:

@@ -3,12 +3,15 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn
 from rich.table import Table
 
 from engine.foundation.background import BackgroundTask
+from engine.foundation.files import NoDataFolder, data_folder, data_folder_problem
 from engine.foundation.formatting import in_bytes
 from engine.settings.costs import Memory
 
@@ -30,13 +33,23 @@ def console() -> Console:
     return OutputConsole(width=None if sys.stdout.isatty() else UNLIMITED)
 
 
+def reason_of(error: OSError) -> str:
+    """Why the system refuses something, in one sentence; where that is the data folder, also what to set."""
+    if not isinstance(error.filename, str):
+        return str(error)
+    with suppress(NoDataFolder):
+        named, data = Path(error.filename).absolute(), data_folder().absolute()
+        if (named.is_relative_to(data) or data.is_relative_to(named)) and (problem := data_folder_problem()):
+            return problem
+    return f"{error.filename}: {error.strerror}."
+
+
 def kept(what: str, keep: Callable[[], object]) -> None:
     """Keep something that was shown before; where the disk does not take it, a line on stderr says so."""
     try:
         keep()
     except OSError as error:
-        reason = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        print(f"{what} could not be kept ({reason}).", file=sys.stderr)
+        print(f"{what} could not be kept ({reason_of(error).rstrip('.')}).", file=sys.stderr)
 
 
 def print_json(*rows: object) -> None:

@@ -88,8 +88,8 @@ def known_speeds() -> Speeds:
 
     The file is read again only after it has changed.
     """
-    file = speed_file()
     try:
+        file = speed_file()
         return _read(file, file.stat().st_mtime_ns)
     except (OSError, ValueError):
         return {}

@@ -1,5 +1,6 @@
 """The folder of this program's data; writing files atomically, and keeping only the newest files of a folder."""
 
+import errno
 import hashlib
 import os
 import secrets
@@ -8,12 +9,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from platformdirs import user_data_path
 
+from engine.foundation.errors import Refused
 from engine.foundation.visitor import Visitor
 
 DATA_VARIABLE = "ATTENTION_LAB_DATA"
+REMEDY = f"set {DATA_VARIABLE} to a folder that can be written"
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""The errors of a disk that has no room now."""
 ABANDONED = 3600.0
 """Seconds without a change after which a half-written file counts as abandoned: the process that wrote it was killed."""
 STILL = 60.0
@@ -24,10 +30,35 @@ OWNERS = "owners"
 which the network address is a digest, empty where it is not known."""
 
 
+class NoDataFolder(Refused, OSError):
+    """There is no folder for data; the sentence says what to set."""
+
+
 def data_folder() -> Path:
-    """The user's data directory of this program, or the directory named in the environment variable ATTENTION_LAB_DATA."""
-    given = os.environ.get(DATA_VARIABLE)
-    return Path(given) if given else user_data_path("attention-lab", appauthor=False)
+    """The user's data directory of this program, or the directory named in the environment variable ATTENTION_LAB_DATA. Raises
+    NoDataFolder where there is neither."""
+    if given := os.environ.get(DATA_VARIABLE):
+        return Path(given)
+    try:
+        return user_data_path("attention-lab", appauthor=False)
+    except RuntimeError:  # a user without a home, as in some containers
+        raise NoDataFolder(f"There is no home folder for data; {REMEDY}.") from None
+
+
+def data_folder_problem() -> str:
+    """Why nothing can be kept in the data folder, in one sentence with the remedy; empty where it can be written, also where its disk is
+    full."""
+    try:
+        folder = data_folder()
+    except NoDataFolder as error:
+        return str(error)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=folder).close()
+    except OSError as error:
+        if error.errno not in FULL:
+            return f"The data folder {folder} cannot be written ({error.strerror}); {REMEDY}."
+    return ""
 
 
 def keep_private(folder: Path) -> None:

@@ -19,6 +19,8 @@ PER_MINUTE = {
 }
 """The messages, by logger and first words, that a stranger can bring about as often as he likes: each fills the log at most once per
 minute."""
+_UNSAVED: dict[str, float] = {}
+"""When each message of :func:`log_unsaved` may be logged again."""
 
 
 def log_to_stderr() -> None:
@@ -63,6 +65,16 @@ def log_error(what: str, error: BaseException) -> None:
     kind = type(error).__name__
     detail = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
     LOG.error("%s: %s%s\n%s", what, kind, detail, "".join(traceback.format_tb(error.__traceback__)).rstrip())
+
+
+def log_unsaved(what: str, given: str, error: BaseException) -> None:
+    """Log in one line that the disk does not take something: ``what`` names it, with the ``given`` name in place of ``%s``. Each ``what``
+    is logged at most once per minute: a full disk refuses every run, again and again."""
+    now = time.monotonic()
+    if now >= _UNSAVED.get(what, now):
+        _UNSAVED[what] = now + 60
+        reason = (error.strerror or str(error)) if isinstance(error, OSError) else type(error).__name__
+        LOG.error(f"{what}: %s", given, reason)
 
 
 def log_failure(what: str, error: BaseException) -> None:

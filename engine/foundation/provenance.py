@@ -109,7 +109,7 @@ def _installed_commit() -> str:
 def cpu_name(file: Path = Path("/proc/cpuinfo")) -> str:
     """The processor's name from the system; its architecture where there is none."""
     try:
-        lines = file.read_text().splitlines()
+        lines = file.read_text("utf-8", "replace").splitlines()
     except OSError:
         lines = []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

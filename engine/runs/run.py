@@ -10,7 +10,7 @@ from threading import Condition, Lock
 from typing import Literal
 
 from engine.config.run_config import RunConfig
-from engine.foundation.log import LOG
+from engine.foundation.log import log_unsaved
 from engine.foundation.provenance import Provenance
 from engine.runs.events import ARRAYS, Ended, Event, Failed, Finished, Progress, Snapshot, Started
 from engine.runs.folder import RunFolder, StoredArrays
@@ -158,7 +158,7 @@ class Run:
             stored = self._disk.write_events([*missing, *events])
         except OSError as error:
             if not self.unsaved:
-                LOG.warning("Run %s cannot be saved: %s", self.id, error.strerror or type(error).__name__)
+                log_unsaved("Run %s cannot be saved", self.id, error)
             self.unsaved = f"This run cannot be saved: {error.strerror or error}."
             self._write_again_at = time.monotonic() + WRITE_AGAIN
             return events

@@ -17,6 +17,7 @@ from typing import Self
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction, predict
 from engine.foundation.errors import JobError, NoRoom, Refused
+from engine.foundation.files import data_folder_problem
 from engine.foundation.job import AnswerT, Job
 from engine.foundation.log import LOG
 from engine.foundation.visitor import PROGRAM, Visitor
@@ -152,7 +153,7 @@ class Pool:
             run = self.runs.create(request.config, request.visitor.id, request)
         except OSError as error:
             release()
-            raise Refused(f"The run cannot be saved: {error.strerror or error}.") from error
+            raise Refused(data_folder_problem() or f"The run cannot be saved: {error.strerror or error}.") from error
         queued = QueuedRun(run, request, prediction, release)
         if not self._queue.add(queued):
             end(queued, closed(queued))

@@ -18,7 +18,7 @@ from typing import Literal, cast
 
 from engine.foundation.errors import error_in_words
 from engine.foundation.files import data_folder
-from engine.foundation.log import LOG, log_error, log_failure, log_to_stderr
+from engine.foundation.log import LOG, log_error, log_failure, log_to_stderr, log_unsaved
 from engine.foundation.messages import listen, receive, send, take_over_pipes, write_value
 from engine.foundation.priority import JOBS, OWN_PROCESS, TRAINING, give_way
 from engine.hosting.host import DeviceFacts, free_memory, has_system_limit, limit_memory
@@ -128,7 +128,9 @@ class Worker:
         try:
             run.suspend()
         except Exception as error:
-            if not isinstance(error, BlockingIOError):  # it is only not the moment
+            if isinstance(error, OSError) and not isinstance(error, BlockingIOError):  # else it is only not the moment
+                log_unsaved("Run %s cannot be suspended", run.run_id, error)
+            elif not isinstance(error, OSError):
                 log_error(f"Run {run.run_id} cannot be suspended", error)
             self._report(protocol.RunUpdate(run.run_id, state="kept"))
             return
@@ -150,7 +152,10 @@ class Worker:
         self._report(protocol.RunUpdate(run.run_id, run.deliver()))
         try:
             run.save()
-        except Exception as error:  # tried again as late as if it had been saved
+        except OSError as error:  # tried again as late as if it had been saved, also below
+            log_unsaved("The state of run %s cannot be saved", run.run_id, error)
+            return
+        except Exception as error:
             log_error(f"The state of run {run.run_id} cannot be saved", error)
             return
         self._report(protocol.RunUpdate(run.run_id, state="saved", saved_step=run.saved_step))
@@ -165,7 +170,7 @@ class Worker:
         try:
             save_weights(run.model, run.folder.weights)
         except OSError as error:
-            LOG.error("The weights of run %s cannot be saved: %s", run.run_id, error)
+            log_unsaved("The weights of run %s cannot be saved", run.run_id, error)
         except Exception as error:
             log_error(f"The weights of run {run.run_id} cannot be saved", error)
 

@@ -169,7 +169,8 @@ def runs_of(runs: Sequence[tuple[float, Board | None]]) -> Figures:
         "click to the run on the page, p95 (s)": percentile(shown, 0.95),
         "click to first point, median (s)": percentile(first, 0.5),
         "click to first point, p95 (s)": percentile(first, 0.95),
-        "steps per second, all together": sum(board.step for board in seen) / (last - min(clicked for clicked, _ in runs)),
+        "steps per second, all together": sum(board.step for board in seen)
+        / (last - min(clicked for clicked, _ in runs)),
         "updates per second, least": min(rates, default=math.nan),
         "updates per second, median": percentile(rates, 0.5),
         "runs without an end": len(runs) - len(ended),

@@ -8,6 +8,7 @@ import streamlit as st
 
 from engine.foundation.background import BackgroundTask
 from engine.foundation.errors import Explained, Refused
+from engine.foundation.files import data_folder_problem
 from engine.runs.run import Run
 from engine.settings.errors import ConfigError, Problem, shown
 
@@ -67,7 +68,8 @@ def refused_in_words(where: str = "", error: type[Exception] = Explained) -> Ite
     except error as refused:
         st.session_state[f"refused.{where}"] = in_markdown(refused)
     except OSError as failed:
-        st.session_state[f"refused.{where}"] = f"The disk does not take it: {failed.strerror or 'unknown error'}."
+        told = data_folder_problem() or f"The disk does not take it: {failed.strerror or 'unknown error'}."
+        st.session_state[f"refused.{where}"] = in_markdown(told)
 
 
 def show_refusal(where: str = "", show: Callable[..., object] = st.error, icon: str = ":material/block:") -> None:

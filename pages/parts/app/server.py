@@ -51,6 +51,7 @@ def wake() -> None:
     from streamlit import config
 
     from engine.estimate.speed import fully_measured
+    from engine.foundation.files import data_folder_problem
     from engine.foundation.log import LOG, log_to_stderr
 
     log_to_stderr()
@@ -61,6 +62,8 @@ def wake() -> None:
         return
     if not workers.start():
         return
+    if problem := data_folder_problem():
+        LOG.error("%s Until then nothing is trained.", problem)
     workers.take_up()
     listens, others = config.get_option("server.address"), workers.runs.lease.others()
     for line in start_lines(workers.limits, os.environ, listens, others, scheduler()):

@@ -13,7 +13,20 @@ from threading import Barrier, Thread
 import pytest
 
 from engine.foundation import files
-from engine.foundation.files import ABANDONED, adding, give, keep_newest, keep_private, note_use, replacing, write_whole
+from engine.foundation.files import (
+    ABANDONED,
+    DATA_VARIABLE,
+    NoDataFolder,
+    adding,
+    data_folder,
+    data_folder_problem,
+    give,
+    keep_newest,
+    keep_private,
+    note_use,
+    replacing,
+    write_whole,
+)  # fmt: skip
 from engine.foundation.visitor import PROGRAM, Visitor
 from tests.engine.at_once import at_once
 from tests.engine.full_disk import full
@@ -295,3 +308,30 @@ def test_a_private_folder_is_read_by_nobody_else(tmp_path: Path) -> None:
         os.umask(before)
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.rglob("*"))}
     assert modes == {"data": 0o700, "texts": 0o700, "own.txt": 0o600, "of-a-child": 0o600}
+
+
+def no_user(_: int) -> None:
+    raise KeyError
+
+
+def test_without_a_home_or_where_it_cannot_be_written_one_sentence_names_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path / "data"))
+    assert data_folder_problem() == ""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path / "file" / "data"))
+    found = data_folder_problem()
+    assert found.startswith(f"The data folder {tmp_path / 'file' / 'data'} cannot be written (")
+    assert found.endswith(f"; set {DATA_VARIABLE} to a folder that can be written.")
+    monkeypatch.setattr(files, "TemporaryFile", full)
+    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path / "data"))
+    assert data_folder_problem() == "", "a full disk is no matter of the folder"
+
+    for name in (DATA_VARIABLE, "HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", no_user)
+    sentence = f"There is no home folder for data; set {DATA_VARIABLE} to a folder that can be written."
+    assert data_folder_problem() == sentence
+    with pytest.raises(NoDataFolder, match=DATA_VARIABLE):
+        data_folder()

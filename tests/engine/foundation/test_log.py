@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from engine.foundation.log import LOG, PER_MINUTE, OncePerMinute, log_error, log_failure
+from engine.foundation.log import LOG, PER_MINUTE, OncePerMinute, log_error, log_failure, log_unsaved
 
 TYPED = "my secret diary"
 
@@ -50,3 +50,22 @@ def test_what_strangers_can_bring_about_at_will_fills_the_log_once_per_minute_an
     assert [passes("Task was destroyed but it is pending!") for _ in range(3)] == [True] * 3
     now = 61.0
     assert [passes(flood) for _ in range(2)] == [True, False]
+
+
+def test_a_full_disk_is_one_line_a_minute_for_all_runs_together(
+    said: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1e6
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    what = "The numbers of run %s cannot be saved"
+    full = OSError(28, "No space left on device", "/home/somebody/file")
+    for run in ("one", "two", "one"):
+        log_unsaved(what, run, full)
+    assert said.messages == ["The numbers of run one cannot be saved: No space left on device"]
+    log_unsaved("The weights of run %s cannot be saved", "two", full)
+    assert len(said.messages) == 2, "another place has its own line"
+    now += 61
+    for run in ("two", "one"):
+        log_unsaved(what, run, full)
+    assert said.messages[2:] == ["The numbers of run two cannot be saved: No space left on device"]
+    assert all(record.exc_info is None and "Traceback" not in record.getMessage() for record in said.records)

@@ -15,6 +15,7 @@ import pytest
 
 from engine.config.run_config import RunConfig
 from engine.foundation import files
+from engine.foundation.log import LOG
 from engine.foundation.provenance import provenance
 from engine.runs import folder as run_folder
 from engine.runs.events import ARRAYS, Ended, Event, Failed, Progress, Sample, Snapshot, to_json
@@ -327,6 +328,43 @@ def test_a_full_disk_does_not_end_the_run(runs: Runs, monkeypatch: pytest.Monkey
     finish(run)
     assert run.state == "finished"
     assert run.unsaved == "This run cannot be saved: No space left on device."
+
+
+def test_a_full_disk_is_one_line_in_the_log_for_thirty_runs(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(LOG, "propagate", True)
+    monkeypatch.setattr("time.monotonic", lambda: 1e7)
+    made = [runs.create(config(steps=4)) for _ in range(30)]
+    monkeypatch.setattr(run_folder.RunFolder, "write_events", full)
+    for run in made:
+        finish(run)
+    assert all(run.unsaved for run in made)
+    assert caplog.messages == [f"Run {made[0].id} cannot be saved: No space left on device"]
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_numbers_in_a_file_that_are_not_finite_are_missing(runs: Runs, number: str) -> None:
+    run = finish(runs.create(config(steps=4)))
+    file, damaged = run.folder / "events.jsonl", list[str]()
+    for line in file.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        if row["event"] == "started":
+            row["chance"] |= {"accuracy": "X"}
+            row |= {"floor": "X", "steps_per_second": "X", "memory": row["memory"] | {"saved": "X"}}
+        elif row["event"] in ("progress", "finished"):
+            row["metrics"] = {"accuracy": "X"}
+        damaged.append(json.dumps(row).replace('"X"', number))
+    file.write_text("\n".join(damaged) + "\n", "utf-8")
+    found = read_anew(runs, run)
+    assert len(found.events) == len(damaged)
+    assert found.started is not None
+    assert "accuracy" not in found.started.chance
+    assert (found.started.floor, found.started.steps_per_second, found.started.memory.saved) == (None, None, None)
+    json.dumps([to_json(event) for event in found.events], allow_nan=False)
+
+    file.write_text(file.read_text("utf-8").replace('"step": 2', f'"step": {number}'), "utf-8")
+    assert read_anew(runs, run).step == 1, "without its number a step cannot be read"
 
 
 def test_a_run_that_the_disk_does_not_let_go_of_stays(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from engine.estimate.prediction import Prediction
 from engine.foundation import forked
 from engine.foundation.child import ChildProcess
 from engine.foundation.errors import JobError, Refused
+from engine.foundation.files import DATA_VARIABLE
 from engine.foundation.fork_server import ROOT
 from engine.foundation.forked import ForkServer
 from engine.foundation.job import Job
@@ -557,6 +558,17 @@ def test_a_run_that_the_disk_refuses_keeps_no_place(tmp_path: Path) -> None:
     for _ in range(2):
         with pytest.raises(Refused, match=r"^The run cannot be saved: "):
             pool.submit(RunRequest(config(5), visitor=Visitor("me")))
+    pool.close()
+
+
+def test_a_run_is_refused_with_the_remedy_where_the_data_folder_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data").write_text("no folder")
+    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path / "data"))
+    pool = resting(Runs())
+    with pytest.raises(Refused, match=rf"^The data folder {tmp_path / 'data'} .*; set {DATA_VARIABLE} to a folder"):
+        pool.submit(RunRequest(config(5), visitor=Visitor("me")))
     pool.close()
 
 

@@ -1,0 +1,50 @@
+"""The command line where output is not UTF-8, and where there is no folder for its data."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import engine
+from engine.cli import main
+from engine.foundation.files import DATA_VARIABLE
+from tests.serving import ROOT
+
+RECORDED = Path(engine.__file__).parent / "runs" / "recorded" / "words"
+
+
+def ended(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "engine", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, env=os.environ | environment)
+
+
+@pytest.mark.parametrize("letters", [{"PYTHONIOENCODING": "cp1252"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}], ids=str)
+@pytest.mark.parametrize(
+    ("arguments", "begins"),
+    [
+        (["issues"], b"Documented issues"),
+        (["train", "--help"], b"usage: python -m engine train"),
+        (["sample", str(RECORDED), "--prompt", "ויאמר", "--length", "3"], b"?????"),
+    ],
+    ids=lambda given: given[0] if isinstance(given, list) else "",
+)
+def test_what_a_terminal_cannot_show_is_a_replacement_sign(
+    letters: dict[str, str], arguments: list[str], begins: bytes
+) -> None:
+    done = ended(*arguments, **letters)
+    assert (done.returncode, b"codec" in done.stderr) == (0, False), done.stderr
+    assert done.stdout.strip().startswith(begins)
+    assert b"?" in done.stdout
+
+
+def test_a_text_for_which_there_is_no_folder_is_refused_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path / "file" / "data"))
+    assert main(["train", "--task", "shakespeare_chars", "--text-file", str(ROOT / "README.md")]) == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith(f"python -m engine train: The data folder {tmp_path / 'file' / 'data'} cannot be written (")
+    assert told.endswith(f"; set {DATA_VARIABLE} to a folder that can be written.")
