@@ -2,6 +2,7 @@
 
 import math
 
+from tests.load.against import with_ratio
 from tests.load.table import medians, percentile, table
 
 
@@ -26,3 +27,8 @@ def test_a_table_has_a_row_for_each_figure_and_says_what_is_missing() -> None:
         "| a (s) | 0.123 | no answer |",
         "| b | 3 | – |",
     ]
+
+
+def test_two_commits_stand_side_by_side_with_the_ratio_where_there_is_one() -> None:
+    both = {"new": {"a (s)": 1.0, "b": 0.0, "c": 3.0}, "old": {"a (s)": 4.0, "b": 0.0}}
+    assert with_ratio(both) == both | {"new / old": {"a (s)": 0.25}}

@@ -3,17 +3,20 @@
 import argparse
 import asyncio
 import math
+import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.load.__main__ import scenarios_of, served
+from engine.foundation.provenance import short_commit
+from tests.load.__main__ import main, scenarios_of, served
 from tests.load.chaos import chaos
 from tests.load.crowd import LEAVE, STAY
 from tests.load.session import opened, visitor
-from tests.serving import running
+from tests.serving import ROOT, running
 
 pytestmark = pytest.mark.acceptance
 
@@ -64,6 +67,20 @@ def test_a_small_scenario_has_its_figures_and_leaves_no_process(scenario: str, s
         assert math.isfinite(figures["interaction, p95 (s)"])
         assert figures.get("runs without an end", 0) == 0
     assert {process.pid for process in psutil.Process().children(recursive=True)} <= before
+
+
+def test_another_commit_is_measured_in_turns_and_both_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    git = ["git", "-C", str(ROOT), "worktree", "list"]
+    before = subprocess.run(git, capture_output=True, text=True, check=True).stdout
+    main(["lab", "--sessions", "2", "--steps", "50", "--against", "HEAD"])
+    told = capsys.readouterr().out
+    head = short_commit()
+    for column in ("one session", "2 sessions"):
+        table = told.rpartition(f"\n{column}:\n\n")[2]
+        assert re.match(rf"\| \| {head}\S* \| {head}.* \| {head}\S* / {head}.* \|\n", table), table
+        assert re.search(r"\n\| runs without an end \| 0 \| 0 \| – \|\n", table), table
+    assert f"Medians of 1 round, commit {head}" in told
+    assert subprocess.run(git, capture_output=True, text=True, check=True).stdout == before
 
 
 def test_a_crowd_leaves_time_to_a_visitor_from_elsewhere() -> None:
