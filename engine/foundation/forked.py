@@ -23,7 +23,7 @@ WARM = (
     "engine.workers.worker", "engine.training.train", "engine.training.speed", "engine.sweeps.measure", "engine.notebooks.play",
     "engine.analysis.attention.changes", "engine.analysis.attention.checks", "engine.analysis.attention.heads",
     "engine.analysis.attention.steps", "engine.analysis.encodings.portraits", "engine.analysis.text.questions",
-    "engine.training.every_choice", "torch._dynamo", "torch.profiler",
+    "engine.training.first_run", "torch._dynamo", "torch.profiler",
 )  # fmt: skip
 """The modules that the fork server imports: those of the children, of their questions, and what the first training step imports."""
 HANGS_AFTER = 60.0

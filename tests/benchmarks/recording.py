@@ -2,10 +2,15 @@
 
 Each run is trained in a worker with everything that the lab shows and, beside it, with nothing recorded but the last
 validation; the ratio is of their wall times from the first step to the end, the median of the pairs.
+
+``--against COMMIT`` has that commit's own program print its table in turns with this one's, ``--rounds`` times each.
 """
 
+import argparse
 import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -17,6 +22,8 @@ from engine.runs.record_options import DEFAULT_RECORD, RecordOptions
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
 from engine.workers.pool import Pool
+from tests.load.against import checkout, name_of
+from tests.serving import ROOT
 
 PAIRS = 7
 NOTHING = RecordOptions(snapshots=False, evaluations=1, memory=False, remedy=False)
@@ -40,7 +47,7 @@ def seconds(pool: Pool, config: RunConfig, record: RecordOptions) -> float:
     return time.perf_counter() - began
 
 
-def main() -> None:
+def measure() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ[DATA_VARIABLE] = folder
         with Pool(Runs(Path(folder) / "runs"), size=1) as pool:
@@ -54,6 +61,21 @@ def main() -> None:
                 shown, bare = (statistics.median(column) for column in zip(*pairs, strict=True))
                 ratio = statistics.median(with_it / without for with_it, without in pairs)
                 print(f"| {name} | {shown:.2f} | {bare:.2f} | {ratio:.2f} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--against", metavar="COMMIT")
+    parser.add_argument("--rounds", type=int, default=2)
+    given = parser.parse_args()
+    if not given.against:
+        measure()
+        return
+    with checkout(given.against) as other:
+        for _ in range(given.rounds):
+            for root in (ROOT, other):
+                print(f"Commit {name_of(root)}:", end="\n\n", flush=True)
+                subprocess.run([sys.executable, "-m", "tests.benchmarks.recording"], cwd=root, check=True)
 
 
 if __name__ == "__main__":

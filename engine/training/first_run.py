@@ -1,10 +1,11 @@
-"""Imports the modules of all encodings, tasks and architectures, as the fork server does, so that no first run of a worker imports one
-while others wait."""
+"""Imports and computes what a worker's first run needs, in the fork server, of which workers are copies: the modules of all encodings,
+tasks and architectures, and the origin that is noted beside weights. Else the other runs of the worker wait for it."""
 
 from pkgutil import resolve_name
 
 from engine.architectures import ARCHITECTURES
 from engine.encodings import ENCODINGS
+from engine.foundation.provenance import provenance
 from engine.tasks import TASKS
 from engine.tasks.base.data import task_data
 
@@ -15,3 +16,4 @@ for architecture in ARCHITECTURES.values():
         resolve_name(architecture.layers)
 for task in TASKS:
     task_data(task)
+provenance()
