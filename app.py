@@ -17,5 +17,6 @@ app = st.App(
         ask=lambda job, visitor: server.pool().ask(job, visitor),
         admit=partial(server.admit, "stream"),
         admit_tab=partial(server.admit, "tab"),
+        take_memory=partial(server.admit, "input"),
     ),
 )

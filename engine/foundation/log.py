@@ -7,18 +7,8 @@ import traceback
 from collections.abc import Callable
 
 LOG = logging.getLogger("attention_lab")
-PER_MINUTE = {
-    "asyncio": ("socket.accept() out of system resource",),
-    "uvicorn.error": (
-        "Exceeded concurrency limit.",
-        "Invalid HTTP request received.",
-        "Unsupported upgrade request.",
-        "ASGI callable returned without completing handshake.",  # a websocket that was refused in words
-    ),
-    "pages.parts.web.middleware": ("A websocket was refused",),
-}
-"""The messages, by logger and first words, that a stranger can bring about as often as he likes: each fills the log at most once per
-minute."""
+BOUNDED = ("asyncio", "uvicorn", "websockets", "streamlit", "pages")
+"""The loggers, with those below them, of what strangers send: each place fills the log at most once per minute."""
 _UNSAVED: dict[str, float] = {}
 """When each message of :func:`log_unsaved` may be logged again."""
 
@@ -35,28 +25,32 @@ def log_to_stderr() -> None:
 
 
 class OncePerMinute(logging.Filter):
-    """Passes a message on unless one with the same first words, of those that are given, was passed on within the last minute."""
+    """Passes a message on unless one from the same place was passed on within the last minute: the line that logs it and, for an error,
+    the line that raised it."""
 
-    def __init__(self, words: tuple[str, ...], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
-        self._words, self._clock = words, clock
-        self._next: dict[str, float] = {}
+        self._clock = clock
+        self._next: dict[object, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
-        message, now = record.getMessage(), self._clock()
-        begun = next((words for words in self._words if message.startswith(words)), None)
-        if begun is None:
-            return True
-        if now < self._next.get(begun, now):
+        now, (kind, _, lines) = self._clock(), record.exc_info or (None, None, None)
+        raised = [(frame.f_code, line) for frame, line in traceback.walk_tb(lines)][-1:]
+        # All errors of an event loop are logged by one line of asyncio, whose first words are the library's own.
+        words = record.getMessage().partition("\n")[0] if record.name == "asyncio" else ""
+        place = record.pathname, record.lineno, words, kind, *raised
+        if now < self._next.get(place, now):
             return False
-        self._next[begun] = now + 60
+        self._next[place] = now + 60
         return True
 
 
 def bound_floods() -> None:
-    """Write each of :data:`PER_MINUTE` at most once per minute. To be called once, by a server."""
-    for logger, words in PER_MINUTE.items():
-        logging.getLogger(logger).addFilter(OncePerMinute(words))
+    """Let each place of :data:`BOUNDED` log at most once per minute. To be called once, by a server that has imported what it needs."""
+    once = OncePerMinute()
+    for name in ("asyncio", *logging.root.manager.loggerDict):
+        if name.partition(".")[0] in BOUNDED:
+            logging.getLogger(name).addFilter(once)
 
 
 def log_error(what: str, error: BaseException) -> None:

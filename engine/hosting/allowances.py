@@ -12,12 +12,13 @@ from threading import Lock
 from typing import Literal
 
 from engine.foundation.errors import NoRoom
-from engine.foundation.formatting import counted, in_time
+from engine.foundation.formatting import counted, in_bytes, in_time
 from engine.foundation.visitor import Pace, Visitor
 from engine.hosting.limits import Limits
 
-WorkKind = Literal["run", "experiment", "sweep", "notebook", "job", "stream", "tab"]
-"""A kind of work that is counted. Its limits are named after it: ``runs_per_visitor``, and for everybody ``tabs``."""
+WorkKind = Literal["run", "experiment", "sweep", "notebook", "job", "stream", "tab", "input"]
+"""A kind of work that is counted. Its limits are named after it: ``runs_per_visitor``, and for everybody ``tabs``. Inputs are counted in
+bytes."""
 Release = Callable[[], None]
 """Give back what was taken."""
 ADVICE: Mapping[WorkKind, str] = {
@@ -25,6 +26,7 @@ ADVICE: Mapping[WorkKind, str] = {
     "job": "Try again when one has been answered.",
     "stream": "Close a tab.",
     "tab": "Close one.",
+    "input": "Remove a file, or close a tab.",
 }
 """What a visitor can do about a refusal; of all other kinds :data:`STOP_IT`."""
 STOP_IT = "Stop it, or wait until it has ended."
@@ -32,13 +34,13 @@ TEXTS_AT_ONCE, TEXT_EVERY = 200, 60.0
 """The texts that an address may give at once, and the seconds in which it may then give one more."""
 
 
-def has_share(here: int, everybody: int, most: int) -> bool:
-    """Whether a network address may have one more of something of which everybody together may have ``most``.
+def has_share(here: int, everybody: int, most: int, amount: int = 1) -> bool:
+    """Whether a network address may have so many more of something of which everybody together may have ``most``.
 
     ``here``: how many the address has; ``everybody``: how many all have. An address may have as many as are left for others: the
     first one gets half of them, the next one half of the rest, and so on, so that it takes many addresses to leave nothing.
     """
-    return here < most - everybody
+    return here + amount <= most - everybody
 
 
 class Allowances:
@@ -48,16 +50,16 @@ class Allowances:
         self.limits = limits
         self._texts = Pace(rate=1 / TEXT_EVERY, most=TEXTS_AT_ONCE)
         self._lock = Lock()
-        self._taken: dict[object, tuple[WorkKind, Visitor]] = {}
+        self._taken: dict[object, tuple[WorkKind, Visitor, int]] = {}
 
-    def take(self, kind: WorkKind, visitor: Visitor) -> Release:
-        """Count one more of that kind until the function that is returned is called; calling it twice changes nothing. Raises NoRoom with
-        one sentence where the visitor, its address or the host has enough."""
+    def take(self, kind: WorkKind, visitor: Visitor, amount: int = 1) -> Release:
+        """Count so many more of that kind until the function that is returned is called; calling it twice changes nothing. Raises NoRoom
+        with one sentence where the visitor, its address or the host has enough."""
         lease = object()
         with self._lock:
-            if visitor.id and (sentence := self._refusal(kind, visitor)):
+            if visitor.id and (sentence := self._refusal(kind, visitor, amount)):
                 raise NoRoom(sentence)
-            self._taken[lease] = kind, visitor
+            self._taken[lease] = kind, visitor, amount
 
         def release() -> None:
             with self._lock:
@@ -89,24 +91,30 @@ class Allowances:
             return self._count(kind, visitor)
 
     def _count(self, kind: WorkKind, visitor: Visitor) -> int:
-        return sum(other == kind and who.id == visitor.id for other, who in self._taken.values())
+        return sum(number for other, who, number in self._taken.values() if other == kind and who.id == visitor.id)
 
-    def _refusal(self, kind: WorkKind, visitor: Visitor) -> str | None:
+    def _refusal(self, kind: WorkKind, visitor: Visitor, amount: int) -> str | None:
         own = self._count(kind, visitor)
         most: int = getattr(self.limits, f"{kind}s_per_visitor")
-        if own >= most:
-            return (
-                f"You have {counted(own, kind)} going, and this host allows {most} at once. {ADVICE.get(kind, STOP_IT)}"
-            )
+        if own + amount > most:
+            if kind == "input":
+                have, allowed = f"files and texts of {in_bytes(own)}", in_bytes(most)
+            else:
+                have, allowed = f"{counted(own, kind)} going", str(most)
+            return f"You have {have}, and this host allows {allowed} at once. {ADVICE.get(kind, STOP_IT)}"
         everybody: int | None = getattr(self.limits, f"{kind}s", None)
         if everybody is None:  # of runs, the queue limits those that wait
             return None
-        networks = [who.network for other, who in self._taken.values() if other == kind]
+        taken = [(who.network, number) for other, who, number in self._taken.values() if other == kind]
         # A notebook that waits gives way to the next one, wherever it comes from.
-        here = networks.count(visitor.network) if visitor.network and kind != "notebook" else 0
-        if has_share(here, len(networks), everybody):
+        shared = visitor.network and kind != "notebook"
+        here = sum(number for network, number in taken if shared and network == visitor.network)
+        in_all = sum(number for _, number in taken)
+        if has_share(here, in_all, everybody, amount):
             return None
-        full = len(networks) >= everybody
-        number, whose = (len(networks), "of all visitors") if full else (here, "from your network address")
+        if kind == "input":
+            return "Files and texts fill the memory that this host has for them. Try again later."
+        full = in_all >= everybody
+        number, whose = (in_all, "of all visitors") if full else (here, "from your network address")
         why = "as many as this host allows" if full else "and the other places are for visitors from elsewhere"
         return f"{counted(number, kind)} {whose} {'is' if number == 1 else 'are'} going, {why}. Try again later."

@@ -49,6 +49,11 @@ class Limits(BaseModel):
     jobs_per_visitor: int = Field(default=16, ge=1, description="Questions of one visitor to a model at once.")
     streams_per_visitor: int = Field(default=12, ge=1, description="Event streams of one visitor; further pages poll.")
     tabs_per_visitor: int = Field(default=100, ge=1, description="Open tabs of one visitor.")
+    inputs_per_visitor: ByteSize = Field(
+        default=ByteSize(16 * 2**20),
+        gt=0,
+        description="Files, typed texts and controls of one visitor's open pages, in memory.",
+    )
     texts_per_visitor: int = Field(default=20, ge=1, description="Own texts of one visitor that are kept, the newest.")
 
     queue_length: int = Field(default=256, ge=1, description="Runs of everybody that wait at once.")
@@ -60,6 +65,11 @@ class Limits(BaseModel):
     jobs: int = Field(default=200, ge=1, description="Questions of everybody to a model at once.")
     streams: int = Field(default=150, ge=1, description="Event streams of everybody; further pages poll.")
     tabs: int = Field(default_factory=descriptors.for_tabs, ge=1, description="Open tabs of everybody.")
+    inputs: ByteSize = Field(
+        default=ByteSize(256 * 2**20),
+        gt=0,
+        description="Files, typed texts and controls of everybody's open pages, in memory.",
+    )
     workers: int = Field(default_factory=host.worker_count, ge=1, description="Worker processes that train.")
     job_processes: int = Field(
         default_factory=host.question_count,
@@ -125,7 +135,7 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
     "public": {
         "steps": 5_000, "memory": "192MiB", "accelerator_memory": "12GiB", "seconds": 180.0,
         "runs_per_visitor": 2, "jobs_per_visitor": 4, "streams_per_visitor": 6, "tabs_per_visitor": 20, "texts_per_visitor": 3,
-        "queue_length": 128, "jobs": 128, "workers": 1, "notebooks": 0,
+        "inputs_per_visitor": "6MiB", "inputs": "24MiB", "queue_length": 128, "jobs": 128, "workers": 1, "notebooks": 0,
         "kept_runs_per_visitor": 20, "pinned_runs_per_visitor": 10, "kept_bytes": "1GiB",
     },
 }  # fmt: skip

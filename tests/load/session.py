@@ -74,6 +74,8 @@ class Session:
         self, http: aiohttp.ClientSession, socket: aiohttp.ClientWebSocketResponse, address: str, page: str, query: str
     ) -> None:
         self.query = query
+        self.session_id = ""
+        """Streamlit's name of the session, under which it takes uploads."""
         self.board: Board | None = None
         """The run that the page shows now."""
         self.took: dict[str, list[float]] = defaultdict(list)
@@ -195,6 +197,7 @@ class Session:
             case "navigation":
                 self._page_hash = message.navigation.page_script_hash
             case "new_session":
+                self.session_id = message.new_session.initialize.session_id
                 self._begun.add(message.metadata.run.script_run_id)
                 if not message.metadata.run.fragment_ids:
                     self.alerts.clear()

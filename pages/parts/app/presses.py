@@ -4,16 +4,18 @@ While a page draws, the browser keeps only the latest message of a component. So
 confirmed, each with its number (``pages/parts/boards/shell/script/presses.js``).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
 
-def received(told: Iterable[Mapping[str, Any]] | None, name: str) -> list[Mapping[str, Any]]:
+def received(told: object, name: str) -> list[Mapping[str, Any]]:
     """The presses of a message that were in none before, in their order. Call it once per message, in its callback. ``name``: the session
-    key under which the number of the last one is kept."""
-    new = [press for press in told or () if press["number"] > last_received(name)]
+    key under which the number of the last one is kept. What no script tells is no press."""
+    presses = [press for press in told if isinstance(press, dict)] if isinstance(told, list) else []
+    numbered = [press for press in presses if isinstance(press.get("number"), int)]
+    new = [press for press in numbered if press["number"] > last_received(name)]
     if new:
         st.session_state[name] = new[-1]["number"]
     return new

@@ -99,14 +99,15 @@ def find(run_id: str) -> Run | None:
     return pool().runs.get(run_id)
 
 
-def admit(kind: WorkKind, visitor: Visitor) -> Callable[[], None]:
-    """Count one more event stream or tab of a visitor, until the returned function is called. Raises NoRoom where there are enough.
+def admit(kind: WorkKind, visitor: Visitor, amount: int = 1) -> Callable[[], None]:
+    """Count one more event stream or tab of a visitor, or so many bytes, until the returned function is called. Raises NoRoom where there
+    are enough.
     Nothing is counted where there is no pool, which every page then says."""
     try:
         allowances = pool().allowances
     except ValueError:
         return lambda: None
-    return allowances.take(kind, visitor)
+    return allowances.take(kind, visitor, amount)
 
 
 def close() -> None:

@@ -115,4 +115,6 @@ def as_plain(item: Panel) -> Plain:
 def pick_told(told: Mapping[str, Any] | None) -> Picked | None:
     """The pick in the browser's message, which a listener finds in the session by the board's key; None where there is none."""
     place = (told or {}).get("picked")
-    return Picked(str(place["panel"]), place["x"], place["y"]) if place else None
+    if not isinstance(place, dict) or not {"panel", "x", "y"} <= place.keys():
+        return None
+    return Picked(str(place["panel"]), place["x"], place["y"])

@@ -39,9 +39,10 @@ def act() -> None:
     """Parts of the picture were clicked: change the settings, open the group of settings, or train, as they ask."""
     changes: Plain = {}
     for asked in received((st.session_state.get(KEY) or {}).get("act"), RECEIVED):
-        changes |= {name: value for name, value in asked.get("set", {}).items() if _free(name)}
+        values = asked.get("set")
+        changes |= {name: value for name, value in values.items() if _free(name)} if isinstance(values, dict) else {}
         if asked.get("open"):
-            open_settings(asked["open"])
+            open_settings(str(asked["open"]))
     if changes:
         SETTINGS.put(changes)
         with suppress(ConfigError):  # the page says which settings do not go together

@@ -93,7 +93,7 @@ def show_presenter(file: str) -> None:
 def _receive() -> None:
     """Take the presses that the script tells, before the script run: whatever interrupts it, they wait."""
     told = (st.session_state.get(SCRIPT) or {}).get("pressed")
-    st.session_state.setdefault(WAITING, []).extend(str(press["key"]) for press in received(told, RECEIVED))
+    st.session_state.setdefault(WAITING, []).extend(str(press.get("key")) for press in received(told, RECEIVED))
 
 
 @st.cache_resource

@@ -44,24 +44,33 @@ ASKERS = 256
 """The most threads of a route that wait for answers at once, beside those that pages need: more than a host allows questions."""
 
 
-def exact_route(find: Find, prefix: str = "") -> Route:
+def exact_route(find: Find, prefix: str = "", admit: Admit = everybody) -> Route:
     """``<prefix>/live/<run id>/<step>/<group>/<name>``: float32, little-endian, row by row; the shape is in ``X-Shape``.
 
-    204 where the run has no such array, or no longer has it.
+    204 where the run has no such array, or no longer has it. An answer counts as lines do.
     """
 
-    async def exact(request: Request) -> Response:
+    async def exact(request: Request) -> Response | CountedAnswer:
         run_id, step, group, name = (request.path_params[part] for part in ("run", "step", "group", "name"))
         if group not in GROUPS:
             return PlainTextResponse(f"group is {group[:40]!r}; allowed is one of {', '.join(GROUPS)}.", 400)
         run = await to_thread.run_sync(find, run_id)
         if run is None:
             return PlainTextResponse(NO_RUN, 404)
-        array = await to_thread.run_sync(array_of, run, step, group, name)
+        try:
+            leave = admit(visitor_of(request))
+        except NoRoom as error:
+            return PlainTextResponse(str(error), 429)
+        try:
+            array = await to_thread.run_sync(array_of, run, step, group, name)
+        except BaseException:
+            leave()
+            raise
         if array is None:
-            return Response(status_code=204)
+            return CountedAnswer(Response(status_code=204), leave)
         headers = HEADERS | {"X-Shape": json.dumps(array.shape)}
-        return Response(array.astype("<f4").tobytes(), media_type="application/octet-stream", headers=headers)
+        body = array.astype("<f4").tobytes()
+        return CountedAnswer(Response(body, media_type="application/octet-stream", headers=headers), leave)
 
     return Route(f"{prefix}/live/{{run}}/{{step:int}}/{{group}}/{{name}}", exact, methods=["GET"])
 

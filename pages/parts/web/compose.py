@@ -24,8 +24,9 @@ from pages.parts.boards.component import FOLDER, PLOTLY_ADDRESS, BoardKind, pack
 from pages.parts.boards.live.readable_run import ReadableRun
 from pages.parts.web.board_data import Ask, exact_route, lines_route, own_route, untrained_route
 from pages.parts.web.connections import limit_connections
+from pages.parts.web.gate import Gate, Take, unlimited
 from pages.parts.web.live import Admit, Find, asked_to_end, everybody, live_route
-from pages.parts.web.middleware import FRAMING, AppHeaders, ClientAddress, CountedTabs, OwnOriginOnly
+from pages.parts.web.middleware import FRAMING, AppHeaders, ClientAddress, CountedTabs, OwnHostOnly, OwnOriginOnly
 from pages.parts.web.page_address import PageAddress
 from pages.parts.web.static_files import FOR_EVER, PACKED, PackedFiles, StyledPage
 
@@ -89,10 +90,11 @@ def serving(
     ask: Ask,
     admit: Admit = everybody,
     admit_tab: Admit = everybody,
+    take_memory: Take = unlimited,
 ) -> dict[str, Any]:
     """Arguments for ``st.App`` (which ``streamlit run`` only finds where it is called by that name). ``start`` is called soon after the
     server began, ``stop`` when it is asked to end and once more when it ends, and then waits until what the first call began is done;
-    ``admit`` counts event streams, and ``admit_tab`` tabs."""
+    ``admit`` counts event streams, ``admit_tab`` tabs, and ``take_memory`` the bytes of what visitors send."""
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:
@@ -116,9 +118,12 @@ def serving(
     prefix = f"/{prefix}" if prefix else ""
     framing = os.environ.get(FRAMING, "'self'")
     middleware = [Middleware(ClientAddress), Middleware(AppHeaders, frame_ancestors=framing)]
+    if config.get_option("server.allowedHosts"):
+        middleware.append(Middleware(OwnHostOnly))
     if config.get_option("server.enableCORS"):  # when it is off, Streamlit accepts every origin and checks nothing
         middleware.append(Middleware(OwnOriginOnly))
     middleware.append(Middleware(CountedTabs, admit=admit_tab))
+    middleware.append(Middleware(Gate, take=take_memory))
     middleware.append(Middleware(PackedFiles, prefix=prefix))
     middleware.append(Middleware(PageAddress, prefix=prefix, addresses=_of_pages))
     middleware.append(Middleware(StyledPage))
@@ -126,7 +131,7 @@ def serving(
         "routes": [
             live_route(_or_recorded(find), prefix, admit),
             lines_route(_or_recorded(find), prefix, admit),
-            exact_route(_or_recorded(find), prefix),
+            exact_route(_or_recorded(find), prefix, admit),
             untrained_route(ask, prefix),
             own_route(ask, _or_recorded(find), prefix),
             plotly_route(prefix),

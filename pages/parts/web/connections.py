@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from uvicorn import Server
 
+from engine.foundation.log import LOG
 from engine.foundation.visitor import Visitor
 from engine.hosting import descriptors
 from pages.parts.app.visitor import shared_address
@@ -34,6 +35,10 @@ MADE_WITHIN = 90.0
 """Seconds after which a connection is not expected any more that was accepted and not made: TLS has a minute to begin."""
 BEAT = 1.0
 """Seconds between two looks at all connections."""
+
+
+LONGEST_MESSAGE = 1_200_000
+"""Bytes of a message over a websocket, which is held until it is whole: the longest text that can be trained on, and a page's controls."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,9 @@ def limit_connections() -> Waiting:
     descriptors.raise_limit()
     most, server, clock = descriptors.for_requests(), on_signal(), asyncio.get_running_loop().time
     if not isinstance(server, Server):  # a test, or another program
+        LOG.warning(
+            "Connections that keep the server waiting are not limited: the server is not the one of `streamlit run`."
+        )
         return Waiting(set(), most, clock)
     config, waiting = server.config, Waiting(server.server_state.connections, most // 2, clock)
     make: Callable[..., Connection] = config.http_protocol_class  # type: ignore[assignment]
@@ -140,5 +148,6 @@ def limit_connections() -> Waiting:
 
     config.http_protocol_class = connection  # type: ignore[assignment]
     config.backlog = min(config.backlog, most // 2)  # so many are accepted at once, before the first of them is made
+    config.ws_max_size = min(config.ws_max_size, LONGEST_MESSAGE)
     config.limit_concurrency = most + descriptors.for_tabs()  # beyond that the answer is 503 at once
     return waiting

@@ -10,7 +10,7 @@ from contextlib import suppress
 from anyio import CapacityLimiter, Event, move_on_after, to_thread
 from sse_starlette import EventSourceResponse
 from sse_starlette.sse import AppStatus, SendTimeoutError
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
@@ -156,7 +156,7 @@ async def _wait(seconds: float) -> None:
         await asyncio.sleep(min(GRACE, left))
 
 
-def visitor_of(request: Request) -> Visitor:
+def visitor_of(request: HTTPConnection) -> Visitor:
     """Who asks. Those without a cookie at one address count as one visitor."""
     address = shared_address(request.client.host if request.client else "")
     return Visitor(id_in(request.cookies) or f"without a cookie {address}", address)

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Iterable
 from http.cookies import SimpleCookie
 from importlib.resources import files
+from ipaddress import ip_address
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 from streamlit import config
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from engine.foundation.errors import NoRoom
@@ -198,6 +200,30 @@ class CountedTabs:
             await self.app(scope, receive, send)
         finally:
             leave()
+
+
+class OwnHostOnly:
+    """Middleware that answers a request under a name that is not among ``server.allowedHosts`` with 400. An address in digits, and this
+    machine's own name, which nobody can make lead elsewhere, are always allowed: health checks of a host use them. Streamlit itself
+    checks websockets alone."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not self.is_own(Headers(scope=scope).get("host", "")):
+            await PlainTextResponse("There is no app under this host.", 400)(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    def is_own(self, host: str) -> bool:
+        if is_host_allowed(host):
+            return True
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+            return name == "localhost" or bool(ip_address(name))
+        except ValueError:
+            return False
 
 
 class OwnOriginOnly:

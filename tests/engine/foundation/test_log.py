@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from engine.foundation.log import LOG, PER_MINUTE, OncePerMinute, log_error, log_failure, log_unsaved
+from engine.foundation.log import LOG, OncePerMinute, log_error, log_failure, log_unsaved
 
 TYPED = "my secret diary"
 
@@ -38,18 +38,24 @@ def test_an_error_is_logged_with_its_place_and_without_its_message(said: pytest.
     assert said.messages == ["Job write_on: ValueError"], "a reader's typo is one line"
 
 
-def test_what_strangers_can_bring_about_at_will_fills_the_log_once_per_minute_and_the_rest_is_written() -> None:
+def test_each_place_fills_the_log_once_per_minute_and_another_place_is_written() -> None:
     now = 0.0
-    once = OncePerMinute(PER_MINUTE["asyncio"], lambda: now)
+    once = OncePerMinute(lambda: now)
 
-    def passes(message: str) -> bool:
-        return bool(once.filter(logging.LogRecord("asyncio", logging.ERROR, "", 0, message, None, None)))
+    def passes(message: str, name: str = "streamlit.web", line: int = 1, error: Exception | None = None) -> bool:
+        about = (type(error), error, error.__traceback__) if error else None
+        return bool(once.filter(logging.LogRecord(name, logging.ERROR, "server.py", line, message, None, about)))
 
-    flood = PER_MINUTE["asyncio"][0] + "\nsocket: <socket.TransportSocket fd=6>"
-    assert [passes(flood) for _ in range(3)] == [True, False, False]
-    assert [passes("Task was destroyed but it is pending!") for _ in range(3)] == [True] * 3
+    assert [passes(f"Client {number} tried") for number in range(3)] == [True, False, False]
+    assert [passes("Client tried", line=2) for _ in range(2)] == [True, False]
+    assert [passes("A script failed", line=3, error=raised(kind)) for kind in (KeyError, TypeError) * 2] == [
+        True
+    ] * 2 + [False] * 2
+    accept = "socket.accept() out of system resource\nsocket: "
+    assert [passes(accept + str(number), "asyncio") for number in range(3)] == [True, False, False]
+    assert [passes("Task was destroyed but it is pending!", "asyncio") for _ in range(2)] == [True, False]
     now = 61.0
-    assert [passes(flood) for _ in range(2)] == [True, False]
+    assert [passes("Client tried") for _ in range(2)] == [True, False]
 
 
 def test_a_full_disk_is_one_line_a_minute_for_all_runs_together(

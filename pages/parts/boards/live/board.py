@@ -154,7 +154,7 @@ def _facts(run_id: str, panels: Sequence[PanelName], earlier: Sequence[Overlay],
 
 def _asked(key: str, run: ReadableRun) -> str:
     """``<run id>/<mount>`` where the browser asked for polling of this run, else empty."""
-    asked = (st.session_state.get(key) or {}).get("fallback") or ""
+    asked = str((st.session_state.get(key) or {}).get("fallback") or "")
     return asked if asked.partition("/")[0] == run.id else ""
 
 
