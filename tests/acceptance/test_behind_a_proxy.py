@@ -169,6 +169,23 @@ def test_in_a_frame_of_another_site_a_browser_keeps_its_cookie(chromium: Any, tm
         assert cookies(page) == [before]
 
 
+def test_in_a_frame_of_another_site_a_file_is_taken(chromium: Any, tmp_path: Path) -> None:
+    framing = {"ATTENTION_LAB_FRAME_ANCESTORS": f"'self' https://{COURSE}:*"}
+    text = "It was the best of times, it was the worst of times.\n" * 40
+    with deployed(tmp_path, **framing) as address, page_of(chromium) as (page, _):
+        page.goto(address.replace(LAB, COURSE))
+        page.evaluate("address => { document.querySelector('iframe').src = address }", f"{address}text")
+        frame = page.frame_locator("iframe")
+        frame.get_by_role("radio", name="Your own").click()
+        frame.get_by_role("button", name="Use this text").click()
+        frame.get_by_text("No text has arrived.").wait_for()
+        with page.expect_response(re.compile("upload_file")) as answer:
+            frame.locator("input[type=file]").set_input_files({"name": "a.txt", "mimeType": "text/plain", "buffer": text.encode()})
+        assert answer.value.status == 204
+        frame.get_by_role("button", name="Use this text").click()
+        frame.get_by_text(f"Your text, {len(text):,} characters").wait_for()
+
+
 def cookies(page: Any) -> list[str]:
     """The values of the visitor's cookie that this browser has."""
     return [cookie["value"] for cookie in page.context.cookies() if cookie["name"] == COOKIE]

@@ -86,6 +86,8 @@ def _keep() -> None:
     file = st.session_state.get(FILE)
     content = file.getvalue() if file is not None else str(st.session_state.get(PASTED) or "").encode()
     with refused_in_words("text", ValueError):
+        if not content:
+            raise ValueError("No text has arrived. Paste it, or choose the file again.")
         server.pool().allowances.give_text(visitor())
         st.session_state[LAST] = own.keep(content, visitor(), server.pool().limits.texts_per_visitor)
         SETTINGS.put({"text": st.session_state[LAST]})

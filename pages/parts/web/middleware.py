@@ -36,6 +36,9 @@ FRAMING = "ATTENTION_LAB_FRAME_ANCESTORS"
 """Environment variable: the sites that may frame the app, in the policy's form, for example ``'self' https://school.example``."""
 PRIVATE = "/_stcore/metrics"
 """A path of Streamlit's own that tells every visitor how many others there are."""
+FRAMED = "; SameSite=None; Partitioned"
+"""The properties of a cookie that a browser keeps in a frame of another site."""
+TOKEN = b"_streamlit_xsrf="
 SECONDS = 365 * 24 * 3600
 
 
@@ -117,11 +120,14 @@ class AppHeaders:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
+                secure = scope["scheme"] == "https"
+                if self.framed and secure:
+                    message["headers"] = [(name, framed_token(name, value)) for name, value in message["headers"]]
                 present = MutableHeaders(scope=message)
                 for name, value in self.headers.items():
                     present.setdefault(name, value)
                 if not known and present.get("content-type", "").startswith("text/html"):
-                    present.append("set-cookie", set_cookie(secure=scope["scheme"] == "https", framed=self.framed))
+                    present.append("set-cookie", set_cookie(secure=secure, framed=self.framed))
             await send(message)
 
         app = PlainTextResponse("Not found.", 404) if scope["path"].endswith(PRIVATE) else self.app
@@ -133,9 +139,15 @@ def set_cookie(*, secure: bool, framed: bool) -> str:
     cookie: SimpleCookie = SimpleCookie({COOKIE: secrets.token_urlsafe(32)})
     morsel = cookie[COOKIE]
     morsel["path"], morsel["max-age"], morsel["httponly"], morsel["secure"] = "/", SECONDS, True, secure
-    morsel["samesite"] = "None" if secure and framed else "Lax"
     # The standard library knows "Partitioned" from Python 3.14 on.
-    return morsel.OutputString() + ("; Partitioned" if secure and framed else "")
+    return morsel.OutputString() + (FRAMED if secure and framed else "; SameSite=Lax")
+
+
+def framed_token(name: bytes, value: bytes) -> bytes:
+    """The value of a header, with which Streamlit's cookie against forged uploads reaches a frame of another site, too."""
+    if name.lower() != b"set-cookie" or not value.startswith(TOKEN):
+        return value
+    return value.partition(b";")[0] + b"; Path=/; Secure" + FRAMED.encode()
 
 
 REFUSED = (
