@@ -180,7 +180,9 @@ def test_in_a_frame_of_another_site_a_file_is_taken(chromium: Any, tmp_path: Pat
         frame.get_by_role("button", name="Use this text").click()
         frame.get_by_text("No text has arrived.").wait_for()
         with page.expect_response(re.compile("upload_file")) as answer:
-            frame.locator("input[type=file]").set_input_files({"name": "a.txt", "mimeType": "text/plain", "buffer": text.encode()})
+            frame.locator("input[type=file]").set_input_files(
+                {"name": "a.txt", "mimeType": "text/plain", "buffer": text.encode()}
+            )
         assert answer.value.status == 204
         frame.get_by_role("button", name="Use this text").click()
         frame.get_by_text(f"Your text, {len(text):,} characters").wait_for()

@@ -13,7 +13,9 @@ import streamlit as st
 def received(told: object, name: str) -> list[Mapping[str, Any]]:
     """The presses of a message that were in none before, in their order. Call it once per message, in its callback. ``name``: the session
     key under which the number of the last one is kept. What no script tells is no press."""
-    presses: list[Mapping[str, Any]] = [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+    presses: list[Mapping[str, Any]] = (
+        [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+    )
     numbered = [press for press in presses if isinstance(press.get("number"), int)]
     new = [press for press in numbered if press["number"] > last_received(name)]
     if new:

@@ -61,6 +61,17 @@ def test_a_runs_lines_are_read_with_every_step_and_every_digit(run: ScriptedRun)
     assert client.post(f"/live/{run.id}/lines").status_code == 405
 
 
+def test_an_exact_array_counts_as_a_stream(run: ScriptedRun) -> None:
+    counted = Counted(1)
+    with TestClient(Starlette(routes=[exact_route({run.id: run}.get, admit=counted)])) as client:
+        address = f"/live/{run.id}/7/patterns/nothing"
+        assert client.get(address).status_code == 204
+        assert (len(counted.came), counted.inside) == (1, 0)
+        counted.most = 0
+        answer = client.get(address)
+        assert (answer.status_code, answer.text) == (429, "You have enough streams.")
+
+
 class Watched(EventLog):
     """Events that note how often and by how many threads at once their steps are read."""
 

@@ -18,7 +18,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from pages.parts.app.visitor import COOKIE, id_in, shared_address
 from pages.parts.web.compose import serving
 from pages.parts.web.live import visitor_of
-from pages.parts.web.middleware import TRUSTED, inline_script_hashes, security_headers, set_cookie
+from pages.parts.web.middleware import FRAMING, TRUSTED, inline_script_hashes, security_headers, set_cookie
 from tests.tables import tables_beside
 
 CASES = tables_beside(__file__)
@@ -111,6 +111,54 @@ def test_in_a_frame_of_another_site_the_cookie_is_sent_over_https_only() -> None
     assert {"SameSite=None", "Secure", "Partitioned"} <= set(set_cookie(secure=True, framed=True).split("; "))
     assert {"SameSite=Lax", "Secure"} <= set(set_cookie(secure=True, framed=False).split("; "))
     assert "Secure" not in set_cookie(secure=False, framed=True)
+
+
+def test_in_a_frame_of_another_site_streamlits_token_for_uploads_is_sent_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def health(_: Request) -> HTMLResponse:
+        return HTMLResponse("ok", headers={"set-cookie": "_streamlit_xsrf=2|a|b|1; Path=/; SameSite=Lax"})
+
+    def given(address: str) -> set[str]:
+        client = TestClient(around(Route("/health", health)), base_url=address)
+        (token,) = (
+            each for each in client.get("/health").headers.get_list("set-cookie") if each.startswith("_streamlit_xsrf")
+        )
+        return set(token.split("; "))
+
+    plain = {"_streamlit_xsrf=2|a|b|1", "Path=/", "SameSite=Lax"}
+    assert given("https://lab.example.org") == plain
+    monkeypatch.setenv(FRAMING, "'self' https://school.example")
+    assert given("http://lab.example.org") == plain
+    assert given("https://lab.example.org") == plain - {"SameSite=Lax"} | {"SameSite=None", "Secure", "Partitioned"}
+
+
+# Under which names the app answers
+
+
+def test_only_named_hosts_are_answered_and_addresses_in_digits(configure: Configure) -> None:
+    def status(host: str) -> int:
+        return TestClient(around(Route("/", page))).get("/", headers={"host": host}).status_code
+
+    assert status("evil.example") == 200, "without a list each is"
+    configure("server.allowedHosts", ["lab.example.org", "*.school.example"])
+    for host in (
+        "lab.example.org",
+        "LAB.example.org:443",
+        "a.school.example",
+        "localhost:8501",
+        "127.0.0.1",
+        "10.1.2.3:8501",
+        "[::1]:8501",
+    ):
+        assert status(host) == 200, host
+    for host in (
+        "evil.example",
+        "lab.example.org.evil.example",
+        "lab.example.org@evil.example",
+        "127.0.0.1.evil.example",
+        "[",
+        "",
+    ):
+        assert status(host) == 400, host
 
 
 # Which websites may open a websocket: Origin, Host and configuration alone decide, and Streamlit then asks nobody
