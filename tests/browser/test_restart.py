@@ -47,3 +47,18 @@ def test_an_open_page_goes_on_with_its_run(chromium: Any, tmp_path: Path, how: s
         steer(page, "Stop")
         badge.and_(page.locator("[data-state=stopped]")).wait_for()
     page.close()
+
+
+def test_a_network_without_websockets_is_named_after_a_while(chromium: Any, app: str) -> None:
+    page = chromium.new_page(viewport=PHONE)
+    page.set_default_timeout(PATIENCE)
+    page.route_web_socket("**/_stcore/stream", lambda socket: socket.close())
+    sentence = page.get_by_text("This page needs a WebSocket connection")
+    page.goto(f"{app}lab")
+    sentence.wait_for()
+    page.close()
+    free = chromium.new_page(viewport=PHONE)
+    free.set_default_timeout(PATIENCE)
+    free.goto(f"{app}lab")
+    button(free, "Train").wait_for()
+    assert free.get_by_text("This page needs a WebSocket connection").is_hidden()

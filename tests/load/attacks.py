@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
 import aiohttp
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from tests.load.page import messages
 from tests.load.session import Session, opened, visitor
@@ -117,6 +118,30 @@ async def many_tabs(http: aiohttp.ClientSession, address: str, tabs: AsyncExitSt
     await asyncio.gather(*(keep() for _ in range(MANY_TABS)))
 
 
+async def short_messages(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
+    """A websocket that sends the shortest message that Streamlit answers, as fast as it can, opened anew when it is closed."""
+    message = BackMsg()
+    message.rerun_script.query_string = "a=1"
+    while True:
+        with suppress(aiohttp.ClientError, ConnectionError):
+            async with http.ws_connect(f"{address}_stcore/stream", protocols=("streamlit",)) as socket:
+                while True:
+                    await socket.send_bytes(message.SerializeToString())
+        await asyncio.sleep(0.1)
+
+
+async def many_addresses(http: aiohttp.ClientSession, address: str, tabs: AsyncExitStack) -> None:
+    """Messages that ask for addresses for uploads, as many as fit."""
+    message = BackMsg()
+    message.file_urls_request.file_names.extend([""] * 550_000)
+    while True:
+        with suppress(aiohttp.ClientError, ConnectionError):
+            async with http.ws_connect(f"{address}_stcore/stream", protocols=("streamlit",)) as socket:
+                await socket.send_bytes(message.SerializeToString())
+                await socket.receive()
+        await asyncio.sleep(1)
+
+
 ATTACKS: dict[str, Attack] = {
     "long answers": long_answers,
     "large memory": large_memory,
@@ -125,6 +150,8 @@ ATTACKS: dict[str, Attack] = {
     "16 paused runs": paused,
     "half requests": half_requests,
     "300 tabs": many_tabs,
+    "short messages": short_messages,
+    "addresses for uploads": many_addresses,
 }
 
 

@@ -21,9 +21,17 @@ PARTS = Path(__file__).parents[1]
 FOLDER = (Path(get_static_dir()) / "static").resolve()
 
 
+NO_CONNECTION = (
+    '<p class="no-connection">This page needs a WebSocket connection and has none. Your network may block it. '
+    "Try another network, or ask its administrator.</p>"
+)
+"""What a browser without a connection shows after some seconds; it comes with the page, since nothing else can come."""
+
+
 class StyledPage:
-    """Middleware that adds the styles of all of the app's pages to the end of Streamlit's page. Styles that come with a page's own elements
-    come after them, and then everything moves. Those of boards are theirs alone, those of a lesson come with it."""
+    """Middleware that adds the styles of all of the app's pages to the end of Streamlit's page, and :data:`NO_CONNECTION`. Styles that
+    come with a page's own elements come after them, and then everything moves. Those of boards are theirs alone, those of a lesson come
+    with it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -31,7 +39,7 @@ class StyledPage:
         styles = [file for file in files if "boards" not in file.parts and file.stem != "presenter"]
         self.plain = (FOLDER.parent / "index.html").read_bytes()
         style = f"<style>{''.join(file.read_text('utf-8') for file in styles)}</style>"
-        self.styled = self.plain.replace(b"</body>", f"{style}</body>".encode())
+        self.styled = self.plain.replace(b"</body>", f"{NO_CONNECTION}{style}</body>".encode())
         self.packed = gzip.compress(self.styled)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -100,3 +100,20 @@ def test_an_address_gives_many_texts_at_once_then_they_come_slowly() -> None:
     allowances.give_text(Visitor("elsewhere", "10.0.0.2"))
     for _ in range(100):
         allowances.give_text(PROGRAM)
+
+
+def test_inputs_are_counted_in_bytes() -> None:
+    allowances = Allowances(Limits(inputs_per_visitor=100, inputs=400))
+    release = allowances.take("input", ANNA, 60)
+    with pytest.raises(
+        NoRoom, match="You have files and texts of 60 B, and this host allows 100 B at once. Remove a file"
+    ):
+        allowances.take("input", ANNA, 41)
+    allowances.take("input", ANNA, 40)
+    allowances.take("input", BEN, 100)
+    third, elsewhere = Visitor("third", ANNA.address), Visitor("elsewhere", "10.0.0.2")
+    with pytest.raises(NoRoom, match="fill the memory"):
+        allowances.take("input", third, 1)
+    allowances.take("input", elsewhere, 100)
+    release()
+    allowances.take("input", third, 20)

@@ -71,6 +71,7 @@ def test_the_page_comes_with_the_styles_of_all_pages_and_is_never_that_of_an_ear
         assert (PARTS / f"{name}.css").read_text("utf-8") in answer.text
     for name in ("boards/live/live", "stage/presenter"):
         assert (PARTS / f"{name}.css").read_text("utf-8") not in answer.text
+    assert "This page needs a WebSocket connection" in answer.text
     assert "etag" not in answer.headers
     assert answer.headers["cache-control"] == "no-cache"
     assert client.get("/text", headers={"If-None-Match": "x"}).text == "asked with None"
