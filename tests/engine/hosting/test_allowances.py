@@ -106,7 +106,7 @@ def test_inputs_are_counted_in_bytes() -> None:
     allowances = Allowances(Limits(inputs_per_visitor=100, inputs=400))
     release = allowances.take("input", ANNA, 60)
     with pytest.raises(
-        NoRoom, match="You have files and texts of 60 B, and this host allows 100 B at once. Remove a file"
+        NoRoom, match=r"You have files and texts of 60 B, and this host allows 100 B at once\. Remove a file"
     ):
         allowances.take("input", ANNA, 41)
     allowances.take("input", ANNA, 40)
