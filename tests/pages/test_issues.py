@@ -585,7 +585,7 @@ def files(app: AppTest) -> list[str]:
     return [file.label for file in app.get("download_button")]
 
 
-def test_the_hand_in_holds_the_guess_the_own_run_and_its_result_and_the_card_shows_it(
+def test_the_hand_in_holds_the_guess_the_own_run_and_its_result(
     open_page: Open, scripted: Scripted
 ) -> None:
     app = open_page("issues.py", issue="scripted", seeds="6")
@@ -603,7 +603,7 @@ def test_the_hand_in_holds_the_guess_the_own_run_and_its_result_and_the_card_sho
         "Trained here: 6 seeds (10000 to 10005).",
         outcome.sentence,
     )
-    assert files(open_tab(app, "Share", "scripted")) == ["Card (PNG)", "Hand-in (HTML)"]
+    assert files(open_tab(app, "Share", "scripted")) == ["Hand-in (HTML)"]
 
     other = open_page("issues.py", issue="scripted", experiment=app.session_state[RAN]["scripted"])
     watched = noted(other)["issue.scripted"]
@@ -618,4 +618,5 @@ def test_the_hand_in_says_that_a_stored_result_was_not_trained(open_page: Open, 
     note = noted(app)[f"issue.{MASK.slug}"]
     assert note.ran == f"Nothing; looked at stored runs: {first.seeds_in_words}."
     assert (bool(note.found), note.guessed) == (True, "It rises")
-    assert files(open_tab(app, "Share")) == ["Card (PNG)", "Hand-in (HTML)"]
+    assert files(open_tab(app, "Share")) == ["Hand-in (HTML)"]
+    assert any(block.value.endswith(f"issues?issue={MASK.slug}") for block in app.code)

@@ -28,15 +28,15 @@ OPENINGS = "issues.openings"
 """Session key: how often a tab was opened. The script scrolls when the number grows, however late the browser has loaded it."""
 
 
-def show_tabs(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | None) -> None:
-    """The row of tabs and the open one, which the browser scrolls into sight when it is opened. ``shown``: the result to share."""
+def show_tabs(issue: Issue, name: str, run: ExperimentRun | None) -> None:
+    """The row of tabs and the open one, which the browser scrolls into sight when it is opened."""
     tabs: dict[str, Callable[[], None]] = {
         "Why": partial(show_why, issue),
         "Evidence": partial(_evidence, issue, name, run),
         "How measured": partial(_measured, issue),
     }
     if issue.slug in shown_runs():
-        tabs["Share"] = partial(show_share, issue, shown)
+        tabs["Share"] = partial(show_share, issue)
     with st.container(key="issues-tabs"):
         chosen = st.segmented_control(
             "More on this issue", list(tabs), key=f"{TAB}.{issue.slug}", required=True, label_visibility="collapsed",
