@@ -1,4 +1,4 @@
-"""``cost``: memory and time against length or depth, measured here; or of well-known models, by formula."""
+"""``cost``: memory and time against length or depth, measured here."""
 
 import argparse
 import secrets
@@ -7,10 +7,9 @@ from math import isnan
 
 from rich.table import Table
 
-from engine.cli.arguments import add_setting, refuse
+from engine.cli.arguments import add_setting
 from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.terminal import console, follow, kept, print_json, table
-from engine.estimate.at_scale import PRECISIONS, WELL_KNOWN
 from engine.foundation.formatting import in_bytes, in_fine_time
 from engine.sweeps import KINDS
 from engine.sweeps.plan import SETTINGS, read_plan
@@ -20,10 +19,6 @@ from engine.sweeps.sweep import Sweep
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--models", action="store_true", help="what well-known models take, by formula; nothing is measured"
-    )
-    parser.add_argument("--precision", choices=list(PRECISIONS), default="bf16", help="of those models; default bf16")
     parser.add_argument("--kinds", metavar="KIND,KIND", help=f"default all: {', '.join(KINDS)}")
     for row in SETTINGS.values():
         add_setting(parser, row)
@@ -32,9 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     settings = {name: value for name in ("kinds", *SETTINGS) if (value := getattr(given, name)) is not None}
-    if given.models:
-        refuse(settings, "--models")
-        return _show_models(given.precision, as_json=given.json)
     plan = read_plan(settings)
     with warm_pool(given.scheduler, 1) as pool:
         sweep = Sweep(plan, pool).start()
@@ -79,23 +71,3 @@ def fits_table(result: Result) -> Table:
     )  # fmt: skip
     columns = ("kind", "of", "exponent", "95 % interval", "over", "says")
     return table("Power laws, over the upper part of each range", columns, rows)
-
-
-def _show_models(precision: str, *, as_json: bool) -> int:
-    from engine.estimate.frames import models_frame  # imported here: it imports pandas
-
-    models = models_frame(WELL_KNOWN.values(), precision).drop(columns=["training", "writing"]).to_dict("records")
-    if as_json:
-        print_json(*models)
-        return 0
-    columns = ("model", "parameters", "weights", "gradients", "AdamW", "cache per token", "context", "cache")
-    sizes = ("weights", "gradients", "optimizer", "cache_per_token")
-    rows = (
-        (
-            WELL_KNOWN[row["model"]].label, f"{row['parameters']:,}", *(in_bytes(row[name]) for name in sizes),
-            f"{row['context']:,}", in_bytes(row["cache"]),
-        )
-        for row in models
-    )  # fmt: skip
-    console().print(table("Predicted", columns, rows, left=1))
-    return 0

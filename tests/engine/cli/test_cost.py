@@ -8,12 +8,6 @@ from tests.engine.cli.test_cli import Patch, Printed, printed, rows_of
 from tests.engine.sweeps.scripted_pool import ScriptedPool
 
 
-def test_well_known_models_as_json(capsys: Printed) -> None:
-    rows = {row["model"]: row for row in rows_of(capsys, "cost", "--models")}
-    assert rows["llama3-8b"]["parameters"] == 8_030_261_248
-    assert rows["llama3-8b"]["cache_per_token"] == 128 * 1024
-
-
 def test_a_sweep_as_json_and_as_tables(capsys: Printed, monkeypatch: Patch) -> None:
     monkeypatch.setattr(cost, "warm_pool", lambda *_: nullcontext(ScriptedPool()))
     small = ["cost", "--longest", "1024", "--kinds", "gru,fused", "--patience", "0.06", "--rounds", "2"]
