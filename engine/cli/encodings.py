@@ -50,7 +50,7 @@ def _show_evidence(*, as_json: bool) -> int:
     console().print(table("Which one should I use?", ("encoding", *heads), lines))
     print(
         "Accuracy, or for language nats per character; = the best, or behind it by less than counts, ~ these runs "
-        "cannot tell it from the best, ? undecided, * measured here."
+        "cannot tell it from the best, ? undecided."
     )
     return 0
 
@@ -60,10 +60,9 @@ MARKS: dict[CellState, str] = {"best": " =", "as good": " =", "cannot tell": " ~
 
 def cell_in_words(cell: Cell) -> str:
     """A cell in a few characters."""
-    here = "*" if cell["origin"] == "this machine" else ""
     if cell["state"] in ("not measured", "no row", "not learned") or cell["number"] is None:
-        return f"{cell['state']}{here}"
-    return f"{cell['number']:.2f}{MARKS.get(cell['state'], '')}{here}"
+        return cell["state"]
+    return f"{cell['number']:.2f}{MARKS.get(cell['state'], '')}"
 
 
 def encoding_rows(config: RunConfig) -> list[dict[str, object]]:

@@ -13,8 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from engine import VERSION
 from engine.config.link import from_query, to_query
+from engine.experiments.evidence import store
 from engine.experiments.evidence.shipped import sets_of_seeds, shipped_reports, shipped_result
-from engine.experiments.evidence.store import latest_trials
 from engine.experiments.experiment import LIVE_SEED, PILOT_SEEDS
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import GROUPS
@@ -240,7 +240,8 @@ def test_an_experiment_runs_to_a_verdict_and_is_kept_taken_away_and_found(open_p
     assert (experiment.state, experiment.report.seeds) == ("finished", [*range(10_003, 10_009)])
     assert (len(pool.submitted), len({run.owner for run in pool.submitted})) == (24, 1)
     assert app.query_params["experiment"] == name
-    assert len(latest_trials(issue.slug)) == 24
+    (file,) = store.folder_of(issue.slug).glob("*.json")
+    assert len(store.read(file)["trials"]) == 24
     assert experiment.report.claims[0].finding == "holds"
     assert "Measured with" not in said(app)
     open_tab(app, "Evidence", issue.slug)
@@ -577,9 +578,7 @@ def files(app: AppTest) -> list[str]:
     return [file.label for file in app.get("download_button")]
 
 
-def test_the_hand_in_holds_the_guess_the_own_run_and_its_result(
-    open_page: Open, scripted: Scripted
-) -> None:
+def test_the_hand_in_holds_the_guess_the_own_run_and_its_result(open_page: Open, scripted: Scripted) -> None:
     app = open_page("issues.py", issue="scripted", seeds="6")
     assert not noted(app)
     app.button_group(key="guess.scripted").set_value(1).run()

@@ -74,7 +74,9 @@ def show_skips(result: Result) -> None:
 
 def show_longest(plan: Plan, result: Result | None, view: CostView) -> None:
     """The exact costs of each kind of model; the longest sequence that fits, and the longest that trains in time."""
-    small_table("The models above, and the tokens in a sequence that fits", numbers_right(longest_frame(plan, result, view)))
+    small_table(
+        "The models above, and the tokens in a sequence that fits", numbers_right(longest_frame(plan, result, view))
+    )
     st.caption(
         f"One training step of this model, batch size {plan.batch_size}, in float32, AdamW, nothing recomputed. Parameters, cache and"
         " scores are exact. Memory: weights, gradients, optimizer and the numbers saved for the backward pass; the highest moment of a"
