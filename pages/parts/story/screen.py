@@ -143,12 +143,14 @@ def _way(number: int, step: StoryStep, *, said: bool) -> None:
 @st.dialog("What you learned", width="large")
 def show_end(last: StoryStep) -> None:
     """A lesson for each step, as its run taught it; what can be taken along; and three ways on."""
+    lessons, own = st.columns([1.3, 1], gap="large")
     for number, step in enumerate(STEPS, start=1):
         run = run_of_step(number)
         observed = step.question.observe(run.config, run.events) if run is not None else None
         lesson = step.question.lessons[observed.answer] if observed else f":gray[{step.title}: not tried yet.]"
-        st.markdown(f"{number}. {lesson}")
-    offer_hand_in()
+        lessons.markdown(f"{number}. {lesson}")
+    with own:
+        offer_hand_in()
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
         query = to_query(last.config(chosen(last), SETTINGS.values()[SEED]))
         st.page_link("lab.py", label="Open the lab with these settings", icon=":material/science:", query_params=query)
