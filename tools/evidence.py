@@ -19,7 +19,6 @@ from engine.cli.cluster import add_scheduler, warm_pool
 from engine.cli.experiments import run_to_end
 from engine.experiments.choice.qualities import CHOICE, SETS
 from engine.experiments.evidence import FOLDER
-from engine.experiments.evidence.headroom import HIGHEST, LOWEST, headroom_table
 from engine.experiments.evidence.shipped import is_confirmatory, sets_of_seeds, shipped_report, shown_report, write_set
 from engine.experiments.experiment import CONFIRMATORY_SEEDS, PILOT_SEEDS, Experiment
 from engine.experiments.finding import RULE, Finding, contradict
@@ -27,6 +26,7 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report
 from engine.experiments.statistics import FEWEST_FOR_HOLM, LOWEST_P, POWER, holm
 from engine.foundation.provenance import in_words
+from tools.headroom import HIGHEST, LOWEST, headroom_table
 from tools.rates import experiment_named
 
 TEXT = Path(__file__).with_suffix(".md")
