@@ -35,7 +35,7 @@ def qr_code(link: str) -> str:
 def show_qr_code(link: str, width: int | Literal["content"] = "content") -> None:
     """The link as a QR code, ``width`` pixels wide, or why there is none."""
     if drawing := qr_code(link):
-        st.image(drawing, width=width)
+        st.image(drawing, width=width, alt="The link as a QR code")
     else:
         st.caption(TOO_LONG)
 
