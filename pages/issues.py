@@ -28,5 +28,5 @@ else:
         shown = show_stage(issue, name, run)
         note_issue(issue, run, shown)
         if not presented():
-            show_tabs(issue, name, run, shown)
+            show_tabs(issue, name, run)
 SETTINGS.write_address(SETTINGS.query())

@@ -1,4 +1,4 @@
-"""The page on memory and time: predicted and measured against length and depth, and the memory of well-known models."""
+"""The page on memory and time: predicted and measured against length and depth, and the longest sequence that fits."""
 
 import json
 
@@ -16,7 +16,7 @@ from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import visitor
 from pages.parts.memory_and_time.board import cost_board, is_shipped
 from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, begin_sweep, plan_settings, sweep_result, widget
-from pages.parts.memory_and_time.tables import show_longest, show_models
+from pages.parts.memory_and_time.tables import show_longest
 
 
 def measure(plan: Plan) -> None:
@@ -91,7 +91,6 @@ with st.container(horizontal=True):
             widget(setting)
 if plan is not None:
     show_longest(plan, result, asked)
-show_models(asked)
 SETTINGS.write_address(SETTINGS.query())
 if sweep is not None and running and sweep.state != "running":
     st.rerun()  # the sweep changed state during this script run: rerun so that the buttons match

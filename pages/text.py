@@ -11,7 +11,6 @@ from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.boards.recorded import recorded_words
 from pages.parts.text.beside import find_levels, known_levels, show_counting, show_passed, show_text_facts, show_words
 from pages.parts.text.form import KIND, choose_text, controls, waits_for_text, way_to_lab
-from pages.parts.text.known_model import is_known, offer, published_level, show_published
 from pages.parts.text.state import PLAYS, RUN, SETTINGS, address, form_config, run_in_link, share_link, shown_text_run
 from pages.parts.text.trained import ask_for_words, show_attending, show_written, writes
 
@@ -23,7 +22,6 @@ if link:
 run = shown_text_run()
 shown = run or recorded_words()[0]
 writer = run if run is not None and writes(run) else recorded_words()[0]
-known = is_known(shown.config)
 controlled = controlled_as(run)
 st.title("Text", anchor=False)
 say_ignored(ignored)
@@ -47,7 +45,6 @@ with left:
     controls(run, config)
     if config is not None:
         show_facts(config)
-    offer()
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         way_to_lab(run, config)
         with st.popover("Share", icon=":material/link:"):
@@ -56,31 +53,25 @@ with left:
 
 with right:
     with st.container():  # a fixed container: otherwise messages would change the board's index and remount it
-        if known:
-            show_published(shown)
-        else:
-            which = "This is a **recorded run**; press Train for your own." if run is None else ""
-            st.markdown(f"Can a small transformer guess the next word better than counting? {which}")
-            show_passed(shown)
+        which = "This is a **recorded run**; press Train for your own." if run is None else ""
+        st.markdown(f"Can a small transformer guess the next word better than counting? {which}")
+        show_passed(shown)
     with st.container():  # always there, so that a message does not make the board anew
         say_unsaved(run)
-    levels = published_level() if known else known_levels(shown)
     live_board(
         shown,
         recorded=run is None,
         panels=("loss", "written", "attention"),
         key="text-board",
         name="text",
-        levels=levels,
+        levels=known_levels(shown),
     )
-    learned = False
-    if not known:
-        show_text_facts(shown)
-        learned = run is not None and find_levels(run)
-        show_words(run)
+    show_text_facts(shown)
+    learned = run is not None and find_levels(run)
+    show_words(run)
     if run is not None and writes(run):
         show_attending(run)
-        if run.state != "paused" and not known:
+        if run.state != "paused":
             show_counting(run)
 
 SETTINGS.write_address(address())

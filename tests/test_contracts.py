@@ -29,7 +29,7 @@ def broken(folder: Path) -> set[str]:
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project")
-    for package in ("engine", "pages"):
+    for package in ("engine", "pages", "tools"):
         shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", folder)
     assert broken(folder) == set()

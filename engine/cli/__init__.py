@@ -8,7 +8,7 @@ from io import TextIOWrapper
 from typing import NamedTuple, NoReturn
 
 from engine import VERSION
-from engine.cli import cost, encodings, issue, predict, sample, train
+from engine.cli import encodings, issue, predict, sample, train
 from engine.cli.arguments import add_settings
 from engine.cli.terminal import reason_of
 from engine.config.link import flag
@@ -32,12 +32,20 @@ COMMANDS = {
     "sample": Command("let a saved run on a text write on from a prompt", sample.add_arguments, sample.run),
     "encodings": Command("list the positional encodings", encodings.add_arguments, encodings.run),
     "predict": Command("say what a run would take", add_settings, predict.run),
-    "cost": Command("measure memory and time against length or depth", cost.add_arguments, cost.run),
     "issues": Command("list the documented issues", lambda parser: None, issue.list_issues),
     "issue": Command(
         "run a documented issue as a controlled experiment and print what it finds", issue.add_arguments, issue.run
     ),
 }
+REMOVED = {
+    ("cost", ""): "cost was removed; the page Memory and time measures it.",
+    ("encodings", "--need"): "--need was removed; the page Encodings answers it.",
+    ("encodings", "--measure"): "--measure was removed; python -m tools.evidence choice measures the table.",
+    ("encodings", "--write"): "--write was removed; python -m tools.evidence choice writes the table.",
+    ("issue", "--rates"): "--rates was removed; python -m tools.rates measures them.",
+    ("issue", "--write"): "--write was removed; python -m tools.evidence writes the evidence.",
+}
+"""By command, and option: a sentence that says what became of what earlier versions had."""
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -52,10 +60,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, TextIOWrapper):  # a terminal or file that cannot show a letter has a replacement sign
         sys.stdout.reconfigure(errors="replace")
     try:
-        parser = _parser()
+        parser, arguments = _parser(), sys.argv[1:] if arguments is None else arguments
+        if arguments and (said := REMOVED.get((arguments[0], ""))):
+            parser.error(said)
         given, unknown = parser.parse_known_args(arguments)
         if unknown:
-            parser.error(_unknown(unknown, vars(given)))
+            parser.error(_unknown(given.command, unknown, vars(given)))
         name = f"{PROGRAM} {given.command}"
         return COMMANDS[given.command].run(given)
     except ValueError as error:
@@ -75,12 +85,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BAD_INPUT
 
 
-def _unknown(given: Sequence[str], known: Iterable[str]) -> str:
+def _unknown(command: str, given: Sequence[str], known: Iterable[str]) -> str:
     """The sentences about options that are none of the command's, which have the ``known`` names, or about a word without an option."""
+
+    def sentence(option: str) -> str:
+        none = f"There is no option {shown(option)}. {did_you_mean(option, flags)}".rstrip()
+        return REMOVED.get((command, option), none)
+
     options = [part.partition("=")[0] for part in given if part.startswith("-")]
     flags = [flag(name) for name in known]
-    said = [f"There is no option {shown(option)}. {did_you_mean(option, flags)}".rstrip() for option in options]
-    return " ".join(said) or f"{shown(given[0])} stands there without an option."
+    return " ".join(map(sentence, options)) or f"{shown(given[0])} stands there without an option."
 
 
 def _parser() -> OneLineParser:

@@ -1,15 +1,11 @@
-"""Experiments on the command line: running one to its end, and measuring the learning rates of its arms."""
+"""Running an experiment to its end on the command line."""
 
-import math
 from functools import partial
-from pathlib import Path
 
 from rich.progress import TimeRemainingColumn
-from rich.table import Table
 
-from engine.cli.terminal import POLL_SECONDS, console, follow, kept, print_json, table
-from engine.experiments.experiment import PILOT_SEEDS, PILOTS, Experiment
-from engine.experiments.rates import RateGrid, as_row, at_best_rates, best_in_words, measured_grids, write_grids
+from engine.cli.terminal import POLL_SECONDS, follow, print_json
+from engine.experiments.experiment import Experiment
 from engine.experiments.running import trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.workers.pool import Pool
@@ -29,20 +25,6 @@ def run_to_end(experiment: Experiment, pool: Pool, *, as_json: bool, extended: b
     return task
 
 
-def measure_rates(
-    experiment: Experiment, pool: Pool, *, as_json: bool, extended: bool = False, folder: Path | None = None
-) -> Experiment:
-    """Measure the grids of an experiment's arms, and print and write them; the experiment with each arm at its best rate."""
-    grids = measured_grids(experiment, lambda part: run_to_end(part, pool, as_json=as_json).trials, extended)
-    if as_json:
-        print_json(*({"event": "rates", "slug": experiment.slug, **as_row(grid)} for grid in grids))
-    else:
-        console().print(rates_table(experiment, grids))
-    if folder is not None:
-        kept("The learning rates", partial(write_grids, experiment.slug, grids, folder))
-    return at_best_rates(experiment, grids)
-
-
 def _follow_as_json(run: ExperimentRun) -> None:
     """Print a line of JSON for each trial that ends."""
     said = 0
@@ -56,18 +38,3 @@ def _follow_as_json(run: ExperimentRun) -> None:
             })  # fmt: skip
         if over:
             return
-
-
-def rates_table(experiment: Experiment, grids: list[RateGrid]) -> Table:
-    """A row for each arm: its chosen rate, and the mean score over the pilot seeds at each rate."""
-
-    def score(mean: float) -> str:
-        return f"{mean:.3g}" if math.isfinite(mean) else "failed"
-
-    rows = []
-    for grid in grids:
-        scores = "  ".join(f"{rate:g}: {score(abs(grid.mean(rate)))}" for rate in sorted(grid.scores))
-        guessing = "" if grid.chance is None else f"{grid.chance:.3g}"
-        rows.append((grid.arm, f"{grid.own:g}", best_in_words(grid), grid.metric, guessing, scores))
-    columns = ("arm", "own rate", "best rate", "score", "guessing", f"mean of {len(PILOT_SEEDS)} seeds at each rate")
-    return table(f"{experiment.slug}: the learning rate of each arm, chosen on {PILOTS}", columns, rows)

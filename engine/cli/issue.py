@@ -4,17 +4,13 @@ import argparse
 import time
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryFile
 
 from rich.table import Table
 
 from engine.cli.cluster import add_scheduler, warm_pool
-from engine.cli.experiments import measure_rates, run_to_end
+from engine.cli.experiments import run_to_end
 from engine.cli.terminal import console, kept, print_json, table
 from engine.experiments.evidence.store import save
-from engine.experiments.evidence.table import write_evidence
-from engine.experiments.experiment import PILOTS
 from engine.experiments.finding import READERS_SEEDS, Finding
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import GROUPS, Issue
@@ -46,28 +42,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--first-seed", type=int, default=0, help="the first of them; default 0")
     parser.add_argument("--extended", action="store_true", help="also the arms that take longer")
-    parser.add_argument(
-        "--rates", action="store_true",
-        help=f"measure the grid of learning rates of each arm on {PILOTS}, and no claim",
-    )  # fmt: skip
-    parser.add_argument(
-        "--write", type=Path, metavar="FOLDER", help="leave the evidence there as JSON and a table, or the grids"
-    )
     add_scheduler(parser)
 
 
 def run(given: argparse.Namespace) -> int:
     issues = [replace(issue, seeds=given.seeds, first_seed=given.first_seed) for issue in _asked_for(given)]
     reports: list[Report] = []
-    if given.write:
-        given.write.mkdir(parents=True, exist_ok=True)
-        TemporaryFile(dir=given.write).close()  # now, and not after the experiment: can anything be written there?
     with warm_pool(given.scheduler) as pool:
         began = time.monotonic()
         for issue in issues:
-            if given.rates:
-                measure_rates(issue, pool, as_json=given.json, extended=given.extended, folder=given.write)
-                continue
             task = run_to_end(issue, pool, as_json=given.json, extended=given.extended)
             reports.append(task.report)
             if given.json:
@@ -75,10 +58,8 @@ def run(given: argparse.Namespace) -> int:
             else:
                 console().print(claims_table(task.report))
             kept("The evidence", partial(save, task))
-            if given.write:
-                kept("The evidence", partial(write_evidence, [task.report], given.write))
         seconds = time.monotonic() - began
-    if given.all and reports and not given.json:
+    if given.all and not given.json:
         console().print(summary_table(reports, seconds))
     return 0
 

@@ -24,16 +24,6 @@ class View:
 
 
 @dataclass(frozen=True)
-class Published:
-    """The published result of the same model."""
-
-    name: str
-    loss: float
-    """The lowest validation loss, in nats for each token."""
-    source: str
-
-
-@dataclass(frozen=True)
 class Preset:
     slug: str
     title: str
@@ -42,17 +32,10 @@ class Preset:
     look_at: Text
     settings: dict[str, Value] = field(default_factory=dict)
     view: View = View("accuracy")
-    needs_accelerator: bool = False
-    """Whether it is too large for a CPU: lists leave it out."""
-    published: Published | None = None
 
     @property
     def config(self) -> RunConfig:
         return parse({name: None if value == AUTO else value for name, value in self.settings.items()})
 
 
-_ALL = read_tables(Path(__file__).with_suffix(".toml"), Preset)
-PRESETS = {slug: preset for slug, preset in _ALL.items() if not preset.needs_accelerator}
-"""The presets that run on any machine."""
-NANOGPT = _ALL["nanogpt"]
-"""The language model of characters that many have trained first."""
+PRESETS = read_tables(Path(__file__).with_suffix(".toml"), Preset)

@@ -16,7 +16,7 @@ EFFECTS = [
     "found", "direction", "unit", "seeds",
 ]  # fmt: skip
 EVIDENCE_NUMBERS = ["number", "low", "high", "behind the best"]
-EVIDENCE = ["encoding", "quality", "task", "length / trained", "state", *EVIDENCE_NUMBERS, "seeds", "measured"]
+EVIDENCE = ["encoding", "quality", "task", "length / trained", "state", *EVIDENCE_NUMBERS, "seeds"]
 
 
 def numbers_frame(found: Report) -> pd.DataFrame:
@@ -57,7 +57,7 @@ def evidence_frame(columns: Sequence[Column]) -> pd.DataFrame:
     rows = [
         (
             encoding, one.quality.slug, one.quality.task, one.times, cell["state"], cell["number"], *(cell["ci"] or (None, None)),
-            cell["behind"], cell["seeds"], cell["origin"],
+            cell["behind"], cell["seeds"],
         )
         for one in columns
         for encoding, cell in one.cells.items()

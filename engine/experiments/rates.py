@@ -1,6 +1,6 @@
 """The learning rates of an issue's arms: each arm is compared at the best rate of a grid, chosen on pilot seeds that no verdict uses.
 
-The grid is measured once (``python -m engine issue SLUG --rates --write FOLDER``) and shipped, so a reader's run trains each arm
+The grid is measured once (``python -m tools.rates SLUG``) and shipped, so a reader's run trains each arm
 at one rate. An arm's grid is five rates, half a decade apart, around the rate of its settings. Where the best one lies at an end, the
 grid grows on that side. Where no rate is better than blind guessing, the arm keeps the rate of its settings.
 """

@@ -10,7 +10,7 @@ from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
 from engine.sweeps.jobs import Visit
 from engine.sweeps.plan import Plan
-from engine.sweeps.result import QUANTITIES, Result
+from engine.sweeps.result import Result
 
 COUNTED = [field.name for field in fields(Memory)]
 BYTES = ["cache_bytes", *COUNTED, "inference_peak", "predicted_saved"]
@@ -18,7 +18,6 @@ COLUMNS = [
     "kind", "length", "depth", "batch_size", "width", "parameters", "round", "train_s", "inference_s", "cached_s", *BYTES,
 ]  # fmt: skip
 
-LEVEL_COLUMNS = ["kind", "place", *QUANTITIES, "train_low", "train_high"]
 FIT_COLUMNS = ["kind", "quantity", *(field.name for field in fields(Fit)), "says"]
 
 
@@ -35,19 +34,6 @@ def _cells(plan: Plan, visit: Visit) -> list[Any]:
         visit.kind, length, config.n_layers, config.batch_size, visit.width, visit.parameters, visit.round, visit.train,
         visit.inference, visit.cached, visit.cache_bytes, *counted, visit.inference_peak, memory_at(config, length).saved,
     ]  # fmt: skip
-
-
-def summaries_frame(result: Result) -> pd.DataFrame:
-    """A row for each kind and each length or depth at which its training step was timed: the median of every quantity over the
-    visits, and the range of the training step. Times in seconds, ``saved`` in bytes; empty cells where nothing was measured."""
-    rows = []
-    for kind in result.plan.kinds:
-        medians = {name: {level.place: level.value for level in result.summaries(kind, name)} for name in QUANTITIES}
-        rows += [
-            [kind, step.place, *(medians[name].get(step.place) for name in QUANTITIES), step.low, step.high]
-            for step in result.summaries(kind, "train")
-        ]
-    return pd.DataFrame(rows, columns=LEVEL_COLUMNS).astype(dict.fromkeys(QUANTITIES, "float"))
 
 
 def fits_frame(result: Result) -> pd.DataFrame:

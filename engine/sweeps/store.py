@@ -44,8 +44,7 @@ def find(name: str) -> Result | None:
 
 @once
 def shipped() -> Result:
-    """The sweep of the default plan that comes with the app, made by ``python -m engine cost --rounds 15 --json >
-    engine/sweeps/shipped.json``."""
+    """The sweep of the default plan that comes with the app, made by ``python -m tools.costs sweep``."""
     return from_json(json.loads((Path(__file__).parent / "shipped.json").read_text("utf-8")))
 
 

@@ -16,7 +16,7 @@ from tests.serving import ROOT
 
 pytestmark = pytest.mark.acceptance
 ADDITIONS = Path(__file__).parent / "additions"
-REGISTRIES = re.compile(r"\b(ENCODINGS|TASKS|ISSUES)\b|at_scale|memory_and_time")
+REGISTRIES = re.compile(r"\b(ENCODINGS|TASKS|ISSUES)\b|by_length|memory_and_time")
 """The names in a test that walks over a registry, or looks at the page with the new panel."""
 WHICH = '    "encoding.which_neighbour",\n'
 IMPORTED = "from pages.parts.charts.cache import cache_figure\n"

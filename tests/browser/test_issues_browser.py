@@ -1,4 +1,4 @@
-"""An issue in a real browser: predict, run to the verdict, watch the panels fill, save a slide."""
+"""An issue in a real browser: guess, run to the verdict, watch the panels fill, save a slide."""
 
 import random
 import re

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from engine.cli.record import HOPS as HOPS_IN_TWO_LAYERS
 from engine.experiments.lessons import Lesson, lab_step, to_code
 from engine.foundation.provenance import stamp
 from tests.browser.conftest import (
@@ -25,6 +24,7 @@ from tests.browser.conftest import (
     settled,
 )
 from tests.browser.test_axe import violations
+from tools.record import HOPS as HOPS_IN_TWO_LAYERS
 
 HOPS = "lab?task=hops&vocab_size=4&seq_len=16&n_layers=4&n_heads=2&pos_encoding=rope&learning_rate=0.006&steps=300"
 LARGE = "lab?n_layers=8&n_heads=8&d_model=64&seq_len=24"

@@ -1,22 +1,17 @@
 """The attention page by its widgets and words, over a real worker."""
 
-import re
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.analysis.attention.asked import ModelAsked, file_of
-from engine.analysis.attention.following import followed
 from engine.config.run_config import parse
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Snapshot
 from engine.runs.run import Run
-from pages.parts.app.in_markdown import in_markdown
-from pages.parts.attention.interventions import NO_PAIR
 from pages.parts.attention.runs import seconds_to, steps_to_show, why_not
 from pages.parts.attention.state import SETTINGS, VIEWS, AttentionState, fitted
-from pages.parts.boards.recorded import RECORDED_HOPS, recorded_run
+from pages.parts.boards.recorded import recorded_run
 from pages.parts.charts import attention as charts
 from tests.pages.looking import Open, ended, labels, press, said
 
@@ -150,23 +145,11 @@ def test_two_steps_are_compared_on_the_sequence_that_is_chosen(open_page: Open) 
     assert "this run kept the patterns of sequences 0 to 3" in said(app)
 
 
-def test_what_a_head_tells_another_one_is_exchanged_by_one_click_and_is_in_the_link(open_page: Open) -> None:
-    app = open_page("attention.py", view="change", run=RECORDED_HOPS, position="16")
-    path = followed(recorded_run(RECORDED_HOPS).events.of(Snapshot)[-1])[0][15]
-    assert path is not None
-    assert in_markdown(path.sentence) in said(app)
-    assert "right answers in 100 other sequences" not in said(app)
-    app.toggle(key=key("exchanged")).set_value(True).run()
+def test_a_link_to_the_exchange_of_a_path_says_that_it_was_removed_and_keeps_the_rest(open_page: Open) -> None:
+    app = open_page("attention.py", view="change", exchanged="true", off="self.1.2")
     assert not app.error
-    verdict = re.search(
-        r"(\d+) of (\d+) right answers in 100 other sequences become the answer to that sequence", said(app)
-    )
-    assert verdict is not None
-    assert 0 < int(verdict[1]) <= int(verdict[2]) <= 100
-    assert app.query_params["exchanged"] == "true"
-    app = open_page("attention.py", view="change")
-    assert NO_PAIR in said(app), "one layer has no two heads, one above the other"
-    assert not [toggle for toggle in app.toggle if toggle.key == key("exchanged")]
+    assert "The exchange of a path between two sequences was removed" in said(app)
+    assert app.button_group(key=key("off")).value == ["self.1.2"]
 
 
 def test_heads_off_and_temperature_are_in_the_link(open_page: Open) -> None:

@@ -1,29 +1,24 @@
 """The encodings page by its widgets and words: two side by side, a run's snapshots, the evidence, the link."""
 
-import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from engine.analysis.encodings.times import FILE
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.experiments.choice.advice import advice
-from engine.experiments.choice.costs import Cost, cheapest_in_words
+from engine.experiments.choice.costs import Cost, cheapest_in_words, shipped_times
 from engine.experiments.choice.qualities import COMPARED, QUALITIES, arm_of, scope_of
 from engine.experiments.choice.table import Cell, Column, column
 from engine.experiments.trial import Trial
-from engine.foundation.files import data_folder
 from engine.foundation.visitor import Visitor
 from pages.parts.app import questions
 from pages.parts.app.in_markdown import escaped
-from pages.parts.encodings import evidence
 from pages.parts.encodings.evidence import evidence_styled, head, hover
-from pages.parts.encodings.measured_row import ROWS
 from pages.parts.encodings.side_by_side import DEEPER, FOLDED
 from pages.parts.encodings.state import SETTINGS, config_of, settings_now
-from tests.pages.looking import Open, ended, press, said
+from tests.pages.looking import Open, ended, labels, said
 
 PAGE = "encodings.py"
 widget_key = SETTINGS.widget_key
@@ -122,50 +117,34 @@ def test_needs_are_answered_in_a_sentence_and_the_table_begins_with_what_meets_t
     (table,) = app.table
     assert "A fixed distance (3 back, 2×)" in table.value, "at the trained length it is no column"
     assert "Every number (CSV)" in [button.proto.label for button in app.get("download_button")]
-    assert "python -m engine encodings --measure" in said(app)
+    assert "python -m tools.evidence choice" in said(app)
 
 
-def test_the_table_waits_for_no_worker(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_table_waits_for_no_worker_and_says_where_its_times_were_measured(
+    open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def asked(*_: Any, **__: Any) -> None:
         raise AssertionError("a worker was asked")
 
     monkeypatch.setattr(questions, "ask", asked)
-    monkeypatch.setattr(evidence, "ask", asked)
-    file = data_folder() / FILE
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({"rope": TIMED}))
-    app = open_page(PAGE, view="choose")
+    app = open_page(PAGE, view="choose", a="designed")
     (table,) = app.table
+    assert ENCODINGS["designed"].label not in table.value.index, "a design has no row"
     times = dict(zip(table.value.index, table.value["Forward time"], strict=True))
-    assert times["RoPE"].startswith("1.50 ×"), "also those that were measured on this machine"
-    assert times["ALiBi"] == "–"
-
-
-def test_a_design_has_a_row_and_can_be_measured(open_page: Open) -> None:
-    app = open_page(PAGE, view="choose")
-    rows = app.selectbox(key="encodings.row")
-    assert ENCODINGS["designed"].label not in rows.options
-    assert "choose it as encoding A or B" in said(app)
-    app = open_page(PAGE, view="choose", a="designed", **{"a.design_features": "table"})
-    (table,) = app.table
-    assert len(table.value) == len(ENCODINGS)
-    assert ENCODINGS["designed"].label in app.selectbox(key="encodings.row").options
-    app.selectbox(key="encodings.row").select("designed").run()
-    press(app, "Measure this row")
-    task = ROWS.find(app.session_state["encodings.measured"])
-    assert (task.state, task.part) == ("running", "learning rates")
-    press(app, "Stop")
-    assert (task.wait(60), task.state) == (True, "stopped")
+    shipped = shipped_times()
+    assert times["RoPE"].startswith(f"{shipped.by_encoding['rope']['ratio']:.2f} ×")
+    assert f"Times: {shipped.machine['processor']}, one core, {shipped.machine['date']}." in said(app)
+    assert not [label for label in labels(app) if label.startswith("Measure")], "nothing is measured here"
 
 
 SELDOM = QUALITIES["seldom"]
-FACTS = column(SELDOM, here=[], design={"design_features": "table"})
-EMPTY = FACTS.cells["designed"]
+FACTS = column(SELDOM, trials=[])
+EMPTY = FACTS.cells["rope"]
 TIMED = {"ratio": 1.5, "low": 1.25, "high": 1.75, "seconds": 0.004}
 
 
 def cell(**changes: Any) -> Cell:
-    return {**EMPTY, "seeds": 8, "origin": "this version", **changes}  # type: ignore[typeddict-item]
+    return {**EMPTY, "seeds": 8, **changes}  # type: ignore[typeddict-item]
 
 
 def test_the_share_of_unknown_characters_stands_beside_each_number_of_a_text() -> None:
@@ -204,19 +183,19 @@ def test_the_table_links_every_cell_and_tells_all_facts_on_hover() -> None:
     assert list(frame) == ["Mostly short sequences (3 back)", "Extra parameters", "Extra FLOPs", "Forward time"]
     assert (frame.index.name, list(frame.index)) == ("Encoding", [escaped(ENCODINGS[name].label) for name in cells])
     first = list(frame.iloc[0])
-    assert first[0].startswith("[0.90 ◇](lab?")
+    assert first[0].startswith("[0.90](lab?")
     assert first[1:] == ["7", "5.0 %", "–"]
     assert "#1A7F4B" in styled.to_html(), "the colour of the best"
-    told = "accuracy 0.900 (0.800 to 1.000), 8 seeds, measured when this version was made. The best. "
+    told = "accuracy 0.900 (0.800 to 1.000), 8 seeds. The best. "
     assert hover(one, "rope").startswith(told)
     assert scope_of(SELDOM).capitalize() in hover(one, "rope"), "the scale of the models"
     assert "of the 4 pairs of dimensions" in hover(one, "rope")
     assert "The best is ahead by 0.400: worse." in hover(one, "nope")
     assert hover(one, "learned").startswith("The model cannot be run there (8 seeds")
-    assert hover(FACTS, "designed").startswith("Not measured yet.")
+    assert hover(FACTS, "rope").startswith("Not measured yet.")
 
     told = evidence_styled(["rope"], [one], {"rope": Cost(0, 0.0, TIMED)}).data["Forward time"].iloc[0]  # type: ignore
-    assert told.split("  \n") == ["1.50 × ◆", ":small[1.25 to 1.75, 4 ms]"]
+    assert told.split("  \n") == ["1.50 ×", ":small[1.25 to 1.75, 4 ms]"]
 
 
 def test_costs_order_what_meets_the_needs() -> None:
@@ -225,7 +204,7 @@ def test_costs_order_what_meets_the_needs() -> None:
     for among, need, words in (
         (names, "parameters", "The fewest extra parameters of these (0): RoPE and ALiBi."),
         (names, "time", "The least forward time: Shaw relative, 1.50 times that without encoding."),
-        (["rope"], "time", "The times were not measured on this machine yet."),
+        (["rope"], "time", "Their forward times were not measured yet."),
         (names, "offsets", ""),
         ([], "parameters", "The fewest extra parameters of all (0): RoPE and ALiBi."),
     ):

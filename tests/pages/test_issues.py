@@ -1,4 +1,4 @@
-"""The issues page by its widgets and words: map, link, prediction, experiment, evidence."""
+"""The issues page by its widgets and words: map, link, guess, experiment, evidence."""
 
 import csv
 import io
@@ -13,10 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 from engine import VERSION
 from engine.config.link import from_query, to_query
+from engine.experiments.evidence import store
 from engine.experiments.evidence.shipped import sets_of_seeds, shipped_reports, shipped_result
-from engine.experiments.evidence.store import latest_trials
 from engine.experiments.experiment import LIVE_SEED, PILOT_SEEDS
-from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.issue import GROUPS
 from engine.experiments.rates import RateGrid
@@ -241,7 +240,8 @@ def test_an_experiment_runs_to_a_verdict_and_is_kept_taken_away_and_found(open_p
     assert (experiment.state, experiment.report.seeds) == ("finished", [*range(10_003, 10_009)])
     assert (len(pool.submitted), len({run.owner for run in pool.submitted})) == (24, 1)
     assert app.query_params["experiment"] == name
-    assert len(latest_trials(issue.slug)) == 24
+    (file,) = store.folder_of(issue.slug).glob("*.json")
+    assert len(store.read(file)["trials"]) == 24
     assert experiment.report.claims[0].finding == "holds"
     assert "Measured with" not in said(app)
     open_tab(app, "Evidence", issue.slug)
@@ -276,16 +276,9 @@ def test_guesses_are_set_beside_what_happened(open_page: Open, scripted: Scripte
     app = open_page("issues.py", issue="scripted", seeds="6")
     app.button_group(key="guess.scripted").set_value(1).run()
     app.number_input(key="guess.size.scripted").set_value(0.5).run()
-    open_tab(app, "Evidence", "scripted")
-    app.button_group(key="predict.scripted.0").set_value(Finding.HOLDS)
-    app.button_group(key="predict.scripted.1").set_value(Finding.SMALL)
-    ran(app.run())
+    ran(app)
     assert "You said: *It rises*, to 0.50. **The direction is right; measured is" in said(app)
     assert app.button_group(key="guess.scripted").proto.disabled
-    open_tab(app, "Evidence", "scripted")
-    assert "Your guesses on single claims: 1 of 2 right" in said(app)
-    app.session_state["predict.scripted.1"] = Finding.HOLDS
-    assert "Your guesses on single claims: 1 of 2 right" in said(app.run()), "made before the start"
     press(app, "Guess again")
     assert "scripted" not in app.session_state[RAN]
     assert "You said" not in said(app)
@@ -585,9 +578,7 @@ def files(app: AppTest) -> list[str]:
     return [file.label for file in app.get("download_button")]
 
 
-def test_the_hand_in_holds_the_guess_the_own_run_and_its_result_and_the_card_shows_it(
-    open_page: Open, scripted: Scripted
-) -> None:
+def test_the_hand_in_holds_the_guess_the_own_run_and_its_result(open_page: Open, scripted: Scripted) -> None:
     app = open_page("issues.py", issue="scripted", seeds="6")
     assert not noted(app)
     app.button_group(key="guess.scripted").set_value(1).run()
@@ -603,7 +594,7 @@ def test_the_hand_in_holds_the_guess_the_own_run_and_its_result_and_the_card_sho
         "Trained here: 6 seeds (10000 to 10005).",
         outcome.sentence,
     )
-    assert files(open_tab(app, "Share", "scripted")) == ["Card (PNG)", "Hand-in (HTML)"]
+    assert files(open_tab(app, "Share", "scripted")) == ["Hand-in (HTML)"]
 
     other = open_page("issues.py", issue="scripted", experiment=app.session_state[RAN]["scripted"])
     watched = noted(other)["issue.scripted"]
@@ -618,4 +609,5 @@ def test_the_hand_in_says_that_a_stored_result_was_not_trained(open_page: Open, 
     note = noted(app)[f"issue.{MASK.slug}"]
     assert note.ran == f"Nothing; looked at stored runs: {first.seeds_in_words}."
     assert (bool(note.found), note.guessed) == (True, "It rises")
-    assert files(open_tab(app, "Share")) == ["Card (PNG)", "Hand-in (HTML)"]
+    assert files(open_tab(app, "Share")) == ["Hand-in (HTML)"]
+    assert any(block.value.endswith(f"issues?issue={MASK.slug}") for block in app.code)

@@ -1,26 +1,19 @@
 """The text page by its widgets and words, on a small text of one's own over the real pool."""
 
-from dataclasses import replace
-from math import exp
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
-import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.config.presets import NANOGPT
+from engine.config.run_config import parse
 from engine.config.text_recipe import text_config
-from engine.hosting.limits import Accelerator, Limits
 from engine.text import own
-from engine.training.data import text_settings_of
-from engine.workers.health import Health
 from pages.parts.app import server
 from pages.parts.charts.loss import level_lines, loss_figure
 from pages.parts.charts.text import by_read_figure, next_figure
-from pages.parts.text import known_model, state
 from pages.parts.text.beside import lead_over_trigram
 from tests.engine.workers.test_pool import until
-from tests.pages.looking import Open, disabled, press, run_of, said, trained
+from tests.pages.looking import Open, disabled, ended, press, run_of, said, trained
 
 TEXT = "".join(f"the {who} {what} the {whom}, and then\nthe day was done.\n" for who in ("cat", "dog", "king") for what in (
     "saw", "met", "heard", "left") for whom in ("queen", "bird", "moon", "sea"))  # fmt: skip
@@ -65,73 +58,11 @@ def test_a_text_of_ones_own_is_trained_on_and_written_on_from(open_page: Open) -
     assert len(server.pool().runs.live()) == 0, "a link trains nothing"
 
 
-GPU = Accelerator("A GPU", 80 * 2**30)
-SMALL = {"task": "shakespeare_chars", "seq_len": 16, "steps": 30, "plays": 1}
-
-
-def test_where_there_is_a_gpu_the_known_model_trains_live_beside_the_loss_that_others_report(
-    open_page: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(known_model, "largest_accelerator", lambda workers: GPU)
-    small = replace(NANOGPT, settings=SMALL)
-    for module in (known_model, state):
-        monkeypatch.setattr(module, "NANOGPT", small)
-    app = trained(open_page("text.py"), "Train nanoGPT")
-    run = run_of(app)
-    assert run.config == small.config
-    words = said(app)
-    assert NANOGPT.look_at in words
-    loss = run.ending.metrics["loss"]
-    assert f"**{loss:.2f}** nats per character on held-out plays after 30 of 30 steps" in words
-    assert "counting" not in words
-    assert "This run, step 30, temperature 0.8" in words, "it writes on at once"
-    (form,) = [box for box in app.number_input if box.label == "Vocabulary"]
-    assert form.value == text_config().value("vocab_size"), "the form stays that of words"
-    again = open_page("text.py", run=run.id)
-    assert again.session_state["text.run"] == run.id
-    assert NANOGPT.look_at in said(again)
-
-
-def test_where_there_is_none_one_sentence_says_why_and_nothing_is_offered(open_page: Open) -> None:
-    app = open_page("text.py")
-    assert not [button for button in app.button if "nanoGPT" in button.label]
-    assert (
-        said(app).count("trains live here where there is a GPU; on one CPU core of this machine it would take about")
-        == 1
-    )
-
-
-def test_while_the_workers_start_nothing_is_said_of_this_machine(
-    open_page: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Health, "ready", property(lambda self: 0))
-    assert "trains live here where there is a GPU." in said(open_page("text.py"))
-
-
-@pytest.mark.parametrize(
-    ("accelerator", "limits", "says"),
-    [
-        (GPU, {}, ""),
-        (GPU, {"steps": 1000}, "does not train here: steps is 2500; this host allows at most 1000."),
-        (GPU._replace(memory=2**30), {}, "of the memory of A GPU, which has 1 GiB for it; set batch_size to"),
-        (Accelerator("mps", 0), {}, "and this host allows 2 GiB"),
-    ],
-)
-def test_the_known_model_is_offered_only_where_it_is_not_refused(
-    accelerator: Accelerator, limits: dict[str, object], says: str
-) -> None:
-    sentence = known_model.why_not(accelerator, Limits.model_validate(limits))
-    assert says in sentence
-    assert bool(sentence) == bool(says)
-
-
-def test_what_differs_from_the_reported_run_is_said_in_right_numbers() -> None:
-    text = text_settings_of(NANOGPT.config).encoded()
-    assert f"{sum(map(len, text.trained)) / 1e6:.1f} million characters of eight plays" in NANOGPT.look_at
-    assert (len(text.trained), len(text.held_out)) == (8, 4)
-    assert f"{len(text.vocabulary.numbers)} different characters" in NANOGPT.look_at
-    assert f"loss of {NANOGPT.published.loss:.2f} nats" in NANOGPT.look_at
-    assert exp(known_model.published_level()["nanoGPT, as reported"][1]) == pytest.approx(4.35, abs=0.01)
+def test_a_link_to_a_run_of_characters_which_earlier_versions_trained_here_is_explained(open_page: Open) -> None:
+    run = ended(parse({"task": "shakespeare_chars", "seq_len": 16, "steps": 2, "plays": 1}))
+    app = open_page("text.py", run=run.id)
+    assert not app.error
+    assert "a run of task shakespeare_words; this one is of shakespeare_chars" in said(app)
 
 
 def test_many_unknown_words_are_said_beside_the_numbers(open_page: Open) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from engine.analysis.attention.asked import ModelAsked, SampleAsked, Which
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.path import Path, Words
+from engine.analysis.attention.path import Words
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 from engine.runs.events import Event, Snapshot
@@ -225,21 +225,3 @@ class TakeHeadAway(Job[tuple[Words, ...]], function=".taken:head_taken", noun="T
     asked: ModelAsked
     text: str
     head: Part
-
-
-class FollowAnswer(Job[Path | None], function=".exchanged:path_at", noun="Following the answer"):
-    """The path of the answer at a position; None where no answer is asked, and of a model whose answers have no path."""
-
-    asked: ModelAsked
-    sample: SampleAsked
-    position: int
-
-
-class ExchangePath(Job[tuple[Words, ...]], function=".exchanged:path_exchanged", noun="Exchanging what a head writes"):
-    """The test of the path from one head to another one in a layer above, for the answer at a position of a sequence and for others."""
-
-    asked: ModelAsked
-    sample: SampleAsked
-    position: int
-    sender: Part
-    receiver: Part

@@ -1,22 +1,20 @@
 """The time of an encoding: one forward pass with it against one of the same model without.
 
-The two alternate, so that other load on the machine affects both; each pair gives a ratio, and the pairs a median.
+The two alternate, so that other load on the machine affects both; each pair gives a ratio, and the pairs a median. Counted are seconds of
+the processor: while other processes have it, none pass.
 """
 
-import json
 from collections.abc import Sequence
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from engine.analysis.encodings.jobs import Timing
-from engine.analysis.encodings.times import FILE
 from engine.config.run_config import RunConfig
 from engine.encodings import NO_ENCODING
 from engine.estimate.layout import shapes
-from engine.foundation.files import data_folder, write_whole
 from engine.model.build import build_model
 
 PAIRS, FEWEST = 15, 3
@@ -35,8 +33,8 @@ def _timing(config: RunConfig, plain: RunConfig) -> Timing:
     tokens = torch.zeros(config.batch_size, sizes.length, dtype=torch.int64)
     models = [build_model(own, **sizes.of_model).eval() for own in (config, plain)]
     pairs: list[list[float]] = []
-    began = perf_counter()
-    while len(pairs) <= PAIRS and (len(pairs) <= FEWEST or perf_counter() - began < ENOUGH):
+    began = process_time()
+    while len(pairs) <= PAIRS and (len(pairs) <= FEWEST or process_time() - began < ENOUGH):
         pairs.append([_seconds(model, tokens) for model in models])
     own, without = np.array(pairs[1:]).T  # the first pair is the warm-up
     low, ratio, high = np.percentile(own / without, (25, 50, 75))
@@ -44,13 +42,6 @@ def _timing(config: RunConfig, plain: RunConfig) -> Timing:
 
 
 def _seconds(model: nn.Module, tokens: Tensor) -> float:
-    began = perf_counter()
+    began = process_time()
     model(tokens)
-    return perf_counter() - began
-
-
-def measure_all(config: RunConfig, names: Sequence[str]) -> dict[str, Timing]:
-    """Time these encodings in the config's model, and store the times for this machine."""
-    found = dict(zip(names, forward_times([config.replace(pos_encoding=name) for name in names]), strict=True))
-    write_whole(data_folder() / FILE, json.dumps(found))
-    return found
+    return process_time() - began

@@ -125,10 +125,3 @@ class Timing(TypedDict):
 
 class TimeForward(Job[list[Timing]], function=".forward_time:forward_times", noun="Measuring the forward time"):
     configs: tuple[RunConfig, ...]
-
-
-class TimeEncodings(
-    Job[dict[str, Timing]], function=".forward_time:measure_all", noun="Measuring the forward time of every encoding"
-):
-    config: RunConfig
-    names: tuple[str, ...]

@@ -1,18 +1,22 @@
-"""The costs of each encoding: parameters and FLOPs by formula, and the time that was measured on this machine."""
+"""The costs of each encoding: parameters and FLOPs by formula, and the time that was measured for this version."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from pathlib import Path
 
 from engine.analysis.encodings.jobs import Timing
-from engine.analysis.encodings.times import known_times
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
 from engine.estimate.prediction import added_flops, added_parameters
 from engine.experiments.choice.advice import labels
-from engine.experiments.choice.qualities import NO_PARTS
-from engine.experiments.comparison import DESIGN
+from engine.experiments.choice.qualities import COMPARED
+from engine.foundation.provenance import Provenance, provenance
 from engine.tasks import PLAIN
+
+FILE = Path(__file__).with_name("times.json")
+"""The forward times that come with a version, written by ``python -m tools.costs encodings``."""
 
 MODEL = RunConfig(
     task=PLAIN, family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
@@ -28,18 +32,33 @@ class Cost:
     flops: float | None
     """The added FLOPs as a share of the model's; None where the encoding does not go with this model."""
     timing: Timing | None
-    """The time of a forward pass relative to no encoding; None where it was not measured on this machine."""
+    """The time of a forward pass relative to no encoding; None where it was not measured."""
 
 
-def costs_now(design: Mapping[str, Any] = NO_PARTS) -> dict[str, Cost]:
-    """The costs of each encoding, of a design by its parts."""
-    times, own = known_times(), MODEL.replace(pos_encoding=DESIGN, **design)
-    models = {name: own if name == DESIGN else MODEL for name in ENCODINGS}
-    timed = {name: times.get(name) for name in ENCODINGS if name != DESIGN}  # the time is that of another design
-    return {
-        name: Cost(added_parameters(model, name), added_flops(model, name), timed.get(name))
-        for name, model in models.items()
-    }
+@dataclass(frozen=True)
+class Times:
+    """The forward times of encodings, and where and when they were measured."""
+
+    machine: Provenance
+    """The processor, torch, and the day."""
+    by_encoding: Mapping[str, Timing]
+
+
+def machine() -> Provenance:
+    """The part of the origin on which a time depends."""
+    origin = provenance()
+    return {"torch": origin["torch"], "processor": origin["processor"], "date": origin["date"]}
+
+
+@cache
+def shipped_times(file: Path = FILE) -> Times:
+    stored = json.loads(file.read_text("utf-8"))
+    return Times(stored["machine"], stored["times"])
+
+
+def costs_of_encodings() -> dict[str, Cost]:
+    times = shipped_times().by_encoding
+    return {name: Cost(added_parameters(MODEL, name), added_flops(MODEL, name), times.get(name)) for name in COMPARED}
 
 
 def cheapest_in_words(
@@ -59,5 +78,5 @@ def cheapest_in_words(
             ratio = f"{ratios[fast]:.2f} times that without encoding"
             said.append(f"The least forward time: {ENCODINGS[fast].label}, {ratio}.")
         else:
-            said.append("The times were not measured on this machine yet.")
+            said.append("Their forward times were not measured yet.")
     return " ".join(said)

@@ -3,11 +3,9 @@
 Within a quality the models differ in the encoding alone, each at its own best learning rate.
 """
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -96,7 +94,6 @@ QUALITIES = read_tables(Path(__file__).with_suffix(".toml"), Quality)
 COSTS = {"parameters": "Few extra parameters", "time": "Little extra time"}
 """The needs that only order the encodings that meet the others."""
 COMPARED = tuple(name for name in ENCODINGS if name != DESIGN)
-NO_PARTS: Mapping[str, Any] = {}
 SETS = (CONFIRMATORY_SEEDS[0],)
 """The first seed of each set of seeds on which every encoding is measured."""
 
@@ -110,17 +107,15 @@ NEEDS = {slug: quality.need for slug, quality in QUALITIES.items() if asked_by(s
 """The needs that a reader can choose, in plain words."""
 
 
-def arm_name(quality: Quality, encoding: str, parts: Mapping[str, Any] = NO_PARTS) -> str:
-    """``parts``: those of a design, which has a row of its own for each set of parts."""
-    own = f" {hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]}" if parts else ""
-    return f"{quality.label}: {ENCODINGS[encoding].label}{own}"
+def arm_name(quality: Quality, encoding: str) -> str:
+    return f"{quality.label}: {ENCODINGS[encoding].label}"
 
 
-def arm_of(quality: Quality, encoding: str, parts: Mapping[str, Any] = NO_PARTS) -> Arm:
+def arm_of(quality: Quality, encoding: str) -> Arm:
     measured = ("decorrelated",) if quality.metric == "decorrelated_accuracy" else ()
     points = tuple((float(times), quality.number(times)) for times in quality.times) if quality.lengths else ()
-    settings = {**quality.settings, "pos_encoding": encoding, **quality.own.get(encoding, {}), **parts}
-    return Arm(arm_name(quality, encoding, parts), "comparison", settings, quality.number(1), measured, points=points)
+    settings = {**quality.settings, "pos_encoding": encoding, **quality.own.get(encoding, {})}
+    return Arm(arm_name(quality, encoding), "comparison", settings, quality.number(1), measured, points=points)
 
 
 _AT_ONE_RATE = Experiment(
@@ -134,11 +129,6 @@ _AT_ONE_RATE = Experiment(
     matched="All else is the same in each quality, except for the learning rate: each is trained at its own best one.",
 )
 CHOICE = at_best_rates(_AT_ONE_RATE, read_grids("choice"))
-
-
-def row_of(encoding: str, parts: Mapping[str, Any] = NO_PARTS) -> Experiment:
-    """The experiment that measures one row. Raises ConfigError where the parts of a design do not go together."""
-    return replace(CHOICE, arms=tuple(arm_of(quality, encoding, parts) for quality in QUALITIES.values()))
 
 
 def share(quality: Quality, number: float) -> float:

@@ -15,16 +15,13 @@ from engine.experiments.choice.qualities import (
     CHOICE,
     COMPARED,
     LEARNED,
-    NO_PARTS,
     SOLVED,
     Paper,
     Quality,
     arm_of,
     share,
 )
-from engine.experiments.comparison import DESIGN
 from engine.experiments.evidence.shipped import shipped_trials
-from engine.experiments.evidence.store import latest_trials
 from engine.experiments.experiment import CONFIRMATORY_SEEDS, Arm, Claim, difference
 from engine.experiments.finding import Finding
 from engine.experiments.statistics import Weighed, t_interval
@@ -33,7 +30,6 @@ from engine.experiments.verdict import verdict
 
 CellState = Literal["best", "as good", "cannot tell", "undecided", "worse", "not learned", "no row", "not measured"]
 Sign = Literal["same sign", "other sign", "no difference there", "undecided here"]
-Origin = Literal["this machine", "this version"]
 Numbers = Mapping[int, float]
 """A number by seed."""
 STATES: dict[Finding, CellState] = {
@@ -62,7 +58,6 @@ class Cell(TypedDict):
     """The number of seeds with a number."""
     failed: int
     """The number of seeds that did not finish."""
-    origin: Origin | None
 
 
 @dataclass(frozen=True)
@@ -91,19 +86,14 @@ class Column:
         return _mean(self.quality, self.numbers[encoding].values())
 
 
-def column(
-    quality: Quality, times: int = 1, here: Sequence[Trial] | None = None, design: Mapping[str, Any] = NO_PARTS
-) -> Column:
-    """The cells of a quality at so many times the trained length. ``here``: the trials of this machine, which come first;
-    ``design``: the parts of a design, which then has a row, too."""
-    own = latest_trials(CHOICE.slug) if here is None else here
-    shipped = [trial for trial in shipped_trials(CHOICE) if trial.seed in CONFIRMATORY_SEEDS]
+def column(quality: Quality, times: int = 1, trials: Sequence[Trial] | None = None) -> Column:
+    """The cells of a quality at so many times the trained length. ``trials``: by default those that came with this version."""
+    if trials is None:
+        trials = [trial for trial in shipped_trials(CHOICE) if trial.seed in CONFIRMATORY_SEEDS]
     arms = {name: arm_of(quality, name) for name in COMPARED}
-    if design:
-        arms[DESIGN] = arm_of(quality, DESIGN, design)
-    trials = {name: _trials_of(arm.name, own, shipped) for name, arm in arms.items()}
-    numbers = {name: _numbers(found, quality.number(times)) for name, (found, _) in trials.items()}
-    cells = {name: _cell(quality, times, numbers[name], *trials[name]) for name in arms}
+    own = {name: [trial for trial in trials if trial.arm == arm.name] for name, arm in arms.items()}
+    numbers = {name: _numbers(found, quality.number(times)) for name, found in own.items()}
+    cells = {name: _cell(quality, times, numbers[name], own[name]) for name in arms}
     compared = [name for name, cell in cells.items() if cell["state"] == "undecided"]
     seeds = sorted(set[int]().union(*(numbers[name] for name in compared)))
     if len(seeds) > 1:
@@ -143,19 +133,11 @@ def _verdict(
     return verdict(replace(CHOICE, arms=(best[0], other[0])), claim, values)
 
 
-def _trials_of(arm: str, own: Sequence[Trial], shipped: Sequence[Trial]) -> tuple[list[Trial], Origin | None]:
-    """The trials measured on this machine if there are any, else those that came with this version."""
-    if mine := [trial for trial in own if trial.arm == arm]:
-        return mine, "this machine"
-    found = [trial for trial in shipped if trial.arm == arm]
-    return found, "this version" if found else None
-
-
 def _numbers(trials: Sequence[Trial], name: str) -> Numbers:
     return {trial.seed: trial.numbers[name] for trial in trials if name in trial.numbers and not trial.outcome}
 
 
-def _cell(quality: Quality, times: int, numbers: Numbers, trials: Sequence[Trial], origin: Origin | None) -> Cell:
+def _cell(quality: Quality, times: int, numbers: Numbers, trials: Sequence[Trial]) -> Cell:
     """The cell before it is compared with the best one: it is undecided where there is a number to compare."""
     trained = _numbers(trials, quality.number(1))
     known = np.array(list(numbers.values()))
@@ -167,7 +149,7 @@ def _cell(quality: Quality, times: int, numbers: Numbers, trials: Sequence[Trial
     return Cell(
         quality=quality.slug, times=times, state=state, number=float(known.mean()) if len(known) else None,
         ci=t_interval(known) if len(known) > 1 else None, behind=None, why="", seeds=len(known) or len(trained),
-        failed=len(trials) - len(trained), origin=origin,
+        failed=len(trials) - len(trained),
     )  # fmt: skip
 
 

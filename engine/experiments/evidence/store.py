@@ -95,17 +95,6 @@ def find_comparison(name: str) -> tuple[Comparison, Report] | None:
     return None
 
 
-def latest_trials(slug: str) -> list[Trial]:
-    """The latest trial of every arm and seed that was run on this machine with the code as it is."""
-    found: dict[tuple[str, int], Trial] = {}
-    for file in sorted(folder_of(slug).glob("*.json"), reverse=True):  # the newest first
-        row = read(file)
-        with suppress(KeyError, TypeError, ValueError):
-            for trial in map(trial_of, row["trials"] if row["code"] == code_hash() else ()):
-                found.setdefault((trial.arm, trial.seed), trial)
-    return list(found.values())
-
-
 def _comparison_file(name: str) -> Path:
     return folder_of(DESIGNS) / f"{name}.json"
 

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeVar, cast
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -22,6 +22,9 @@ EMPTY: Mapping[str, str] = MappingProxyType({})
 
 class PageState(Parameters):
     """What is set on a page, or looked at there, by the names of its link. Frozen; a page declares its own."""
+
+    REMOVED: ClassVar[Mapping[str, str]] = EMPTY
+    """The settings of earlier versions that are gone: by name, a sentence that says what became of each."""
 
     def check(self) -> None:
         """Raises ConfigError where values that fit one by one do not go together."""
@@ -222,7 +225,11 @@ class ModelSettings(PageSettings, Generic[S]):
     def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
         names = self._model.model_fields
         state, ignored = leniently({name: text for name, text in query.items() if name in names}, self._checked)
-        unknown = [no_setting(name, text, names) for name, text in query.items() if name not in names]
+        unknown = [
+            no_setting(name, text, names, self._model.REMOVED.get(name, ""))
+            for name, text in query.items()
+            if name not in names
+        ]
         return state.model_dump(), ignored + unknown
 
     def _checked(self, flat: Mapping[str, Any]) -> S:

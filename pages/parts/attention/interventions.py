@@ -1,5 +1,5 @@
-"""The views that change the attention of a trained model and show the cost: heads off, another temperature, another score, the path of two
-heads; and the classic faults, with the checks that detect them."""
+"""The views that change the attention of a trained model and show the cost: heads off, another temperature, another score; and
+the classic faults, with the checks that detect them."""
 
 from typing import Any
 
@@ -9,7 +9,6 @@ import streamlit as st
 from engine.analysis.attention import jobs
 from engine.analysis.attention.asked import FAULTS, WIDTHS, why_not
 from engine.analysis.attention.parts import Part, heads_in
-from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.state import CELLS, SETTINGS, TEMPERATURES, LookedAt, held_out_label, name_of_head
 from pages.parts.boards.panels import Panel
@@ -23,7 +22,6 @@ SCORES = {
     "cosine": ("Cosine", "√d_head times the cosine of q and k"),
     "additive": ("Additive", "w · tanh(q + k)"),
 }
-NO_PAIR = "At this query there are no two heads, one above the other, that tell the answer. Choose another query, or a run of two layers."
 HEIGHT = 340
 PASSED, FAILED = ("green", ":material/check_circle:"), ("red", ":material/cancel:")
 WIDTHS_AXIS = {"type": "log", "tickvals": list(WIDTHS), "ticktext": list(map(str, WIDTHS))}
@@ -51,7 +49,6 @@ def show_change(at: LookedAt) -> None:
     ]  # fmt: skip
     at.show("change", "attention changed", items, level=2)
     show_each_head(at)
-    show_two_heads(at)
     show_scores(at)
 
 
@@ -113,23 +110,6 @@ def show_each_head(at: LookedAt) -> None:
     at.show("each", "each head off", items, least=340)
     if seen["left_out"]:
         st.caption(f"{seen['left_out']} more heads are left out here.")
-
-
-def show_two_heads(at: LookedAt) -> None:
-    """How the answer at the query arises, and what changes with what the lower head writes."""
-    st.header("The path of two heads", anchor=False)
-    path = ask_once(jobs.FollowAnswer(at.model, at.sample, at.query))
-    if path is not None:
-        st.markdown(in_markdown(path.sentence))
-    pair = path and path.pair
-    if not pair:
-        st.caption(NO_PAIR)
-        return
-    if SETTINGS.drawn("exchanged"):
-        st.toggle(**SETTINGS.labelled("exchanged", shown=at.now.exchanged))
-    if at.now.exchanged:
-        words = ask_once(jobs.ExchangePath(at.model, at.sample, at.query, *pair))
-        st.markdown(in_markdown("".join(piece.text for piece in words)))
 
 
 def show_scores(at: LookedAt) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -39,6 +40,10 @@ CELLS, KEYS_ACROSS, KEYS_DOWN = ("key", "query"), ("key", ""), ("", "key")
 class AttentionState(PageState):
     """The choices. Layers, heads and positions count from 1, as shown; samples from 0. None is the run's own default."""
 
+    REMOVED = MappingProxyType(
+        {"exchanged": "The exchange of a path between two sequences was removed; switch heads off to see what they do."}
+    )
+
     # fmt: off
     run: str = setting("", label="Run", help="Your runs that have ended, and two that come with the app.")
     """An id, or the name of a recorded run; empty for the reader's newest run."""
@@ -65,10 +70,6 @@ class AttentionState(PageState):
         (), label="Heads switched off", help="What a head switched off hands on is zero, at every position.",
     )
     """As ``self.1.2``: kind, layer, head."""
-    exchanged: bool = setting(
-        False, label="Exchange what the lower head tells the upper one",
-        help="The upper head alone reads what the lower one writes on another sequence, in which two symbols have changed places.",
-    )
     faults: Annotated[tuple[str, ...], AfterValidator(lambda names: all_known(names, FAULTS))] = setting((), label="Faults", help="")
     # fmt: on
 

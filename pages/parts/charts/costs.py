@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, log10
 
-import pandas as pd
 import plotly.graph_objects as go
 
 from engine.foundation.formatting import in_bytes, in_fine_time
@@ -28,8 +27,6 @@ GREYS = (
     Pair(light="#98A3B5", dark="#5B677B"),
 )
 """Of what every model has: its weights, their gradients, and the optimizer."""
-COLOR = "#2A5BD7"
-PARTS = ("weights", "gradients", "optimizer", "activations")
 STACKED = {"barmode": "stack", "legend": {**LEGEND, "traceorder": "normal"}}
 
 
@@ -249,26 +246,3 @@ def _dots(name: str, symbol: str, points: Sequence[tuple[int, int]], size: int) 
         marker={"color": pair["light"], "size": 9, "symbol": symbol, "line": {"width": 1.5}}, meta={"color": pair},
         customdata=[in_bytes(value) for _, value in points], hovertemplate=f"{name}: %{{customdata}}<extra></extra>",
     )  # fmt: skip
-
-
-def scale_figure(predicted: pd.DataFrame, memory: int) -> go.Figure:
-    """``predicted``: a row for each model by its label, in bytes; ``memory`` in bytes is drawn as a line."""
-    traces = [
-        _bar(
-            part, pair, f"%{{y}}, {part}: %{{customdata}}", y=list(predicted.index), x=(predicted[part] / GIB).tolist(), orientation="h",
-            customdata=predicted[part].map(in_bytes).tolist(),
-        )
-        for part, pair in zip(PARTS, (*GREYS, shade(COLOR)), strict=True)
-    ]  # fmt: skip
-    there = memory / GIB
-    most = max(there, *(predicted["training"] / GIB))
-    limit = {"type": "line", "xref": "x", "x0": there, "x1": there, "yref": "paper", "y0": 0, "y1": 1, "name": "accent"}
-    return figure(
-        traces,
-        bargap=0.35,
-        xaxis=axis("memory of a training step (GiB), predicted", range=[0, 1.06 * most]),
-        yaxis=axis("", autorange="reversed", showgrid=False),
-        margin={"l": 90, "r": 12, "t": 34, "b": 40},
-        shapes=[limit | {"line": {"width": 1.5, "dash": "dash"}}],
-        **STACKED,
-    )

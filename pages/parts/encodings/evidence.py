@@ -2,10 +2,9 @@
 are computed from the evidence."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache
 from pathlib import Path
 from string import Template
-from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -14,29 +13,23 @@ from pandas.io.formats.style import Styler
 from pandas.io.formats.style_render import CSSDict
 
 from engine import RELEASED, VERSION
-from engine.analysis.encodings.jobs import TimeEncodings, Timing
+from engine.analysis.encodings.jobs import Timing
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.experiments.choice.advice import advice
-from engine.experiments.choice.costs import MODEL, Cost, cheapest_in_words, costs_now
+from engine.experiments.choice.costs import MODEL, Cost, cheapest_in_words, costs_of_encodings, shipped_times
 from engine.experiments.choice.qualities import CHOICE, NEEDS, QUALITIES, TIMES, asked_by, scope_of, turns_in_words
 from engine.experiments.choice.table import Cell, CellState, Column, beside_papers, column
-from engine.experiments.evidence import store
 from engine.experiments.frames import evidence_frame
-from engine.foundation.errors import JobError
-from engine.foundation.files import data_folder
 from engine.foundation.formatting import counted, fine_percent
-from engine.foundation.job import AnswerT, Job
 from engine.foundation.provenance import short_commit
 from engine.text.tokens import unknown_beside
 from pages.parts.app.fragment import as_fragment
-from pages.parts.app.in_markdown import escaped, in_markdown
-from pages.parts.app.questions import Remembered, ask
+from pages.parts.app.in_markdown import escaped
 from pages.parts.app.setting_widget import offer_file
 from pages.parts.charts.table import whole_lines
-from pages.parts.encodings.measured_row import show_measurement
-from pages.parts.encodings.state import NEEDED, SETTINGS, TESTED, control, design_parts, value
+from pages.parts.encodings.state import NEEDED, SETTINGS, TESTED, control, value
 
 LEGEND = (
     "Each number is the mean over the seeds, each model at its own best learning rate: the accuracy on new sequences, and for language "
@@ -45,13 +38,11 @@ LEGEND = (
     "or the runs cannot tell it from the best. N×: at N times the length on which that column's models were trained. "
     "FLOPs: floating-point operations of a training step, as a share of those of the model without encoding. "
     f"Counted and timed: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, at length {MODEL.seq_len}. "
-    "Below a forward time: the range of the middle half of its measurements, and the time of a pass; –: not measured on this machine yet. "
-    "◆ measured on this machine, ◇ when this version was made. A cell leads to its model in the lab."
+    "Below a forward time: the range of the middle half of its measurements, and the time of a pass; –: not measured. "
+    "A cell leads to its model in the lab."
 )
 CITE = Path(__file__).with_name("cite.md")
 """How to cite the table: version, command and BibTeX entry, with gaps to fill."""
-_TABLES = Remembered(12)
-"""The columns, by what is kept on this machine, the tested length and the design."""
 GOOD = "background: color-mix(in srgb, #1A7F4B 22%, transparent)"
 BAD = "background: color-mix(in srgb, #C6313B 20%, transparent)"
 OPEN = "background: color-mix(in srgb, currentColor 12%, transparent)"
@@ -60,7 +51,6 @@ LOOKS: dict[CellState, str] = {
     "not measured": "opacity: 0.75",
 }  # fmt: skip
 """The style of a cell by its state."""
-MARK = {"this machine": " ◆", "this version": " ◇", None: ""}
 FIRST_NEED = ("text",)
 """The need that is answered before any is chosen: it is what most who ask want a model for."""
 DOT = "content: ''; display: inline-block; width: .7em; height: .7em; border-radius: 50%; margin-right: .45em"
@@ -89,8 +79,7 @@ def _choose() -> None:
             )
     with tested:
         control(TESTED)
-    design = design_parts()
-    columns, costs = columns_now(int(value(TESTED)), design), costs_now(design)  # neither asks a worker
+    columns, costs = columns_at(int(value(TESTED))), costs_of_encodings()
     said = advice([columns[one.slug] for name in needs if name in QUALITIES for one in asked_by(name)])
     if said.words:
         st.markdown(f":material/lightbulb: {said.words}")
@@ -101,13 +90,9 @@ def _choose() -> None:
     st.table(
         evidence_styled(order, list(columns.values()), costs), border="horizontal", alt="The evidence on each encoding"
     )
-    st.caption(LEGEND)
-    with st.container(horizontal=True):
-        timed = TimeEncodings(MODEL, tuple(ENCODINGS))
-        st.button("Measure the time on this machine", icon=":material/timer:", on_click=ask_alone, args=(timed, 60.0))
-        everything = partial(_every_number, design)
-        offer_file("Every number (CSV)", everything, "encodings-evidence.csv")
-    show_measurement()
+    timed = shipped_times().machine
+    st.caption(f"{LEGEND} Times: {timed['processor']}, one core, {timed['date']}.")
+    offer_file("Every number (CSV)", _every_number, "encodings-evidence.csv")
     with st.expander("How each column is measured", icon=":material/help:"):
         for one in columns.values():
             number = (
@@ -128,40 +113,18 @@ def citation() -> str:
     return Template(CITE.read_text("utf-8")).substitute(gaps)
 
 
-def columns_now(times: int, design: Mapping[str, Any]) -> dict[str, Column]:
-    """The column of each quality at so many times the trained length, or at the first length at which it is asked about; read anew once
-    something was measured."""
-    kept = (_files(data_folder() / "evidence" / CHOICE.slug), times, tuple(sorted(design.items())))
-
-    def read() -> dict[str, Column]:
-        here = store.latest_trials(CHOICE.slug)
-        return {
-            name: column(quality, times if times in quality.times else quality.times[0], here, design)
-            for name, quality in QUALITIES.items()
-        }
-
-    found: dict[str, Column] = _TABLES.get(kept, read)
-    return found
+@cache
+def columns_at(times: int) -> dict[str, Column]:
+    """The column of each quality at so many times the trained length, or at the first length at which it is asked about."""
+    return {
+        name: column(quality, times if times in quality.times else quality.times[0])
+        for name, quality in QUALITIES.items()
+    }
 
 
-def _files(path: Path) -> tuple[str, ...]:
-    """The names and times of a file, or of the files of a folder: they change when anything is measured."""
-    files = path.glob("*.json") if path.is_dir() else [path]
-    return tuple(sorted(f"{file} {file.stat().st_mtime_ns}" for file in files if file.exists()))
-
-
-def _every_number(design: Mapping[str, Any]) -> str:
-    columns = [one for times in TIMES for one in columns_now(times, design).values() if one.times == times]
+def _every_number() -> str:
+    columns = [one for times in TIMES for one in columns_at(times).values() if one.times == times]
     return evidence_frame(columns).to_csv(index=False)
-
-
-def ask_alone(job: Job[AnswerT], timeout: float = 30.0) -> AnswerT | None:
-    """The answer of a worker that does nothing else meanwhile; None, and a word on the screen, where it fails."""
-    try:
-        return ask(job, alone=True, timeout=timeout)
-    except JobError as error:
-        st.toast(in_markdown(error), icon=":material/error:")
-        return None
 
 
 # The table
@@ -213,7 +176,7 @@ def _cell(one: Column, name: str) -> str:
     """A link in Markdown to the model behind the cell, with all facts on hover, and the papers' numbers below."""
     cell = one.cells[name]
     words = escaped(hover(one, name)).replace('"', '\\"')
-    told = f'[{_short(cell)}{MARK[cell["origin"]]}](lab?{urlencode(_short_query(CHOICE.config(one.arms[name])))} "{words}")'
+    told = f'[{_short(cell)}](lab?{urlencode(_short_query(CHOICE.config(one.arms[name])))} "{words}")'
     if name in one.quality.own:  # not as by default, so the cell itself tells the scale for which it was chosen
         told += f"  \n:small[{turns_in_words(CHOICE.config(one.arms[name]))} {scope_of(one.quality).capitalize()}.]"
     for row in beside_papers(one, name):
@@ -239,9 +202,8 @@ def hover(one: Column, name: str) -> str:
     cell = one.cells[name]
     if cell["state"] == "not measured":
         return "Not measured yet. Opens the lab with the same settings; it starts when you press Train."
-    where = "on this machine" if cell["origin"] == "this machine" else "when this version was made"
     failed = f" of {cell['seeds'] + cell['failed']}" if cell["failed"] else ""
-    seeds = f"{counted(cell['seeds'], 'seed')}{failed}, measured {where}"
+    seeds = f"{counted(cell['seeds'], 'seed')}{failed}"
     if cell["state"] == "no row":
         return f"The model cannot be run there ({seeds})."
     interval = f" ({cell['ci'][0]:.3f} to {cell['ci'][1]:.3f})" if cell["ci"] else ""
@@ -263,4 +225,4 @@ def _time(timing: Timing | None) -> str:
     if timing is None:
         return "–"
     within = f"{timing['low']:.2f} to {timing['high']:.2f}, {timing['seconds'] * 1e3:.2g} ms"
-    return f"{timing['ratio']:.2f} ×{MARK['this machine']}  \n:small[{within}]"
+    return f"{timing['ratio']:.2f} ×  \n:small[{within}]"

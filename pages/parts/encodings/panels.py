@@ -8,11 +8,13 @@ import streamlit as st
 from engine.analysis.encodings.jobs import TimeForward, Timing
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import added_flops, added_parameters
+from engine.foundation.errors import JobError
 from engine.foundation.formatting import fine_percent
+from pages.parts.app.in_markdown import in_markdown
+from pages.parts.app.questions import ask
 from pages.parts.boards.panels import Panel
 from pages.parts.charts import spectra
 from pages.parts.charts.encoding import WHAT, Portrait, matrix_figure, similarity_figure, similarity_shown
-from pages.parts.encodings.evidence import ask_alone
 
 TITLES = {"table": "The table", "angles": "The angles", "vectors": "The vectors", "bias": "The bias of each head"}
 PLACES = {
@@ -193,5 +195,9 @@ def offer_times(configs: list[RunConfig]) -> None:
 
 
 def _measure(configs: list[RunConfig]) -> None:
-    if found := ask_alone(TimeForward(tuple(configs))):
+    try:
+        found = ask(TimeForward(tuple(configs)), alone=True, timeout=30.0)
+    except JobError as error:
+        st.toast(in_markdown(error), icon=":material/error:")
+    else:
         times().update(zip(configs, found, strict=True))

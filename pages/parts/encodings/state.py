@@ -10,7 +10,6 @@ from pydantic import AfterValidator, field_validator
 from engine.config.run_config import RunConfig, parse, settings_for
 from engine.encodings import ENCODINGS
 from engine.experiments.choice.qualities import NEEDS
-from engine.experiments.comparison import DESIGN
 from engine.runs.store import RUN_ID
 from engine.settings.errors import Problem, checked, leniently, no_setting
 from engine.settings.fields import Setting, setting, settings_in, to_text
@@ -158,18 +157,6 @@ SETTINGS = EncodingsSettings("encodings", EncodingsState)
 def value(name: str) -> Any:
     """What is set, or the default."""
     return SETTINGS.asked_for()[name]
-
-
-def design_parts() -> dict[str, Any]:
-    """The parts of the design that is encoding A or B; empty where neither is one."""
-    values = SETTINGS.asked_for()
-    side = next((side for side in SIDES if values[side] == DESIGN), None)
-    if side is None:
-        return {}
-    return {
-        row.name: getattr(config_of(values, side).encoding_settings, row.name)
-        for row in settings_in(ENCODINGS[DESIGN].settings)
-    }
 
 
 def control(name: str, **more: Any) -> None:

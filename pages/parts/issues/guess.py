@@ -1,7 +1,5 @@
-"""A reader's guesses about an issue and its single claims, kept in the session and in the address of a run; after the run they are compared
-with what was found."""
+"""A reader's guess about an issue, kept in the session and in the address of a run; after the run it is compared with what was found."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
@@ -9,20 +7,11 @@ from typing import cast
 import streamlit as st
 
 from engine.experiments.bounds import is_share
-from engine.experiments.experiment import Claim
-from engine.experiments.finding import Finding
-from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import ANSWERS, Direction, KeyFigure, Outcome, in_words
-from engine.experiments.report import Report
-from engine.foundation.formatting import counted
-from pages.parts.app.glossary import with_terms
 from pages.parts.stage.wall import verdict
 
 GUESSES = "issues.guesses"
 """Session key: the guesses by issue."""
-CHOICES = (Finding.HOLDS, Finding.SMALL, Finding.OPPOSITE)
-Prediction = Mapping[int, Finding]
-"""The finding that is expected of each claim, by its place."""
 
 
 @dataclass(frozen=True)
@@ -86,52 +75,5 @@ def answered(figure: KeyFigure, guess: Guess, outcome: Outcome) -> str:
     return verdict(figure.answers, guess.answer, outcome.right, f", to {figure.written(guess.size)}", told)
 
 
-def prediction_of(issue: Issue) -> Prediction:
-    """The reader's guesses so far in this session."""
-    found = {place: st.session_state.get(_key(issue, place)) for place in range(len(issue.claims))}
-    return {place: finding for place, finding in found.items() if finding in CHOICES}
-
-
-def ask_prediction(issue: Issue, extended: bool) -> None:
-    """A row for each claim with its three possible findings."""
-    claims = issue.claims_of(issue.arms_of(extended))
-    asked = [(place, claim) for place, claim in enumerate(issue.claims) if claim in claims]
-    sentences = with_terms(*(sentence_of(claim) for _, claim in asked))
-    for (place, _), sentence in zip(asked, sentences, strict=True):
-        with st.container(border=True, gap="xsmall"):
-            st.markdown(sentence)
-            st.segmented_control(
-                f"Guess on claim {place + 1}", CHOICES, format_func=lambda found: found.words, key=_key(issue, place),
-                label_visibility="collapsed", persist_state="session",
-            )  # fmt: skip
-
-
-def show_comparison(prediction: Prediction, report: Report) -> None:
-    """Each guess beside its finding, marked right or wrong; nothing of claims without a guess."""
-    rows = [(row, prediction[place]) for place, row in enumerate(report.claims) if place in prediction]
-    if not rows:
-        return
-    right = sum(guess == row.finding for row, guess in rows)
-    decided = sum(row.finding.decided for row, _ in rows)
-    sentences = with_terms(*(row.claim.sentence for row, _ in rows))
-    with st.container(border=True):
-        open_ones = f"; {counted(len(rows) - decided, 'claim')} not decided" if decided < len(rows) else ""
-        st.markdown(f"**Your guesses on single claims: {right} of {decided} right{open_ones}**")
-        for (row, guess), claim in zip(rows, sentences, strict=True):
-            mark = ":green[:material/check:]" if guess == row.finding else ":orange[:material/close:]"
-            mark = mark if row.finding.decided else ":gray[:material/help:]"
-            st.markdown(f"{mark} {claim}  \n:gray[You said “{guess.words}”; found is “{row.finding.words}”.]")
-
-
-def sentence_of(claim: Claim) -> str:
-    about = {"issue": "", "condition": ":gray-badge[a condition] ", "remedy": ":green-badge[a remedy] "}[claim.about]
-    condition = f" :gray[Condition: {claim.condition}]" if claim.condition else ""
-    return f"{about}{claim.sentence}{condition}"
-
-
 def _widget(slug: str, of: str = "") -> str:
     return f"guess.{of}{slug}"
-
-
-def _key(issue: Issue, place: int) -> str:
-    return f"predict.{issue.slug}.{place}"

@@ -1,4 +1,4 @@
-"""What a reader did with an issue: noted for the hand-in, and drawn as a card to share."""
+"""What a reader did with an issue: noted for the hand-in; and the link to share."""
 
 import streamlit as st
 
@@ -6,14 +6,12 @@ from engine.experiments.issues.issue import Issue
 from engine.experiments.key_figure import KeyFigure, Outcome, in_words
 from engine.experiments.running.experiment_run import ExperimentRun
 from pages.parts.app.visitor import mine
-from pages.parts.charts.experiments.key_figure import lengths
 from pages.parts.issues.guess import Guess, guess_of
 from pages.parts.issues.key_panel import outcome_so_far
-from pages.parts.stage.card import Bar, Card, show_card
 from pages.parts.stage.document import bars
 from pages.parts.stage.ended import key_numbers
 from pages.parts.stage.hand_in import NO_FIGURE, Note, offer_hand_in, write_down
-from pages.parts.stage.qr import base_address
+from pages.parts.stage.qr import base_address, show_link
 from pages.parts.stage.shown import Shown
 
 STORED = "Nothing; looked at stored runs"
@@ -50,26 +48,9 @@ def _outcome(figure: KeyFigure, shown: Shown | None) -> Outcome | None:
     return outcome_so_far(figure, shown) if shown is not None and shown.state != "running" else None
 
 
-def show_share(issue: Issue, shown: Shown | None) -> None:
-    outcome = _outcome(issue.key_figure, shown)
-    card, own = st.columns([1.3, 1], gap="large")
-    with card:
-        if shown is None or outcome is None:
-            st.caption("The card comes with the first result.")
-        else:
-            show_card(card_of(issue, shown, outcome, base_address("issues")), issue.slug)
+def show_share(issue: Issue) -> None:
+    link, own = st.columns([1.3, 1], gap="large")
+    with link:
+        show_link(f"{base_address('issues')}issues?issue={issue.slug}")
     with own:
         offer_hand_in()
-
-
-def card_of(issue: Issue, shown: Shown, outcome: Outcome, base: str) -> Card:
-    """The two rows that the question compares. ``base``: the address of the app, with a slash at its end."""
-    figure = issue.key_figure
-    rows, means = key_numbers(issue, shown, whole=False)["rows"], (outcome.before, outcome.after)
-    drawn = tuple(
-        Bar(row.name, length, figure.written(mean), row.color["light"])
-        for row, mean, length in zip(rows, means, lengths(means, figure.scale), strict=True)
-    )
-    stored = "stored runs, " if shown.origin == "stored" else ""
-    foot = f"{figure.quantity} · {stored}{shown.seeds_in_words} · Attention Lab"
-    return Card(outcome.sentence, drawn, f"{base}issues?issue={issue.slug}", foot)

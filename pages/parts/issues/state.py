@@ -3,7 +3,7 @@ run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import streamlit as st
 from pydantic import field_validator
@@ -19,13 +19,11 @@ from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import setting, to_text
 from engine.settings.names import meant
 from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, one_of
-from pages.parts.issues.guess import Guess, Prediction, guess_of, prediction_of, put_guess
+from pages.parts.issues.guess import Guess, guess_of, put_guess
 from pages.parts.stage.experiments import EXPERIMENTS, Asked, begin, forecast, seeds_setting
 from pages.parts.stage.issue_list import shown_run, shown_runs
 
 ISSUE, EXPERIMENT, GUESS, SIZE = "issue", "experiment", "guess", "size"
-PREDICTED = "issues.predicted"
-"""Session key: the predictions by run, as they were when it started."""
 
 
 class IssueState(PageState):
@@ -114,19 +112,12 @@ def show_settings(issue: Issue) -> None:
 
 
 def run_asked(issue: Issue, stored: Sequence[Trial] = ()) -> Asked:
-    """The run with what is set. The predictions that were made before it are kept with it. From now on stored seeds are shown, also where
-    the run is refused."""
+    """The run with what is set. From now on stored seeds are shown, also where the run is refused."""
 
     def keep(name: str) -> None:
         shown_runs()[issue.slug] = name
-        st.session_state.setdefault(PREDICTED, {}).setdefault(name, prediction_of(issue))
 
     return Asked(asked(issue), keep, shown_runs().setdefault(issue.slug, ""), extended=extended(), stored=stored)
-
-
-def predicted(name: str) -> Prediction:
-    """The predictions made before this run started; empty where another session started it."""
-    return cast(Prediction, st.session_state.get(PREDICTED, {}).get(name, {}))
 
 
 def offer_more_seeds(issue: Issue, run: ExperimentRun) -> None:
@@ -146,5 +137,5 @@ def _go_on(issue: Issue, run: ExperimentRun, seeds: int) -> None:
 
 
 def forget(issue: Issue) -> None:
-    """Close the run, so that the reader can predict again."""
+    """Close the run, so that the reader can guess again."""
     shown_runs().pop(issue.slug, None)

@@ -7,16 +7,16 @@ from pathlib import Path
 import streamlit as st
 
 from engine.experiments.evidence.shipped import shipped_reports
+from engine.experiments.experiment import Claim
 from engine.experiments.finding import RULE
 from engine.experiments.issues.issue import Issue
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import LOWEST_P
 from pages.parts.app.frame import listening_script
 from pages.parts.app.glossary import links_to_terms, with_terms
-from pages.parts.issues.guess import ask_prediction, prediction_of, show_comparison
 from pages.parts.issues.noted import show_share
 from pages.parts.issues.rates import show_rates
-from pages.parts.issues.state import asked, extended, predicted
+from pages.parts.issues.state import asked, extended
 from pages.parts.issues.words import show_published, show_why
 from pages.parts.stage.arms import show_arms
 from pages.parts.stage.board import show_evidence, take_away
@@ -28,15 +28,15 @@ OPENINGS = "issues.openings"
 """Session key: how often a tab was opened. The script scrolls when the number grows, however late the browser has loaded it."""
 
 
-def show_tabs(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown | None) -> None:
-    """The row of tabs and the open one, which the browser scrolls into sight when it is opened. ``shown``: the result to share."""
+def show_tabs(issue: Issue, name: str, run: ExperimentRun | None) -> None:
+    """The row of tabs and the open one, which the browser scrolls into sight when it is opened."""
     tabs: dict[str, Callable[[], None]] = {
         "Why": partial(show_why, issue),
         "Evidence": partial(_evidence, issue, name, run),
         "How measured": partial(_measured, issue),
     }
     if issue.slug in shown_runs():
-        tabs["Share"] = partial(show_share, issue, shown)
+        tabs["Share"] = partial(show_share, issue)
     with st.container(key="issues-tabs"):
         chosen = st.segmented_control(
             "More on this issue", list(tabs), key=f"{TAB}.{issue.slug}", required=True, label_visibility="collapsed",
@@ -48,11 +48,12 @@ def show_tabs(issue: Issue, name: str, run: ExperimentRun | None, shown: Shown |
 
 
 def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
-    """All claims and numbers of one set of seeds, and published numbers. Before Run the reader is asked about each claim instead."""
+    """All claims and numbers of one set of seeds, and published numbers. Before Run the claims alone."""
     there = _sets(issue, name, run)
     if not there:
-        st.caption("Before you run it: what do you expect of each claim?")
-        ask_prediction(issue, extended())
+        claims = issue.claims_of(issue.arms_of(extended()))
+        st.caption("The claims that Run tests.")
+        st.markdown("\n".join(f"- {sentence}" for sentence in with_terms(*map(sentence_of, claims))))
         show_published(issue, None)
         return
     first = next(iter(there))
@@ -60,12 +61,16 @@ def _evidence(issue: Issue, name: str, run: ExperimentRun | None) -> None:
     shown = show_evidence(*there[chosen or first])
     if links := links_to_terms(*(row.claim.sentence for row in shown.claims)):
         st.caption(f"In the glossary: {links}")
-    if shown.state != "running":
-        show_comparison(predicted(name) if run is not None else prediction_of(issue), shown)
     if any(row.weighed.seeds for row in shown.claims):
         st.caption(LOWEST_P)
     take_away(shown)
     show_published(issue, shown.trials)
+
+
+def sentence_of(claim: Claim) -> str:
+    about = {"issue": "", "condition": ":gray-badge[a condition] ", "remedy": ":green-badge[a remedy] "}[claim.about]
+    condition = f" :gray[Condition: {claim.condition}]" if claim.condition else ""
+    return f"{about}{claim.sentence}{condition}"
 
 
 def _sets(issue: Issue, name: str, run: ExperimentRun | None) -> dict[str, tuple[str, ExperimentRun | Shown]]:

@@ -15,12 +15,10 @@ from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.own_runs import forget_run
 from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import mine, visitor
-from pages.parts.lab.card import card_of
 from pages.parts.lab.form import IN_SIGHT
-from pages.parts.lab.state import RUN, SETTINGS, address, share_link
-from pages.parts.stage.card import show_card
+from pages.parts.lab.state import SETTINGS, address, share_link
 from pages.parts.stage.hand_in import offer_hand_in
-from pages.parts.stage.qr import only_here, show_qr_code
+from pages.parts.stage.qr import show_link
 
 
 def show_lengths(run: Run) -> None:
@@ -69,8 +67,7 @@ def settings_json(run: Run) -> str:
 
 
 def share(run: Run | None, config: RunConfig) -> None:
-    """The link to what is on the page with its QR code, also as one for a class; the card of the run; and the same settings on the
-    command line."""
+    """The link to what is on the page with its QR code, also as one for a class; and the same settings on the command line."""
     with st.container(key="lab-share"):
         shown = st.popover("Share", icon=":material/share:", key="lab.share", on_change="rerun")
     if not shown.open:
@@ -78,14 +75,7 @@ def share(run: Run | None, config: RunConfig) -> None:
     with shown:
         why = "Only the settings in sight now can be changed; the others are hidden."
         locked = st.toggle("Lock for a class", key="lab.locked", help=why)
-        link = SETTINGS.share_link(address(run) | ({"show": ",".join(IN_SIGHT)} if locked else {}))
-        st.caption(only_here(link) or "The link never starts training.")
-        code, qr = st.columns([2, 1])
-        code.code(link, language=None, wrap_lines=True)
-        with qr:
-            show_qr_code(link)
-        if run is not None and (card := card_of(run, SETTINGS.share_link({RUN: run.id}))) is not None:
-            show_card(card, run.id)
+        show_link(SETTINGS.share_link(address(run) | ({"show": ",".join(IN_SIGHT)} if locked else {})))
         with st.expander("With every setting stated, also on the command line"):
             st.code(share_link(config, run), language=None, wrap_lines=True)
             st.code(train_command(config), language="sh", wrap_lines=True)

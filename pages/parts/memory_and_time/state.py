@@ -1,19 +1,19 @@
 """What is set on the page, its widgets, and the measurements of this server process and the stored ones. A link never starts one."""
 
 from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Any, Literal
 
 import streamlit as st
 from pydantic import field_validator
 
-from engine.estimate.at_scale import PRECISIONS, WELL_KNOWN
 from engine.settings.errors import Problem
 from engine.settings.fields import Parameters, setting
 from engine.sweeps import KINDS, store
 from engine.sweeps.plan import Plan, read_plan
 from engine.sweeps.result import Result
 from engine.sweeps.sweep import Sweep
-from pages.parts.app.page_state import ModelSettings, PageState, all_known, not_allowed
+from pages.parts.app.page_state import ModelSettings, PageState, not_allowed
 from pages.parts.app.task_registry import TaskRegistry
 
 GIB = 2**30
@@ -29,20 +29,7 @@ class CostView(Parameters):
     )
     memory: float = setting(16.0, "Memory (GiB)", "Of the device that it has to fit in.", ge=0.001, le=100_000.0)
     seconds: float = setting(1.0, "Time of a step (s)", "How long one training step may take.", ge=0.001, le=3600.0)
-    precision: Literal["bf16", "fp32"] = setting(
-        "bf16", "Precision", "Mixed: two bytes per weight and activation, and a float32 copy for the optimizer.",
-        labels={name: row.label for name, row in PRECISIONS.items()},
-    )
-    context: int | None = setting(None, "Tokens", "Of each sequence. Auto: as many as the model was made for.", ge=1, le=10_000_000)
-    sequences: int = setting(1, "Sequences", "In one training step, or written side by side.", ge=1, le=4096)
-    written: bool = setting(False, "Scores written out", "Without a fused kernel: every score of every pair is kept.")
     # fmt: on
-    models: tuple[str, ...] = ("gpt2-124m", "gpt2-1.5b", "llama2-7b", "llama3-8b")
-
-    @field_validator("models")
-    @classmethod
-    def _known_models(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(name for name in WELL_KNOWN if name in all_known(value, WELL_KNOWN))
 
     @property
     def bytes(self) -> int:
@@ -70,6 +57,13 @@ def sweep_result(name: str) -> Result | None:
 
 class CostState(PageState, Plan, CostView):
     """What is measured, what is shown beside it, and the measurement."""
+
+    REMOVED = MappingProxyType(
+        dict.fromkeys(
+            ("models", "precision", "context", "sequences", "written"),
+            "The estimates for well-known models were removed; the table is of the model above.",
+        )
+    )
 
     sweep: str | None = None
 

@@ -17,7 +17,6 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.running import trial_cache
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.running.shared_trials import SharedTrials
-from engine.experiments.running.tuned_run import TunedRun
 from engine.experiments.trial import Trial
 from engine.foundation.formatting import counted, in_time
 from engine.foundation.visitor import Visitor
@@ -31,8 +30,6 @@ from pages.parts.stage.presenting import presented
 BUTTON = 100
 """The width of Run and of Stop, in pixels."""
 EXPERIMENTS: TaskRegistry[ExperimentRun] = TaskRegistry("experiment")
-ROWS: TaskRegistry[TunedRun] = TaskRegistry("experiment")
-"""The measurements of rows of the table “Which one should I use?”."""
 SHARED = SharedTrials()
 """The trials under way: who presses Run beside others follows theirs."""
 
@@ -138,12 +135,11 @@ def run_or_stop(name: str, run: ExperimentRun | None, ask: Callable[[], Asked], 
 def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
     """A button that begins an experiment. Where another one of the visitor's has to end first, that one is named with a link to it, and the
     button stops it and begins this one."""
-    other = None if common.get("disabled") else _in_the_way()
-    if other is None or presented():  # a room does not read of other experiments
+    other = "" if common.get("disabled") else _in_the_way()
+    if not other or presented():  # a room does not read of other experiments
         st.button(label, icon=":material/play_arrow:", on_click=begin, **common)
         return
-    registry, name = other
-    task, most = registry.find(name), server.pool().allowances.limits.experiments_per_visitor
+    task, most = EXPERIMENTS.find(other), server.pool().allowances.limits.experiments_per_visitor
 
     def instead() -> None:
         _leave(other)
@@ -152,29 +148,23 @@ def begin_button(label: str, begin: Callable[[], None], **common: Any) -> None:
     with st.container(gap="xsmall", width="content"):
         st.caption(f"This host runs {counted(most, 'experiment')} of yours at a time. Running now:")
         if task is not None:
-            file, query = _page_of(name, task.experiment)
+            file, query = _page_of(other, task.experiment)
             st.page_link(file, label=task.experiment.title, icon=":material/hourglass_top:", query_params=query)
         st.button("Stop it and run this one", icon=":material/swap_horiz:", on_click=instead, type="primary")
 
 
-Going = tuple[TaskRegistry[ExperimentRun] | TaskRegistry[TunedRun], str]
-"""An experiment that goes: its registry, and its name there."""
-
-
-def _leave(other: Going | None) -> None:
+def _leave(name: str) -> None:
     """The visitor no longer asks for this experiment, if there is one. What it has trained is kept."""
-    if other is not None:
-        registry, name = other
-        registry.leave(name, visitor())
+    if name:
+        EXPERIMENTS.leave(name, visitor())
 
 
-def _in_the_way() -> Going | None:
-    """The visitor's experiment that has to end before another one begins, with its registry; None while there is room."""
+def _in_the_way() -> str:
+    """The name of the visitor's experiment that has to end before another one begins; empty while there is room."""
     me, allowances = visitor(), server.pool().allowances
     if allowances.count("experiment", me) < allowances.limits.experiments_per_visitor:
-        return None
-    going = ((registry, registry.running_of(me)) for registry in (EXPERIMENTS, ROWS))
-    return next(((registry, name) for registry, name in going if name), None)
+        return ""
+    return EXPERIMENTS.running_of(me)
 
 
 def _page_of(name: str, experiment: Experiment) -> tuple[str, dict[str, str]]:
@@ -183,4 +173,4 @@ def _page_of(name: str, experiment: Experiment) -> tuple[str, dict[str, str]]:
         return "issues.py", {"issue": experiment.slug}
     if experiment.slug.startswith(OF_CLASS):
         return "classroom.py", {}
-    return ("design.py", {"experiment": name}) if EXPERIMENTS.find(name) else ("encodings.py", {"view": "choose"})
+    return "design.py", {"experiment": name}

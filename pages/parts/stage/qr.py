@@ -23,23 +23,27 @@ def only_here(link: str) -> str:
 
 
 @lru_cache
-def modules_of(link: str) -> segno.QRCode | None:
-    """The link as a QR code; None where it is too long for one (2,953 bytes)."""
-    try:
-        return segno.make(link, micro=False)
-    except segno.DataOverflowError:
-        return None
-
-
 def qr_code(link: str) -> str:
-    """The link as a QR code, an SVG drawing, black on white in both themes; empty where there is none."""
-    code = modules_of(link)
-    return code.svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2, omitsize=True) if code else ""
+    """The link as a QR code, an SVG drawing, black on white in both themes; empty where it is too long for one (2,953 bytes)."""
+    try:
+        code = segno.make(link, micro=False)
+    except segno.DataOverflowError:
+        return ""
+    return code.svg_inline(scale=4, dark="#1B2330", light="#FFFFFF", border=2, omitsize=True)
 
 
 def show_qr_code(link: str, width: int | Literal["content"] = "content") -> None:
     """The link as a QR code, ``width`` pixels wide, or why there is none."""
     if drawing := qr_code(link):
-        st.image(drawing, width=width)
+        st.image(drawing, width=width, alt="The link as a QR code")
     else:
         st.caption(TOO_LONG)
+
+
+def show_link(link: str) -> None:
+    """The link to copy, beside its QR code."""
+    st.caption(only_here(link) or "The link never starts training.")
+    code, qr = st.columns([2, 1])
+    code.code(link, language=None, wrap_lines=True)
+    with qr:
+        show_qr_code(link)

@@ -1,5 +1,5 @@
 """The screen of a step: its words, the one control, the question and Train at the left, with what the run says; at the right the figure.
-After the last one: what the six steps teach, a card to share, and the hand-in."""
+After the last one: what the six steps teach, and the hand-in."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -24,10 +24,7 @@ from pages.parts.app.visitor import mine
 from pages.parts.boards.live.board import Overlay, PanelName, live_board, overlay
 from pages.parts.boards.live.stack import stack_of
 from pages.parts.charts.attention import weights_image
-from pages.parts.charts.colors import ATTENTION
-from pages.parts.stage.card import Bar, Card, show_card
 from pages.parts.stage.hand_in import Note, offer_hand_in, write_down
-from pages.parts.stage.qr import base_address
 from pages.parts.story.state import (
     CHOICE,
     SEED,
@@ -146,17 +143,12 @@ def _way(number: int, step: StoryStep, *, said: bool) -> None:
 @st.dialog("What you learned", width="large")
 def show_end(last: StoryStep) -> None:
     """A lesson for each step, as its run taught it; what can be taken along; and three ways on."""
+    lessons, own = st.columns([1.3, 1], gap="large")
     for number, step in enumerate(STEPS, start=1):
         run = run_of_step(number)
         observed = step.question.observe(run.config, run.events) if run is not None else None
         lesson = step.question.lessons[observed.answer] if observed else f":gray[{step.title}: not tried yet.]"
-        st.markdown(f"{number}. {lesson}")
-    card, own = st.columns([1.3, 1], gap="large")
-    with card:
-        if drawn := card_of(scores_of_steps(), base_address("story")):
-            show_card(drawn, "story")
-        else:
-            st.caption("A card to share comes when two steps have been tried.")
+        lessons.markdown(f"{number}. {lesson}")
     with own:
         offer_hand_in()
     with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
@@ -164,30 +156,6 @@ def show_end(last: StoryStep) -> None:
         st.page_link("lab.py", label="Open the lab with these settings", icon=":material/science:", query_params=query)
         st.page_link("issues.py", label="The same as experiments, with eight seeds", icon=":material/bug_report:")
         st.page_link("lessons.py", label="Lessons for a class", icon=":material/school:")
-
-
-def scores_of_steps() -> list[tuple[str, float]]:
-    """The title of each step that was tried, and the share of right answers of its latest run."""
-    found = []
-    for number, step in enumerate(STEPS, start=1):
-        run = run_of_step(number)
-        if run is not None and (score := score_of(run.config, run.events)) is not None:
-            label = f"{step.row.label} {step.label_in(run.config)}"
-            found.append((f"{number}. {step.title} ({label})", score.value))
-    return found
-
-
-def card_of(scores: Sequence[tuple[str, float]], base: str) -> Card | None:
-    """The card of the steps; None where fewer than two were tried. ``base``: the address of the app, with a slash at its end."""
-    if len(scores) < 2:
-        return None
-    shares = [share for _, share in scores]
-    rows = tuple(Bar(name, share, percent(share), ATTENTION) for name, share in scores)
-    sentence = (
-        f"I trained {len(scores)} small transformers to write symbols backwards: "
-        f"the worst had {percent(min(shares))} right, the best {percent(max(shares))}."
-    )
-    return Card(sentence, rows, f"{base}story", f"{STORY.title} · Attention Lab")
 
 
 def _go(label: Literal["Back", "Next"], to: int, **common: Any) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-from engine.config.presets import NANOGPT
 from engine.config.run_config import RunConfig, settings_for
 from engine.config.text_recipe import CHOSEN, RECIPE, TASK, text_config
 from engine.runs.run import Run
@@ -24,7 +23,7 @@ RUN = "text.run"
 RUN_NAME = "run"
 PLAYS = "shakespeare"
 POLL_SECONDS = 1.0
-"""Seconds between two looks at a live run's validation, or at the workers while they start."""
+"""Seconds between two looks at a live run's validation."""
 TIMEOUT = 180.0
 """Seconds to wait for an answer: enough for a text of a million tokens on a busy machine."""
 
@@ -79,12 +78,12 @@ def read_setting(name: str, given: str) -> Any:
 
 
 def run_in_link(query: Mapping[str, str]) -> tuple[Run | None, list[Problem]]:
-    """The run that a link names: one on words, or one of the model that this page offers beside them."""
+    """The run that a link names: one on words."""
     if RUN_NAME not in query:
         return None, []
     run, allowed = find(query[RUN_NAME]), "the name of a run that is kept here"
     if run is not None:
-        if run.config.task == TASK or run.config == NANOGPT.config:
+        if run.config.task == TASK:
             return run, []
         allowed = f"a run of task {TASK}; this one is of {run.config.task}"
     return None, [Problem(RUN_NAME, query[RUN_NAME], allowed)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from engine.experiments.evidence.power import between_marks
+from tools.power import between_marks
 
 MARKS = "<!-- gpu: written by python -m tests.benchmarks.gpu -->\n", "<!-- end of gpu -->\n"
 

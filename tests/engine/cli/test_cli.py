@@ -3,7 +3,6 @@
 import json
 import random
 import re
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,17 +11,14 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from engine.cli import encodings, main
+from engine.cli import main
 from engine.cli.issue import claims_table, summary_table
 from engine.config.link import as_options
 from engine.config.presets import PRESETS
 from engine.encodings import ENCODINGS
 from engine.estimate.speed import BASELINES, BaselineSpeed, Speed, remember_speeds, speed_file
-from engine.experiments.choice.advice import advice
-from engine.experiments.choice.qualities import CHOICE, COMPARED, QUALITIES, arm_of
-from engine.experiments.choice.table import column
+from engine.experiments.choice.qualities import COMPARED, QUALITIES
 from engine.experiments.issues import ISSUES, RENAMED
-from engine.experiments.rates import read_grids
 from engine.foundation.provenance import provenance
 from engine.training import speed
 from engine.workers.pool import Pool
@@ -110,61 +106,12 @@ def test_encodings_and_issues_are_listed(capsys: Printed) -> None:
     assert "missing-mask" in printed(capsys, "issues")
 
 
-def test_a_need_is_answered_with_its_columns(capsys: Printed) -> None:
-    said = advice([column(QUALITIES["text"], 4), column(QUALITIES["few"]), column(QUALITIES["few_place"])])
-    shown = printed(capsys, "encodings", "--need", "text@4", "--need", "few", "--need", "text@4")
-    assert said.words in shown
-    assert all(word in shown for word in ("Language, 4×", "Few data, counting", "RoPE"))
-    assert shown.count("Language, 4×") == 1, "a need given twice is one"
-    *cells, last = rows_of(capsys, "encodings", "--need", "text@4", "--need", "few")
-    assert (last["event"], last["words"], tuple(last["good"])) == ("answer", said.words, said.good)
-    assert {(cell["quality"], cell["times"]) for cell in cells} == {("text", 4), ("few", 1), ("few_place", 1)}
-    assert all(cell["provenance"] == provenance() for cell in cells)
+def test_the_evidence_on_each_encoding_is_listed(capsys: Printed) -> None:
     every = rows_of(capsys, "encodings", "--evidence")
     assert len(every) == len(COMPARED) * sum(len(one.times) for one in QUALITIES.values())
-
-
-def test_costs_are_needs_too(capsys: Printed) -> None:
-    shown = printed(capsys, "encodings", "--need", "parameters", "--need", "time")
-    assert re.search(r"The fewest extra parameters of all \(0\): None \(NoPE\), Sinusoidal, ALiBi, .*RoPE", shown)
-    assert "The times were not measured on this machine yet." in shown
-    assert "few extra parameters" in shown, "a column"
-    rows = rows_of(capsys, "encodings", "--need", "seldom", "--need", "parameters")
-    assert {row["encoding"]: row["cost"]["parameters"] for row in rows if "cost" in row}["alibi"] == 0
-    assert "extra parameters" in rows[-1]["cheapest"]
-
-
-def test_the_whole_table_is_measured_by_one_command(tmp_path: Path, monkeypatch: Patch, capsys: Printed) -> None:
-    seldom = QUALITIES["seldom"]
-    arms = [arm_of(replace(seldom, settings={**seldom.settings, "steps": 1}), "rope")]
-    monkeypatch.setattr(encodings, "CHOICE", replace(CHOICE, arms=tuple(arms), seeds=2, first_seed=0))
-    monkeypatch.setattr(encodings, "SETS", (0,))
-    assert main(["encodings", "--measure", "rates", "--write", str(tmp_path)]) == 0
-    told = capsys.readouterr()
-    assert "own rate" in told.out
-    assert "Measuring takes 20 runs (20 of each of 1 models)" in told.err
-    assert "Each run is kept as it ends" in told.err
-    assert [grid.arm for grid in read_grids("choice", tmp_path)] == [arms[0].name]
-    assert not (tmp_path / "seeds-0.json").exists(), "the rates only"
-
-    assert main(["encodings", "--measure", "table", "--write", str(tmp_path)]) == 0
-    told = capsys.readouterr()
-    assert "Measuring takes 2 runs (2 of each of 1 models): " in told.err
-    assert "own rate" not in told.out, "at the rates of this version"
-    stored = json.loads((tmp_path / "seeds-0.json").read_text())
-    assert stored["seeds"] == [0, 1]
-    assert list(stored["issues"]["choice"]["arms"]) == [arms[0].name]
-
-    for name in ("save", "write_evidence"):
-        monkeypatch.setattr(encodings, name, full)
-    assert main(["encodings", "--measure", "--write", str(tmp_path), "--need", "seldom"]) == 0
-    told = capsys.readouterr()
-    assert "Measuring takes 22 runs" in told.err
-    assert "own rate" in told.out
-    assert told.err.count("The evidence could not be kept") == 2
-    assert any("RoPE" in line and "*" in line for line in told.out.splitlines()), (
-        "shown as measured here, though not kept"
-    )
+    assert all(cell["provenance"] == provenance() for cell in every)
+    shown = printed(capsys, "encodings", "--evidence")
+    assert all(word in shown for word in ("Language, 4×", "Few data, counting", "RoPE"))
 
 
 def test_predict_agrees_with_the_model(capsys: Printed, monkeypatch: Patch) -> None:
@@ -198,12 +145,10 @@ def test_predict_needs_no_disk(capsys: Printed, monkeypatch: Patch) -> None:
 
 
 @pytest.mark.parametrize("folder", ["/proc/x", "/dev/null/x"])
-@pytest.mark.parametrize("given", [["train", "--steps", "1", "--save"], ["issue", "missing-mask", "--write"]])
 def test_a_folder_that_cannot_be_made_is_told_in_one_line_before_anything_is_trained(
-    given: list[str], folder: str, capsys: Printed, monkeypatch: Patch
+    folder: str, capsys: Printed
 ) -> None:
-    monkeypatch.setattr("engine.cli.experiments.ExperimentRun", None)
-    assert main([*given, folder]) == 2
+    assert main(["train", "--steps", "1", "--save", folder]) == 2
     told = capsys.readouterr()
     assert folder in told.err
     assert told.err.count("\n") == 1
@@ -237,28 +182,12 @@ def full(*given: object) -> None:
 
 
 @pytest.mark.usefixtures("fake")
-def test_a_full_disk_costs_a_warning_and_not_the_result(tmp_path: Path, capsys: Printed, monkeypatch: Patch) -> None:
-    for name in ("save", "write_evidence"):
-        monkeypatch.setattr(f"engine.cli.issue.{name}", full)
-    assert main(["issue", "fake", "--seeds", "2", "--write", str(tmp_path)]) == 0
+def test_a_full_disk_costs_a_warning_and_not_the_result(capsys: Printed, monkeypatch: Patch) -> None:
+    monkeypatch.setattr("engine.cli.issue.save", full)
+    assert main(["issue", "fake", "--seeds", "2"]) == 0
     told = capsys.readouterr()
     assert "Undecided (needs at least six seeds)" in told.out
-    assert told.err.count("The evidence could not be kept (/data/x: No space left on device).") == 2
-    monkeypatch.setattr("engine.cli.experiments.write_grids", full)
-    assert main(["issue", "fake", "--rates", "--write", str(tmp_path)]) == 0
-    told = capsys.readouterr()
-    assert "best rate" in told.out
-    assert "The learning rates could not be kept" in told.err
-
-
-@pytest.mark.usefixtures("fake")
-def test_the_learning_rates_of_an_issue_are_measured_and_written(tmp_path: Path, capsys: Printed) -> None:
-    told = rows_of(capsys, "issue", "fake", "--rates", "--write", str(tmp_path))
-    rows = [row for row in told if row["event"] == "rates"]
-    assert [row["arm"] for row in rows] == ["short", "long"]
-    best = [(row["arm"], row["best"]) for row in rows]
-    assert [(grid.arm, grid.best) for grid in read_grids("fake", tmp_path)] == best
-    assert "best rate" in printed(capsys, "issue", "fake", "--rates")
+    assert told.err.count("The evidence could not be kept (/data/x: No space left on device).") == 1
 
 
 def test_train_takes_a_text_of_ones_own(tmp_path: Path, capsys: Printed) -> None:

@@ -29,7 +29,7 @@ def same_anywhere(text: str) -> list[dict[str, Any]]:
     return [{name: value for name, value in row.items() if name not in OF_THE_MACHINE} for row in lines(text)]
 
 
-@pytest.mark.parametrize("command", [["train"], ["issue", "missing-mask"], ["cost"]])
+@pytest.mark.parametrize("command", [["train"], ["issue", "missing-mask"]])
 def test_an_address_without_protection_is_refused(command: list[str], capsys: Printed, monkeypatch: Patch) -> None:
     monkeypatch.setenv(SCHEDULER_VARIABLE, "tcp://10.0.0.7:8786")
     for given in (["--scheduler", "tcp://10.0.0.8:8786"], []):

@@ -1,4 +1,4 @@
-"""“Which one should I use?”: the experiment behind the table, its cells, the advice, published numbers, and a row measured here."""
+"""“Which one should I use?”: the experiment behind the table, its cells, the advice, published numbers and costs."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,6 +10,7 @@ from engine.encodings import ENCODINGS
 from engine.estimate.prediction import predict
 from engine.experiments.choice import table
 from engine.experiments.choice.advice import advice, least_regret, regrets
+from engine.experiments.choice.costs import costs_of_encodings, shipped_times
 from engine.experiments.choice.qualities import (
     CHOICE,
     COMPARED,
@@ -20,23 +21,18 @@ from engine.experiments.choice.qualities import (
     Paper,
     Quality,
     arm_name,
-    arm_of,
     asked_by,
     model_of,
-    row_of,
     scope_of,
     share,
     turns_in_words,
 )
 from engine.experiments.choice.table import Column, beside_papers, column
 from engine.experiments.comparison import DESIGN
-from engine.experiments.experiment import CONFIRMATORY_SEEDS, PILOT_SEEDS, Experiment
+from engine.experiments.experiment import CONFIRMATORY_SEEDS
 from engine.experiments.frames import EVIDENCE, evidence_frame
 from engine.experiments.rates import is_tuned
-from engine.experiments.running.experiment_run import ExperimentRun
-from engine.experiments.running.tuned_run import TunedRun
 from engine.experiments.trial import Trial
-from engine.settings.errors import ConfigError
 
 OFFSETS, LOOKUP, TEXT = (QUALITIES[name] for name in ("offsets", "lookup", "text"))
 SHORT = Quality(
@@ -112,7 +108,7 @@ def test_the_models_of_a_quality_are_told_with_their_size() -> None:
 
 
 def test_encodings_are_the_best_as_good_worse_undecided_or_cannot_be_run() -> None:
-    found = column(SHORT, here=[*short(rope=0.9, alibi=0.89, nope=0.6), *short(learned=0.82, noise=0.1)])
+    found = column(SHORT, trials=[*short(rope=0.9, alibi=0.89, nope=0.6), *short(learned=0.82, noise=0.1)])
     assert states(found) == {"rope": "best", "alibi": "as good", "nope": "worse", "learned": "undecided"}
     assert found.cells["nope"]["behind"] == pytest.approx(0.3)
     assert found.cells["rope"]["ci"] == pytest.approx((0.9, 0.9))
@@ -120,23 +116,23 @@ def test_encodings_are_the_best_as_good_worse_undecided_or_cannot_be_run() -> No
     assert share(SHORT, 0.75) == pytest.approx(0.5), "guessing gives .5"
 
     lucky = [Trial(arm_name(SHORT, "rope"), seed, {"accuracy": 0.9 if seed < 8 else 0.5}) for seed in range(16)]
-    found = column(SHORT, here=[*short(nope=0.7, alibi=0.7), *lucky])
+    found = column(SHORT, trials=[*short(nope=0.7, alibi=0.7), *lucky])
     assert states(found)["nope"] == "undecided", "the best of the first half is not so on the second"
     failed = Trial(arm_name(SHORT, "learned"), 1, {}, outcome="NaN")
-    cell = column(SHORT, here=[*short(rope=0.9), *short(learned=0.9, seeds=1), failed]).cells["learned"]
+    cell = column(SHORT, trials=[*short(rope=0.9), *short(learned=0.9, seeds=1), failed]).cells["learned"]
     assert (cell["state"], cell["seeds"], cell["failed"]) == ("undecided", 1, 1)
 
     rope, alibi = {"accuracy@12": 1.0, "accuracy@48": 0.8}, {"accuracy@12": 0.5, "accuracy@48": 0.5}
     far = trials("offsets", {"rope": rope, "alibi": alibi, "learned": {"accuracy@12": 1.0}})
     assert states(column(OFFSETS, 4, far)) == {"rope": "best", "alibi": "not learned", "learned": "no row"}
-    of_one_seed = states(column(SHORT, here=short(rope=0.9, alibi=0.8, seeds=1)))
+    of_one_seed = states(column(SHORT, trials=short(rope=0.9, alibi=0.8, seeds=1)))
     assert set(of_one_seed.values()) == {"undecided"}, "none is the best yet"
-    lower = column(TEXT, here=trials("text", {"rope": {"loss@32": 2.0}, "nope": {"loss@32": 2.3}}))
+    lower = column(TEXT, trials=trials("text", {"rope": {"loss@32": 2.0}, "nope": {"loss@32": 2.3}}))
     assert states(lower) == {"rope": "best", "nope": "worse"}, "a lower loss is better"
 
 
 def test_encodings_at_a_bound_are_not_as_good_but_cannot_be_told_apart() -> None:
-    found = column(SHORT, here=short(rope=1.0, alibi=0.99, nope=0.8))
+    found = column(SHORT, trials=short(rope=1.0, alibi=0.99, nope=0.8))
     assert states(found) == {"rope": "best", "alibi": "cannot tell", "nope": "worse"}
     assert "so nothing is left to differ" in found.cells["alibi"]["why"]
     said = advice([found])
@@ -157,10 +153,10 @@ def test_the_advice_is_a_sentence_with_its_condition_or_says_that_there_is_no_an
     nothing = column(SHORT)
     assert (set(nothing.cells), advice([]).words) == (set(COMPARED), "")
     assert "There is no answer: nothing was measured" in advice([nothing]).words
-    guessing = column(SHORT, here=short(rope=0.6, nope=0.5))
+    guessing = column(SHORT, trials=short(rope=0.6, nope=0.5))
     assert "no encoding gets half of the way from guessing to perfect" in advice([guessing]).words
 
-    one = column(SHORT, here=short(rope=0.9, nope=0.6))
+    one = column(SHORT, trials=short(rope=0.9, nope=0.6))
     said, scope = advice([one]), scope_of(SHORT)
     assert (
         said.words
@@ -169,14 +165,14 @@ def test_the_advice_is_a_sentence_with_its_condition_or_says_that_there_is_no_an
     assert (said.good, said.open, said.worse) == (("rope",), (), ("nope",))
     assert sorted(said.order) == sorted(COMPARED)
     alike = f"RoPE has the best mean; None (NoPE) differs from it by less than 0.05 accuracy, in “majority” ({scope}), over 16 seeds."
-    assert advice([column(SHORT, here=short(rope=0.9, nope=0.88))]).words == alike, (
+    assert advice([column(SHORT, trials=short(rope=0.9, nope=0.88))]).words == alike, (
         "the best is not listed beside itself"
     )
     many = dict.fromkeys(("nope", "alibi", "shaw", "fire", "cope"), 0.88)
     told = f"6 of {len(COMPARED)} cannot be told apart: they differ from the best, RoPE, by less than 0.05 accuracy, in “majority”"
-    assert told in advice([column(SHORT, here=short(rope=0.9, **many))]).words
+    assert told in advice([column(SHORT, trials=short(rope=0.9, **many))]).words
     assert "3 back” at 4 times the trained length (models of 2 layers, width 32" in advice([_far(1.0, 0.2)]).words
-    unsure = column(SHORT, here=[*short(rope=0.9), *short(nope=0.82, noise=0.1)])
+    unsure = column(SHORT, trials=[*short(rope=0.9), *short(nope=0.82, noise=0.1)])
     assert advice([unsure]).words.endswith("The seeds do not decide about None (NoPE).")
 
 
@@ -189,7 +185,7 @@ def _far(nope: float, rope: float, **others: float) -> Column:
 
 
 def test_where_none_is_good_in_all_needs_the_least_regret_is_named_with_its_price() -> None:
-    near, far = column(SHORT, here=short(rope=0.9, alibi=0.8, nope=0.6)), _far(0.9, 0.2, alibi=0.75)
+    near, far = column(SHORT, trials=short(rope=0.9, alibi=0.8, nope=0.6)), _far(0.9, 0.2, alibi=0.75)
     said = advice([near, far])
     assert (said.good, said.least_regret, said.order[0]) == ((), "alibi", "alibi")
     assert regrets([near, far], "alibi") == pytest.approx([2.0, 3.0]), "in smallest differences that count"
@@ -205,7 +201,7 @@ def test_where_none_is_good_in_all_needs_the_least_regret_is_named_with_its_pric
     )
     assert least_regret([near, losses]) == "rope"
     both = column(TEXT, 1, trials("text", {"rope": {"loss@32": 2.0}, "alibi": {"loss@32": 2.03}}))
-    told = advice([column(SHORT, here=short(rope=0.9, alibi=0.88)), both])
+    told = advice([column(SHORT, trials=short(rope=0.9, alibi=0.88)), both])
     assert (told.good, told.least_regret) == (("rope", "alibi"), None)
     assert (
         "each is the best or behind it by less than 0.05 accuracy, 0.05 nats, over 16 seeds; no other one is."
@@ -244,85 +240,37 @@ def test_a_published_number_stands_beside_ours_with_its_sign_against_the_baselin
     assert (row.number, row.sign) == (0.69, "other sign"), "theirs is higher, and so better"
 
 
-def test_this_machines_trials_come_before_those_of_this_version(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_trials_are_those_on_the_confirmatory_seeds_that_came_with_this_version(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     old, new = (
-        [replace(trial, seed=trial.seed + first) for trial in short(rope=0.6, nope=0.8)] for first in (0, SETS[0])
+        [replace(trial, seed=trial.seed + first) for trial in short(rope=accuracy, nope=0.8)]
+        for first, accuracy in ((0, 0.6), (SETS[0], 0.9))
     )
     monkeypatch.setattr(table, "shipped_trials", lambda slug: old)
-    assert states(column(SHORT, here=[])) == {}, "those of other seeds measured other columns"
+    assert states(column(SHORT)) == {}, "those of other seeds measured other columns"
     monkeypatch.setattr(table, "shipped_trials", lambda slug: old + new)
-    found = column(SHORT, here=short(rope=0.9, seeds=8)).cells
-    rope, nope = ((cell["number"], cell["seeds"], cell["origin"]) for cell in (found["rope"], found["nope"]))
-    assert rope == (pytest.approx(0.9), 8, "this machine")
-    assert nope == (pytest.approx(0.8), 16, "this version")
+    found = column(SHORT).cells
+    rope, nope = ((cell["number"], cell["seeds"]) for cell in (found["rope"], found["nope"]))
+    assert (rope, nope) == ((pytest.approx(0.9), 16), (pytest.approx(0.8), 16))
 
 
-def test_a_design_has_a_row_of_its_own_for_each_set_of_parts() -> None:
-    parts = {"design_features": "table"}
-    arm = row_of(DESIGN, parts).arms[0]
-    assert arm.name != row_of(DESIGN, {"design_features": "fourier"}).arms[0].name
-    here = [Trial(arm.name, seed, {"accuracy@12": 1.0, "accuracy@24": 0.9}) for seed in range(16)]
-    assert states(column(OFFSETS, 2, here, design=parts)) == {DESIGN: "best"}
-    assert DESIGN not in column(OFFSETS, 2, here=[]).cells
-    with pytest.raises(ConfigError):
-        row_of(DESIGN, {"design_features": "nonsense"}).config(row_of(DESIGN, {"design_features": "nonsense"}).arms[0])
+def test_every_encoding_but_a_design_is_compared_and_has_a_time_that_came_with_this_version() -> None:
+    assert set(ENCODINGS) - set(COMPARED) == {DESIGN}
+    costs, times = costs_of_encodings(), shipped_times()
+    assert list(costs) == list(COMPARED)
+    assert times.machine["processor"]
+    assert times.machine["date"] >= "2026-11-28"
+    for name, cost in costs.items():
+        assert cost.timing is not None, f"{name}: python -m tools.costs encodings measures it"
+        assert 0 < cost.timing["low"] <= cost.timing["ratio"] <= cost.timing["high"]
 
 
 def test_a_row_for_each_encoding_of_each_column() -> None:
-    frame = evidence_frame([column(SHORT, here=short(rope=0.9, nope=0.6)), column(OFFSETS, 4, [])])
+    frame = evidence_frame([column(SHORT, trials=short(rope=0.9, nope=0.6)), column(OFFSETS, 4, [])])
     assert (list(frame), len(frame)) == (EVIDENCE, 2 * len(COMPARED))
     first = frame[frame["encoding"] == "nope"].iloc[0]
     assert (first["state"], first["number"], first["seeds"]) == ("worse", pytest.approx(0.6), 16)
     assert frame["low"].isna().sum() == 2 * len(COMPARED) - 2
     assert isnan(frame.iloc[-1]["number"])
     assert evidence_frame([]).empty
-
-
-class Instant(ExperimentRun):
-    """A run whose trials end at once: the higher the rate, the more accurate."""
-
-    def __init__(self, experiment: Experiment) -> None:
-        super().__init__(experiment, None, find=self._at_once)  # type: ignore[arg-type]
-
-    def _at_once(self, arm: object, seed: int) -> Trial:
-        rate = self.experiment.config(arm).learning_rate  # type: ignore[arg-type]
-        return Trial(arm.name, seed, {arm.metric: min(1.0, rate), "accuracy": min(1.0, rate), "best_loss": 1.0})  # type: ignore[attr-defined]
-
-
-def test_a_row_for_which_no_rate_can_be_chosen_fails_with_the_sentence() -> None:
-    row = replace(row_of("rope").untuned(), arms=(arm_of(SHORT, "rope"),))
-
-    def begin(experiment: Experiment) -> ExperimentRun:
-        return ExperimentRun(experiment, None, find=lambda arm, seed: Trial(arm.name, seed, {"loss": 1.0}))  # type: ignore[arg-type]
-
-    task = TunedRun(row, SETS, begin).start()
-    assert task.wait(60)
-    assert (task.state, task.problem) == (
-        "failed",
-        "No learning rate can be chosen for the arm “Short: RoPE” by “accuracy”: its trials have only loss.",
-    )
-
-
-def test_a_row_without_rates_gets_its_grids_first_and_is_measured_at_the_best_ones() -> None:
-    begun = list[Experiment]()
-
-    def begin(experiment: Experiment) -> ExperimentRun:
-        begun.append(experiment)
-        return Instant(experiment)
-
-    sets = (0, 1000)
-    task = TunedRun(row_of("rope").untuned(), sets, begin).start()
-    assert task.wait(60)
-    assert (task.state, task.part) == ("finished", "seeds 1000 to 1015")
-    *grids, _, last = begun
-    assert [run.experiment for run in task.results] == begun[-2:]
-    assert [run.seeds[0] for run in task.results] == list(sets)
-    assert grids
-    assert all(list(part.seed_range) == list(PILOT_SEEDS) for part in grids)
-    assert [arm.name for arm in last.arms] == [arm_name(quality, "rope") for quality in QUALITIES.values()]
-    seldom = last.arm(arm_name(QUALITIES["seldom"], "rope"))
-    assert last.config(seldom).learning_rate == 1.0
-    begun.clear()
-    TunedRun(last, sets[:1], begin).start().wait(60)
-    assert begun == [replace(last, first_seed=0)], "its rates are known"
-    assert set(ENCODINGS) - set(COMPARED) == {DESIGN}

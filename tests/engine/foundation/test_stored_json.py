@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.analysis.encodings.times import FILE, known_times
 from engine.config.run_config import RunConfig
 from engine.experiments.evidence import store as evidence
+from engine.experiments.issues import ISSUES
 from engine.foundation.stored_json import read_json
 from engine.runs.lease import ServerLease
 from engine.runs.request import RunRequest
@@ -59,9 +59,11 @@ def test_no_reader_of_a_run_or_a_lease_raises_anything_else(tmp_path: Path, deep
 
 
 READERS: dict[str, tuple[Callable[[], Path], Callable[[], object]]] = {
-    "evidence": (lambda: evidence.folder_of("heads") / "1.json", lambda: evidence.latest_trials("heads") or None),
+    "evidence": (
+        lambda: evidence.folder_of("heads") / "1.json",
+        lambda: evidence.report_in(evidence.folder_of("heads") / "1.json", ISSUES["heads"]),
+    ),
     "sweep": (lambda: sweeps.folder() / "a-sweep-of-mine.json", lambda: sweeps.find("a-sweep-of-mine")),
-    "times": (lambda: sweeps.folder().parent / FILE, lambda: known_times() or None),
 }
 
 

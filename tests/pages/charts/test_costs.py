@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 
-from engine.estimate.at_scale import PRECISIONS, WELL_KNOWN, takes
-from engine.estimate.frames import models_frame
 from engine.settings.costs import Memory
 from engine.sweeps.fit import Fit
 from engine.sweeps.result import Summary
@@ -60,12 +58,3 @@ def test_parts_add_up_to_the_total() -> None:
     assert sum(bar.y[0] for bar in bars) == 14
     dots = {trace.name: trace.y[0] for trace in drawn.data if trace.type == "scatter"}
     assert dots == {"measured": 14, "measured peak": 20}
-
-
-def test_well_known_models_and_the_memory_there_is() -> None:
-    model = WELL_KNOWN["gpt2-124m"]
-    drawn = costs.scale_figure(models_frame([model], "bf16", context=512).set_axis([model.label]), 16 * 2**30)
-    assert [list(bar.y) for bar in drawn.data] == [["GPT-2 124M"]] * 4
-    assert sum(bar.x[0] for bar in drawn.data) * 2**30 == takes(model, PRECISIONS["bf16"], 512).training
-    assert drawn.layout.shapes[0].x0 == 16
-    assert drawn.layout.xaxis.range[1] > 16

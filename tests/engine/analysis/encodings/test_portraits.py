@@ -10,9 +10,8 @@ from safetensors.torch import save_file
 
 import engine
 from engine.analysis.encodings import portraits, spectra
-from engine.analysis.encodings.forward_time import measure_all
+from engine.analysis.encodings.forward_time import forward_times
 from engine.analysis.encodings.portraits import along, final_scales, matrices, portrait, portrait_of_snapshot
-from engine.analysis.encodings.times import known_times
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
 from engine.encodings.base.layer import cosines
@@ -172,11 +171,8 @@ def test_order_is_one_where_likeness_falls_in_a_straight_line_and_none_where_all
     assert math.isnan(spectra.order(np.ones((1, 1))))
 
 
-def test_times_are_measured_beside_none_and_remembered(own_data_folder: Path) -> None:
-    assert known_times() == {}
-    found = measure_all(parse({"task": "own_position", "seq_len": 8, "d_model": 16, "batch_size": 2}), ["rope"])
-    assert 0 < found["rope"]["low"] <= found["rope"]["ratio"] <= found["rope"]["high"]
-    assert found["rope"]["seconds"] > 0
-    assert known_times() == found
-    (own_data_folder / "encoding-times.json").write_text('{"rope": {"ratio": 1}}')
-    assert known_times() == {}
+def test_the_time_of_a_pass_is_measured_beside_none() -> None:
+    config = parse({"task": "own_position", "seq_len": 8, "d_model": 16, "batch_size": 2, "pos_encoding": "rope"})
+    (found,) = forward_times([config])
+    assert 0 < found["low"] <= found["ratio"] <= found["high"]
+    assert found["seconds"] > 0

@@ -1,12 +1,10 @@
-"""The evidence that came with this version speaks of the issues of today; the table over sets of seeds says what they agree on."""
+"""The evidence that came with this version speaks of the issues of today."""
 
 import json
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from engine.experiments.choice.qualities import CHOICE
 from engine.experiments.evidence.shipped import (
@@ -19,24 +17,16 @@ from engine.experiments.evidence.shipped import (
     shown_report,
     write_set,
 )
-from engine.experiments.evidence.table import markdown, write_evidence, write_readme
 from engine.experiments.experiment import CONFIRMATORY_SEEDS
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import report
-from engine.experiments.statistics import LOWEST_P
 from engine.experiments.trial import Trial
-from engine.foundation.provenance import in_words, provenance
-from tests.engine.experiments.fake_issue import fake_issue, fake_report
-
-LATER = range(100, 106)
-SHIPPED = dict(ISSUES)
-"""Without the made-up issue."""
 
 
 def test_every_issue_was_run_on_the_confirmatory_seeds_with_the_claims_and_arms_of_today() -> None:
     (measured,) = (one for one in sets_of_seeds() if is_confirmatory(one["seeds"]))
-    for slug, issue in SHIPPED.items():
+    for slug, issue in ISSUES.items():
         found = shown_report(issue)
         assert found is not None, slug
         assert {trial.arm for trial in found.trials} == {arm.name for arm in found.arms}, slug
@@ -48,7 +38,7 @@ def test_every_issue_was_run_on_the_confirmatory_seeds_with_the_claims_and_arms_
 def test_no_effect_that_is_shown_as_too_small_has_a_number_at_a_bound() -> None:
     """With the numbers looked at here, and not by the rule that computed the verdict."""
     checked = 0
-    for issue in SHIPPED.values():
+    for issue in ISSUES.values():
         found = shown_report(issue)
         assert found is not None
         for row in (row for row in found.claims if row.finding is Finding.SMALL and not row.claim.computed):
@@ -64,7 +54,7 @@ def test_no_effect_that_is_shown_as_too_small_has_a_number_at_a_bound() -> None:
 
 def test_every_finding_without_any_spread_is_marked_as_computed() -> None:
     """Apart from numbers that are 0 or 1 with every seed, such as whether a run stays finite: these are measured."""
-    for issue in SHIPPED.values():
+    for issue in ISSUES.values():
         found = shown_report(issue)
         assert found is not None
         exact = {
@@ -110,77 +100,6 @@ def test_the_shipped_confirmatory_file_is_as_it_is_written(tmp_path: Path) -> No
     assert (FOLDER / name).read_text("utf-8").count("\n") < 2 * arms, "a line for each arm, and a few for each issue"
     assert shipped["issues"] == written["issues"]
     assert shipped.keys() == written.keys()
-
-
-@pytest.fixture(autouse=True)
-def _known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(ISSUES, "fake", fake_issue())
-
-
-def rows(folder: Path) -> list[str]:
-    return [line for line in (folder / "README.md").read_text().splitlines() if line.startswith("| ")][1:]
-
-
-def test_the_finding_is_that_of_the_confirmatory_seeds_and_seen_sets_stand_beside_it(tmp_path: Path) -> None:
-    write_evidence([fake_report()], tmp_path)
-    assert "not run on the confirmatory seeds" in rows(tmp_path)[0]
-
-    write_evidence([fake_report(CONFIRMATORY_SEEDS, noise=0.0)], tmp_path)
-    first, *_ = rows(tmp_path)
-    assert "**Holds** | +0.4 nats |  |  |" in first, "where all seeds are alike there is neither interval nor p"
-    text = (tmp_path / "README.md").read_text()
-    assert text.count(LOWEST_P) == 1
-    assert "Of 2 claims that were measured: holds 2, the opposite holds 0" in text
-
-    write_evidence([fake_report(CONFIRMATORY_SEEDS)], tmp_path)
-    first, second, *_ = rows(tmp_path)
-    assert "`fake`" in first
-    assert "| **Holds** | +0.4" in first
-    assert "| Holds: +0.405 |" in first
-    assert {line.count("|") for line in (first, second)} == {11}
-    assert "| 3.1e-05 | 3.1e-05 |" in first, "p is corrected from sixteen seeds on"
-
-    write_evidence([fake_report(LATER, -0.3)], tmp_path)
-    first, second, *_ = rows(tmp_path)
-    assert "| **Holds** |" in first, "seen seeds do not change what the confirmatory ones say"
-    assert "| Holds: +0.405 | **contradicts** The opposite holds: -0.395 |" in first
-
-
-def test_each_issue_carries_its_origin_and_the_table_tells_each_once(tmp_path: Path) -> None:
-    write_evidence([fake_report()], tmp_path)
-    assert "provenance" not in (tmp_path / "seeds-0.json").read_text(), "that of earlier evidence is not invented"
-    origin = provenance()
-    write_evidence([replace(fake_report(), provenance=origin)], tmp_path)
-    (measured,) = sets_of_seeds(tmp_path)
-    assert measured["issues"]["fake"]["provenance"] == shipped_report(fake_issue(), measured).provenance == origin
-    assert (tmp_path / "README.md").read_text().count(in_words(origin)) == 1
-
-
-def test_claims_have_words_of_today_and_numbers_of_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_evidence([fake_report(CONFIRMATORY_SEEDS)], tmp_path)
-    file = tmp_path / f"seeds-{CONFIRMATORY_SEEDS[0]}.json"
-    measured = file.read_bytes()
-    short, *others = fake_issue().claims
-    better = replace(short, sentence="One step leaves a higher loss than nine.")
-    monkeypatch.setitem(ISSUES, "fake", fake_issue(claims=(better, *others)))
-    write_readme(tmp_path)
-    first, *_ = rows(tmp_path)
-    assert "One step leaves a higher loss than nine. | **Holds** | +0.4" in first
-    assert file.read_bytes() == measured
-
-
-def test_the_shipped_table_follows_from_its_numbers_and_claims_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where it fails, a claim has other words now: ``python -m engine.experiments.evidence.table`` writes the table anew."""
-    table = (FOLDER / "README.md").read_text("utf-8")
-    assert table == markdown(FOLDER)
-    for slug in ("missing-skips", "missing-mask", "heads"):
-        issue = ISSUES[slug]
-        for one, two in pairwise(issue.claims_of(issue.arms_of())):
-            swapped = {one.id: two.sentence, two.id: one.sentence}
-            claims = tuple(replace(claim, sentence=swapped.get(claim.id, claim.sentence)) for claim in issue.claims)
-            with monkeypatch.context() as patch:
-                patch.setitem(ISSUES, slug, replace(issue, claims=claims))
-                assert markdown(FOLDER) != table, one.id
 
 
 def test_the_stored_seconds_are_those_of_the_arms_that_a_class_waits_for(tmp_path: Path) -> None:

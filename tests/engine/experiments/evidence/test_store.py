@@ -10,7 +10,6 @@ from engine.experiments.comparison import Comparison
 from engine.experiments.evidence import store
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.trial import Trial
-from engine.foundation.code_hash import code_hash
 from engine.foundation.provenance import provenance
 from engine.foundation.visitor import Visitor
 from engine.workers.pool import Pool
@@ -37,15 +36,6 @@ def test_evidence_is_kept_and_weighed_by_todays_claims(pool: Pool) -> None:
     assert changed.claims[0].finding == "too small"
     file.write_text("{")
     assert store.report_in(file, fake_issue()) is None, "one that cannot be read"
-
-
-def test_the_newest_trial_of_a_seed_with_this_code_counts() -> None:
-    folder = store.folder_of("heads")
-    folder.mkdir(parents=True)
-    for created, accuracy, code in ((1, 0.25, code_hash()), (2, 1.0, code_hash()), (3, 0.5, "other code")):
-        row = {**ROW, "code": code, "seeds": [0], "trials": [asdict(Trial("an arm", 0, {"accuracy": accuracy}))]}
-        (folder / f"{created}.json").write_text(json.dumps(row))
-    assert [trial.numbers for trial in store.latest_trials("heads")] == [{"accuracy": 1.0}]
 
 
 def test_a_comparison_is_found_again_by_what_was_compared() -> None:

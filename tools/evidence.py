@@ -1,30 +1,36 @@
-"""The evidence in a folder as a Markdown table over all its sets of seeds; ``python -m engine.experiments.evidence.table`` writes it anew.
+"""Measure the evidence that comes with a version, and write the table over it, ``engine/experiments/evidence/README.md``.
+
+    python -m tools.evidence                                     write the table anew from what is stored
+    python -m tools.evidence SLUG --seeds 16 --first-seed 1000   measure an issue first; --all: every one
+    python -m tools.evidence choice                              measure the table “Which one should I use?”
+
+Each trial is kept as it ends: after Ctrl-C the same command goes on where it was.
 
 The finding is that of the confirmatory seeds alone, which were run once; sets that had been seen while claims were written stand beside it.
 """
 
+import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from engine.cli.cluster import add_scheduler, warm_pool
+from engine.cli.experiments import run_to_end
+from engine.experiments.choice.qualities import CHOICE, SETS
 from engine.experiments.evidence import FOLDER
-from engine.experiments.evidence.headroom import HIGHEST, LOWEST, headroom_table
 from engine.experiments.evidence.shipped import is_confirmatory, sets_of_seeds, shipped_report, shown_report, write_set
-from engine.experiments.experiment import CONFIRMATORY_SEEDS, PILOT_SEEDS
+from engine.experiments.experiment import CONFIRMATORY_SEEDS, PILOT_SEEDS, Experiment
 from engine.experiments.finding import RULE, Finding, contradict
 from engine.experiments.issues import ISSUES
 from engine.experiments.report import ClaimReport, Report
 from engine.experiments.statistics import FEWEST_FOR_HOLM, LOWEST_P, POWER, holm
 from engine.foundation.provenance import in_words
+from tools.headroom import HIGHEST, LOWEST, headroom_table
+from tools.rates import experiment_named
 
 TEXT = Path(__file__).with_suffix(".md")
 """The text around the table, with gaps to fill."""
-
-
-def write_evidence(reports: Sequence[Report], folder: Path) -> None:
-    """Write the numbers of reports on the same seeds into the folder, and its README again from all sets of seeds in it."""
-    write_set(reports, folder)
-    write_readme(folder)
 
 
 def write_readme(folder: Path = FOLDER) -> None:
@@ -37,7 +43,7 @@ def markdown(folder: Path = FOLDER) -> str:
     it that of each set of seen seeds. An issue that was not run on the confirmatory seeds has a line that says so."""
     sets = sets_of_seeds(folder)
     commands = [
-        f"- `python -m engine issue --all --seeds {len(s['seeds'])} --first-seed {s['seeds'][0]} --write engine/experiments/evidence`:"
+        f"- `python -m tools.evidence --all --seeds {len(s['seeds'])} --first-seed {s['seeds'][0]}`:"
         f" {sum(row['seconds'] for slug, row in s['issues'].items() if slug in ISSUES) / 60:.1f} minutes on {s['machine']}{_origins(s)}\n"
         for s in sets
     ]
@@ -112,5 +118,33 @@ def _alone(claim: ClaimReport | None, shown: Finding) -> str:
     return f"**contradicts** {told}" if contradict(claim.finding, shown) else told
 
 
+def on_seeds(experiment: Experiment, first_seed: int, seeds: int) -> list[Experiment]:
+    """The experiment on these seeds; that behind “Which one should I use?” on each of its own sets of seeds."""
+    if experiment.slug == CHOICE.slug:
+        return [replace(experiment, first_seed=first) for first in SETS]
+    return [replace(experiment, seeds=seeds, first_seed=first_seed)]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("experiments", nargs="*", metavar="SLUG", type=experiment_named)
+    parser.add_argument("--all", action="store_true", help="every issue")
+    parser.add_argument("--seeds", type=int, default=len(CONFIRMATORY_SEEDS))
+    parser.add_argument("--first-seed", type=int, default=CONFIRMATORY_SEEDS[0])
+    parser.add_argument("--extended", action="store_true", help="also the arms that take longer")
+    parser.add_argument(
+        "--write", type=Path, default=FOLDER, metavar="FOLDER", help="where the numbers and the table go"
+    )
+    add_scheduler(parser)
+    given = parser.parse_args(arguments)
+    given.write.mkdir(parents=True, exist_ok=True)
+    if asked := ISSUES.values() if given.all else given.experiments:
+        with warm_pool(given.scheduler) as pool:
+            for experiment in (one for each in asked for one in on_seeds(each, given.first_seed, given.seeds)):
+                task = run_to_end(experiment, pool, as_json=False, extended=given.extended)
+                write_set([task.report], given.write)
+    write_readme(given.write)
+
+
 if __name__ == "__main__":
-    write_readme()
+    main()

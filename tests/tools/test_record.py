@@ -11,12 +11,12 @@ from engine.analysis.attention.asked import ModelAsked, SampleAsked
 from engine.analysis.attention.changes import each_head_off
 from engine.analysis.attention.following import followed
 from engine.analysis.attention.heads import patterns
-from engine.cli.record import CONFIG, COUNTED, EVERY, FOLDER, SHOWN, WORDS, at_even_steps, record
 from engine.config.run_config import parse
 from engine.config.text_recipe import text_config
 from engine.runs.events import Snapshot
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
+from tools.record import CONFIG, COUNTED, EVERY, FOLDER, SHOWN, WORDS, at_even_steps, record
 
 
 @pytest.fixture(scope="module", params=["made here", "shipped"])

@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from engine.experiments.evidence.power import (
+from tests.engine.experiments.fake_issue import fake_report
+from tools.power import (
     BEGIN,
     END,
     FAIR,
@@ -17,7 +18,6 @@ from engine.experiments.evidence.power import (
     share_found,
     share_wrong,
 )
-from tests.engine.experiments.fake_issue import fake_report
 
 SIXTEEN = np.random.default_rng(5).normal(7.0, 1.0, (10, 16))
 """The numbers of ten claims or arms, [number, seed]."""
@@ -56,7 +56,7 @@ def test_effects_and_numbers_are_gathered_over_the_sets_of_seeds_where_they_diff
 
 
 def test_the_document_has_what_the_command_writes() -> None:
-    """Where it fails, the evidence or the words are new: ``python -m engine.experiments.evidence.power`` writes the section anew."""
+    """Where it fails, the evidence or the words are new: ``python -m tools.power`` writes the section anew."""
     made = measured(draws=1, draws_alike=1)
     text = FAIR.read_text("utf-8")
     told = text.partition(BEGIN)[2].partition(END)[0]

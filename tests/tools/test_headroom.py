@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from engine.experiments.evidence.headroom import HIGHEST, LOWEST, compared, headroom_table
 from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.experiment import Arm, Claim, above, difference, rise
 from engine.experiments.issues import ISSUES
@@ -12,6 +11,7 @@ from engine.experiments.report import Report, report
 from engine.experiments.trial import Trial
 from tests.engine.experiments.fake_issue import fake_issue
 from tests.tables import tables_beside
+from tools.headroom import HIGHEST, LOWEST, compared, headroom_table
 
 REASONS: dict[str, dict[str, str]] = tables_beside(__file__)
 

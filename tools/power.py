@@ -1,6 +1,6 @@
 """How often the rule finds an effect, and how often it decides where there is nothing to find, measured on the shipped evidence.
 
-``python -m engine.experiments.evidence.power`` measures it, in about three minutes, and writes it into ``docs/fair.md``, between two marks.
+``python -m tools.power`` measures it, in about three minutes, and writes it into ``docs/fair.md``, between two marks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ from engine.experiments.statistics import share_again, weigh
 from engine.foundation.formatting import percent
 
 FAIR = FOLDER.parents[2] / "docs" / "fair.md"
-BEGIN, END = "<!-- power: written by python -m engine.experiments.evidence.power -->\n", "<!-- end of power -->\n"
+BEGIN, END = "<!-- power: written by python -m tools.power -->\n", "<!-- end of power -->\n"
 TIMES = (1.0, 1.25, 1.5, 2.0)
 """The sizes of a true effect, as multiples of the smallest one that counts."""
 COLUMNS = {

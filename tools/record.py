@@ -1,4 +1,4 @@
-"""Record the runs that come with the app: ``python -m engine.cli.record reverse``, ``hops`` or ``words``.
+"""Record the runs that come with the app: ``python -m tools.record reverse``, ``hops`` or ``words``.
 
 Beside what every run leaves, the folder of ``reverse`` has the weights at each snapshot. That of ``words``, which the text page lets
 write on arrival, has fewer events, weights of two bytes, and the scores of the counting models.
@@ -14,13 +14,18 @@ from pathlib import Path
 from time import time
 
 import numpy as np
+import torch
+from safetensors.torch import save_file
 
 import engine
+from engine.analysis.text.questions import counting_models
 from engine.config.run_config import RunConfig, parse
 from engine.config.text_recipe import text_config
+from engine.model.build import save_weights
 from engine.runs.events import ARRAYS, Event, Measuring, Progress, Snapshot
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import SNAPSHOT_NOW
+from engine.training.train import prepare, train
 
 FOLDER = Path(engine.__file__).parent / "runs" / "recorded" / "reverse"
 CONFIG = parse({
@@ -48,12 +53,6 @@ EVERY = 10
 def record(config: RunConfig, thin: Thin, folder: Path, *, weights_too: bool = True, half: bool = False) -> None:
     """Train a config and leave its run, with the events that ``thin`` leaves of it, in a folder that does not exist yet. ``weights_too``:
     also the weights at each snapshot; ``half``: the last weights in half precision."""
-    import torch  # these are slow to import, and the command line knows this module
-    from safetensors.torch import save_file
-
-    from engine.model.build import save_weights
-    from engine.training.train import prepare, train
-
     torch.set_num_threads(1)  # as in a worker: the same numbers
     run, model = RunFolder(folder), prepare(config)
     weights: dict[str, torch.Tensor] = {}
@@ -110,14 +109,16 @@ def at_even_steps(events: Generator[Event, str | None, None], every: int) -> Ite
             yield event
 
 
-if __name__ == "__main__":
-    name = sys.argv[1]
-    shutil.rmtree(FOLDER.parent / name, ignore_errors=True)
+def main(name: str, folder: Path) -> None:
+    """Record the run of that name into the folder, in the place of an earlier one."""
+    shutil.rmtree(folder, ignore_errors=True)
     if name == WORDS.name:
-        from engine.analysis.text.questions import counting_models
-
         config = text_config()
-        record(config, partial(few_events, steps=config.steps), WORDS, weights_too=False, half=True)
-        (WORDS / COUNTED).write_text(json.dumps(counting_models(config)), "utf-8")
+        record(config, partial(few_events, steps=config.steps), folder, weights_too=False, half=True)
+        (folder / COUNTED).write_text(json.dumps(counting_models(config)), "utf-8")
     else:
-        record(SHOWN[name], partial(at_even_steps, every=EVERY), FOLDER.parent / name, weights_too=name == FOLDER.name)
+        record(SHOWN[name], partial(at_even_steps, every=EVERY), folder, weights_too=name == FOLDER.name)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], FOLDER.parent / sys.argv[1])

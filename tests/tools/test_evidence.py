@@ -1,0 +1,120 @@
+"""The program that measures the evidence: the table over sets of seeds says what they agree on, and what is shipped follows from it."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from engine.experiments.choice.qualities import CHOICE
+from engine.experiments.evidence import FOLDER
+from engine.experiments.evidence.shipped import sets_of_seeds, shipped_report, write_set
+from engine.experiments.experiment import CONFIRMATORY_SEEDS
+from engine.experiments.issues import ISSUES
+from engine.experiments.report import Report
+from engine.experiments.statistics import LOWEST_P
+from engine.foundation.provenance import in_words, provenance
+from engine.workers.pool import Pool
+from tests.engine.experiments.fake_issue import fake_issue, fake_report
+from tests.engine.workers.test_pool import FAKE, some
+from tools import evidence, rates
+from tools.evidence import markdown, write_readme
+
+LATER = range(100, 106)
+
+
+def write_evidence(reports: Sequence[Report], folder: Path) -> None:
+    write_set(reports, folder)
+    write_readme(folder)
+
+
+@pytest.mark.usefixtures("own_data_folder")
+def test_an_issue_and_the_table_of_encodings_are_measured_and_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ISSUES, "fake", fake_issue(base={"steps": 9, "learning_rate": 0.001}))
+    arms = tuple(replace(arm, settings={**arm.settings, "steps": 1}) for arm in CHOICE.arms[:2])
+    monkeypatch.setattr(rates, "CHOICE", replace(CHOICE, arms=arms, seeds=2))
+    monkeypatch.setattr(evidence, "SETS", (0,))
+    monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
+    evidence.main(["fake", "choice", "--seeds", "2", "--first-seed", "0", "--write", str(tmp_path)])
+    (measured,) = sets_of_seeds(tmp_path)
+    assert measured["seeds"] == [0, 1]
+    assert {slug: list(row["arms"]) for slug, row in measured["issues"].items()} == {
+        "fake": [arm.name for arm in fake_issue().arms_of()],
+        "choice": [arm.name for arm in arms],
+    }
+    assert "`python -m tools.evidence --all --seeds 2 --first-seed 0`" in (tmp_path / "README.md").read_text()
+
+
+@pytest.fixture(autouse=True)
+def _known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ISSUES, "fake", fake_issue())
+
+
+def rows(folder: Path) -> list[str]:
+    return [line for line in (folder / "README.md").read_text().splitlines() if line.startswith("| ")][1:]
+
+
+def test_the_finding_is_that_of_the_confirmatory_seeds_and_seen_sets_stand_beside_it(tmp_path: Path) -> None:
+    write_evidence([fake_report()], tmp_path)
+    assert "not run on the confirmatory seeds" in rows(tmp_path)[0]
+
+    write_evidence([fake_report(CONFIRMATORY_SEEDS, noise=0.0)], tmp_path)
+    first, *_ = rows(tmp_path)
+    assert "**Holds** | +0.4 nats |  |  |" in first, "where all seeds are alike there is neither interval nor p"
+    text = (tmp_path / "README.md").read_text()
+    assert text.count(LOWEST_P) == 1
+    assert "Of 2 claims that were measured: holds 2, the opposite holds 0" in text
+
+    write_evidence([fake_report(CONFIRMATORY_SEEDS)], tmp_path)
+    first, second, *_ = rows(tmp_path)
+    assert "`fake`" in first
+    assert "| **Holds** | +0.4" in first
+    assert "| Holds: +0.405 |" in first
+    assert {line.count("|") for line in (first, second)} == {11}
+    assert "| 3.1e-05 | 3.1e-05 |" in first, "p is corrected from sixteen seeds on"
+
+    write_evidence([fake_report(LATER, -0.3)], tmp_path)
+    first, second, *_ = rows(tmp_path)
+    assert "| **Holds** |" in first, "seen seeds do not change what the confirmatory ones say"
+    assert "| Holds: +0.405 | **contradicts** The opposite holds: -0.395 |" in first
+
+
+def test_each_issue_carries_its_origin_and_the_table_tells_each_once(tmp_path: Path) -> None:
+    write_evidence([fake_report()], tmp_path)
+    assert "provenance" not in (tmp_path / "seeds-0.json").read_text(), "that of earlier evidence is not invented"
+    origin = provenance()
+    write_evidence([replace(fake_report(), provenance=origin)], tmp_path)
+    (measured,) = sets_of_seeds(tmp_path)
+    assert measured["issues"]["fake"]["provenance"] == shipped_report(fake_issue(), measured).provenance == origin
+    assert (tmp_path / "README.md").read_text().count(in_words(origin)) == 1
+
+
+def test_claims_have_words_of_today_and_numbers_of_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_evidence([fake_report(CONFIRMATORY_SEEDS)], tmp_path)
+    file = tmp_path / f"seeds-{CONFIRMATORY_SEEDS[0]}.json"
+    measured = file.read_bytes()
+    short, *others = fake_issue().claims
+    better = replace(short, sentence="One step leaves a higher loss than nine.")
+    monkeypatch.setitem(ISSUES, "fake", fake_issue(claims=(better, *others)))
+    write_readme(tmp_path)
+    first, *_ = rows(tmp_path)
+    assert "One step leaves a higher loss than nine. | **Holds** | +0.4" in first
+    assert file.read_bytes() == measured
+
+
+def test_the_shipped_table_follows_from_its_numbers_and_claims_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it fails, a claim has other words now: ``python -m tools.evidence`` writes the table anew."""
+    table = (FOLDER / "README.md").read_text("utf-8")
+    assert table == markdown(FOLDER)
+    for slug in ("missing-skips", "missing-mask", "heads"):
+        issue = ISSUES[slug]
+        for one, two in pairwise(issue.claims_of(issue.arms_of())):
+            swapped = {one.id: two.sentence, two.id: one.sentence}
+            claims = tuple(replace(claim, sentence=swapped.get(claim.id, claim.sentence)) for claim in issue.claims)
+            with monkeypatch.context() as patch:
+                patch.setitem(ISSUES, slug, replace(issue, claims=claims))
+                assert markdown(FOLDER) != table, one.id

@@ -1,0 +1,24 @@
+"""The program that measures learning rates."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from engine.experiments.issues import ISSUES
+from engine.experiments.rates import read_grids
+from engine.workers.pool import Pool
+from tests.engine.experiments.fake_issue import fake_issue
+from tests.engine.workers.test_pool import FAKE, some
+from tools import rates
+
+
+@pytest.mark.usefixtures("own_data_folder")
+def test_the_learning_rates_of_an_issue_are_measured_and_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(ISSUES, "fake", fake_issue(base={"steps": 9, "learning_rate": 0.001}))
+    monkeypatch.setattr("engine.cli.cluster.Pool", partial(Pool, training=FAKE, predict=some))
+    rates.main(["fake", "--write", str(tmp_path)])
+    assert [grid.arm for grid in read_grids("fake", tmp_path)] == ["short", "long"]
+    assert "best rate" in capsys.readouterr().out

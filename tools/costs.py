@@ -1,0 +1,56 @@
+"""Measure the costs that pages show on arrival; the machine should do nothing else meanwhile.
+
+python -m tools.costs sweep       memory and time over the length, of Memory and time: engine/sweeps/shipped.json, some minutes
+python -m tools.costs encodings   the forward time of each encoding: engine/experiments/choice/times.json, half a minute
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from engine import sweeps
+from engine.analysis.encodings.forward_time import forward_times
+from engine.cli.cluster import warm_pool
+from engine.cli.terminal import follow
+from engine.experiments.choice.costs import FILE, MODEL, machine
+from engine.experiments.choice.qualities import COMPARED
+from engine.foundation.json_lines import json_lines
+from engine.sweeps.plan import Plan
+from engine.sweeps.store import to_json
+from engine.sweeps.sweep import Sweep
+
+SHIPPED = Path(sweeps.__file__).with_name("shipped.json")
+ROUNDS = 15
+"""How often each point of the sweep is visited."""
+
+
+def measure_sweep(plan: Plan, file: Path = SHIPPED) -> None:
+    with warm_pool("", 1) as pool:
+        sweep = Sweep(plan, pool).start()
+        follow(sweep, "costs")
+    if sweep.state == "failed":
+        raise SystemExit(sweep.problem)
+    file.write_text(json.dumps(to_json(sweep.result), allow_nan=False) + "\n", encoding="utf-8")
+
+
+def measure_encodings(names: Sequence[str] = COMPARED, file: Path = FILE) -> None:
+    torch.set_num_threads(1)  # as in a worker
+    found = forward_times([MODEL.replace(pos_encoding=name) for name in names])
+    stored = {"machine": machine(), "times": dict(zip(names, found, strict=True))}
+    file.write_text(json_lines(stored, 2) + "\n", encoding="utf-8")  # a line for each encoding
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("sweep", "encodings"))
+    if parser.parse_args(arguments).what == "sweep":
+        measure_sweep(Plan(rounds=ROUNDS))
+    else:
+        measure_encodings()
+
+
+if __name__ == "__main__":
+    main()
