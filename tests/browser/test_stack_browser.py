@@ -278,7 +278,7 @@ def test_clicks_on_parts_while_the_page_draws_are_each_done_once(open_page: Open
 def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_taken_away(
     open_page: Open, size: str
 ) -> None:
-    page = arrived(open_page, HOPS, size, has_touch=True)
+    page = arrived(open_page, HOPS.replace("n_layers=4&n_heads=2", "n_layers=2&n_heads=1"), size, has_touch=True)
     trained(page)
     panel = stack(page)
     word = panel.locator('.attends .named[data-name^="head."]').first
@@ -332,6 +332,24 @@ def test_an_answer_is_followed_through_the_stack_and_the_head_that_brings_it_is_
     moment.click()
     expect(page.locator(".board .replay input")).to_have_value(re.compile(rf"^{step}$"))
     panel.locator(".layer-row.arrives").wait_for()
+
+
+@pytest.mark.thorough
+def test_one_head_is_the_last_that_the_sentence_names_until_the_reader_chooses_another(open_page: Open) -> None:
+    page = arrived(open_page, "lab?n_layers=2&seq_len=6&steps=200&seed=2600")
+    trained(page)
+    named = stack(page).locator('.attends .named[data-name^="head."]')
+    named.first.wait_for()
+    layer = named.last.get_attribute("data-name").split(".")[1]
+    assert layer != "0", "the example tells something: the first head is what it begins with"
+    one = figure(page, "pattern")
+    one.scroll_into_view_if_needed()
+    layers = one.get_by_label("Layer", exact=True)
+    expect(layers).to_have_value(layer)
+    layers.select_option("0")
+    page.locator(".board .replay input").press("Home")
+    page.locator(".board .replay input").press("End")
+    expect(layers).to_have_value("0")
 
 
 @pytest.mark.thorough
