@@ -8,6 +8,7 @@ Several heads of layer 1 can mark: in the models of two layers with the seeds 91
 of the head that is named, and 57 and 92 the marks of all four heads.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,7 +85,8 @@ def test_without_skips_at_six_layers_nothing_arrives_and_with_them_the_answer_se
     said = [path.sentence for path in followed(without[-1])[0] if path]
     assert said
     assert all(
-        sentence.startswith("The answer does not arrive: after layer 6 the right symbol has ") for sentence in said
+        re.match(r"At position \d+ (the model writes “.”; the right “.”|the right answer “.”) has \d+ %", sentence)
+        for sentence in said
     )
 
     _, snapshots = trained(tmp_path / "with.safetensors", n_layers=2, seed=911)

@@ -7,21 +7,23 @@ is told by the attention weights alone: in the nearest layer below, by the head 
 its weight. A head that reads the symbol after an earlier place of its own symbol, marked in a layer below by reading the position before,
 is an induction head (Olsson et al. 2022, In-context Learning and Induction Heads).
 
-The head that brings the answer is not always the one without which most answers fail. In fifty models that had learned one hop, with
-two and four layers of four heads, it was the costliest head of its layer in 42 and of all heads in 19: a head below that marks serves
-all answers. The costliest head was on the path of some answer in all fifty. So the page takes the head away and says what that costs.
+So far these are guesses: a head may read what another answer needs, and another one may do the same. With the weights at hand a part is
+a link only where taking it away loses the answer (:mod:`engine.analysis.attention.links`); several heads that do the same in one layer are
+one link where taking all of them away does.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from engine.analysis.attention.asked import Which
+from engine.analysis.attention.parts import Part
 from engine.analysis.attention.path import GAIN, Arrival, Carrier, Path, Reading, in_pieces
-from engine.analysis.attention.path_words import Symbols, marks, sentence_of
-from engine.runs.events import Snapshot
+from engine.analysis.attention.path_words import Symbols, arrival_of, links_of, marks
+from engine.runs.events import Sample, Snapshot
 
 KINDS: tuple[Which, ...] = ("self", "cross", "encoder")
 ARRIVED = 0.5
@@ -31,6 +33,10 @@ STANDS_OUT = 0.5
 layer below."""
 FAR_MORE = 2.0
 """The MLP brings the answer where it adds more than so many times as much as the heads of its layer."""
+Needs = Callable[..., bool]
+"""Tells whether the answer at a position is lost without some parts: ``needs(position, *parts)``."""
+IsLink = Callable[..., bool]
+"""The same for one position: ``is_link(*parts)``."""
 
 
 @dataclass(frozen=True)
@@ -41,19 +47,20 @@ class Attending:
     """The position that has the largest weight, [layer][head][query]."""
     weight: list[list[list[float]]]
     """Its weight."""
-    elsewhere: list[list[tuple[int, int, float]]]
-    """The head that reads another position than its own most, that position, and its weight, [layer][query]."""
+    elsewhere: np.ndarray
+    """The largest weight of another position than the head's own, [layer, head, query]."""
+    other: np.ndarray
+    """That position."""
 
 
 @dataclass(frozen=True)
 class Seen:
     """The first sample of a snapshot, of a model with at least two layers."""
 
+    sample: Sample
     symbols: Symbols
     asked: list[bool]
     """Whether an answer is asked at a position that the patterns have."""
-    written: list[bool]
-    """Whether the model writes the right symbol at a position."""
     right: np.ndarray
     """The probability of the right symbol, [layer + 1, position]."""
     whose: list[tuple[Which, int]]
@@ -65,11 +72,16 @@ class Seen:
     attending: dict[Which, Attending]
 
 
-def followed(snapshot: Snapshot) -> tuple[list[Path | None], Arrival | None]:
+def everything(position: int, *parts: Part) -> bool:
+    """True: the parts that each answer would need if all that is read were needed."""
+    return True
+
+
+def followed(snapshot: Snapshot, needs: Needs = everything) -> tuple[list[Path | None], Arrival | None]:
     """The path to the answer at each position of the first sample, and the place where its answers arise. No path where no answer is asked;
     and nowhere with one layer, without attention, and in a snapshot that was stored before there were contributions."""
     seen, tokens = seen_in(snapshot), snapshot.samples[0].tokens if snapshot.samples else []
-    paths = [_path(seen, place) if seen and seen.asked[place] else None for place in range(len(tokens))]
+    paths = [_path(seen, place, needs) if seen and seen.asked[place] else None for place in range(len(tokens))]
     return paths, _arrival(seen, [path for path in paths if path]) if seen else None
 
 
@@ -95,9 +107,9 @@ def seen_in(snapshot: Snapshot) -> Seen | None:
     kinds = [kind for kind in KINDS if kind in contributions]
     kept = patterns["self"].shape[-2]  # of a long sequence patterns are cut
     return Seen(
+        sample=sample,
         symbols=Symbols(sample.tokens, sample.source),
         asked=[place < kept and target != "" for place, target in enumerate(sample.targets)],
-        written=[bool(mark) for mark in sample.marks],
         right=right,
         whose=[(kind, head) for kind in kinds for head in range(contributions[kind].shape[1])],
         heads=np.concatenate([contributions[kind] for kind in kinds], axis=1),
@@ -109,11 +121,8 @@ def seen_in(snapshot: Snapshot) -> Seen | None:
 def _attending(pattern: np.ndarray, *, own: bool) -> Attending:
     """``pattern`` [layer, head, query, key]; ``own``: the keys are the positions of the queries."""
     elsewhere = pattern * (1 - np.eye(*pattern.shape[-2:], dtype=pattern.dtype)) if own else pattern
-    best, key = elsewhere.max(axis=-1), elsewhere.argmax(axis=-1)  # [layer, head, query]
-    head = best.argmax(axis=1)  # [layer, query]
-    chosen = (np.take_along_axis(of, head[:, None], axis=1)[:, 0].tolist() for of in (key, best))
-    others = [list(zip(*rows, strict=True)) for rows in zip(head.tolist(), *chosen, strict=True)]
-    return Attending(pattern.argmax(axis=-1).tolist(), pattern.max(axis=-1).tolist(), others)
+    read, weight = pattern.argmax(axis=-1).tolist(), pattern.max(axis=-1).tolist()
+    return Attending(read, weight, elsewhere.max(axis=-1), elsewhere.argmax(axis=-1))
 
 
 def answering_layer(right: np.ndarray, heads: np.ndarray, mlp: np.ndarray) -> int:
@@ -126,32 +135,45 @@ def answering_layer(right: np.ndarray, heads: np.ndarray, mlp: np.ndarray) -> in
     return int(np.where((gains >= GAIN) | (gains.max() < GAIN), added, -np.inf).argmax())
 
 
-def _path(seen: Seen, position: int) -> Path:
+def _path(seen: Seen, position: int, needs: Needs) -> Path:
     right, heads, mlp = (array[..., position] for array in (seen.right, seen.heads, seen.mlp))
     layer = answering_layer(right, heads, mlp)
     arrives = bool(right[-1] >= ARRIVED)
-    carrier, readings = _brought(seen, position, layer, heads[layer], float(mlp[layer])) if arrives else ("", ())
+    carrier, readings = _brought(seen, position, layer, partial(needs, position)) if arrives else ("", ())
     induction = carrier in ("head", "mlp") and is_induction(readings, seen.symbols)
     before, after = right[layer : layer + 2].tolist()
-    path = Path(position, arrives, layer, before, after, carrier, readings, induction, ())
-    return replace(
-        path, words=in_pieces(sentence_of(path, right.tolist(), seen.symbols, written=seen.written[position]))
-    )
+    path = Path(position, arrives, layer, before, after, carrier, readings, induction, (), ())
+    arrival, links = arrival_of(path, right.tolist(), seen.sample), links_of(path, seen.symbols)
+    return replace(path, arrival=in_pieces(arrival), links=in_pieces(links))
 
 
-def _brought(
-    seen: Seen, position: int, layer: int, heads: np.ndarray, mlp: float
-) -> tuple[Carrier, tuple[Reading, ...]]:
-    """The part that brings the answer in its layer, and its readings. ``heads`` [head] and ``mlp`` are the contributions."""
+def _brought(seen: Seen, position: int, layer: int, is_link: IsLink) -> tuple[Carrier, tuple[Reading, ...]]:
+    """The part that brings the answer in its layer, and its readings."""
+    heads, mlp = seen.heads[layer][:, position], float(seen.mlp[layer][position])
     added, strongest = heads.clip(min=0), int(heads.argmax())
     total = float(added.sum())
-    if total == 0:
-        return ("mlp", ()) if mlp > 0 else ("several", ())
-    if added[strongest] < STANDS_OUT * total:
-        shares = [place for place in range(len(heads)) if 2 * added[place] >= added[strongest]]
-        return "several", tuple(_reading(seen, position, layer, place) for place in shares)
-    first = _reading(seen, position, layer, strongest)
-    return "mlp" if mlp > FAR_MORE * total else "head", (first, *_below(seen, first))
+    by_mlp = mlp > FAR_MORE * total and is_link(Part("mlp", layer=layer))
+    alone = added[strongest] >= STANDS_OUT * total
+    shares = [] if total == 0 else [strongest] if alone else np.flatnonzero(2 * added >= added[strongest]).tolist()
+    readings = tuple(_reading(seen, position, layer, place) for place in shares)
+    links = tuple(reading for reading in readings if is_link(reading.part)) or _together(readings, is_link)
+    if links and links == _alike(links):
+        return "mlp" if by_mlp else "head", (*links, *_below(seen, links[0], is_link))
+    return ("mlp", ()) if by_mlp and not links else ("several", links)
+
+
+def _together(readings: Sequence[Reading], is_link: IsLink) -> tuple[Reading, ...]:
+    """Those of one layer that are a link together: those that read the same as the strongest, else all, else none."""
+    for group in (_alike(readings), tuple(readings)):
+        if len(group) > 1 and is_link(*(reading.part for reading in group)):
+            return group
+    return ()
+
+
+def _alike(readings: Sequence[Reading]) -> tuple[Reading, ...]:
+    """Those that read the same position as the one with the largest weight does."""
+    strongest = max(readings, key=lambda reading: reading.weight, default=None)
+    return tuple(one for one in readings if strongest and (one.which, one.read) == (strongest.which, strongest.read))
 
 
 def _reading(seen: Seen, position: int, layer: int, place: int) -> Reading:
@@ -160,27 +182,30 @@ def _reading(seen: Seen, position: int, layer: int, place: int) -> Reading:
     return Reading(which, layer, head, position, of.read[layer][head][position], of.weight[layer][head][position])
 
 
-def _below(seen: Seen, reading: Reading) -> Iterator[Reading]:
+def _below(seen: Seen, reading: Reading, is_link: IsLink) -> Iterator[Reading]:
     """The earlier readings at the position that a head reads, layer by layer downwards."""
     encodes = reading.which in ("cross", "encoder") and "encoder" in seen.attending
     kinds: Sequence[Which] = ("encoder",) if encodes else [kind for kind in ("self", "cross") if kind in seen.attending]
     top = len(seen.attending["encoder"].elsewhere) if reading.which == "cross" else reading.layer
+    position = reading.read
     for layer in reversed(range(top)):
         options = [
-            Reading(kind, layer, head, reading.read, read, weight)
-            for kind in kinds
-            for head, read, weight in [seen.attending[kind].elsewhere[layer][reading.read]]
+            Reading(kind, layer, head, position, int(of.other[layer, head, position]), float(weight))
+            for kind, of in ((kind, seen.attending[kind]) for kind in kinds)
+            for head, weight in enumerate(of.elsewhere[layer, :, position])
+            if weight >= STANDS_OUT
         ]
-        strongest = max(options, key=lambda option: option.weight)
-        if strongest.weight >= STANDS_OUT:
-            yield strongest
-            yield from _below(seen, strongest)
+        strongest_first = sorted(options, key=lambda option: -option.weight)
+        alone = next(((option,) for option in strongest_first if is_link(option.part)), ())
+        if links := alone or _together(_alike(options), is_link):
+            yield from links
+            yield from _below(seen, links[0], is_link)
             return
 
 
 def is_induction(readings: Sequence[Reading], symbols: Symbols) -> bool:
     """Whether the first of the readings is that of an induction head: of the symbol after an earlier place of its own symbol, which the
     last of them had marked by reading the position before."""
-    if len(readings) < 2 or readings[0].which != "self":
+    if not readings or readings[0].which != "self" or readings[-1].layer == readings[0].layer:
         return False
     return symbols.follows_its_own(readings[0]) and marks(readings[-1])

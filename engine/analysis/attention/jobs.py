@@ -7,7 +7,7 @@ import numpy as np
 
 from engine.analysis.attention.asked import ModelAsked, SampleAsked, Which
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.path import Words
+from engine.analysis.attention.path import Arrival, Path, Words
 from engine.config.run_config import RunConfig
 from engine.foundation.job import Job
 from engine.runs.events import Event, Snapshot
@@ -218,7 +218,24 @@ class ReadOwnSequence(Job[Snapshot], function=".model:own_sequence_read", noun="
     without: tuple[Part, ...] = ()
 
 
-class TakeHeadAway(Job[tuple[Words, ...]], function=".taken:head_taken", noun="Taking the head away"):
+class FollowAnswers(
+    Job[tuple[list[Path | None], Arrival | None]], function=".links:answers_followed", noun="Following the answers"
+):
+    """The paths of the answers to the ``text``, with those links alone that an answer needs, and the place where the answers arise; of an
+    empty text, of the first held-out sequence. Takes a forward pass over a hundred sequences for each part that may be a link."""
+
+    asked: ModelAsked
+    text: str
+
+
+class HeadTaken(TypedDict):
+    words: tuple[Words, ...]
+    """The verdict, in pieces that name parts."""
+    details: str
+    """The numbers behind it, in words."""
+
+
+class TakeHeadAway(Job[HeadTaken], function=".taken:head_taken", noun="Taking the head away"):
     """The answers that a model loses without a head, and whether another head takes over. ``text``: token names separated by
     spaces, or empty for the first held-out sequence."""
 

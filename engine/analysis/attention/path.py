@@ -1,18 +1,21 @@
 """The path of an answer through the stack, as data: the layer that brings the right symbol, the head or the MLP that brings it,
 the position that this head reads, and what had been read at that position in the layers below.
 
-:mod:`engine.analysis.attention.following` finds it in a snapshot.
+:mod:`engine.analysis.attention.following` finds it in a snapshot, :mod:`engine.analysis.attention.links` tells which parts it needs.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 
 from engine.analysis.attention.asked import Which
 from engine.analysis.attention.parts import Part
 
 Carrier = Literal["head", "mlp", "several", ""]
-"""The part that brings the answer in its layer: one head, the MLP, several heads of which none stands out, or nothing."""
+"""The part that brings the answer in its layer: one head or heads that read the same position, the MLP, several heads that read different
+ones, or nothing."""
 GAIN = 0.1
 """The smallest gain of the right symbol's probability at which one layer brings the answer."""
 
@@ -37,6 +40,11 @@ class Reading:
         return Part("head", self.which, self.layer, self.head)
 
 
+def links_in(readings: Sequence[Reading]) -> list[list[Reading]]:
+    """The readings of a chain in its links: heads of one layer that do the same are one."""
+    return [list(link) for _, link in groupby(readings, lambda one: (one.which, one.layer, one.position))]
+
+
 @dataclass(frozen=True)
 class Words:
     """A piece of a sentence, and the part of the model that it names."""
@@ -52,10 +60,14 @@ def naming(part: Part, words: str) -> str:
     return f"\0{part.name}\0{words}\0"
 
 
-def named(head: Part, *, capital: bool = False) -> str:
-    """A head in such a sentence."""
-    side = {"self": "", "encoder": " of the encoder", "cross": " (cross-attention)"}[head.which]
-    return naming(head, f"{'Head' if capital else 'head'} {head.head + 1} of layer {head.layer + 1}{side}")
+def named(*heads: Part, capital: bool = False) -> str:
+    """A head in such a sentence, or several of one layer."""
+    side = {"self": "", "encoder": " of the encoder", "cross": " (cross-attention)"}[heads[0].which]
+    *others, last = heads
+    noun, place = "Head" if capital else "head", f"{last.head + 1} of layer {last.layer + 1}{side}"
+    if not others:
+        return naming(last, f"{noun} {place}")
+    return f"{noun}s {', '.join(naming(one, str(one.head + 1)) for one in others)} and {naming(last, place)}"
 
 
 def in_pieces(sentence: str) -> tuple[Words, ...]:
@@ -81,20 +93,27 @@ class Path:
     carrier: Carrier
     readings: tuple[Reading, ...]
     """The reading of the head that adds most in that layer; then the reading in a layer below at the position that it reads, and so on,
-    as far down as a head stands out. Of several heads that bring the answer together, what each of them reads. Empty where no head
-    of that layer adds anything."""
+    as far down as a head stands out. Heads of one layer that do the same together stand one after another. Of several heads that bring
+    the answer together, what each of them reads. Empty where no head of that layer brings it."""
     induction: bool
     """Whether the head reads the symbol after an earlier place of the position's own symbol, which a layer below had marked."""
-    words: tuple[Words, ...]
-    """The sentence in pieces, which name the parts of which they speak; positions, layers and heads count from 1 in it."""
+    arrival: tuple[Words, ...]
+    """The sentence on the layer in pieces, which name the parts of which they speak; positions, layers and heads count from 1 in it."""
+    links: tuple[Words, ...]
+    """The sentences on the carrier and the readings, in the same form; empty where the answer does not arrive."""
+
+    @property
+    def words(self) -> tuple[Words, ...]:
+        return self.arrival + self.links
 
     @property
     def pair(self) -> tuple[Part, Part] | None:
         """The head below, and the answering head that reads what it wrote: of an induction head the first that marks, else the one that had
         read at the position that it reads. None where there is none, and where one of them is not of the stack that answers."""
-        if self.carrier == "several" or len(self.readings) < 2:
+        links = links_in(self.readings)
+        if self.carrier == "several" or len(links) < 2:
             return None
-        upper, *below = self.readings
+        upper, below = self.readings[0], self.readings[len(links[0]) :]
         lower = next((one for one in below if self.induction and one.read == one.position - 1), below[0])
         return (lower.part, upper.part) if (upper.which, lower.which) == ("self", "self") else None
 

@@ -1,4 +1,4 @@
-"""The sentence on the path of an answer, which names the parts of which it speaks."""
+"""The sentences on the path of an answer, which name the parts of which they speak."""
 
 import math
 from collections.abc import Sequence
@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from engine.analysis.attention.parts import Part
-from engine.analysis.attention.path import GAIN, Path, Reading, named, naming
+from engine.analysis.attention.path import GAIN, Path, Reading, links_in, named, naming
 from engine.foundation.formatting import listed, percent, quoted_with_article
+from engine.runs.events import Sample
 
 MOST_TOLD = 3
 """The most readings in the sentence; a path can have more."""
@@ -37,47 +38,57 @@ def marks(reading: Reading) -> bool:
     return reading.which != "cross" and reading.read == reading.position - 1
 
 
-def sentence_of(path: Path, right: Sequence[float], symbols: Symbols, *, written: bool) -> str:
-    """``right``: the probability of the right symbol at the path's position, before the first layer and after each. ``written``: whether
-    the model writes it, since no other has more."""
-    lost = next((layer for layer, share in enumerate(right) if math.isnan(share)), None)
+def arrival_of(path: Path, right: Sequence[float], sample: Sample) -> str:
+    """The sentence on the layer that brings the answer. ``right``: the probability of the right symbol at the path's position, before the
+    first layer and after each."""
+    here, lost = f"position {path.position + 1}", next((n for n, share in enumerate(right) if math.isnan(share)), None)
     if lost is not None:
         place = _layer(lost - 1) if lost else "the embedding"
-        return f"The answer does not arrive: the numbers of {place} are no longer finite."
+        return f"The answer at {here} does not arrive: the numbers of {place} are no longer finite."
     if not path.arrives:
-        most = ", the most of all but less than half" if written else ""
-        return (
-            f"The answer does not arrive: after layer {len(right) - 1} the right symbol has {percent(right[-1])}{most}."
-        )
-    arrives = f"The answer arrives in {_layer(path.layer)} ({_from_to(path.before, path.after)})"
+        wanted, given = sample.targets[path.position], sample.predictions[path.position]
+        if given == wanted:
+            return (
+                f"At {here} the right answer “{wanted}” has {percent(right[-1])}, the most of all but less than half."
+            )
+        return f"At {here} the model writes “{given}”; the right “{wanted}” has {percent(right[-1])}."
     if path.after - path.before < GAIN:
         whole = _from_to(right[0], right[-1])
-        arrives = f"No layer alone brings the answer ({whole} over all layers); {_layer(path.layer)} adds most"
-    return f"{arrives}{_how(path, symbols)}."
+        return f"No layer alone brings the answer at {here} ({whole} over all layers); {_layer(path.layer)} adds most."
+    return f"The answer at {here} arrives in {_layer(path.layer)} ({_from_to(path.before, path.after)})."
 
 
-def _how(path: Path, symbols: Symbols) -> str:
+def links_of(path: Path, symbols: Symbols) -> str:
+    """The sentences on the carrier and its readings; empty where there is no carrier."""
     readings, mlp = path.readings, naming(Part("mlp", layer=path.layer), "MLP")
+    if not path.carrier:
+        return ""
     if path.carrier == "several":
-        heads = [naming(reading.part, str(reading.head + 1)) for reading in readings]
-        return ", where no head stands out" + (f": heads {listed(heads)} add to it" if heads else "")
+        numbers = [naming(reading.part, str(reading.head + 1)) for reading in readings]
+        return f" Heads {listed(numbers)} bring it together." if numbers else " No head alone brings it."
     if not readings:
-        return f": the {mlp} makes it"
-    first = readings[0]
-    head, mostly = naming(first.part, f"head {first.head + 1}"), "" if first.weight >= SHARP else " mostly"
-    reads = f"the {mlp} makes it of what {head} reads," if path.carrier == "mlp" else f"{head} reads"
-    return f": {reads}{mostly} {_place_words(first, symbols, told=marks(readings[-1]))}{_below(readings, symbols)}"
+        return f" The {mlp} makes it."
+    links = links_in(readings)
+    first, several, mostly = readings[0], len(links[0]) > 1, "" if readings[0].weight >= SHARP else " mostly"
+    noun = f"{'Head' if path.carrier == 'head' else 'head'}{'s' if several else ''}"
+    if several:
+        heads = f"{noun} {listed([naming(reading.part, str(reading.head + 1)) for reading in links[0]])} read"
+    else:
+        heads = f"{naming(first.part, f'{noun} {first.head + 1}')} reads"
+    reads = heads if path.carrier == "head" else f"The {mlp} makes it of what {heads},"
+    return f" {reads}{mostly} {_place_words(first, symbols, told=marks(readings[-1]))}{_below(links, symbols)}."
 
 
-def _below(readings: Sequence[Reading], symbols: Symbols) -> str:
-    said, last = "", readings[-1]
-    for above, reading in pairwise(readings[:MOST_TOLD]):
-        if reading is last and marks(last) and symbols.follows_its_own(above):
-            said += f", which {named(reading.part)} had marked"
+def _below(links: Sequence[Sequence[Reading]], symbols: Symbols) -> str:
+    said, last = "", links[-1]
+    for (above, *_), link in pairwise(links[:MOST_TOLD]):
+        heads = named(*(reading.part for reading in link))
+        if link is last and marks(last[0]) and symbols.follows_its_own(above):
+            said += f", which {heads} had marked"
         else:
-            told = marks(last) and reading is not last
-            said += f". There {named(reading.part)} had read {_place_words(reading, symbols, told=told)}"
-    return said + (f", and so on down to layer {last.layer + 1}" if len(readings) > MOST_TOLD else "")
+            told = marks(last[0]) and link is not last
+            said += f". There {heads} had read {_place_words(link[0], symbols, told=told)}"
+    return said + (f", and so on down to layer {last[0].layer + 1}" if len(links) > MOST_TOLD else "")
 
 
 def _place_words(reading: Reading, symbols: Symbols, *, told: bool) -> str:

@@ -13,11 +13,12 @@ import numpy as np
 import torch
 
 from engine.analysis.attention.asked import ModelAsked, SampleAsked
+from engine.analysis.attention.jobs import HeadTaken
 from engine.analysis.attention.model import held_out, model_of, sample_of
 from engine.analysis.attention.parts import Part, parts_of
-from engine.analysis.attention.path import Words, in_pieces, named
+from engine.analysis.attention.path import in_pieces, named, naming
 from engine.analysis.attention.without import without_parts
-from engine.foundation.formatting import counted
+from engine.foundation.formatting import counted, percent
 from engine.model.transformer import Transformer
 from engine.training.data import Batch
 from engine.training.evaluation import forward
@@ -46,7 +47,7 @@ class Fallen(NamedTuple):
     """Those that are wrong without both."""
 
 
-def head_taken(asked: ModelAsked, text: str, head: Part) -> tuple[Words, ...]:
+def head_taken(asked: ModelAsked, text: str, head: Part) -> HeadTaken:
     """The answer to :class:`engine.analysis.attention.jobs.TakeHeadAway`. Raises ValueError with one sentence where the text is no
     question of the task."""
     return verdict(head, *lost_without(asked, text, head))
@@ -84,23 +85,28 @@ def fallen(models: Sequence[Transformer], batch: Batch) -> Fallen:
     return Fallen(len(batch.inputs), int(whole.sum()), *(int((whole & ~still).sum()) for still in others))
 
 
-def verdict(head: Part, follows: Part | None, here: Fallen, others: Fallen) -> tuple[Words, ...]:
-    """The answers that are lost, and whether the next head takes over, in words."""
+def verdict(head: Part, follows: Part | None, here: Fallen, others: Fallen) -> HeadTaken:
+    """The answers that are lost, and whether the next head covers for this one, in words."""
     if not others.right:
-        return in_pieces("The model has no right answer that could be lost.")
-    said = (
-        f"Without {named(head)}, {here.without} of {counted(here.right, 'right answer')} here become wrong, and "
-        f"{others.without:,} of {others.right:,} in {counted(others.sequences, 'other sequence')}."
-    )
-    needed = others.without > HARDLY * others.right
-    beyond = others.without_both - others.without - others.without_next
-    takes_over = beyond >= TAKES_OVER * others.right
-    if not needed and not takes_over:
+        return HeadTaken(words=in_pieces("The model has no right answer that could be lost."), details="")
+    share, beyond = others.without / others.right, others.without_both - others.without - others.without_next
+    needed, covers = share > HARDLY, beyond >= TAKES_OVER * others.right
+    said = f"{others.without:,} of {others.right:,} answers lost ({percent(share)})."
+    if follows is not None and covers:
+        said += f" {_in_short(follows, head)} covers for {'part of it' if needed else 'it'}."
+    elif not needed:
         said += " The model hardly needs it."
-    elif follows is not None:
-        does = "takes over" if not needed else "takes over a part of its work" if takes_over else "does not take over"
-        said += (
-            f" {named(follows, capital=True)}, which then adds most, {does}: without it alone, {others.without_next:,} become wrong, "
+    details = f"Counted in {counted(others.sequences, 'other sequence')}; here {here.without} of {here.right}."
+    if follows is not None and (needed or covers):
+        details += (
+            f" Without head {follows.head + 1} of layer {follows.layer + 1} alone {others.without_next:,} are lost, "
             f"without both {others.without_both:,}."
         )
-    return in_pieces(said)
+    return HeadTaken(words=in_pieces(said), details=details)
+
+
+def _in_short(other: Part, head: Part) -> str:
+    """The other head at the beginning of a sentence, by its number alone where it is in the same layer."""
+    if (other.which, other.layer) == (head.which, head.layer):
+        return naming(other, f"Head {other.head + 1}")
+    return named(other, capital=True)

@@ -20,9 +20,15 @@ Model = TypeVar("Model", bound=Transformer | Baseline)
 
 
 def without_parts(model: Model, parts: Iterable[Part]) -> Model:
-    """A copy of the model without these parts; the model itself stays as it is. Layers that share weights are cut one by one."""
-    changed = deepcopy(model)
+    """A copy of the model without these parts; the model itself stays as it is. Layers that share weights are cut one by one. The copy
+    shares the layers that stay as they are."""
     gone = list(parts)
+    blocks = {id(block): block for stack in _stacks(model) for block in stack.blocks}
+    for part in gone:  # to copy all layers would take most of the time in which many heads are taken away, one by one
+        if part.kind in ("head", "mlp", "skip", "norm") and isinstance(model, Transformer):
+            layers = stack_of(model, part.which).blocks
+            blocks.pop(id(layers[part.layer % len(layers)]), None)
+    changed = deepcopy(model, blocks)
     stacks = _stacks(changed)
     for stack in stacks:
         if len(stack.blocks) < stack.depth:  # one block is used at every depth

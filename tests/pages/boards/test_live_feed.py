@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.analysis.attention.following import followed
 from engine.config.run_config import parse
 from engine.runs.events import Ended, Progress, Snapshot, of_layer
 from engine.runs.log import EventLog
@@ -220,7 +221,16 @@ def test_the_residual_stream_is_sent_in_plain_numbers_and_the_mean_of_the_heads_
     large = np.random.default_rng(0).dirichlet(np.ones(200), (2, 4, 200))
     coarse = grids_of(replace(look, patterns={"self": large}))
     assert coarse["patterns"]["self"]["block"] != [1, 1]
-    np.testing.assert_allclose(decoded(coarse["means"]["self"]), large[..., :96, :96].mean(1), atol=1 / 255)
+    [sample, *_] = look.samples
+    long = replace(sample, **{part: ["1"] * 200 for part in ("tokens", "targets", "predictions")})
+    for kept in (200, 150, 90):  # the patterns of a long sequence are cut behind
+        cut = replace(look, samples=[long], patterns={"self": large[..., :kept, :kept]})
+        means = plain_snapshot(cut)["means"]
+        if kept == 90:
+            assert means == {}
+        else:
+            last = large[..., 104:kept, 104:kept].mean(1)
+            np.testing.assert_allclose(decoded(means["self"]), last, atol=1 / 255, err_msg="the last 96 positions")
 
 
 def test_each_answer_is_sent_with_its_path_and_a_snapshot_with_where_most_arise() -> None:
@@ -236,7 +246,14 @@ def test_each_answer_is_sent_with_its_path_and_a_snapshot_with_where_most_arise(
     assert [path is not None for path in told["paths"]] == [mark is not None for mark in told["samples"][0]["marks"]]
     for path in paths:
         assert (path["arrives"], path["layer"]) == (True, 1)
-        assert (path["readings"][0]["layer"], path["readings"][0]["head"]) == (1, 2)
-        assert {"text": "head 3", "part": "head.1.2"} in path["words"]
+        assert (path["carrier"], path["readings"]) == ("", []), (
+            "whether an answer needs a head is not known while it trains"
+        )
+        assert {piece["part"] for piece in path["words"]} <= {"", "layer.1"}
+    linked = plain_snapshot(replace(look, **given), followed(replace(look, **given)))
+    paths = [path for path in linked["paths"] if path]
+    for path in paths:
+        assert (path["carrier"], path["readings"][0]["layer"], path["readings"][0]["head"]) == ("head", 1, 2)
+        assert {"text": "Head 3", "part": "head.1.2"} in path["words"]
     assert len(json.dumps(paths)) < PATH * len(paths)
     assert cells_of(replace(look, **given)) >= cells_of(look) + 11 * PATH

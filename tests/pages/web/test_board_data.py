@@ -13,19 +13,24 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from engine.analysis.attention.jobs import FollowAnswers, ReadOwnSequence
 from engine.foundation.errors import JobError
 from engine.foundation.job import Job
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Progress, Snapshot
+from engine.runs.folder import RunFolder
 from engine.runs.log import EventLog, Table
+from engine.runs.run import Run
 from pages.parts.boards.component import PLOTLY_ADDRESS
 from pages.parts.web.board_data import exact_route, lines_route, own_route, untrained_route
 from pages.parts.web.compose import plotly_route
 from tests.pages.web.test_compose import threads_of
 from tests.pages.web.test_live import Counted, ask
 from tests.scripted import ScriptedRun
+from tools.record import FOLDER
 
 Get = Callable[[str], dict[str, Any]]
+HOPS = Run.from_disk(RunFolder(FOLDER.parent / "hops"))
 
 
 @pytest.fixture
@@ -140,7 +145,7 @@ def get(asked: list[Job[Any]]) -> Get:
         except ValueError as error:
             raise JobError(str(error)) from error
 
-    routes = [untrained_route(answered), own_route(answered, lambda _: None)]
+    routes = [untrained_route(answered), own_route(answered, {HOPS.id: HOPS}.get)]
     client = TestClient(Starlette(routes=routes))
 
     def answer(path: str) -> dict[str, Any]:
@@ -179,7 +184,19 @@ def test_a_model_is_read_without_each_part_that_is_named(get: Get, asked: list[J
     assert all(0 < right < 1 for right in whole["residual"]["right"][-1])
     assert "taken" not in less
     head = get(f"/own?{settings}&without=head.1.0")["snapshot"]
-    assert {"text": "head 1 of layer 2", "part": "head.1.0"} in head["taken"]
+    assert all(set(piece) == {"text", "part"} for piece in head["taken"]["words"])
+    assert head["taken"]["details"].startswith("Counted in 100 other sequences; here ")
+
+
+def test_of_an_ended_run_the_links_are_asked_for_once_for_all_and_not_without_some_parts(
+    get: Get, asked: list[Job[Any]]
+) -> None:
+    whole, again, less = (get(f"/own?run={HOPS.id}&text={more}")["snapshot"] for more in ("", "", "&without=mlp.0"))
+    assert whole == again
+    assert [type(job) for job in asked] == [ReadOwnSequence, FollowAnswers, ReadOwnSequence]
+    named = {f"head.{one['layer']}.{one['head']}" for path in whole["paths"] if path for one in path["readings"]}
+    assert named == {"head.0.0", "head.1.0"}
+    assert not any(path["readings"] for path in less["paths"] if path)
 
 
 @pytest.mark.parametrize(

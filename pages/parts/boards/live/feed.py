@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine.analysis.attention.following import followed
+from engine.analysis.attention.path import Arrival, Path
 from engine.config.run_config import RunConfig
 from engine.estimate.layout import metric_names
 from engine.estimate.recording import interim_size
@@ -38,7 +39,9 @@ PATH = 700
 """The bytes of the path of one answer."""
 MEANS = 96
 """The most positions whose paths are sent, and of which the mean attention of a layer's heads is, where the heads themselves are sent
-in blocks."""
+in blocks: the last, where the answers are."""
+Followed = tuple[list[Path | None], Arrival | None]
+"""The paths of the answers of a snapshot, with the links that they need, and the place where the answers arise."""
 
 Payload = dict[str, Any]
 
@@ -128,29 +131,29 @@ def _figures(run: ReadableRun, after: int, upto: int) -> Iterator[tuple[str, Any
         yield from snapshot_figures(run.config, snapshots[0]).items()
 
 
-def plain_snapshot(event: Snapshot) -> dict[str, Any]:
-    """A snapshot as plain data: its samples, its texts, and its arrays as grids."""
+def plain_snapshot(event: Snapshot, linked: Followed | None = None) -> dict[str, Any]:
+    """A snapshot as plain data: its samples, its texts, and its arrays as grids. ``linked``: what it takes the model's weights to know."""
     parts = ("source", "tokens", "targets", "predictions", "marks")
     samples = [{part: getattr(sample, part) for part in parts} for sample in event.samples]
     arrays: dict[str, Any] = {name: dict(getattr(event, name).items()) for name in SENT}
     event = replace(event, **arrays)  # a stored snapshot's are read once
     said = {"step": event.step, "samples": samples, "prompt": event.prompt, "written": event.written}
-    return {**said, "residual": residual_of(event), **plain_paths(event), **grids_of(event)}
+    return {**said, "residual": residual_of(event), **plain_paths(event, linked), **grids_of(event)}
 
 
-def plain_paths(snapshot: Snapshot) -> dict[str, Any]:
+def plain_paths(snapshot: Snapshot, linked: Followed | None = None) -> dict[str, Any]:
     """``paths``: of the answer at each position of the first sample, as the picture draws and says them, None where it is not known;
-    ``arrival``: where most of them arise."""
-    found, arrival = followed(snapshot)
+    ``arrival``: where most of them arise. Links are named only where they are known to be needed."""
+    found, arrival = linked or followed(snapshot)
     paths = [
         path and {
-            "arrives": path.arrives, "layer": path.layer, "carrier": path.carrier,
-            "readings": [asdict(one) | {"weight": round(one.weight, 3)} for one in path.readings],
-            "words": [asdict(one) for one in path.words],
+            "arrives": path.arrives, "layer": path.layer, "carrier": path.carrier if linked else "",
+            "readings": [asdict(one) | {"weight": round(one.weight, 3)} for one in path.readings if linked],
+            "words": [asdict(one) for one in (path.words if linked else path.arrival)],
         }
-        for path in found[:MEANS]
+        for path in found
     ]  # fmt: skip
-    return {"paths": paths, "arrival": arrival and arrival.name}
+    return {"paths": [None] * len(paths[:-MEANS]) + paths[-MEANS:], "arrival": arrival and arrival.name}
 
 
 def residual_of(snapshot: Snapshot) -> dict[str, list[list[float | None]]]:
@@ -166,7 +169,7 @@ def residual_of(snapshot: Snapshot) -> dict[str, list[list[float | None]]]:
 
 def grids_of(snapshot: Snapshot) -> dict[str, dict[str, Grid]]:
     """``patterns`` [layer, head, query, key] by kind, ``encoding`` by name; weights and cosines on fixed scales. ``means`` [layer, query,
-    key]: the mean of a layer's heads by kind, of the first positions, where the patterns are in blocks.
+    key]: the mean of a layer's heads by kind, of the last positions, where the patterns are in blocks.
 
     The similarity of a bias is its mean over the heads, which may leave the range from -1 to 1 of a cosine: its scale is sent, too.
     """
@@ -175,15 +178,21 @@ def grids_of(snapshot: Snapshot) -> dict[str, dict[str, Grid]]:
     return {
         "patterns": patterns,
         "means": {
-            which: grid(pattern[..., :MEANS, :MEANS].mean(axis=1), 0.0, 1.0)
+            which: grid(shown.mean(axis=1), 0.0, 1.0)
             for which, pattern in snapshot.patterns.items()
-            if patterns[which]["block"] != [1, 1]
+            if patterns[which]["block"] != [1, 1] and (shown := last_of(pattern, snapshot, which)).size
         },
         "encoding": {
             name: grid(array, *_ends(array), room) if name.startswith("similarity") else grid(array, cells=room)
             for name, array in snapshot.encoding.items()
         },
     }
+
+
+def last_of(pattern: np.ndarray, snapshot: Snapshot, which: str) -> np.ndarray:
+    """The pattern of the last positions, as far as it was kept: the patterns of a long sequence are cut behind."""
+    first_query, first_key = (max(0, len(symbols) - MEANS) for symbols in symbols_of(snapshot, which))
+    return pattern[..., first_query:, first_key:]
 
 
 def _ends(similarity: np.ndarray) -> tuple[float, float]:
@@ -229,11 +238,15 @@ def snapshot_figures(config: RunConfig, snapshot: Snapshot) -> dict[str, dict[st
 
 def tokens_of(snapshot: Snapshot, which: str, sizes: tuple[int, ...]) -> tuple[list[str], list[str]]:
     """The probe's tokens on the query and the key axis; positions where the probe has no tokens."""
-    sample: Any = snapshot.samples[0] if snapshot.samples else None
-    read = {"self": ("tokens", "tokens"), "encoder": ("source", "source"), "cross": ("tokens", "source")}[which]
-    named = [list(getattr(sample, side)) if sample else [] for side in read]
     queries, keys = (
         (tokens + [str(place) for place in range(len(tokens), size)])[:size]
-        for tokens, size in zip(named, sizes, strict=True)
+        for tokens, size in zip(symbols_of(snapshot, which), sizes, strict=True)
     )
     return queries, keys
+
+
+def symbols_of(snapshot: Snapshot, which: str) -> list[list[str]]:
+    """The probe's symbols that read and those that are read, in that kind of attention."""
+    sample: Any = snapshot.samples[0] if snapshot.samples else None
+    read = {"self": ("tokens", "tokens"), "encoder": ("source", "source"), "cross": ("tokens", "source")}[which]
+    return [list(getattr(sample, side)) if sample else [] for side in read]

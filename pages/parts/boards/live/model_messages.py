@@ -6,7 +6,14 @@ from dataclasses import asdict
 from typing import Any
 
 from engine.analysis.attention.asked import ModelAsked
-from engine.analysis.attention.jobs import MOST_BYTES, MOST_FLOPS, LookBeforeTraining, ReadOwnSequence, TakeHeadAway
+from engine.analysis.attention.jobs import (
+    MOST_BYTES,
+    MOST_FLOPS,
+    FollowAnswers,
+    LookBeforeTraining,
+    ReadOwnSequence,
+    TakeHeadAway,
+)
 from engine.analysis.attention.parts import parts_named
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import predict
@@ -41,10 +48,20 @@ def own_message(config: RunConfig, weights: str, text: str, ask: Ask, without: S
     if sentence := too_large(config):
         raise JobError(sentence)
     asked, parts = ModelAsked(config, weights, None if weights else 0), parts_named(config, without)
-    snapshot = plain_snapshot(ask(ReadOwnSequence(asked, text, parts)))
+
+    def message() -> Payload:
+        read = ask(ReadOwnSequence(asked, text, parts))
+        # What the untrained model guesses needs no head; of a model without some parts the page says what that changes.
+        linked = ask(FollowAnswers(asked, text)) if read.contributions and weights and not parts else None
+        return {"snapshot": plain_snapshot(read, linked)}
+
+    if not text and not parts:
+        return _MESSAGES.get(asked, message)  # all who see a run's end ask for it
+    answer = message()
     if [part.kind for part in parts] == ["head"]:
-        snapshot["taken"] = [asdict(one) for one in ask(TakeHeadAway(asked, text, parts[0]))]
-    return {"snapshot": snapshot}
+        taken = ask(TakeHeadAway(asked, text, parts[0]))
+        answer["snapshot"]["taken"] = taken | {"words": [asdict(one) for one in taken["words"]]}
+    return answer
 
 
 @once_of_latest(256)

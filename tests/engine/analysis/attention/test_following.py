@@ -1,6 +1,7 @@
 """Following an answer through the stack: the layer, the head, what it reads, what had been read before, and the sentence."""
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -58,8 +59,13 @@ def snapshot(
     return Snapshot(step=1, encoding={}, **(facts | more))
 
 
-def path_in(look: Snapshot) -> Path:
-    *others, path = followed(look)[0]
+def path_in(look: Snapshot, needed: Collection[str] | None = None) -> Path:
+    """``needed``: the only heads and MLPs without which the answer is lost, those that are a link together in one word."""
+
+    def needs(position: int, *parts: Part) -> bool:
+        return needed is None or "+".join(part.name for part in parts) in needed
+
+    *others, path = followed(look, needs)[0]
     assert others == [None] * 4, "nothing is asked there"
     assert path is not None
     assert path.sentence == "".join(piece.text for piece in path.words)
@@ -79,10 +85,11 @@ def test_an_induction_head_is_told_with_the_layer_that_marked_what_it_reads() ->
     ]
     assert path.readings[0].weight == pytest.approx(0.9 + 0.1 / 5)
     assert path.sentence == (
-        "The answer arrives in layer 2 (25 → 76 %): head 1 reads the symbol after the earlier “9”, which head 2 of layer 1 had marked."
+        "The answer at position 5 arrives in layer 2 (25 → 76 %). "
+        "Head 1 reads the symbol after the earlier “9”, which head 2 of layer 1 had marked."
     )
     named = [piece for piece in path.words if piece.part]
-    assert named == [Words("layer 2", "layer.1"), Words("head 1", "head.1.0"), Words("head 2 of layer 1", "head.0.1")]
+    assert named == [Words("layer 2", "layer.1"), Words("Head 1", "head.1.0"), Words("head 2 of layer 1", "head.0.1")]
     assert followed(INDUCTION)[1] == Arrival(1, "head.1.0", "induction")
     assert path.pair == (Part("head", "self", 0, 1), Part("head", "self", 1, 0))
 
@@ -108,7 +115,7 @@ def test_hop_after_hop_is_told_from_the_layer_of_the_answer_downwards() -> None:
         (0, 0, 2, 1),
     ]
     assert path.sentence == (
-        "The answer arrives in layer 3 (20 → 90 %): head 2 reads the symbol before it, a “4”. "
+        "The answer at position 5 arrives in layer 3 (20 → 90 %). Head 2 reads the symbol before it, a “4”. "
         "There head 1 of layer 2 had read the symbol before it, a “2”. "
         "There head 1 of layer 1 had read the symbol before it, a “9”."
     )
@@ -117,34 +124,74 @@ def test_hop_after_hop_is_told_from_the_layer_of_the_answer_downwards() -> None:
     assert path_in(deep).sentence.endswith("a “9”, and so on down to layer 1.")
 
 
+def test_only_the_links_that_the_answer_needs_are_named() -> None:
+    """As in a model of one hop whose layers 4 and 6 both read the symbol after an earlier place of their own."""
+    reads = {(2, 0, 4): 2, (1, 0, 2): 0, (0, 1, 2): 1, (0, 1, 0): 0}
+    look = snapshot([0.1, 0.1, 0.25, 0.9], {(2, 0): 4.0, (2, 1): 0.5}, reads, mlp={2: 9.5})
+    assert "There head 1 of layer 2 had read the first symbol" in path_in(look).sentence, "by what is read alone"
+    path = path_in(look, {"head.2.0", "head.0.1"})
+    assert path.sentence == (
+        "The answer at position 5 arrives in layer 3 (25 → 90 %). "
+        "Head 1 reads the symbol after the earlier “9”, which head 2 of layer 1 had marked."
+    )
+    assert path.induction
+    assert path_in(look, {"head.2.0", "mlp.2"}).sentence.endswith(
+        "The MLP makes it of what head 1 reads, the symbol at position 3, a “2”."
+    )
+    assert path_in(look, {"mlp.2", "head.0.1"}).sentence.endswith("The MLP makes it.")
+    none = path_in(look, set())
+    assert (none.sentence, none.readings) == (
+        "The answer at position 5 arrives in layer 3 (25 → 90 %). No head alone brings it.",
+        (),
+    )
+
+
+def test_heads_that_do_the_same_are_one_link_where_the_answer_needs_one_of_them() -> None:
+    reads = {(1, 0, 4): 2, (1, 2, 4): 2, (0, 1, 2): 1, (0, 2, 2): 1}
+    look = snapshot([0.1, 0.25, 0.9], {(1, 0): 2.0, (1, 2): 2.0, (1, 1): 1.5}, reads, n_heads=4)
+    path = path_in(look, {"head.1.0+head.1.2", "head.0.1+head.0.2"})
+    assert path.sentence.endswith(
+        ". Heads 1 and 3 read the symbol after the earlier “9”, which heads 2 and 3 of layer 1 had marked."
+    )
+    assert {piece.part for piece in path.links if piece.part} == {"head.1.0", "head.1.2", "head.0.1", "head.0.2"}
+    assert path.pair == (Part("head", "self", 0, 1), Part("head", "self", 1, 0))
+    alone = path_in(look, {"head.1.0+head.1.2", "head.0.2"})
+    assert alone.sentence.endswith("which head 3 of layer 1 had marked.")
+    siblings = path_in(look, {"head.1.0+head.1.2"})
+    assert (siblings.pair, siblings.induction) == (None, False)
+
+
 def test_a_layer_that_only_guesses_does_not_bring_the_answer() -> None:
     path = path_in(snapshot([0.1, 0.7, 0.9], {(0, 0): 0.5, (1, 0): 4.0}, {(1, 0, 4): 2}))
     assert path.layer == 1
-    assert path.sentence == "The answer arrives in layer 2 (70 → 90 %): head 1 reads the symbol at position 3, a “2”."
+    assert path.sentence == (
+        "The answer at position 5 arrives in layer 2 (70 → 90 %). Head 1 reads the symbol at position 3, a “2”."
+    )
     sure = path_in(snapshot([0.95, 0.97, 0.99], {(1, 1): 4.0}, {(1, 1, 4): 0}))
     assert sure.sentence == (
-        "No layer alone brings the answer (95 → 99.0 % over all layers); layer 2 adds most: head 2 reads the first symbol, a “5”."
+        "No layer alone brings the answer at position 5 (95 → 99.0 % over all layers); layer 2 adds most. "
+        "Head 2 reads the first symbol, a “5”."
     )
 
 
 def test_where_nothing_arrives_and_where_no_head_stands_out_it_says_so() -> None:
     path = path_in(snapshot([0.3, 0.2, 0.6, 0.25], {(1, 0): 1.0}, {}))
     assert (path.arrives, path.carrier, path.readings) == (False, "", ())
-    told = "The answer does not arrive: after layer 3 the right symbol has 25 %"
-    assert path.sentence == f"{told}, the most of all but less than half.", "the model writes it"
+    assert path.sentence == "At position 5 the right answer “2” has 25 %, the most of all but less than half."
     wrong = [Sample(TOKENS, ["", "", "", "", "2"], ["", "", "", "", "3"])]
-    assert path_in(snapshot([0.3, 0.2, 0.6, 0.25], {(1, 0): 1.0}, {}, samples=wrong)).sentence == f"{told}."
+    assert path_in(snapshot([0.3, 0.2, 0.6, 0.25], {(1, 0): 1.0}, {}, samples=wrong)).sentence == (
+        "At position 5 the model writes “3”; the right “2” has 25 %."
+    )
     gone = path_in(snapshot([0.3, 0.2, math.nan, math.nan], {(1, 0): 1.0}, {}))
-    assert gone.sentence == "The answer does not arrive: the numbers of layer 2 are no longer finite."
+    assert gone.sentence == "The answer at position 5 does not arrive: the numbers of layer 2 are no longer finite."
     assert followed(snapshot([0.3, 0.2, 0.25], {}, {}))[1] is None
 
     look = snapshot([0.1, 0.2, 0.9], {(1, 0): 1.2, (1, 1): -1, (1, 2): 1.1, (1, 3): 1.0}, {(1, 2, 4): 2}, n_heads=4)
     path = path_in(look)
     assert path.carrier == "several"
     assert [(one.layer, one.head) for one in path.readings] == [(1, 0), (1, 2), (1, 3)]
-    assert (
-        path.sentence
-        == "The answer arrives in layer 2 (20 → 90 %), where no head stands out: heads 1, 3 and 4 add to it."
+    assert path.sentence == (
+        "The answer at position 5 arrives in layer 2 (20 → 90 %). Heads 1, 3 and 4 bring it together."
     )
     assert followed(look)[1] == Arrival(1, "head.1.0", "most answers in layer 2"), (
         "the one that adds most, over all positions"
@@ -155,19 +202,19 @@ def test_the_mlp_brings_what_it_adds_far_more_to_than_the_heads() -> None:
     path = path_in(snapshot([0.1, 0.2, 0.9], {(1, 0): 1.0}, {(1, 0, 4): 2, (0, 0, 2): 1}, mlp={1: 3.0}))
     assert path.carrier == "mlp"
     assert path.sentence == (
-        "The answer arrives in layer 2 (20 → 90 %): the MLP makes it of what head 1 reads, the symbol after the earlier “9”, "
+        "The answer at position 5 arrives in layer 2 (20 → 90 %). The MLP makes it of what head 1 reads, the symbol after the earlier “9”, "
         "which head 1 of layer 1 had marked."
     )
     alone = path_in(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0}))
     assert (alone.carrier, alone.readings) == ("mlp", ())
-    assert alone.sentence == "The answer arrives in layer 2 (20 → 90 %): the MLP makes it."
+    assert alone.sentence == "The answer at position 5 arrives in layer 2 (20 → 90 %). The MLP makes it."
     assert Words("MLP", "mlp.1") in alone.words
     assert followed(snapshot([0.1, 0.2, 0.9], {}, {}, mlp={1: 3.0}))[1] == Arrival(1, "", "most answers in layer 2")
 
 
 def test_a_head_that_reads_many_symbols_is_said_to_read_one_mostly() -> None:
     path = path_in(snapshot([0.1, 0.2, 0.9], {(1, 0): 1.0}, {}))
-    assert path.sentence.endswith("head 1 reads mostly the first symbol, a “5”.")
+    assert path.sentence.endswith("Head 1 reads mostly the first symbol, a “5”.")
 
 
 def test_there_is_no_path_with_one_layer_in_an_old_recording_and_without_attention() -> None:

@@ -63,8 +63,9 @@ def test_a_model_with_one_head_has_no_other_that_could_take_over() -> None:
     assert others.without_next == 0
 
 
-def said(here: Fallen, others: Fallen, follows: Part | None = NEXT) -> str:
-    return "".join(piece.text for piece in verdict(HEAD, follows, here, others))
+def said(here: Fallen, others: Fallen, follows: Part | None = NEXT) -> tuple[str, str]:
+    found = verdict(HEAD, follows, here, others)
+    return "".join(piece.text for piece in found["words"]), found["details"]
 
 
 def lost(right: int, without: int, by_next: int, both: int, sequences: int = 100) -> Fallen:
@@ -72,28 +73,24 @@ def lost(right: int, without: int, by_next: int, both: int, sequences: int = 100
 
 
 @pytest.mark.parametrize(
-    ("others", "ends"),
+    ("others", "words", "details"),
     [
-        (lost(2000, 900, 300, 1250), "does not take over: without it alone, 300 become wrong, without both 1,250."),
-        (lost(2000, 900, 300, 1400), "takes over a part of its work: without it alone, 300 become wrong, without both 1,400."),
-        (lost(2000, 50, 60, 1400), "takes over: without it alone, 60 become wrong, without both 1,400."),
-        (lost(2000, 50, 900, 1000), ""),
+        (lost(2000, 900, 300, 1250), "900 of 2,000 answers lost (45 %).", "300 are lost, without both 1,250."),
+        (lost(2000, 900, 300, 1400), "900 of 2,000 answers lost (45 %). Head 3 covers for part of it.",
+         "300 are lost, without both 1,400."),
+        (lost(2000, 50, 60, 1400), "50 of 2,000 answers lost (2 %). Head 3 covers for it.", "60 are lost, without both 1,400."),
+        (lost(2000, 50, 900, 1000), "50 of 2,000 answers lost (2 %). The model hardly needs it.", ""),
     ],
 )  # fmt: skip
-def test_the_verdict_says_how_many_answers_are_lost_and_who_takes_over(others: Fallen, ends: str) -> None:
-    begins = f"Without head 1 of layer 2, 5 of 6 right answers here become wrong, and {others.without} of 2,000 in 100 other sequences. "
-    assert said(lost(6, 5, 0, 5, 1), others) == begins + (
-        f"Head 3 of layer 2, which then adds most, {ends}" if ends else "The model hardly needs it."
-    )
+def test_the_verdict_is_short_and_the_numbers_behind_it_are_apart(others: Fallen, words: str, details: str) -> None:
+    here = "Counted in 100 other sequences; here 5 of 6."
+    behind = f"{here} Without head 3 of layer 2 alone {details}" if details else here
+    assert said(lost(6, 5, 0, 5, 1), others) == (words, behind)
 
 
 def test_the_verdict_without_another_head_or_without_right_answers() -> None:
     alone = said(lost(6, 5, 0, 5, 1), lost(2000, 900, 0, 900), None)
-    assert (
-        alone
-        == "Without head 1 of layer 2, 5 of 6 right answers here become wrong, and 900 of 2,000 in 100 other sequences."
-    )
-    assert said(lost(0, 0, 0, 0, 1), lost(0, 0, 0, 0)) == "The model has no right answer that could be lost."
-    named = list(verdict(Part("head", "cross", 0, 1), NEXT, lost(6, 5, 0, 5, 1), lost(2000, 900, 300, 1250)))
-    assert Words("head 2 of layer 1 (cross-attention)", "head.c0.1") in named
-    assert Words("Head 3 of layer 2", "head.1.2") in named
+    assert alone == ("900 of 2,000 answers lost (45 %).", "Counted in 100 other sequences; here 5 of 6.")
+    assert said(lost(0, 0, 0, 0, 1), lost(0, 0, 0, 0)) == ("The model has no right answer that could be lost.", "")
+    below = verdict(Part("head", "cross", 0, 1), NEXT, lost(6, 5, 0, 5, 1), lost(2000, 900, 300, 1400))
+    assert Words("Head 3 of layer 2", "head.1.2") in below["words"], "named with its layer where that is another one"

@@ -47,4 +47,9 @@ test("the hops of an answer lead on from one another", () => {
   const several = hopsOf(3, { ...path, readings: [upper, { ...upper, head: 0, read: 4 }] })
   assert.deepEqual(several.map(({ upto, first }) => [upto, first]), [[3, true], [3, true]], "heads of one layer")
   assert.deepEqual(hopsOf(3, null), [])
+  assert.equal(
+    hopsOf(3, path, { reads: 5, source: 0 }).length,
+    1,
+    "one that leads out of the drawn positions is not drawn",
+  )
 })

@@ -38,6 +38,17 @@ test("a heatmap labels as many rows and columns as do not touch", () => {
   assert.equal(across(square), "3452", "its cells are as narrow as they are low")
 })
 
+test("a square has the same labels on both sides", () => {
+  const symbols = rows([..."31415926"]).yaxis
+  const square = { ...rows([]), xaxis: symbols, yaxis: { ...symbols, scaleanchor: "x" } }
+  const trace = { type: "heatmap", showscale: false, z: symbols.ticktext.map(() => "31415926") }
+  for (const cell of [30, 16, 9]) { // a letter is less wide than high: at 16 pixels all fit across, and half of them down
+    const { xaxis, yaxis } = apart(square, [trace], sized(20 + 8 * cell))
+    assert.deepEqual(xaxis.ticktext, yaxis.ticktext)
+    assert.equal(xaxis.ticktext.length === 8, cell === 30)
+  }
+})
+
 test("names of several lines have smaller letters where their rows are low", () => {
   const size = (/** @type {string} */ name, /** @type {number} */ row) =>
     apart(rows([name, "b"]), [{ type: "scatter" }], sized(10 + 34 + 2 * row)).yaxis.tickfont.size

@@ -10,7 +10,7 @@ const sharesOf = (/** @type {Arc[]} */ arcs) =>
 
 test("without a skip connection all that a position has comes by attention", () => {
   const one = new Float32Array([1, 0, 0, 0.25, 0.75, 0, 0, 1, 0])
-  const self = { queries: 3, keys: 3, layers: [one, null, one] }
+  const self = { queries: 3, keys: 3, firstQuery: 0, firstKey: 0, layers: [one, null, one] }
   const [whole, cut] = [true, false].map((all) =>
     flowTo({ layers: 3, self, skips: (_, layer) => all || layer !== 2 }, { kind: "self", place: 2 })
   )
@@ -24,7 +24,13 @@ test("without a skip connection all that a position has comes by attention", () 
 })
 
 test("cross-attention leads to the encoder", () => {
-  const of = (/** @type {number[]} */ matrix) => ({ queries: 2, keys: 2, layers: [new Float32Array(matrix)] })
+  const of = (/** @type {number[]} */ matrix) => ({
+    queries: 2,
+    keys: 2,
+    firstQuery: 0,
+    firstKey: 0,
+    layers: [new Float32Array(matrix)],
+  })
   const [eye, swap] = [of([1, 0, 0, 1]), of([0, 1, 1, 0])]
   const model = { layers: 1, self: eye, cross: swap, encoder: eye, skips: () => true }
   const { arcs } = flowTo(model, { kind: "self", place: 0 })

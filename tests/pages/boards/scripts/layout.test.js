@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
-import { columnAt, layoutOf, xOf } from "../../../../pages/parts/boards/live/script/stack/layout.js"
+import { columnAt, firstsOf, layoutOf, xOf } from "../../../../pages/parts/boards/live/script/stack/layout.js"
 import { USUAL } from "./made.js"
 
 const SIZES = [[8, 1, 47, 0], [8, 3, 24, 24], [1, 1, 7, 0], [64, 1, 23, 0], [0, 0, 96, 0]]
@@ -45,3 +45,13 @@ for (const sources of [0, 6]) {
     }
   })
 }
+
+test("of a long sequence the last positions are drawn, from left to right", () => {
+  const sample = { tokens: Array(191).fill("1"), source: Array(96).fill("1") }
+  const firsts = firstsOf(sample)
+  assert.deepEqual(firsts, { reads: 95, source: 0 })
+  const drawn = layoutOf({ ...USUAL, positions: 96, firsts })
+  assert.equal(xOf(drawn, "reads", 95), drawn.left + 0.5 * drawn.pitch)
+  assert.deepEqual(columnAt(drawn, xOf(drawn, "reads", 190)), { kind: "reads", place: 190 })
+  assert.deepEqual(firstsOf(undefined), { reads: 0, source: 0 })
+})

@@ -3,7 +3,7 @@ import { test } from "node:test"
 import { comparedWith, newLooks } from "../../../../pages/parts/boards/live/script/stack/looks.js"
 import { sampleOf, snapshotOf } from "./made.js"
 
-/** @import { LiveBoard } from "../../../../pages/parts/boards/live/script/types.d.ts" */
+/** @import { LiveBoard, Path } from "../../../../pages/parts/boards/live/script/types.d.ts" */
 
 /** A snapshot that writes what it reads. */
 const read = (/** @type {string} */ text) => snapshotOf(sampleOf(text))
@@ -19,16 +19,16 @@ function scene() {
     ended: () => ended.now,
     shownStep: () => 9,
   }))
-  /** @type {{query: URLSearchParams, answer: (problem?: string) => void}[]} */
+  /** @type {{query: URLSearchParams, answer: (problem?: string, paths?: (Path | null)[]) => void}[]} */
   const asked = []
   globalThis.fetch = (address) =>
     new Promise((resolve) => {
       const query = new URL(`${address}`).searchParams
-      const answer = (problem = "") =>
-        resolve(Response.json(problem ? { problem } : { snapshot: read(query.get("text") || "1 2 3") }))
+      const answer = (problem = "", /** @type {(Path | null)[]} */ paths = []) =>
+        resolve(Response.json(problem ? { problem } : { snapshot: { ...read(query.get("text") || "1 2 3"), paths } }))
       asked.push({ query, answer })
     })
-  return { looks: newLooks(board, () => {}), asked, ended }
+  return { looks: newLooks(board, () => {}), asked, ended, board }
 }
 
 /** @param {{query: URLSearchParams}} question */
@@ -111,4 +111,41 @@ test("two symbols that changed places are compared with the order before, parts 
   const wish = { without: ["mask"], typed: "1 2", swaps: /** @type {[number, number][]} */ ([[0, 1]]) }
   assert.deepEqual(comparedWith({ ...wish, moved: true }), { ...wish, swaps: [], moved: true })
   assert.deepEqual(comparedWith({ ...wish, moved: false }), { ...wish, without: [], moved: false })
+})
+
+test("once a run has ended the links that its answers need are asked for, once", async () => {
+  const { looks, asked, ended, board } = scene()
+  const path = { arrives: true, layer: 1, carrier: "", readings: [], words: [] }
+  board.snapshots[0].paths = [path]
+  ended.now = false
+  looks.followLinks()
+  await moment()
+  assert.equal(asked.length, 0, "while it trains nothing is asked")
+  ended.now = true
+  looks.followLinks()
+  looks.followLinks()
+  await moment()
+  assert.deepEqual(asked.map(inShort), [""])
+  const linked = { ...path, carrier: "head" }
+  asked[0].answer("", [linked])
+  await moment()
+  assert.deepEqual(board.snapshots[0].paths, [linked])
+  looks.followLinks()
+  await moment()
+  assert.equal(asked.length, 1)
+})
+
+test("nothing is asked where no answer arrives, and without an answer the paths stay as they are", async () => {
+  const { looks, asked, board } = scene()
+  const path = { arrives: false, layer: 1, carrier: "", readings: [], words: [] }
+  board.snapshots[0].paths = [path, null]
+  looks.followLinks()
+  await moment()
+  assert.equal(asked.length, 0)
+  board.snapshots = [{ ...read("1 2 3"), paths: [{ ...path, arrives: true }] }]
+  looks.followLinks()
+  await moment()
+  asked[0].answer("Too many are asking.")
+  await moment()
+  assert.deepEqual(board.snapshots[0].paths, [{ ...path, arrives: true }])
 })

@@ -55,10 +55,12 @@ test("the verdict on a head that is taken away is told as it comes", () => {
   const sample = sampleOf("1 2 3", "1 7 7")
   const look = {
     wish: CUT,
-    snapshot: { ...snapshotOf(sample), taken: words },
+    snapshot: { ...snapshotOf(sample), taken: { words, details: "Counted in 100 other sequences." } },
     before: snapshotOf(sampleOf("1 2 3", "1 2 3")),
   }
-  assert.deepEqual(toldOf(MODEL, look, sample, []).words.slice(1), words)
+  const told = toldOf(MODEL, look, sample, [])
+  assert.deepEqual(told.words.slice(1), words)
+  assert.equal(told.details, "Counted in 100 other sequences.")
   const moved = { ...look, wish: { ...CUT, moved: true, swaps: /** @type {[number, number][]} */ ([[0, 1]]) } }
   assert.match(toldOf(MODEL, moved, sample, []).words[0].text, /have changed places/)
 })

@@ -15,7 +15,13 @@ test("positions are told in words or from one", () => {
   const places = [0, 2, 4].map((place) => placeInWords(place, 5, "position"))
   assert.deepEqual(places, ["the first position", "position 3", "the last position"])
   assert.equal(placeInWords(2, 5, "symbol"), "the symbol at position 3")
-  const weights = { queries: 3, keys: 3, layers: [new Float32Array([1, 0, 0, 0, 1, 0, 0.985, 0.015, 0])] }
+  const weights = {
+    queries: 3,
+    keys: 3,
+    firstQuery: 0,
+    firstKey: 0,
+    layers: [new Float32Array([1, 0, 0, 0, 1, 0, 0.985, 0.015, 0])],
+  }
   const more = { own: 3, same: true, from: " (head 1)" }
   assert.deepEqual(readingOf({ place: 2 }, weights, 0, ["2", "7", "1"], more), {
     sentence: "The last position reads the first symbol, a “2”: 99 % (head 1).",

@@ -93,7 +93,7 @@ function sourceOf(board) {
     if (grid.dataset.wanted !== wanted) {
       grid.dataset.wanted = wanted
       board.panels.forEach(board.painter.remove)
-      board.enlarge = null
+      board.enlarge = board.suggest = null
       board.panels = panelsInOrder(board)
       board.panels.forEach(board.painter.add)
     }

@@ -30,13 +30,23 @@ export function attentionPanels(/** @type {LiveBoard} */ board) {
     Object.assign(chosen, change)
     board.painter.touch(all, one)
   }
+  let picked = false
   /** The reader's choice: the picture of the model follows it. */
   const pick = (/** @type {Partial<Head>} */ change) => {
+    picked = true
     choose(change)
     board.panels.forEach((panel) => panel.chooseHead?.({ ...chosen }))
   }
-  all.look = ({ which = "self", layer = 0, head = 0 }) => choose({ which, layer, head })
+  all.look = ({ which = "self", layer, head = 0 }) => {
+    picked = layer != null // else the head of the sentence is shown
+    choose({ which, layer: layer ?? 0, head })
+  }
+  board.suggest = ({ which, layer, head }) => {
+    const shown = chosen.which === which && chosen.layer === layer && chosen.head === head
+    if (!picked && !shown) choose({ which, layer, head })
+  }
   board.enlarge = (head) => {
+    picked = true
     choose(head)
     ;(one.root.hidden ? all : one).root.scrollIntoView({ block: "nearest" })
   }

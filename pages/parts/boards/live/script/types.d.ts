@@ -68,8 +68,10 @@ export interface Snapshot {
   paths?: (Path | null)[]
   /** What to call it where most answers arise; null as long as at most half of them arrive. */
   arrival?: string | null
-  /** What becomes of the answers without the one head that is taken away. */
-  taken?: Words[]
+  /** Whether the paths have the links that the answers need; null where nobody has asked yet. */
+  linked?: boolean
+  /** What becomes of the answers without the one head that is taken away, and the numbers behind it. */
+  taken?: { words: Words[]; details: string }
   patterns: Partial<Record<Which, Grid>>
   means?: Partial<Record<Which, Grid>>
   encoding: Record<string, Grid>
@@ -260,6 +262,8 @@ export interface LiveBoard extends Board {
   describe(panel: LivePanel, say: () => string): void
   tip(text: string, event?: MouseEvent): void
   enlarge?: ((head: Head) => void) | null
+  /** Shows a head large until the reader chooses one. */
+  suggest?: ((head: Head) => void) | null
 }
 
 declare global {

@@ -94,12 +94,12 @@ export function apart(
     const column = (clientWidth - (margin.l ?? 0) - (margin.r ?? 0) - bar) / columns
     const cell = yaxis.scaleanchor ? Math.min(row, column) : 0
     const letters = Math.max(...(xaxis.ticktext ?? []).map((/** @type {string} */ name) => name.length))
-    const wide = xaxis.tickangle ? 1.1 * sizeOf(xaxis) : 0.6 * letters * sizeOf(xaxis) + 2
-    return {
-      ...layout,
-      xaxis: thinned(xaxis, wide / (cell || column)),
-      yaxis: thinned(yaxis, 1.1 * sizeOf(yaxis) / (cell || row)),
-    }
+    const [wide, high] = [
+      xaxis.tickangle ? 1.1 * sizeOf(xaxis) : 0.6 * letters * sizeOf(xaxis) + 2,
+      1.1 * sizeOf(yaxis),
+    ]
+    const both = cell && Math.max(wide, high) / cell // a square has the same labels on both sides
+    return { ...layout, xaxis: thinned(xaxis, both || wide / column), yaxis: thinned(yaxis, both || high / row) }
   }
   const { ticktext, tickfont } = yaxis
   if (!(ticktext?.length > 1)) return layout

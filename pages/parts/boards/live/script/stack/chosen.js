@@ -3,14 +3,15 @@
 
 import { arcAt } from "./curves.js"
 import { flowTo, reachOf } from "./flow.js"
-import { columnAt, heightOf, MOST_POSITIONS } from "./layout.js"
+import { columnAt, firstsOf, heightOf } from "./layout.js"
+import { headName } from "./seen.js"
 import { exactPercent, percent, placeInWords, readingOf } from "./words.js"
 import { number } from "../../../shell/script/dom.js"
 
 /** @import { Arc, Hop, Stream } from "./flow.js" */
 /** @import { Layout } from "./layout.js" */
 /** @import { Seen } from "./seen.js" */
-/** @import { At, Model, Path, Sample, Which } from "../types.d.ts" */
+/** @import { At, Model, Path, Sample, Snapshot, Which } from "../types.d.ts" */
 
 /**
  * The symbols of a sample that stand in that row.
@@ -21,17 +22,39 @@ import { number } from "../../../shell/script/dom.js"
 const symbolsOf = (sample, kind) => (kind === "source" ? sample.source : sample.tokens)
 
 /**
- * The position whose arcs are drawn: the wanted one, else the last that is asked.
+ * The position whose arcs are drawn: the wanted one, else a typical one among the drawn: right if most answers are.
  *
  * @param {Sample | undefined} sample
  * @param {At | null} wanted
+ * @param {Snapshot["paths"]} [paths]
  * @returns {At | null}
  */
-export function chosenIn(sample, wanted) {
+export function chosenIn(sample, wanted, paths = []) {
   if (!sample) return null
-  if (wanted && wanted.place < Math.min(MOST_POSITIONS, symbolsOf(sample, wanted.kind).length)) return wanted
-  const asked = sample.marks.slice(0, MOST_POSITIONS).findLastIndex((mark) => mark != null)
-  return { kind: "reads", place: Math.max(0, asked) }
+  const firsts = firstsOf(sample)
+  if (wanted && wanted.place >= firsts[wanted.kind] && wanted.place < symbolsOf(sample, wanted.kind).length) {
+    return wanted
+  }
+  const places = sample.marks.flatMap((mark, place) => mark == null ? [] : [place])
+  const mostly = 2 * places.filter((place) => sample.marks[place]).length > places.length
+  const drawn = places.filter((place) => place >= firsts.reads)
+  const alike = drawn.filter((place) => sample.marks[place] === mostly)
+  return { kind: "reads", place: typicalOf(alike.length ? alike : drawn, paths) ?? firsts.reads }
+}
+
+/**
+ * The last of the places whose answer arrives by most links, and by the same links as most of these do.
+ *
+ * @param {number[]} places
+ * @param {(Path | null)[]} paths
+ */
+function typicalOf(places, paths) {
+  const links = (/** @type {number} */ place) => (paths[place]?.readings ?? []).map(headName)
+  const known = places.map((place) => Number(paths[place]?.arrives ?? 0) + links(place).length)
+  const most = places.filter((_, at) => known[at] === Math.max(...known))
+  const names = most.map((place) => links(place).join())
+  const times = names.map((name) => names.filter((one) => one === name).length)
+  return most[times.lastIndexOf(Math.max(...times))]
 }
 
 /**
@@ -66,18 +89,35 @@ export function rightAfter(seen, sample, wanted) {
 export function leadingTo(model, seen, chosen) {
   if (!chosen || !seen.known) return { arcs: [], streams: [] }
   const { kind, place } = chosen
-  if (model.family === "cnn") return reachOf(model.layers, model.kernel, place, (layer) => seen.cut("layer", layer))
+  const { firsts } = seen
+  if (model.family === "cnn") {
+    const reach = reachOf(model.layers, model.kernel, place, (layer) => seen.cut("layer", layer))
+    return { ...reach, arcs: reach.arcs.filter(({ key }) => key >= firsts.reads) }
+  }
   if (!model.heads) return { arcs: [], streams: [] }
   const of = (/** @type {Which} */ which) => model.kinds.includes(which) ? seen.weights(which) : null
   const weights = { self: of("self"), cross: of("cross"), encoder: of("encoder") }
-  return flowTo({ layers: model.layers, ...weights, skips: seen.skips }, {
+  const { arcs, streams } = flowTo({ layers: model.layers, ...weights, skips: seen.skips }, {
     kind: kind === "source" ? "encoder" : "self",
-    place,
+    place: place - firsts[kind],
   })
+  const first = (/** @type {boolean} */ source) => firsts[source ? "source" : "reads"]
+  return { // from the drawn positions to those of the sequence
+    arcs: arcs.map((arc) => ({
+      ...arc,
+      query: arc.query + first(arc.kind === "encoder"),
+      key: arc.key + first(arc.kind !== "self"),
+    })),
+    streams: streams.map((stream) => ({ ...stream, place: stream.place + first(stream.kind === "encoder") })),
+  }
 }
 
-/** The hops of the path of an answer, from the last down. */
-export function hopsOf(/** @type {number} */ layers, /** @type {Path | null} */ path) {
+/** The hops of the path of an answer, from the last down, between drawn positions. */
+export function hopsOf(
+  /** @type {number} */ layers,
+  /** @type {Path | null} */ path,
+  firsts = { reads: 0, source: 0 },
+) {
   const hops = (path?.readings ?? []).map(({ which, layer, head, position, read, weight }, _, all) => {
     const above = all.find((one) => one.which === which && one.read === position && one.layer > layer)
     const first = !all.some((one) => one.position === read && one.layer < layer)
@@ -93,7 +133,9 @@ export function hopsOf(/** @type {number} */ layers, /** @type {Path | null} */ 
       first,
     }
   })
-  return hops.filter(({ query, key }) => Math.max(query, key) < MOST_POSITIONS)
+  return hops.filter(({ kind, query, key }) =>
+    query >= firsts[kind === "encoder" ? "source" : "reads"] && key >= firsts[kind === "self" ? "reads" : "source"]
+  )
 }
 
 /**
@@ -154,7 +196,7 @@ export function numbersAt({ model, seen, sample, arcs, hops }, layout, x, y) {
   const { kind, place } = columnAt(layout, x)
   const state = Math.round((heightOf(layout, 0) - y) / (layout.row + layout.strip))
   const norm = seen.norms(kind === "source" ? "encoder" : "self")[state]?.[place]
-  if (place >= MOST_POSITIONS || norm == null || state > model.layers) return ""
+  if (norm == null || state > model.layers) return ""
   const right = kind === "reads" && sample.marks[place] != null ? seen.rights[state]?.[place] : null
   const where = state ? `After layer ${state}` : "Before the first layer"
   const likely = right == null ? "" : `; the right answer has ${exactPercent(right)}`

@@ -85,7 +85,7 @@ export function arcLines(/** @type {Arc[]} */ arcs, /** @type {Layout} */ layout
 }
 
 /**
- * What is drawn of a stack: how many positions, the norms of its streams after each layer, and whether the skip
+ * What is drawn of a stack: how many positions, the last ones, the norms of its streams after each layer, and whether the skip
  * connection of a layer is cut.
  *
  * @typedef {{kind: At["kind"], count: number, norms: ((number | null)[] | undefined)[],
@@ -116,7 +116,8 @@ export function streamLines(layout, stacks) {
       /** @type {(number | null)[] | null | undefined} */ row,
       /** @type {string[] | undefined} */ into = undefined,
     ) => {
-      for (let place = 0; place < count; place++) {
+      const first = layout.firsts[kind]
+      for (let place = first; place < first + count; place++) {
         const norm = row?.[place]
         const at = norm == null ? 1 : Math.min(CLASSES - 1, Math.floor((CLASSES * norm) / most))
         ;(into ?? texts[at]).push(`M${round(xOf(layout, kind, place))} ${round(below)}V${round(above)}`)
@@ -170,7 +171,7 @@ export function passedOn(layout, upto, gone) {
   return Array.from({ length: layout.layers }, (_, layer) => {
     if (gone(layer)) return ""
     const y = round(heightOf(layout, layer + 1) + layout.row / 2)
-    const [from, to] = [round(xOf(layout, "reads", 0)), round(xOf(layout, "reads", upto))]
+    const [from, to] = [layout.firsts.reads, upto].map((place) => round(xOf(layout, "reads", place)))
     return `M${from} ${y}H${to}M${to - 5} ${y - 3}L${to} ${y}L${to - 5} ${y + 3}`
   }).join("")
 }

@@ -1,7 +1,7 @@
 // Where the parts of the picture stand, in pixels from its upper left corner: positions from left to right, layers from
 // below upward.
 
-export const MOST_POSITIONS = 96 // of a sequence that are drawn
+export const MOST_POSITIONS = 96 // of a sequence that are drawn: the last, where the answers are
 /** The width from which on a layer's parts stand beside its band, else below it. */
 const SIDE_BY_SIDE = { controls: 700, bare: 300 }
 /** The pitch below which heads become smaller first, of up to sixty columns and of more. */
@@ -35,19 +35,45 @@ const ENLARGED = { beside: 12.5, names: 6.2, bar: 3.8, top: 1.8, foot: 1.7, lett
  * @property {number} letters the size of the symbols' letters
  * @property {number} layers
  * @property {number} sources
+ * @property {Firsts} firsts
  */
+/** @typedef {{reads: number, source: number}} Firsts the first position that is drawn, of each kind */
+
+/**
+ * The first drawn positions of a sample.
+ *
+ * @param {Pick<import("../types.d.ts").Sample, "tokens" | "source"> | undefined} sample
+ * @returns {Firsts}
+ */
+export function firstsOf(sample) {
+  const first = (/** @type {string[]} */ symbols = []) => Math.max(0, symbols.length - MOST_POSITIONS)
+  return { reads: first(sample?.tokens), source: first(sample?.source) }
+}
 
 /**
  * The layout of a model and its sequence.
  *
  * @param {{width: number, layers: number, heads: number, kinds: number, positions: number, sources: number, controls:
- *   boolean, longest: number, tall?: number, letter?: number, times?: number}} wanted `heads` of one kind of attention in a layer;
+ *   boolean, longest: number, tall?: number, letter?: number, times?: number, firsts?: Firsts}} wanted `heads` of one kind of attention in a layer;
  *   `longest`: the letters of the longest symbol; `tall`: the height to fill in a room, as well as the width; 0 on a
  *   page; `letter`: the size of the page's letters; `times`: how much higher than usual the layers are
  * @returns {Layout}
  */
 export function layoutOf(
-  { width, layers, heads, kinds, positions, sources, controls, longest, tall = 0, letter = 16, times = 1 },
+  {
+    width,
+    layers,
+    heads,
+    kinds,
+    positions,
+    sources,
+    controls,
+    longest,
+    tall = 0,
+    letter = 16,
+    times = 1,
+    firsts = { reads: 0, source: 0 },
+  },
 ) {
   const columns = Math.max(1, positions + (sources ? sources + 1 : 0))
   const bars = (controls ? 2 : 1) * (tall ? ENLARGED.bar * letter : BAR)
@@ -86,6 +112,7 @@ export function layoutOf(
     tile,
     layers,
     sources,
+    firsts,
     gap: gapOf(tile),
     height: top + layers * (row + strip) + foot,
     middle: columns * pitch,
@@ -114,9 +141,9 @@ function rowHeight(layers, controls, wide) {
  * @param {"source" | "reads"} kind
  * @param {number} place
  */
-export function xOf({ left, pitch, sources }, kind, place) {
+export function xOf({ left, pitch, sources, firsts }, kind, place) {
   const before = kind === "source" || !sources ? 0 : sources + 1
-  return left + (before + place + 0.5) * pitch
+  return left + (before + place - firsts[kind] + 0.5) * pitch
 }
 
 /** The height of the stream after a layer; 0 is the stream before the first. */
@@ -131,8 +158,10 @@ export function heightOf(/** @type {Layout} */ { top, layers, row, strip }, /** 
  * @param {number} x
  * @returns {{kind: "source" | "reads", place: number}}
  */
-export function columnAt({ left, pitch, sources }, x) {
+export function columnAt({ left, pitch, sources, firsts }, x) {
   const column = Math.floor((x - left) / pitch)
-  if (!sources) return { kind: "reads", place: column }
-  return column <= sources ? { kind: "source", place: column } : { kind: "reads", place: column - sources - 1 }
+  if (!sources) return { kind: "reads", place: firsts.reads + column }
+  return column <= sources
+    ? { kind: "source", place: firsts.source + column }
+    : { kind: "reads", place: firsts.reads + column - sources - 1 }
 }

@@ -142,6 +142,21 @@ export function newLooks(/** @type {LiveBoard} */ board, /** @type {() => void} 
     }
     settle()
   }
+  /**
+   * Ask for the links that the answers need, of the whole model once its run has ended. Without them its paths say in
+   * which layer the answers arrive, as those of every earlier step do.
+   */
+  const followLinks = async () => {
+    const latest = board.snapshots[board.snapshots.length - 1]
+    if (!board.data.run || !subject() || latest?.step !== board.status.step || latest.linked != null) return
+    latest.linked = false
+    if (!latest.paths?.some((path) => path?.arrives)) return
+    refresh()
+    const found = await ask("", []).catch(() => null)
+    if (!found) return
+    Object.assign(latest, { paths: found.paths, arrival: found.arrival, linked: true })
+    changed()
+  }
   /** The wish that was answered last; null where there is none, or while another step is looked at. */
   const seen = () => {
     if (!any() || !subject() || (board.looking != null && board.looking < board.snapshots.length - 1)) return null
@@ -172,7 +187,7 @@ export function newLooks(/** @type {LiveBoard} */ board, /** @type {() => void} 
     change({ without, typed: "", swaps, moved: swaps.length > 0 })
   /** Whether what the reader typed is answered only once the run has ended. */
   const waits = () => Boolean(wish.typed) && !subject()
-  return { problem: () => problem, waits, seen, any, away, whyNot, turn, swap, type, forget, reset }
+  return { problem: () => problem, waits, seen, any, away, whyNot, turn, swap, type, forget, reset, followLinks }
 }
 
 /**

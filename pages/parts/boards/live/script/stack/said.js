@@ -30,11 +30,14 @@ export function resultOf(snapshot, look, sample) {
  * @param {Answered | null} look
  * @param {Sample} sample
  * @param {Words[]} reads what is said of the position
+ * @returns {{words: Words[], details?: string, issue: Sentence["issue"]}}
  */
 export function toldOf(model, look, sample, reads) {
   const taken = look?.wish.moved ? null : look?.snapshot.taken
   const shorter = newLength(model, sample)
-  if (taken) return { words: [plain(`${shorter} `), ...taken], issue: issueOf(model.parts.head) }
+  if (taken) {
+    return { words: [plain(`${shorter} `), ...taken.words], details: taken.details, issue: issueOf(model.parts.head) }
+  }
   const change = look && changeWords(model, look, sample)
   if (change) return { words: [plain(change.sentence)], issue: change.issue }
   const made = madeWithout(model)
@@ -42,7 +45,7 @@ export function toldOf(model, look, sample, reads) {
   const before = inOne([shorter, made?.sentence])
   const after = inOne([
     model.changed && "The settings have changed since: Train shows their model.",
-    count > MOST_POSITIONS && `The first ${MOST_POSITIONS} of ${count} positions are drawn.`,
+    count > MOST_POSITIONS && `The last ${MOST_POSITIONS} of ${count} positions are drawn.`,
   ])
   return { words: [plain(`${before} `), ...reads, plain(` ${after}`)], issue: made?.issue ?? null }
 }

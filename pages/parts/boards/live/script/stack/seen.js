@@ -1,5 +1,6 @@
 // What the picture shows of a snapshot: the model of the picture may have parts that the snapshot's model lacks.
 
+import { firstsOf } from "./layout.js"
 import { placesOf, statesOf, weightsOf } from "./weights.js"
 
 /** @import { StackKind } from "./flow.js" */
@@ -17,7 +18,8 @@ export const headName = (/** @type {Head} */ { which, layer, head }) => `head.${
  * A snapshot as the picture needs it; `known` is whether it is one of this model.
  *
  * @param {Model} model
- * @param {Pick<Snapshot, "patterns" | "means" | "residual" | "paths" | "flowing"> | undefined} snapshot
+ * @param {Pick<Snapshot, "patterns" | "means" | "residual" | "paths" | "flowing"> & Partial<Pick<Snapshot, "samples">>
+ *   | undefined} snapshot
  * @param {{without: string[], only: Head | null}} look the names of the parts
  *   that were taken away from the snapshot's model; the one head whose arcs are drawn
  */
@@ -70,6 +72,7 @@ export function seenIn(model, snapshot, { without, only }) {
   return {
     known: Boolean(known),
     only,
+    firsts: firstsOf(snapshot?.samples?.[0]),
     cut,
     headCut,
     skips,

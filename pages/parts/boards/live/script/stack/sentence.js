@@ -6,9 +6,9 @@ import { el } from "../../../shell/script/dom.js"
 
 /** @import { Sentence, Words } from "../types.d.ts" */
 /**
- * What the line says, the issue that it links, and what can be done about it.
+ * What the line says, the numbers behind it, the issue that it links, and what can be done about it.
  *
- * @typedef {{words: Words[], issue: Sentence["issue"], act?: {label: string, does: () => void} | null}} Said
+ * @typedef {{words: Words[], details?: string, issue: Sentence["issue"], act?: {label: string, does: () => void} | null}} Said
  */
 
 /** Words that name no part. */
@@ -35,8 +35,9 @@ export function sentenceLine(onPart, inWords) {
       : el("span")
     return made
   }
-  const say = (/** @type {string} */ result, /** @type {Said} */ { words: said, issue, act }) => {
+  const say = (/** @type {string} */ result, /** @type {Said} */ { words: said, details = "", issue, act }) => {
     if (score.textContent !== result) score.textContent = result
+    words.title = details
     while (words.children.length > said.length) words.lastElementChild?.remove()
     said.forEach((one, at) => {
       const there = words.children[at]

@@ -4,7 +4,7 @@
 import { newPresses } from "../../../shell/script/presses.js"
 import { chosenIn, hopsOf, leadingTo, numbersAt, readingIn, rightAfter } from "./chosen.js"
 import { helpButton, helpWords } from "./help.js"
-import { layoutOf, MOST_POSITIONS } from "./layout.js"
+import { firstsOf, layoutOf } from "./layout.js"
 import { modelParts } from "./layers.js"
 import { newLooks, questionOf } from "./looks.js"
 import { ownSequence } from "./own.js"
@@ -141,6 +141,7 @@ export function stackPanel(/** @type {LiveBoard} */ board) {
     if (!model || !width) return
     beginAnew(model)
     const look = looks.seen()
+    looks.followLinks()
     const snapshot = look?.snapshot ?? board.snapshot()
     const sample = snapshot?.samples[0]
     const only = view.only ?? (snapshot?.paths?.some(Boolean) ? null : view.first)
@@ -206,33 +207,35 @@ export function stackPanel(/** @type {LiveBoard} */ board) {
   const attend = (/** @type {DrawnPicture} */ now) => {
     const { model, sample, seen, layout } = now
     const wanted = view.pointed ?? view.chosen
-    const chosen = chosenIn(sample, wanted)
+    const chosen = chosenIn(sample, wanted, now.snapshot?.paths)
     const path = seen.path(chosen)
-    const flow = { ...leadingTo(model, seen, chosen), hops: hopsOf(model.layers, path) }
+    const flow = { ...leadingTo(model, seen, chosen), hops: hopsOf(model.layers, path, seen.firsts) }
     Object.assign(now, flow)
     const gone = (/** @type {number} */ layer) => seen.cut("layer", layer)
     const stacks = model.stacks.map(({ kind }) => ({
       kind: /** @type {At["kind"]} */ (kind === "encoder" ? "source" : "reads"),
-      count: shownOf(kind === "encoder" ? sample?.source : sample?.tokens).length,
+      count: shownOf(sample)[kind === "encoder" ? "source" : "tokens"].length,
       norms: seen.norms(kind),
       cut: (/** @type {number} */ layer) => !seen.skips(kind, layer),
     }))
     const recurrent = ["gru", "lstm"].includes(model.family)
-    paths.draw(layout, { ...flow, stacks, chosen, recurrent, gone, positions: shownOf(sample?.tokens).length })
+    paths.draw(layout, { ...flow, stacks, chosen, recurrent, gone, positions: sample?.tokens.length ?? 0 })
     const right = rightAfter(seen, sample, path ? chosen : wanted)
     parts.draw(layout, model, { ...seen, right, arrives: path?.arrives ? path.layer : null }, board)
     if (!sample || !chosen) return sentence.say("", { words: [], issue: null })
     const { sentence: reads, read } = readingIn({ model, seen, sample }, chosen)
+    const named = path?.readings.filter((one) => path.words.some(({ part }) => part === headName(one))) ?? []
+    if (named.length && !view.pointed) board.suggest?.(named[named.length - 1])
     symbols.mark(chosen, path ? flow.hops.map(readBy) : read ? [read] : [])
     const said = toldOf(model, now.look, sample, path?.words ?? [plain(reads)])
     sentence.say(resultOf(now.snapshot, now.look, sample), { ...said, act: actOf(now.look, path) })
   }
-  /** What takes the head away that brings the answer, where nothing is away yet. */
+  /** What takes the heads away that bring the answer, where nothing is away yet. */
   const actOf = (/** @type {Answered | null} */ look, /** @type {Path | null} */ path) => {
-    const one = path?.carrier !== "several" ? path?.readings[0] : null
-    const name = one ? headName(one) : ""
-    if (!name || look?.wish.without.length || looks.away(name) || looks.whyNot()) return null
-    return { label: "Take this head away", does: () => looks.turn([name]) }
+    const names = path?.readings.filter(({ layer }) => layer === path.readings[0].layer).map(headName) ?? []
+    if (!names.length || look?.wish.without.length || names.some(looks.away) || looks.whyNot()) return null
+    const label = names.length > 1 ? "Take these heads away" : "Take this head away"
+    return { label, does: () => looks.turn(names) }
   }
 
   /** @type {string[]} */
@@ -243,7 +246,7 @@ export function stackPanel(/** @type {LiveBoard} */ board) {
     const { room, model } = board.data
     if (!room || !model || !drawn || looks.whyNot()) return
     const [which, layer] = [model.kinds[model.kinds.length - 1] ?? "self", model.layers - 1]
-    const [first] = drawn.seen.path(chosenIn(drawn.sample, view.chosen))?.readings ?? []
+    const [first] = drawn.seen.path(chosenIn(drawn.sample, view.chosen, drawn.snapshot?.paths))?.readings ?? []
     if (!looks.any()) byKey = partsByKey(model, first ?? { which, layer, head: 0 })
     const next = byKey[byKey.findIndex(looks.away) + 1]
     looks.reset(next ? [next] : [])
@@ -281,7 +284,11 @@ const readBy = (/** @type {Hop} */ { kind, key }) => ({
   kind: /** @type {At["kind"]} */ (kind === "self" ? "reads" : "source"),
   place: key,
 })
-const shownOf = (/** @type {string[]} */ symbols = []) => symbols.slice(0, MOST_POSITIONS)
+/** The symbols of a sample that are drawn. */
+function shownOf(/** @type {Sample | undefined} */ sample) {
+  const { reads, source } = firstsOf(sample)
+  return { tokens: sample?.tokens.slice(reads) ?? [], source: sample?.source.slice(source) ?? [] }
+}
 
 /**
  * The layout of a model and a sample in so many pixels.
@@ -292,7 +299,7 @@ const shownOf = (/** @type {string[]} */ symbols = []) => symbols.slice(0, MOST_
  * @param {number} tall
  */
 function layoutFor(model, sample, width, tall) {
-  const [tokens, source] = [shownOf(sample?.tokens), shownOf(sample?.source)]
+  const { tokens, source } = shownOf(sample)
   return layoutOf({
     width,
     tall,
@@ -305,5 +312,6 @@ function layoutFor(model, sample, width, tall) {
     positions: tokens.length,
     sources: source.length,
     longest: Math.max(1, ...[...tokens, ...source].map((token) => token.length)),
+    firsts: firstsOf(sample),
   })
 }

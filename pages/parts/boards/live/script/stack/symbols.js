@@ -1,7 +1,7 @@
 // The sequence below the picture: what the model reads, what it must write, what it writes. Symbols are chosen, and
 // change places.
 
-import { columnAt, MOST_POSITIONS } from "./layout.js"
+import { columnAt } from "./layout.js"
 import { rovingFocus } from "./roving.js"
 import { ARROWS, el } from "../../../shell/script/dom.js"
 
@@ -119,8 +119,9 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     layout = place
     question = asked
     movable = free
-    const positions = sample.tokens.slice(0, MOST_POSITIONS)
-    const sources = sample.source.slice(0, MOST_POSITIONS)
+    const { firsts } = place
+    const positions = sample.tokens.map((_, at) => at).slice(firsts.reads)
+    const sources = sample.source.map((_, at) => at).slice(firsts.source)
     root.classList.toggle("narrow", !place.left)
     const style = {
       "--pitch": place.pitch,
@@ -132,23 +133,23 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
     root.style.setProperty("--sources", `${sources.length * place.pitch}px`)
     const asks = (/** @type {number} */ at) => sample.marks[at] != null
     rows.reads.fill([
-      ...sources.map((token, at) => ({
+      ...sources.map((at) => ({
         kind: "source",
         place: at,
-        text: token,
+        text: sample.source[at],
         class: inQuestion({ kind: "source", place: at }) ? "movable" : "",
-        label: `source position ${at + 1}: ${token}`,
+        label: `source position ${at + 1}: ${sample.source[at]}`,
       })),
-      ...positions.map((token, at) => ({
+      ...positions.map((at) => ({
         kind: "reads",
         place: at,
-        text: token,
+        text: sample.tokens[at],
         class: inQuestion({ kind: "reads", place: at }) ? "movable" : "",
         label: saidOf(sample, at) + (places.includes(at) ? `; before it wrote ${before?.predictions[at]}` : ""),
       })),
     ])
     rows.must.fill(
-      positions.map((_, at) => ({
+      positions.map((at) => ({
         kind: "must",
         place: at,
         text: sample.targets[at],
@@ -156,7 +157,7 @@ export function symbolRows({ onPoint, onChoose, onSwap }) {
       })),
     )
     rows.writes.fill(
-      positions.map((_, at) => ({
+      positions.map((at) => ({
         kind: "writes",
         place: at,
         text: asks(at) ? sample.predictions[at] : "",

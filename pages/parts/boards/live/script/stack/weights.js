@@ -1,7 +1,7 @@
 // The attention weights of a snapshot, one matrix for each layer: the mean of its heads, or a single head.
 
 import { valuesOf } from "../grids.js"
-import { MOST_POSITIONS } from "./layout.js"
+import { firstsOf, MOST_POSITIONS } from "./layout.js"
 
 /** @import { Snapshot, Which } from "../types.d.ts" */
 
@@ -9,13 +9,15 @@ import { MOST_POSITIONS } from "./layout.js"
  * @typedef {Object} Weights
  * @property {number} queries
  * @property {number} keys
+ * @property {number} firstQuery the position of the first query
+ * @property {number} firstKey
  * @property {(Float32Array | null)[]} layers row by row, [query * keys + key]; null for a layer that is gone
  */
 
 /**
- * The weights of one kind of attention, of the first positions.
+ * The weights of one kind of attention, of the drawn positions.
  *
- * @param {Pick<Snapshot, "patterns" | "means">} snapshot
+ * @param {Pick<Snapshot, "patterns" | "means"> & Partial<Pick<Snapshot, "samples">>} snapshot
  * @param {Which} kind
  * @param {(number | null)[]} places the place in the snapshot of each layer of the model; null for a layer that is gone
  * @param {{only?: {layer: number, head: number} | null, off?: (layer: number, head: number) => boolean}} heads the one
@@ -28,7 +30,13 @@ export function weightsOf(snapshot, kind, places, { only = null, off = () => fal
   const mean = whole.block.some((cells) => cells > 1) ? snapshot.means?.[kind] : null
   const grid = mean ?? whole
   const [rows, columns] = grid.shape.slice(-2)
-  const [queries, keys] = [rows, columns].map((count) => Math.min(MOST_POSITIONS, count))
+  const firsts = firstsOf(snapshot.samples?.[0])
+  const [firstQuery, firstKey] = [
+    firsts[kind === "encoder" ? "source" : "reads"],
+    firsts[kind === "self" ? "reads" : "source"],
+  ]
+  const [row, column] = mean ? [0, 0] : [firstQuery, firstKey] // of the grid
+  const [queries, keys] = [rows - row, columns - column].map((count) => Math.max(0, Math.min(MOST_POSITIONS, count)))
   const heads = mean ? 1 : grid.shape[1]
   const values = valuesOf(grid)
   const layers = places.map((place, layer) => {
@@ -37,13 +45,13 @@ export function weightsOf(snapshot, kind, places, { only = null, off = () => fal
     const sum = new Float32Array(queries * keys)
     for (const head of counted) {
       for (let query = 0; query < queries; query++) {
-        const start = ((place * heads + head) * rows + query) * columns
+        const start = ((place * heads + head) * rows + row + query) * columns + column
         for (let key = 0; key < keys; key++) sum[query * keys + key] += values[start + key] / counted.length
       }
     }
     return sum
   })
-  return { queries, keys, layers }
+  return { queries, keys, firstQuery, firstKey, layers }
 }
 
 /**

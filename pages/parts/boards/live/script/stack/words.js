@@ -43,13 +43,15 @@ export const capital = (/** @type {string} */ text) => text.charAt(0).toUpperCas
  */
 export function readingOf({ place }, weights, layer, names, { own, same, from }) {
   const matrix = weights?.layers[layer]
-  if (!matrix || place >= weights.queries) return { sentence: "", key: null }
-  const row = matrix.subarray(place * weights.keys, (place + 1) * weights.keys)
-  const key = row.reduce((best, weight, at) => (weight > row[best] ? at : best), 0)
-  if (!(row[key] > 0)) return { sentence: "", key: null }
+  const query = place - (weights?.firstQuery ?? 0)
+  if (!matrix || query < 0 || query >= weights.queries) return { sentence: "", key: null }
+  const row = matrix.subarray(query * weights.keys, (query + 1) * weights.keys)
+  const most = row.reduce((best, weight, at) => (weight > row[best] ? at : best), 0)
+  if (!(row[most] > 0)) return { sentence: "", key: null }
+  const key = weights.firstKey + most
   const reads = capital(placeInWords(place, own, "position"))
   const itself = same && key === place ? "itself" : placeInWords(key, names.length, "symbol")
-  return { sentence: `${reads} reads ${itself}, ${withArticle(names[key])}: ${percent(row[key])}${from}.`, key }
+  return { sentence: `${reads} reads ${itself}, ${withArticle(names[key])}: ${percent(row[most])}${from}.`, key }
 }
 
 /** A symbol in words: a “3”, an “8”. */

@@ -1,0 +1,68 @@
+"""The links that an answer needs: parts on its path are one only where taking them away from the trained model loses the answer.
+
+That is, the answer itself becomes wrong, and at least a tenth of all right answers do, those of this sequence and of a hundred others.
+"""
+
+from functools import cache, partial
+
+import torch
+from torch import Tensor
+
+from engine.analysis.attention.asked import ModelAsked, SampleAsked
+from engine.analysis.attention.following import followed
+from engine.analysis.attention.model import held_out, model_of, sample_of
+from engine.analysis.attention.parts import Part
+from engine.analysis.attention.path import Arrival, Path
+from engine.analysis.attention.taken import OTHERS
+from engine.analysis.attention.without import without_parts
+from engine.model.transformer import Transformer
+from engine.training.data import Batch
+from engine.training.evaluation import forward
+from engine.training.snapshot import take_snapshot
+
+NEEDED = 0.1
+"""The least share of the right answers that are lost without a link."""
+
+
+class Losses:
+    """The answers that a model loses without some parts, in one sequence and in others. Each is measured once, when first asked for."""
+
+    def __init__(self, model: Transformer, here: Batch, others: Batch) -> None:
+        """``here``: the one sequence."""
+        self._model, self._batches = model, (here, others)
+        self._lost = cache(self._measured)
+        self._whole = cache(lambda which: right_answers(model, self._batches[which]))
+
+    def needs(self, position: int, *parts: Part) -> bool:
+        """Whether the answer at a position of the one sequence is lost without these parts, and others are."""
+        return bool(self._lost(parts, 0)[0, position]) and self.share(*parts) >= NEEDED
+
+    def share(self, *parts: Part) -> float:
+        """The share of the right answers, in all sequences, that are lost without these parts."""
+        lost, whole = (
+            sum(counted(of(which), batch) for which, batch in enumerate(self._batches))
+            for of in (partial(self._lost, parts), self._whole)
+        )
+        return lost / max(1, whole)
+
+    def _measured(self, parts: tuple[Part, ...], which: int) -> Tensor:
+        return self._whole(which) & ~right_answers(without_parts(self._model, parts), self._batches[which])
+
+
+@torch.no_grad()
+def right_answers(model: Transformer, batch: Batch) -> Tensor:
+    """Whether each answer is right, [sequence, position]."""
+    return forward(model, batch).argmax(-1) == batch.targets
+
+
+def counted(answers: Tensor, batch: Batch) -> int:
+    """How many there are where the task's first metric counts."""
+    return int(answers[:, next(iter(batch.regions.values()))].sum())
+
+
+def answers_followed(asked: ModelAsked, text: str) -> tuple[list[Path | None], Arrival | None]:
+    """The answer to :class:`engine.analysis.attention.jobs.FollowAnswers`. Raises ValueError with one sentence where the text is no
+    question of the task."""
+    config, model = asked.config.replace(device="cpu"), model_of(asked)
+    here, others = sample_of(config, SampleAsked(text=text)), held_out(config).rows(slice(1, 1 + OTHERS))
+    return followed(take_snapshot(config, model, here, asked.at_step), Losses(model, here, others).needs)
