@@ -24,6 +24,9 @@ LINE_END = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
 """The line ends in files of other systems: carriage return, vertical tab and form feed, and Unicode's own signs."""
 EXTENDING = ("Mn", "Mc", "Me", "Cf")
 """The categories of what belongs to the character before it: marks, such as vowel signs, and joiners and other format characters."""
+SIGNS = "\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f\u200c\u200d"
+"""What else belongs to the character before it: skin tones, the letters of a region's flag, and joiners. Other format characters, such as
+marks of direction, are characters of their own."""
 BREAK = "\u200b"
 """The one format character that parts words: a space of no width, as in Khmer."""
 VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥"})
@@ -37,14 +40,31 @@ def normalised(text: str) -> str:
     return unicodedata.normalize("NFC", LINE_END.sub("\n", text))
 
 
+def _of(*categories: str) -> list[str]:
+    planes = chain(range(0x80, 0x20000), range(0xE0000, 0xE1000))  # in the others is nothing of what is asked for here
+    return [c for c in map(chr, planes) if unicodedata.category(c) in categories]
+
+
+@once
+def _character() -> re.Pattern[str]:
+    """A character as a reader sees it: with its accents and vowel signs; a picture of joined signs; the two letters of a flag.
+
+    Source: Unicode Standard Annex 29, grapheme clusters. Line ends are one sign each, and Hangul is composed (:func:`normalised`).
+    """
+    marks, pictures = "".join(_of("Mn", "Mc", "Me")), "".join(_of("So"))
+    near = re.sub("[^\0-\uffff]", "", marks)
+    # Most are followed by a letter: that is asked first, since it is soon answered.
+    own = rf"(?:(?![\0-\u02ff])(?:[{near}\u200c\u200d]|(?![\0-\uffff])[{marks}{SIGNS}]))*"
+    return re.compile(rf"[\U0001f1e6-\U0001f1ff]{{2}}|.{own}(?:(?<=\u200d)[{pictures}]{own})*", re.DOTALL)
+
+
 @once
 def _piece() -> re.Pattern[str]:
     """A word, or what stands between two: anything but a single space, and that too where the text begins or ends.
 
     A word is letters and digits, each with what extends it. Source: Unicode Standard Annex 29, Unicode Text Segmentation, rule WB4.
     """
-    planes = chain(range(0x80, 0x20000), range(0xE0000, 0xE1000))  # in the others is nothing of these categories
-    marks = "".join(c for c in map(chr, planes) if unicodedata.category(c) in EXTENDING and c != BREAK)
+    marks = "".join(_of(*EXTENDING)).replace(BREAK, "")
     # Most words end before an ASCII character: that is asked first, since it is soon answered.
     return re.compile(rf"\w+(?:(?![\0-\x7f])[{marks}]+\w*)*|\A\W+|\W+\Z|\W{{2,}}|[^\w ]")
 
@@ -52,14 +72,18 @@ def _piece() -> re.Pattern[str]:
 def pieces(text: str, unit: Unit) -> Sequence[str]:
     """The text as characters, or split at word boundaries; a single space between two words goes without saying. Equal pieces are
     one string: the plays have a million of them."""
-    if unit == "characters":
+    if unit == "characters" and text.isascii():
         return text
-    return list(map(sys.intern, _piece().findall(text)))
+    return list(map(sys.intern, _pattern(unit).findall(text)))
+
+
+def _pattern(unit: Unit) -> re.Pattern[str]:
+    return _character() if unit == "characters" else _piece()
 
 
 def has_pieces(text: str, unit: Unit, count: int) -> bool:
     """Whether the text has at least so many pieces; it is read only so far."""
-    found = text if unit == "characters" else _piece().finditer(text)
+    found = _pattern(unit).finditer(text)
     return any(True for _ in islice(found, count - 1, None))
 
 

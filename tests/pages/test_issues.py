@@ -99,6 +99,8 @@ def test_the_map_has_every_issue_and_a_guess_shows_no_answer_unless_it_is_asked_
         assert f"{issue.key_figure.question}\n\n{issue.minutes} min" in said(app)
     app.toggle(key="issues.revealed").set_value(True).run()
     assert numbers in said(app)
+    assert f"{numbers} :green-badge[:material/check_circle: It falls]" in said(app), "the answer to its question"
+    assert not re.search("Holds|Opposite", said(app)), "a question holds nothing"
     assert thumbnails(app) == unmeasured
     app.toggle(key="issues.revealed").set_value(False).run()
     assert numbers not in said(app)

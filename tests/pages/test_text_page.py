@@ -1,5 +1,6 @@
 """The text page by its widgets and words, on a small text of one's own over the real pool."""
 
+import re
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
@@ -17,6 +18,11 @@ from tests.pages.looking import Open, disabled, ended, press, run_of, said, trai
 
 TEXT = "".join(f"the {who} {what} the {whom}, and then\nthe day was done.\n" for who in ("cat", "dog", "king") for what in (
     "saw", "met", "heard", "left") for whom in ("queen", "bird", "moon", "sea"))  # fmt: skip
+
+
+UNKNOWN = "the model reads the unknown token there"
+HEBREW = "".join(f"{who} {what} את {whom}, ואז נגמר היום.\n" for who in ("האיש", "הילד", "המלך") for what in (
+    "ראה", "פגש", "שמע", "עזב") for whom in ("המלכה", "הציפור", "הירח", "הים")) * 2  # fmt: skip
 
 
 def given_text(app: AppTest, pasted: str = TEXT) -> AppTest:
@@ -63,6 +69,30 @@ def test_a_link_to_a_run_of_characters_which_earlier_versions_trained_here_is_ex
     app = open_page("text.py", run=run.id)
     assert not app.error
     assert "a run of task shakespeare_words; this one is of shakespeare_chars" in said(app)
+
+
+def test_the_pages_own_examples_are_in_the_vocabulary_at_hand_and_go_with_the_text(open_page: Open) -> None:
+    app = open_page("text.py")
+    until(lambda: bool(server.pool().health().ready))
+    app.run()
+    assert app.text_area(key="text.prompt").value == "ROMEO\nMy lord, "
+    assert UNKNOWN not in said(app)
+    app.button_group(key="text.kind").set_value("own").run()
+    for text, letters in ((TEXT, "[a-z]"), (HEBREW, "[\u05d0-\u05ea]"), (TEXT, "[a-z]")):
+        app.text_area(key="text.pasted").set_value(text).run()
+        press(app, "Use this text")
+        app.number_input(key="text.set.steps").set_value(5).run()
+        app.number_input(key="text.set.vocab_size").set_value(40).run()
+        trained(app)
+        for example in (app.text_area(key="text.prompt").value, app.text_input(key="text.sentence").value):
+            assert re.search(letters, example)
+        press(app, "Write")
+        assert UNKNOWN not in said(app)
+    written = [box.value for box in app.get("html") if "<p " in box.value]
+    assert written
+    assert all('dir="auto"' in one for one in written), "each in its own direction"
+    app.text_area(key="text.prompt").set_value("שלום").run()
+    assert app.run().text_area(key="text.prompt").value == "שלום", "what the reader has written stays"
 
 
 def test_many_unknown_words_are_said_beside_the_numbers(open_page: Open) -> None:

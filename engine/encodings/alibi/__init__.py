@@ -13,5 +13,5 @@ SPEC = EncodingSpec(
     equation=r"e_{ij} = q_i \cdot k_j / \sqrt{d_h} - m_h\,|i-j|",
     source="Press et al. 2022, Train Short, Test Long, section 3", url="https://arxiv.org/abs/2108.12409",
     layer="engine.encodings.alibi.layer:Alibi",
-    color="#0F9D8A", relative=True, symbols=(("d_h", "head_width"),),
+    color="#46B896", relative=True, symbols=(("d_h", "head_width"),),
 )  # fmt: skip

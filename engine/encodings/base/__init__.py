@@ -100,7 +100,8 @@ class EncodingSpec:
     """``module:Class`` of the torch module, built as ``Class(config, own, max_positions=..., causal=...)``, where ``own`` is an
     instance of ``settings``."""
     color: str
-    """The one colour of the encoding in the whole app, readable on light and on dark."""
+    """The one colour of the encoding in the whole app, readable on light and on dark, and told from the others with red-green colour
+    blindness, too."""
     url: str = ""
     """The address of the source; empty where it is not published."""
     per_layer: bool = False

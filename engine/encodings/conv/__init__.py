@@ -35,7 +35,7 @@ SPEC = EncodingSpec(
     name="conv", label="Convolution", acts_on="embedding", settings=ConvSettings,
     equation=r"h_i^{(0)} = E_{x_i} + b + \sum_{t=-K}^{0\ \text{or}\ K} w_t \odot E_{x_{i+t}}",
     source="Chu et al. 2021, Conditional Positional Encodings for Vision Transformers, section 3.2", url="https://arxiv.org/abs/2102.10882",
-    layer="engine.encodings.conv.layer:Convolution", color="#9806F9", relative=True, numbered=False,
+    layer="engine.encodings.conv.layer:Convolution", color="#7100CB", relative=True, numbered=False,
     symbols=(("K", "conv_reach"),),
     shown_as=(
         "What it adds is made of the tokens nearby, so it differs from text to text. Shown is what it adds where all tokens "

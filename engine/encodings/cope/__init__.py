@@ -38,7 +38,7 @@ SPEC = EncodingSpec(
     equation=r"e_{ij} = q_i \cdot (k_j + e[p_{ij}]),\quad p_{ij} = \sum_{t=j}^{i} \sigma(q_i \cdot k_t)",
     source="Golovneva et al. 2024, Contextual Position Encoding: Learning to Count What's Important (here the query is first "
     "divided by the square root of its width, also in the gates)", url="https://arxiv.org/abs/2405.18719",
-    layer="engine.encodings.cope.layer:Cope", color="#227733", pair_flops=2000, per_layer=True, relative=True,
+    layer="engine.encodings.cope.layer:Cope", color="#067446", pair_flops=2000, per_layer=True, relative=True,
     numbered=False,
     shown_as=(
         "Positions are counted by gates that open as the tokens say, so a token's position differs from query to query. Shown are the "

@@ -41,5 +41,5 @@ SPEC = EncodingSpec(
     name="fire", label="FIRE", acts_on="scores", settings=FireSettings,
     equation=r"e_{ij} = q_i \cdot k_j / \sqrt{d_h} + f_h(\psi(i-j) / \psi(\max(L, i))),\quad \psi(x) = \log(1 + c x)",
     source="Li et al. 2023, Functional Interpolation for Relative Positions Improves Long Context Transformers", url="https://arxiv.org/abs/2310.04418",
-    layer="engine.encodings.fire.layer:Fire", color="#E8281C", pair_flops=450, symbols=(("d_h", "head_width"),),
+    layer="engine.encodings.fire.layer:Fire", color="#F33910", pair_flops=450, symbols=(("d_h", "head_width"),),
 )  # fmt: skip

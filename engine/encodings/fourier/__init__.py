@@ -39,5 +39,5 @@ SPEC = EncodingSpec(
     equation=r"h_i^{(0)} = E_{x_i} + \mathrm{MLP}(r_i),\quad "
     r"r_i = \tfrac{1}{\sqrt{2 \cdot m}}[\cos(i w)\,\|\,\sin(i w)],\ w \in \mathbb{R}^{m}\ \text{trained}",
     source="Li et al. 2021, Learnable Fourier Features for Multi-Dimensional Spatial Positional Encoding", url="https://arxiv.org/abs/2106.02795",
-    layer="engine.encodings.fourier.layer:Fourier", color="#05A0C7", symbols=(("m", "fourier_frequencies"),),
+    layer="engine.encodings.fourier.layer:Fourier", color="#2FB7F6", symbols=(("m", "fourier_frequencies"),),
 )  # fmt: skip

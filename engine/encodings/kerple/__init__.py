@@ -34,6 +34,6 @@ SPEC = EncodingSpec(
     name="kerple", label="KERPLE", acts_on="scores", settings=KerpleSettings,
     equation=r"e_{ij} = q_i \cdot k_j / \sqrt{d_h} - r_{1,h} \log(1 + r_{2,h}\,|i-j|)\ \text{or}\ - r_{1,h}\,|i-j|^{r_{2,h}}",
     source="Chi et al. 2022, KERPLE: Kernelized Relative Positional Embedding for Length Extrapolation", url="https://arxiv.org/abs/2205.09921",
-    layer="engine.encodings.kerple.layer:Kerple", color="#6A9504", pair_flops=350, relative=True,
+    layer="engine.encodings.kerple.layer:Kerple", color="#8CBC73", pair_flops=350, relative=True,
     symbols=(("d_h", "head_width"),),
 )  # fmt: skip

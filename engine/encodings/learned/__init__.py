@@ -28,5 +28,5 @@ SPEC = EncodingSpec(
     name="learned", label="Learned table", acts_on="embedding", settings=LearnedSettings,
     equation=r"h_i^{(0)} = E_{x_i} + P_i,\quad P \in \mathbb{R}^{n \times d}\ \text{trained}",
     source="Gehring et al. 2017, Convolutional Sequence to Sequence Learning, section 3.1", url="https://arxiv.org/abs/1705.03122",
-    layer="engine.encodings.learned.layer:Learned", color="#D9822B", symbols=(("n", "seq_len"), ("d", "d_model")),
+    layer="engine.encodings.learned.layer:Learned", color="#E1893E", symbols=(("n", "seq_len"), ("d", "d_model")),
 )  # fmt: skip

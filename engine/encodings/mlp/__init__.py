@@ -31,5 +31,5 @@ SPEC = EncodingSpec(
     name="mlp", label="Network on the position", acts_on="embedding", settings=PositionMlpSettings,
     equation=r"h_i^{(0)} = E_{x_i} + \mathrm{MLP}(i / n)",
     source="Tancik et al. 2020, Fourier Features Let Networks Learn High Frequency Functions, on what it lacks", url="https://arxiv.org/abs/2006.10739",
-    layer="engine.encodings.mlp.layer:PositionMlp", color="#8A6D1F", symbols=(("n", "seq_len"),),
+    layer="engine.encodings.mlp.layer:PositionMlp", color="#6E6E78", symbols=(("n", "seq_len"),),
 )  # fmt: skip

@@ -46,6 +46,6 @@ SPEC = EncodingSpec(
     name="rope", label="RoPE", acts_on="rotation", settings=RopeSettings,
     equation=r"e_{ij} = (R_i q_i) \cdot (R_j k_j) / \sqrt{d_h},\quad R_i = \mathrm{diag}_t\,\mathrm{rot}(i\,b^{-2t/d_h})",
     source="Su et al. 2021, RoFormer, eq. 13-16", url="https://arxiv.org/abs/2104.09864",
-    layer="engine.encodings.rope.layer:Rope", color="#D64550",
+    layer="engine.encodings.rope.layer:Rope", color="#CB3C21",
     relative=True, symbols=(("b", "rope_base"), ("d_h", "head_width")),
 )  # fmt: skip

@@ -52,7 +52,7 @@ SPEC = EncodingSpec(
     name="shaw", label="Shaw relative", acts_on="scores", settings=ShawSettings,
     equation=r"e_{ij} = q_i \cdot (k_j + a^K_{\mathrm{clip}(j-i,\,\pm K)}) / \sqrt{d_h}",
     source="Shaw et al. 2018, Self-Attention with Relative Position Representations, eq. 3-5", url="https://arxiv.org/abs/1803.02155",
-    layer="engine.encodings.shaw.layer:Shaw", color="#7A5AE0", pair_flops=700, per_layer=True, relative=True,
+    layer="engine.encodings.shaw.layer:Shaw", color="#7A73FF", pair_flops=700, per_layer=True, relative=True,
     symbols=(("K", "shaw_max_distance"), ("d_h", "head_width")),
     shown_as=(
         "What it adds to a score is the query's dot product with the vector of the offset, so it differs from token to token. "

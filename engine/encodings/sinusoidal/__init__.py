@@ -29,6 +29,6 @@ SPEC = EncodingSpec(
     name="sinusoidal", label="Sinusoidal", acts_on="embedding", settings=SinusoidalSettings,
     equation=r"P_{i,2j} = \sin(i\,b^{-2j/d}),\quad P_{i,2j+1} = \cos(i\,b^{-2j/d})",
     source="Vaswani et al. 2017, Attention Is All You Need, section 3.5", url="https://arxiv.org/abs/1706.03762",
-    layer="engine.encodings.sinusoidal.layer:Sinusoidal", color="#2F7FD6",
+    layer="engine.encodings.sinusoidal.layer:Sinusoidal", color="#77C1E8",
     symbols=(("b", "sinusoid_base"), ("d", "d_model")),
 )  # fmt: skip

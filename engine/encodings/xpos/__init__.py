@@ -54,6 +54,6 @@ SPEC = EncodingSpec(
     name="xpos", label="xPos", acts_on="rotation", settings=XposSettings,
     equation=r"e_{ij} = (\zeta^{i/B} R_i q_i) \cdot (\zeta^{-j/B} R_j k_j) / \sqrt{d_h},\quad \zeta_t = \frac{2t/d_h + \gamma}{1 + \gamma}",
     source="Sun et al. 2022, A Length-Extrapolatable Transformer, section 2.2", url="https://arxiv.org/abs/2212.10554",
-    layer="engine.encodings.xpos.layer:Xpos", color="#B319B2", relative=True,
+    layer="engine.encodings.xpos.layer:Xpos", color="#A910A6", relative=True,
     symbols=(("B", "xpos_scale_base"), (r"\gamma", "xpos_gamma"), ("d_h", "head_width")),
 )  # fmt: skip

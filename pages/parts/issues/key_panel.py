@@ -54,7 +54,7 @@ def key_sections(
     """One section with one panel. The reader's mark is shown before the run; once the reader has moved it, it stays.
     ``whole``: whether all rows are shown, and not only the two that the question compares.
     ``said``: whether the sentences are shown (:func:`outcomes`).
-    ``stored``: the report on the stored seeds, whose dots stand under the others."""
+    ``stored``: the report on the stored seeds, whose dots stand above the others."""
     numbers = key_numbers(issue, shown, whole=whole)
     if stored is not None:
         there = key_numbers(issue, stored, whole=whole)

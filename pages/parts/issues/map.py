@@ -3,17 +3,15 @@
 import streamlit as st
 
 from engine.experiments.evidence.shipped import shipped_result
-from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import GROUPS, Issue
 from engine.foundation.once import once
 from pages.parts.charts.experiments.key_figure import thumbnail
 from pages.parts.charts.experiments.stack import stack_thumbnail
 from pages.parts.issues.guess import guess_of
-from pages.parts.stage.claims import LOOKS, badge
 from pages.parts.stage.ended import key_numbers
 from pages.parts.stage.experiments import own_running
-from pages.parts.stage.issue_list import found_mark, issue_link
+from pages.parts.stage.issue_list import answer_mark, found_mark, issue_link
 
 START = ("missing-mask", "missing-skips", "no-encoding")
 """The issues to begin with: each is short, and its result can be seen at once."""
@@ -33,7 +31,7 @@ def show_map() -> None:
 
 def _tile(column: str, issue: Issue, revealed: bool) -> None:
     """The figure is the answer: until the end of the reader's own run, or behind the switch, the model stands in its place."""
-    guessed = ("Guessed", *LOOKS[Finding.HOLDS]) if guess_of(issue.slug).answer is not None else None
+    guessed = ("Guessed", ":material/edit:", "gray") if guess_of(issue.slug).answer is not None else None
     ended = found_mark(issue)
     found, drawn = shipped_of(issue.slug) if revealed or ended else ("", model_of(issue.slug))
     mark = ("Running", ":material/hourglass_top:", "blue") if own_running(issue) else ended or guessed
@@ -46,7 +44,7 @@ def _tile(column: str, issue: Issue, revealed: bool) -> None:
 
 @once
 def shipped_of(slug: str) -> tuple[str, str]:
-    """The numbers before and after and the finding of the shipped evidence, in Markdown, and the thumbnail; without evidence the model."""
+    """The numbers before and after in the shipped evidence and the answer, in Markdown, and the thumbnail; without evidence the model."""
     issue = ISSUES[slug]
     found = shipped_result(issue, issue.key_figure)
     if found is None:
@@ -54,7 +52,8 @@ def shipped_of(slug: str) -> tuple[str, str]:
     before, after = map(issue.key_figure.written, (found.outcome.before, found.outcome.after))
     drawn = thumbnail(key_numbers(issue, found.report)["rows"], issue.key_figure.scale, found.outcome.sentence)
     finding = found.report.claim(issue.key_figure.claim).finding
-    return f"**{before} → {after}** {badge(finding, finding.words)}", drawn
+    answer, icon, color = answer_mark(issue, found.outcome, finding)
+    return f"Stored: **{before} → {after}** :{color}-badge[{icon} {answer}]", drawn
 
 
 @once

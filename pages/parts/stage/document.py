@@ -5,7 +5,6 @@ What is put into a form (:func:`html`) is escaped, unless it is HTML already: a 
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from statistics import fmean
 from string import Template
 
 from markupsafe import Markup, escape
@@ -32,12 +31,12 @@ def listed(items: Iterable[str]) -> Markup:
 
 def bars(rows: Sequence[Ended], figure: KeyFigure) -> Markup:
     """The rows of a key figure with their means as bars; those that no seed has are left out."""
-    known = [row for row in rows if row.known]
-    means = [fmean(row.known) for row in known]
+    known = [(row, row.mean) for row in rows if row.mean is not None]
+    means = [mean for _, mean in known]
     form = '<tr><td>{}</td><td><i class="bar" style="width: {}%; background: {}"></i></td><td>{}</td></tr>'
     cells = joined(
         html(form, row.name, round(100 * length), row.color["light"], figure.written(mean))
-        for row, mean, length in zip(known, means, lengths(means, figure.scale), strict=True)
+        for (row, mean), length in zip(known, lengths(means, figure.scale), strict=True)
     )
     scale = html("<p class=light>The bars have a logarithmic scale.</p>") if figure.scale == "log" and known else ""
     return html("<table>{}</table>{}", cells, scale)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from statistics import fmean
 
 from engine.experiments.bounds import is_share
@@ -100,6 +101,7 @@ def key_numbers(issue: Issue, shown: Report, *, whole: bool = True) -> Plain:
     figure = issue.key_figure
     there = figure.rows if whole else (figure.before, figure.after)
     rows = [row_of(shown, issue.arm(row.arm), row.metric, row.label) for row in there]
+    rows[:2] = replace(rows[0], beside=rows[1].values), replace(rows[1], beside=rows[0].values)
     metric, arms = figure.before.metric, {row.arm for row in figure.rows}
     levels = levels_of([trial for trial in shown.trials if trial.arm in arms], metric)
     return {

@@ -8,8 +8,10 @@ import streamlit as st
 
 from engine.experiments.evidence import store
 from engine.experiments.experiment import Experiment
+from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
+from engine.experiments.key_figure import Outcome, in_words, outcome_of
 from engine.experiments.running.experiment_run import ExperimentRun
 from pages.parts.app.visitor import visitor
 from pages.parts.stage.claims import LOOKS, Color
@@ -22,8 +24,8 @@ Look = tuple[str, str, Color]
 
 
 def found_mark(issue: Issue) -> Look | None:
-    """The mark of the reader's own latest run that came to its end: what it found about the first claim. None where there is none. It
-    outlives the session: whose run it was is known by the browser's cookie."""
+    """The mark of the reader's own latest run that came to its end: its answer to the question. None where there is none. It outlives
+    the session: whose run it was is known by the browser's cookie."""
     file = store.latest_of(visitor().id, issue.slug)
     return _mark_in(file, issue.slug) if file is not None else None
 
@@ -31,10 +33,19 @@ def found_mark(issue: Issue) -> Look | None:
 @lru_cache(1000)
 def _mark_in(file: Path, slug: str) -> Look | None:
     """The mark of stored evidence. Each file is read once, since it never changes."""
-    if (found := store.report_in(file, ISSUES[slug])) is None:
+    issue = ISSUES[slug]
+    if (found := store.report_in(file, issue)) is None:
         return None
-    weighed = found.claims[0].weighed
-    return f"Yours: {weighed.words}", *LOOKS[weighed.finding]
+    weighed = found.claim(issue.key_figure.claim).weighed
+    words, icon, color = answer_mark(issue, outcome_of(issue.key_figure, found.values, weighed), weighed.finding)
+    return f"Yours: {words}", icon, color
+
+
+def answer_mark(issue: Issue, outcome: Outcome | None, finding: Finding) -> Look:
+    """The answer to the issue's question; where the runs give none, the finding on its claim."""
+    if outcome is None or outcome.answer is None:
+        return finding.words, *LOOKS[finding]
+    return in_words(issue.key_figure.answers, outcome.answer), *LOOKS[Finding.HOLDS]
 
 
 def issue_link(issue: Experiment, label: str = "", icon: str | None = None) -> None:

@@ -1,17 +1,19 @@
 """The trained model on the reader's words: writing after a prompt, with temperature and top-k; and attention on a sentence, every head of a
 layer, with the words on both axes."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from html import escape
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import streamlit as st
 
 from engine.analysis.text.jobs import LONGEST, LONGEST_PROMPT, AttendToSentence, SentenceAttention, WriteText
 from engine.foundation.errors import JobError
+from engine.runs.events import Snapshot
 from engine.runs.run import Run
-from engine.text.tokens import unknown_in_words
+from engine.text.tokens import UNKNOWN_NAME, unknown_in_words
 from pages.parts.app import server
 from pages.parts.app.glossary import explained
 from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refusal
@@ -44,10 +46,9 @@ def writes(run: Run | None) -> bool:
 
 def ask_for_words(run: Run) -> None:
     """The prompt, the temperature and Write; what is rarely changed stands behind a heading."""
+    _offer("text.prompt", _usual(run)["text.prompt"])
     for key, value in DEFAULTS.items():
         st.session_state.setdefault(key, value)
-    if st.session_state["text.prompt"] == DEFAULTS["text.prompt"]:  # nobody has changed it
-        st.session_state["text.prompt"] = _usual(run)["text.prompt"]
     kept: dict[str, Any] = {"persist_state": "session"}
     limit = f"At most {LONGEST_PROMPT:,} characters."
     st.text_area("Prompt", key="text.prompt", height=68, max_chars=LONGEST_PROMPT, help=limit, **kept)
@@ -81,10 +82,27 @@ def show_written(run: Run) -> None:
             st.info(in_markdown(error), icon=":material/info:")
 
 
+def _offer(key: str, example: str) -> None:
+    """Put an example into a field, in which the reader has written nothing else."""
+    if st.session_state.get(key) in (None, st.session_state.get(f"{key}.example")):
+        st.session_state[key] = example
+    st.session_state[f"{key}.example"] = example
+
+
 def _usual(run: Run) -> dict[str, Any]:
-    """What is asked for at first: after the plays, a prompt of the plays, else the one that the run was watched on."""
-    look = run.snapshot if run.config.value("text") != PLAYS else None
-    return DEFAULTS | ({"text.prompt": look.prompt} if look is not None else {})
+    """What is asked for at first."""
+    return DEFAULTS | {"text.prompt": _example(run, DEFAULTS["text.prompt"], lambda look: look.prompt)}
+
+
+def _example(run: Run, of_plays: str, of_run: Callable[[Snapshot], str]) -> str:
+    """A text in the run's vocabulary: one of the plays where it has as many words of them as the recorded run, else a line without
+    unknown tokens of what the run was watched on."""
+    recorded = recorded_words()[0].config
+    size, enough = (cast(int, config.value("vocab_size")) for config in (run.config, recorded))
+    known = run.config.value("text") == PLAYS and (run.config.task != recorded.task or size >= enough)
+    if known or run.snapshot is None:
+        return of_plays
+    return max(re.split(f"[{UNKNOWN_NAME}\n]", of_run(run.snapshot)), key=len).strip() or of_plays
 
 
 def _write(run: Run) -> None:
@@ -109,7 +127,8 @@ def _show(one: dict[str, Any], run: Run, *, latest: bool) -> None:
         if one["unknown"] and latest:
             st.caption(f":material/info: {in_markdown(unknown_in_words(one['unknown']))}")
         st.html(
-            f'<p style="white-space: pre-wrap; overflow-wrap: anywhere; margin: 0"><span style="opacity: .65">{escape(one["prompt"])}'
+            '<p dir="auto" style="white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext; margin: 0">'
+            f'<span style="opacity: .65">{escape(one["prompt"])}'
             f"</span>{escape(one['text'])}</p>"
         )
         st.caption(one["settings"])
@@ -127,7 +146,7 @@ def show_attending(run: Run) -> None:
     if not run.config.architecture.attends:
         return
     st.header("Attention on a sentence", anchor=False)
-    st.session_state.setdefault(SENTENCE, _first_sentence(run))
+    _offer(SENTENCE, " ".join(_example(run, FIRST, lambda look: f"{look.prompt}{look.written}").split()[:10]))
     words, which = st.columns([3, 1], gap="medium", vertical_alignment="bottom")
     with words:
         sentence = st.text_input("Sentence", key=SENTENCE, persist_state="session", max_chars=500)
@@ -148,14 +167,6 @@ def show_attending(run: Run) -> None:
     place = layers[-1] if layer is None else layer
     heads = [_head(found, place, head) for head in range(found["patterns"].shape[1])]
     panels(heads, key="text-attention", name="attention", subject=run.id, least=300)
-
-
-def _first_sentence(run: Run) -> str:
-    """The default sentence for a text other than the plays: the prompt and continuation of the run's last snapshot."""
-    look = run.snapshot
-    if run.config.value("text") == PLAYS or look is None:
-        return FIRST
-    return " ".join(f"{look.prompt}{look.written}".split()[:10])
 
 
 def _head(found: SentenceAttention, layer: int, head: int) -> Panel:

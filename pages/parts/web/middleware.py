@@ -27,6 +27,7 @@ from engine.foundation.errors import NoRoom
 from engine.foundation.visitor import Visitor
 from pages.parts.app.visitor import COOKIE, id_in, plain_address, shared_address
 from pages.parts.web.live import Admit
+from pages.parts.web.static_files import SCRIPT
 
 TRUSTED = "FORWARDED_ALLOW_IPS"
 """Environment variable, uvicorn's own: the addresses of the proxies whose X-Forwarded-For and X-Forwarded-Proto are believed."""
@@ -95,9 +96,9 @@ def security_headers(frame_ancestors: str = "'self'") -> dict[str, str]:
 
 
 def inline_script_hashes() -> list[str]:
-    """The sources that allow the inline scripts of Streamlit's own index.html, whatever its version holds."""
+    """The sources that allow the app's script and those of Streamlit's own index.html, whatever its version holds."""
     page = files("streamlit").joinpath("static", "index.html").read_text(encoding="utf-8")
-    digests = (hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(page))
+    digests = (hashlib.sha256(script.encode()).digest() for script in (*_INLINE.findall(page), SCRIPT))
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
 
 

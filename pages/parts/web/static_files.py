@@ -1,5 +1,5 @@
 """Streamlit's own scripts and styles, compressed once each: Streamlit sends them as they are, three megabytes to a browser that comes
-for the first time. And its page, with the styles of the app."""
+for the first time. And its page, with the styles of the app and a script that runs before Streamlit's."""
 
 import gzip
 from pathlib import Path
@@ -18,6 +18,8 @@ PACKED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
 MEDIA = {".js": "text/javascript", ".css": "text/css"}
 """The media type of each kind of file that is compressed."""
 PARTS = Path(__file__).parents[1]
+SCRIPT = (PARTS / "app" / "ways.js").read_text("utf-8")
+"""Its hash stands in the security headers."""
 FOLDER = (Path(get_static_dir()) / "static").resolve()
 
 
@@ -39,7 +41,7 @@ class StyledPage:
         styles = [file for file in files if "boards" not in file.parts and file.stem != "presenter"]
         self.plain = (FOLDER.parent / "index.html").read_bytes()
         style = f"<style>{''.join(file.read_text('utf-8') for file in styles)}</style>"
-        self.styled = self.plain.replace(b"</body>", f"{NO_CONNECTION}{style}</body>".encode())
+        self.styled = self.plain.replace(b"</body>", f"{NO_CONNECTION}{style}<script>{SCRIPT}</script></body>".encode())
         self.packed = gzip.compress(self.styled)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

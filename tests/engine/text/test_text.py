@@ -17,11 +17,23 @@ from engine.settings.errors import ConfigError
 from engine.text import own, plays
 from engine.text.encoded import encoded, read_text
 from engine.text.kneser_ney import FALLBACK, Discounts, estimated, kneser_ney
-from engine.text.tokens import UNKNOWN_NAME, Unit, is_word, joined, name_of, pieces, unknown_beside, vocabulary_of
+from engine.text.tokens import (
+    UNKNOWN_NAME,
+    Unit,
+    has_pieces,
+    is_word,
+    joined,
+    name_of,
+    normalised,
+    pieces,
+    unknown_beside,
+    vocabulary_of,
+)
 from engine.training.data import Data
 from tests.engine.at_once import at_once
 
 pytestmark = pytest.mark.usefixtures("own_data_folder")
+UNITS: tuple[Unit, ...] = ("characters", "words")
 TEXT = "To be, or not to be:\nthat is the question."
 
 
@@ -44,9 +56,10 @@ def test_words_are_split_at_their_boundaries_and_told_from_what_stands_between()
 )
 @example("\u0301 \u200d a \u0301b\u200d c\ud800 ")
 def test_pieces_joined_are_any_text_of_all_of_unicode(text: str) -> None:
-    parts = pieces(text, "words")
-    assert joined(parts, "words") == text
-    assert all(part and name_of(part) for part in parts)
+    for unit in UNITS:
+        parts = pieces(text, unit)
+        assert joined(parts, unit) == text
+        assert all(part and name_of(part) for part in parts)
 
 
 @pytest.mark.parametrize(
@@ -68,6 +81,46 @@ def test_pieces_joined_are_any_text_of_all_of_unicode(text: str) -> None:
 )
 def test_a_word_keeps_its_marks_and_joiners(text: str, words: list[str]) -> None:
     assert [piece for piece in pieces(text, "words") if is_word(piece)] == words
+
+
+@pytest.mark.parametrize(
+    ("text", "characters"),
+    [
+        ("a 👨\u200d👩\u200d👧!", ["a", " ", "👨\u200d👩\u200d👧", "!"]),  # a family is one picture
+        ("👩🏽\u200d🚀👍🏿", ["👩🏽\u200d🚀", "👍🏿"]),  # with a tone of skin
+        ("❤\ufe0f\u200d🔥1\ufe0f\u20e3", ["❤\ufe0f\u200d🔥", "1\ufe0f\u20e3"]),
+        ("🇩🇪🇫🇷", ["🇩🇪", "🇫🇷"]),
+        ("🏴\U000e0067\U000e0062\U000e007f.", ["🏴\U000e0067\U000e0062\U000e007f", "."]),
+        ("שִׁיר\u200f (abc)", ["שִׁ", "י", "ר", "\u200f", *" (abc)"]),  # two directions
+        ("हिंदी", ["हिं", "दी"]),
+        ("x\u0323\u0302y", ["x\u0323\u0302", "y"]),
+        ("می\u200cخو", ["م", "ی\u200c", "خ", "و"]),
+        ('id,"a;b"\n7,ö', [*'id,"a;b"', "\n", *"7,ö"]),  # comma-separated values
+    ],
+)
+def test_a_character_is_what_a_reader_sees_as_one(text: str, characters: list[str]) -> None:
+    assert list(pieces(normalised(text), "characters")) == characters
+    assert joined(pieces(text, "characters"), "characters") == text
+    assert has_pieces(text, "characters", len(characters))
+    assert not has_pieces(text, "characters", len(characters) + 1)
+
+
+def test_a_picture_of_joined_signs_is_one_token_of_the_model_and_is_written_whole() -> None:
+    text = "".join(f"{n} 👩\u200d🚀 meets 👩 and 🚀.\n" for n in range(60))
+    trained = encoded(own.keep(text.encode()), 1, "characters", 80)
+    read = read_text(trained, "meets 👩\u200d🚀 or 👨\u200d🚀")
+    assert read.unknown == ["o", "r", "👨\u200d🚀"]
+    assert "👩\u200d🚀" in trained.vocabulary.numbers
+    assert "\u200d" not in trained.vocabulary.numbers, "no model learns to write half a picture"
+
+
+def test_comma_separated_values_are_numbers_and_what_stands_between_and_come_back_whole() -> None:
+    table = 'name,"size, cm",n\n' + "".join(f'"O\'Neil, {n}",{n}.5,{n % 7}\n' for n in range(80))
+    assert pieces("7,12.5\n8,,x", "words") == ["7", ",", "12", ".", "5", "\n", "8", ",,", "x"]
+    for unit in UNITS:
+        trained = encoded(own.keep(table.encode()), 1, unit, 200)
+        read = read_text(trained, "O'Neil, 3\",3.5,")
+        assert (read.text, read.unknown) == ("O'Neil, 3\",3.5,", [])
 
 
 def test_a_picture_of_joined_signs_is_one_piece_and_what_cannot_be_seen_is_named_by_its_number() -> None:

@@ -4,6 +4,7 @@ from typing import Any, get_args
 
 from streamlit.testing.v1 import AppTest
 
+from engine.encodings import ENCODINGS
 from pages.parts.boards.live.board import TITLED, PanelName, overlay, poll
 from tests.scripted import ScriptedRun
 
@@ -50,7 +51,7 @@ def test_earlier_runs_in_their_colors_with_few_points_and_a_recording_stand_besi
     run, other = ScriptedRun().advance(300), ScriptedRun().advance(300)
     laid = overlay(other, "depth 2")
     assert not opened(run, earlier=[laid], recorded=True).exception
-    assert laid.color == "#D9822B"
+    assert laid.color == ENCODINGS["learned"].color
     assert max(len(steps) for steps, _ in laid.columns.values()) <= 500
 
 

@@ -2,14 +2,19 @@
 
 import re
 
+import plotly.graph_objects as go
 import pytest
 
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
+from engine.experiments.key_figure import outcome_of
+from engine.experiments.report import report
+from engine.experiments.trial import Trial
 from pages.parts.charts.colors import muted
 from pages.parts.charts.experiments.arms import role_color
 from pages.parts.charts.experiments.key_figure import EDGE, HEIGHT, WIDTH, Slide, key_figure, slide_figure, thumbnail
 from pages.parts.charts.experiments.strip import Ended
+from pages.parts.stage.ended import key_numbers
 
 LEAST_ROW = 26
 """Pixels that a row needs for its dots."""
@@ -48,20 +53,52 @@ def test_names_take_two_lines_and_on_a_slide_all_words_stand_under_one_another(i
     assert len(drawn.data) == len(figure.data)
 
 
-def test_stored_seeds_lie_under_the_others_in_grey_and_are_named_also_on_a_slide() -> None:
+def numbers(drawn: go.Figure, of: str) -> dict[float, tuple[str, float]]:
+    """By the place of each number of a trace: its words, and the place across at which it begins."""
+    trace = next(trace for trace in drawn.data if trace.uid == of)
+    return {round(y, 6): (text.strip(), x) for x, y, text in zip(trace.x, trace.y, trace.text, strict=True)}
+
+
+def bars(drawn: go.Figure, stored: str = "") -> dict[float, float]:
+    """By the middle of each mean's bar: its place across."""
+    found = [trace for trace in drawn.data if trace.uid.startswith(f"{stored}mean-") and trace.x]
+    return {round(sum(trace.y) / 2, 6): trace.x[0] for trace in found}
+
+
+def test_each_number_stands_at_its_own_bar_also_where_stored_seeds_stand_beside_ones_own() -> None:
     color = role_color("control")
-    stored = [Ended(f"{name}, stored", muted(), [0.2, 0.4], range(1000, 1002)) for name in ("a", "b")]
-    live = [Ended("a", color, [0.5], [10_000]), Ended("b", color, [None], [10_000])]
+    stored = [Ended(f"{name}, stored", muted(), [0.7, 0.78], range(1000, 1002)) for name in ("a", "b")]
+    live = [Ended("a", color, [0.62, 0.62], [10_000, 10_001]), Ended("b", color, [None, None], [10_000, 10_001])]
     drawn = key_figure(live, "linear", share=True, stored=stored)
-    assert [trace.name for trace in drawn.data[:8:2]] == ["a, stored", "b, stored", "a", "b"]
-    assert {trace.meta["color"]["light"] for trace in drawn.data[:4]} == {muted()["light"]}
-    assert len({trace.uid for trace in drawn.data}) == len(drawn.data)
-    assert [text.strip() for text in drawn.data[8].text] == ["0.50", "0.30"], "the number of those that are there"
-    near = key_figure(live, "linear", share=True, stored=[Ended("a, stored", muted(), [0.4, 0.6], [1, 2]), stored[1]])
-    assert (drawn.data[8].x[0], near.data[8].x[0]) == (0.5, 0.6), "on no stored dot either"
+    own, before = numbers(drawn, "means"), numbers(drawn, "stored-means")
+    assert [text for text, _ in own.values()] == ["0.62"], "no number where there is no bar"
+    assert [text for text, _ in before.values()] == ["0.74", "0.74"]
+    assert own == {y: ("0.62", x) for y, x in bars(drawn).items()}
+    assert before.keys() == bars(drawn, "stored-").keys()
+    assert len({*own, *before}) == 3, "in one row the two stand one above the other"
+    by_name = {trace.uid: trace for trace in drawn.data}
+    assert max(by_name["stored-points-0"].y) < min(by_name["points-0"].y)
+    assert max(by_name["points-0"].y) < 0.5 < min(by_name["stored-points-1"].y), "and the next row begins below"
+    assert {by_name[f"stored-points-{row}"].meta["color"]["light"] for row in (0, 1)} == {muted()["light"]}
+    assert len(by_name) == len(drawn.data)
     slide = slide_figure(drawn, ["a", "b"], Slide("Title", "Number", "It is so.", LINK))
     assert drawn.layout.xaxis.title.text == slide.layout.xaxis.title.text == "grey: stored seeds 1000 to 1001"
     assert key_figure(live, "linear", share=True).layout.xaxis.title.text == ""
+
+
+def test_the_numbers_of_the_compared_rows_are_those_of_the_sentence_also_while_a_seed_has_one_of_them() -> None:
+    issue, seeds = ISSUES["missing-skips"], range(10_000, 10_008)
+    first, second = issue.key_figure.rows[:2]
+    trials = [Trial(first.arm, seed, {"accuracy": 0.8 + 0.02 * n}) for n, seed in enumerate(seeds)]
+    trials += [Trial(second.arm, seed, {"accuracy": 0.1 + 0.05 * n}) for n, seed in enumerate(seeds[:3])]
+    found = report(issue, trials, seeds)
+    outcome = outcome_of(issue.key_figure, found.values, found.claim(issue.key_figure.claim).weighed)
+    assert outcome is not None
+    drawn = key_figure(**key_numbers(issue, found))
+    (before, _), (after, _) = numbers(drawn, "means").values()
+    assert f"from {before} to {after}, in 3 of 3 seeds" in outcome.sentence
+    assert list(bars(drawn).values()) == pytest.approx([outcome.before, outcome.after])
+    assert len(drawn.data[0].x) == len(seeds), "every seed is a dot"
 
 
 def test_an_axis_over_many_powers_of_ten_has_few_of_them_from_the_largest_number_down() -> None:

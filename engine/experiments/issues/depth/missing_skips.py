@@ -16,6 +16,8 @@ SMALL_BRANCHES = "16 layers, small branches, no LayerNorm"
 NO_SKIPS, NO_NORM = {"skips": False}, {"norm": "none"}
 SMALL = {"residual_scale": 0.18}
 """One over the root of twice the number of layers, 16."""
+ROLES: dict[bool, Role] = {True: "control", False: "fault"}
+"""With and without skips, at any depth."""
 A_TENTH_IS_LEFT, THREE_TIMES = 0.9, 2.0
 """The smallest changes that count: a number vanishes where at most a tenth of it is left, and grows where it is three times as large."""
 
@@ -26,8 +28,8 @@ BASE = {
 }  # fmt: skip
 
 
-def _trained(layers: int, *, skips: bool, role: Role = "comparison", extended: bool = False) -> Arm:
-    line = "skips" if skips else "no skips"
+def _trained(layers: int, *, skips: bool, extended: bool = False) -> Arm:
+    line, role = "skips" if skips else "no skips", ROLES[skips]
     settings = {"n_layers": layers, "skips": skips}
     return Arm(f"{counted(layers, 'layer')}, {line}", role, settings, extended=extended, line=line, x=layers)
 
@@ -43,8 +45,8 @@ ISSUE = read_issue(
     base=BASE,
     curves=("grad.0.q", "grad.7.q", "grad.7.v"),
     arms=(
-        _trained(8, skips=False, role="fault"),
-        _trained(8, skips=True, role="control"),
+        _trained(8, skips=False),
+        _trained(8, skips=True),
         *(_trained(layers, skips=False) for layers in (2, 4)),
         _trained(2, skips=True),
         Arm(LONGER, "fault", {**NO_SKIPS, "n_layers": 2, "steps": 240}),

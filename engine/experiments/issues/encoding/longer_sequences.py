@@ -51,7 +51,7 @@ ISSUE = read_issue(
     arms=(
         _arm("sinusoidal", "fault", "sinusoidal"),
         _arm("sinusoidal, trained to 48", "control", "sinusoidal", seq_len=48, batch_size=10),
-        _arm("sinusoidal, 2 layers", "comparison", "sinusoidal", n_layers=2),
+        _arm("sinusoidal, 2 layers", "fault", "sinusoidal", n_layers=2),
         _arm("RoPE", "remedy", "rope"),
         _arm("Shaw relative", "remedy", "shaw"),
         _arm("T5 bias", "comparison", "t5_bias"),

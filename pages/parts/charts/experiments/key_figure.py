@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
-from statistics import fmean
 from typing import Any, Literal
 
 import plotly.graph_objects as go
@@ -32,6 +31,8 @@ SCALE = 2
 EDGE = 32
 """The pixels around all that stands on the slide."""
 FONT = "Arial, Helvetica, sans-serif"
+SHIFT, HALF = 0.22, 0.55
+"""Where stored seeds stand above the middle of a row and others below it, and how high both are, in rows."""
 LETTER_ON_AXIS = 0.025
 """The width of a letter of a number, as a share of the axis where the letters are large."""
 LETTER = 0.53
@@ -47,21 +48,21 @@ def key_figure(
     unit: str = "", chance: float | None = None, guess: float | None = None, moved: bool = True, stored: Sequence[Ended] = (),
 ) -> go.Figure:  # fmt: skip
     """``share``: whether the numbers lie between 0 and 1. ``written``: a mean in words. ``guess``: where the reader's mark stands in
-    the second row; ``moved``: whether the reader put it there. ``stored``: the same rows of stored seeds, which lie under the others in
-    grey and are named below the axis. The title stands on the panel.
+    the second row; ``moved``: whether the reader put it there. ``stored``: the same rows of stored seeds, which stand above the others
+    in grey and are named below the axis. The title stands on the panel.
 
     The rows are there before any seed has ended; a row whose seeds ended without a number says so with a red cross.
     """
     known = [value for row in (*stored, *rows) for value in row.known]
-    under = [trace.update(uid=f"stored-{trace.uid}") for trace in row_traces(stored)]
-    first = [row if row.known or not stored else stored[place] for place, row in enumerate(rows)]
     levels = [] if chance is None else [upright(chance, f"chance {chance:.3g}", anchor="left", size=TICKS - 2)]
     marks = [] if guess is None else [_guess_mark(guess, moved)]
     values = _values_axis(known, scale, share, written if unit == BYTES else None)
     if stored:
         values["title"]["text"] = f"grey: stored seeds {stored[0].seeds[0]} to {stored[0].seeds[-1]}"
+    shift, high = (SHIFT, HALF) if stored else (0.0, 1.0)
+    above = _drawn(stored, -shift, high, written, values) if stored else []
     return figure(
-        [*under, *row_traces(rows), _means(first, stored, written, values), *_crosses(first)],
+        [*(trace.update(uid=f"stored-{trace.uid}") for trace in above), *_drawn(rows, shift, high, written, values)],
         xaxis=values,
         yaxis=rows_axis([wrapped(row.name, max(NAME, len(row.name) // 2 + 4)) for row in rows], tickfont={"size": TICKS}),
         font={"size": TICKS},
@@ -81,10 +82,10 @@ def lengths(means: Sequence[float], scale: Literal["linear", "log"]) -> list[flo
 
 def thumbnail(rows: Sequence[Ended], scale: Literal["linear", "log"], words: str) -> str:
     """The means of the rows as bars without letters, in HTML. ``words``: the figure for readers who cannot see it."""
-    there = [row for row in rows if row.known]
+    there = [(row, row.mean) for row in rows if row.mean is not None]
     bars = "".join(
         f'<i style="width: {100 * length:.0f}%; background: light-dark({row.color["light"]}, {row.color["dark"]})"></i>'
-        for row, length in zip(there, lengths([fmean(row.known) for row in there], scale), strict=True)
+        for (row, _), length in zip(there, lengths([mean for _, mean in there], scale), strict=True)
     )
     return f'<div class="thumbnail" role="img" aria-label="{escape(words)}">{bars}</div>'
 
@@ -118,19 +119,23 @@ def _values_axis(
     return axis("", range=[low - air, high + 3 * air], **fonts)
 
 
-def _means(
-    rows: Sequence[Ended], stored: Sequence[Ended], written: Callable[[float], str], values: dict[str, Any]
-) -> go.Scatter:
-    """The number of each mean, at its bar, on no dot of its row or of the stored one. ``values``: the axis."""
-    there = [(place, fmean(row.known)) for place, row in enumerate(rows) if row.known]
-    texts = [written(mean) for _, mean in there]
-    dots = [[*rows[place].known, *(stored[place].known if stored else ())] for place, _ in there]
+def _drawn(
+    rows: Sequence[Ended], shift: float, high: float, written: Callable[[float], str], values: dict[str, Any]
+) -> list[go.Scatter]:
+    """The seeds and means of the rows with their numbers, and the crosses; see :func:`row_traces`. ``values``: the axis."""
+    return [*row_traces(rows, shift, high), _means(rows, shift, written, values), *_crosses(rows, shift)]
+
+
+def _means(rows: Sequence[Ended], shift: float, written: Callable[[float], str], values: dict[str, Any]) -> go.Scatter:
+    """The number of each mean, at its bar, on no dot of its row. ``values``: the axis."""
+    there = [(place + shift, row.mean, row.known) for place, row in enumerate(rows) if row.mean is not None]
+    texts = [written(mean) for _, mean, _ in there]
     beside = [
         _beside(mean, known, LETTER_ON_AXIS * (len(text) + 1), values)
-        for (_, mean), known, text in zip(there, dots, texts, strict=True)
+        for (_, mean, known), text in zip(there, texts, strict=True)
     ]
     return go.Scatter(
-        x=[x for x, _ in beside], y=[place for place, _ in there], text=[f"\u2002{text}\u2002" for text in texts],
+        x=[x for x, _ in beside], y=[place for place, _, _ in there], text=[f"\u2002{text}\u2002" for text in texts],
         mode="text", textposition=[f"middle {side}" for _, side in beside],
         textfont={"size": TICKS}, hoverinfo="skip", cliponaxis=False, uid="means",
     )  # fmt: skip
@@ -152,9 +157,9 @@ def _beside(mean: float, dots: Sequence[float], wide: float, values: dict[str, A
     return (10**x if log else x), side
 
 
-def _crosses(rows: Sequence[Ended]) -> list[go.Scatter]:
+def _crosses(rows: Sequence[Ended], shift: float) -> list[go.Scatter]:
     """A cross at the left end of each row whose seeds all ended without a number."""
-    places = [place for place, row in enumerate(rows) if row.without and not row.known]
+    places = [place + shift for place, row in enumerate(rows) if row.without and not row.known]
     crosses = go.Scatter(
         x=[0.02] * len(places), y=places, xaxis="x", mode="markers+text", text=["  no number: the run ended early"] * len(places),
         textposition="middle right", marker={"symbol": "x", "size": 14, "color": "#C6313B"}, hoverinfo="skip", uid="crosses",

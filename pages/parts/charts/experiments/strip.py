@@ -39,10 +39,19 @@ class Ended:
     seeds: Sequence[int]
     without: int = 0
     """The number of seeds that ended without the number."""
+    beside: Sequence[float | None] = ()
+    """The numbers that these are compared with, by seed."""
 
     @property
     def known(self) -> list[float]:
         return [value for value in self.values if value is not None]
+
+    @property
+    def mean(self) -> float | None:
+        """Over the seeds that have both numbers where there are some, as in the sentence of the comparison; else over all."""
+        pairs = zip(self.values, self.beside, strict=False)
+        known = [value for value, other in pairs if value is not None and other is not None] or self.known
+        return fmean(known) if known else None
 
 
 def strip_figure(rows: Sequence[Ended], label: str, chance: float | None = None) -> go.Figure:
@@ -97,30 +106,32 @@ def values_axis(label: str, known: Sequence[float], chance: float | None) -> dic
     return axis(title)
 
 
-def row_traces(rows: Sequence[Ended]) -> list[go.Scatter]:
-    """The seeds of all rows, and the mean of each."""
-    return [trace for place, row in enumerate(rows) for trace in (_points(place, row), _mean_bar(place, row))]
+def row_traces(rows: Sequence[Ended], shift: float = 0.0, high: float = 1.0) -> list[go.Scatter]:
+    """The seeds of all rows, and the mean of each; ``shift`` and ``high``: where in its row each stands, and how high, in rows."""
+    return [
+        trace for n, row in enumerate(rows) for trace in (_points(n, row, shift, high), _mean_bar(n, row, shift, high))
+    ]
 
 
-def _points(place: int, row: Ended) -> go.Scatter:
+def _points(place: int, row: Ended, shift: float, high: float) -> go.Scatter:
     """The seeds of a row side by side, so that equal values do not overlap."""
     count = len(row.values)
     found = [
         (seed, value, n) for n, (seed, value) in enumerate(zip(row.seeds, row.values, strict=True)) if value is not None
     ]
     return go.Scatter(
-        x=rounded(value for _, value, _ in found), y=[place + 0.3 * (2 * (n + 0.5) / count - 1) for _, _, n in found],
+        x=rounded(value for _, value, _ in found), y=[place + shift + 0.3 * high * (2 * (n + 0.5) / count - 1) for _, _, n in found],
         text=[f"{row.name}, seed {seed}".replace("<", "&lt;") for seed, _, _ in found], hovertemplate="%{text}: %{x:.4g}<extra></extra>",
         name=row.name, uid=f"points-{place}", mode="markers", opacity=0.65, cliponaxis=False, **painted(row.color, row.name, size=8),
     )  # fmt: skip
 
 
-def _mean_bar(place: int, row: Ended) -> go.Scatter:
+def _mean_bar(place: int, row: Ended, shift: float, high: float) -> go.Scatter:
     """An upright bar at the mean of a row; empty before there is one."""
-    known = row.known
-    name, mean = f"{row.name}, mean", rounded([fmean(known)]) if known else []
+    name, mean = f"{row.name}, mean", [] if row.mean is None else rounded([row.mean])
+    ends = [place + shift - 0.38 * high, place + shift + 0.38 * high]
     return go.Scatter(
-        x=mean * 2, y=[place - 0.38, place + 0.38] if known else [], name=name, uid=f"mean-{place}", mode="lines", cliponaxis=False,
+        x=mean * 2, y=ends if mean else [], name=name, uid=f"mean-{place}", mode="lines", cliponaxis=False,
         hovertemplate="mean %{x:.4g}<extra></extra>", **painted(row.color, name, width=3.5),
     )  # fmt: skip
 

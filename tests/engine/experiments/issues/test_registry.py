@@ -13,13 +13,13 @@ import pytest
 from engine.analysis.measurements import MEASUREMENTS
 from engine.analysis.measurements.held_out import band, exposures
 from engine.architectures import ARCHITECTURES
-from engine.config.run_config import RunConfig
+from engine.config.run_config import RunConfig, changes_between
 from engine.estimate.layout import shapes
 from engine.estimate.matching import n_parameters
 from engine.estimate.memory import count_parameters
 from engine.estimate.prediction import predict
 from engine.experiments.evidence.shipped import shipped_reports, shipped_result, shown_report
-from engine.experiments.experiment import Claim, difference
+from engine.experiments.experiment import Arm, Claim, difference
 from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.encoding.learned_table import MOSTLY_SHORT, OFTEN, RARELY
 from engine.experiments.issues.encoding.no_encoding import bag_bound
@@ -399,3 +399,20 @@ def test_claims_that_are_not_worded_one_by_one_are_refused(tmp_path: Path) -> No
 def test_a_file_of_another_form_is_refused_in_one_sentence(tmp_path: Path, wrong: str, said: str) -> None:
     with pytest.raises(ValueError, match=re.escape(said)):
         issue_of(tmp_path, wrong, FIRST, SECOND)
+
+
+@EVERY
+def test_in_the_figure_a_fault_is_a_fault_and_a_control_a_control_at_any_depth_and_training_time(issue: Issue) -> None:
+    """Unless depth or time is what the fault itself changes."""
+    beside = {"n_layers", "steps", "warmup_steps", "learning_rate", "seed"}
+    arms = [issue.arm(name) for name in dict.fromkeys(row.arm for row in issue.key_figure.rows)]
+    of_role = {role: [arm for arm in arms if arm.role == role] for role in ("fault", "control")}
+    for one in (arm for role in of_role.values() for arm in role):
+        against = of_role["control" if one.role == "fault" else "fault"]
+        subject = {name for other in against for name in differing(issue, one, other)}
+        alike = [arm for arm in arms if differing(issue, one, arm) <= beside - subject]
+        assert {arm.name: arm.role for arm in alike} == {arm.name: one.role for arm in alike}
+
+
+def differing(issue: Issue, one: Arm, other: Arm) -> set[str]:
+    return {row.name for row, _, _ in changes_between(issue.config(one), issue.config(other))}

@@ -63,8 +63,7 @@ export function writtenPanel(/** @type {LiveBoard} */ board) {
           "p",
           {},
           el("span", { class: "step" }, `step ${step.toLocaleString("en")}`),
-          el("span", { class: "given" }, prompt ?? ""),
-          written ?? "",
+          el("span", { dir: "auto" }, el("span", { class: "given" }, prompt ?? ""), written ?? ""),
         )
       ),
     )

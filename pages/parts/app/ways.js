@@ -1,0 +1,24 @@
+// Ways between pages. This runs once, before Streamlit's own script, and not with a page's elements: those come and go.
+{
+  // An entry of the browser's history is a page, or an issue. Streamlit adds one for each address that a page writes, and
+  // Back from it would change nothing, since the page keeps what is set.
+  const issueIn = (/** @type {{ search: string }} */ address) => new URLSearchParams(address.search).get("issue")
+  const push = history.pushState.bind(history)
+  history.pushState = (state, title, to) => {
+    const next = new URL(to ?? "", location.href)
+    if (next.pathname === location.pathname && issueIn(next) === issueIn(location)) {
+      history.replaceState(state, title, to)
+    } else push(state, title, to)
+  }
+
+  // On a narrow screen the bar is a drawer over the page, which Streamlit closes only where the browser names a phone.
+  document.addEventListener("click", ({ target }) => {
+    if (!(target instanceof Element && target.closest("[data-testid=stSidebarNavLink]"))) return
+    // Later: where Streamlit has closed it, there is no such button.
+    setTimeout(() => {
+      /** @type {HTMLElement | null} */
+      const close = document.querySelector("[data-testid=stSidebarCollapseButton] button")
+      close?.click()
+    })
+  })
+}

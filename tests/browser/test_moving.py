@@ -1,0 +1,81 @@
+"""Ways between pages: Back and Forward of the browser, and the menu of a phone."""
+
+import pytest
+
+from pages.parts.app.frame import PLACES
+from tests.browser.conftest import PHONE, Open, eventually, expect, settled
+
+CHANGES = ("ALiBi", "FIRE", "T5 bias")
+SETTINGS = {"lab?v=1&n_layers=2": "Positional encoding", "lab": "Positional encoding", "encodings": "Encoding A"}
+ISSUES = ("The mask is missing", "Do deep models need skip connections?")
+DESKTOP_SITE = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36"
+"""What a phone calls itself where its reader asks for the desktop site."""
+PHONES = {
+    "phone": DESKTOP_SITE.replace("X11; Linux x86_64", "Linux; Android 16; Pixel 9").replace("Safari", "Mobile Safari"),
+    "desktop site": DESKTOP_SITE,
+}
+
+
+@pytest.mark.parametrize("path", SETTINGS)
+def test_back_leaves_a_page_however_often_it_was_changed_and_forward_returns_to_what_was_set(
+    open_page: Open, app: str, path: str
+) -> None:
+    page = open_page("notebooks", "Notebooks")
+    settled(page)
+    page.goto(app + path)
+    box = page.get_by_role("combobox", name=SETTINGS[path], exact=True)
+    for option in CHANGES:
+        box.click()
+        page.get_by_role("option", name=option, exact=True).click()
+        expect(box).to_have_value(option)
+        settled(page)
+    last = page.url
+    assert "=t5_bias" in last
+    page.go_back()
+    page.wait_for_url(f"{app}notebooks")
+    page.get_by_role("heading", name="Notebooks", exact=True).wait_for()
+    page.go_forward()
+    page.wait_for_url(last)
+    expect(box).to_have_value(CHANGES[-1])
+
+
+def test_back_leads_from_an_issue_to_the_map_whatever_was_set_and_to_the_issue_before(open_page: Open) -> None:
+    page = open_page("issues", "What goes wrong")
+
+    def at(heading: str) -> None:
+        page.get_by_role("heading", name=heading, exact=True).wait_for()
+        settled(page)
+
+    for heading in ISSUES:
+        page.get_by_role("link", name=heading, exact=True).first.click()
+        at(heading)
+        page.get_by_role("button", name="seeds of my own").click()
+        for _ in range(3):
+            before = page.url
+            page.get_by_test_id("stPopoverBody").get_by_role("button", name="Decrement").first.click()
+            page.wait_for_url(lambda now, before=before: now != before)
+            settled(page)
+        page.keyboard.press("Escape")
+        page.get_by_role("link", name="Issues", exact=True).click()
+        at("What goes wrong")
+    for heading in (ISSUES[1], "What goes wrong", ISSUES[0], "What goes wrong"):
+        page.go_back()
+        at(heading)
+    page.go_forward()
+    at(ISSUES[0])
+
+
+@pytest.mark.parametrize("kind", PHONES)
+def test_the_menu_of_a_phone_closes_when_a_place_is_chosen_and_stays_closed(open_page: Open, kind: str) -> None:
+    page = open_page("", viewport=PHONE, has_touch=True, is_mobile=True, user_agent=PHONES[kind])
+    opened, drawer = page.get_by_test_id("stExpandSidebarButton"), page.get_by_test_id("stSidebarNav")
+    for place in PLACES[1:] + PLACES[:1]:
+        opened.tap()
+        drawer.get_by_role("link", name=place.title, exact=True).tap()
+        expect(drawer).not_to_be_in_viewport()
+        settled(page)
+        expect(drawer).not_to_be_in_viewport()
+    page.reload()
+    opened.wait_for()
+    settled(page)
+    eventually(page, lambda: expect(drawer).not_to_be_in_viewport())
