@@ -1,5 +1,9 @@
 """The links that the page names, on fifty trained models: each costs at least a tenth of the right answers when hooks take it away, and not
-the code that chose it; of a learned hop both heads are named."""
+the code that chose it; of a learned hop both heads are named.
+
+Measured: 47 of the 50 name a link (hops 20 of 20, reverse 8 of 10, copy 10, sort 9); the least of the 99 links costs .106. Of the twenty
+models of one hop nineteen name both heads; in the other one four heads of layer 2 do it together.
+"""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -107,16 +111,12 @@ def cost(asked: ModelAsked, *parts: Part) -> float:
 
 def test_each_named_link_costs_a_tenth_of_the_right_answers(models: list[tuple[ModelAsked, list[AnswerPath]]]) -> None:
     assert len(models) == 50
-    least = 1.0
     naming = 0
     for asked, paths in models:
         links = {tuple(link) for path in paths for link in links_named(asked, path)}
         naming += bool(links)
         costs = {link: cost(asked, *link) for link in links}
-        print(asked.config.task, asked.config.n_layers, asked.config.n_heads, asked.config.seed, sorted(costs.values()))
         assert all(share >= 0.1 for share in costs.values()), (asked.config, costs)
-        least = min(least, *costs.values(), 1.0)
-    print(naming, "models with a named link; the least costs", least)
     assert naming >= 40, "else it would be enough to name none"
 
 
@@ -124,5 +124,4 @@ def test_of_a_learned_hop_both_heads_are_named(models: list[tuple[ModelAsked, li
     """The one that reads the symbol after an earlier place of its own symbol, and the one that had marked it."""
     hops = [paths for asked, paths in models if asked.config.task == "hops"]
     both = [any(path.induction and " had marked" in path.sentence for path in paths) for paths in hops]
-    print(sum(both), "of", len(both))
     assert sum(both) >= 0.9 * len(both)

@@ -37,9 +37,9 @@ export function attentionPanels(/** @type {LiveBoard} */ board) {
     choose(change)
     board.panels.forEach((panel) => panel.chooseHead?.({ ...chosen }))
   }
-  all.look = ({ which = "self", layer, head = 0 }) => {
-    picked = layer != null // else the head of the sentence is shown
-    choose({ which, layer: layer ?? 0, head })
+  all.look = ({ which = "self", layer = 0, head = 0 }) => {
+    picked = which !== "self" || layer > 0 || head > 0 // the first head is no choice: that of the sentence is shown
+    choose({ which, layer, head })
   }
   board.suggest = ({ which, layer, head }) => {
     const shown = chosen.which === which && chosen.layer === layer && chosen.head === head
