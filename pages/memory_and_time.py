@@ -5,10 +5,9 @@ import json
 import streamlit as st
 
 from engine.settings.errors import ConfigError
-from engine.sweeps.frames import visits_frame
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
-from engine.sweeps.store import shipped, to_json
+from engine.sweeps.store import shipped, to_csv, to_json
 from engine.sweeps.sweep import Sweep
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown, refused_in_words, say_ignored, say_unsaved, show_refusal
@@ -26,7 +25,7 @@ def measure(plan: Plan) -> None:
 
 def offer_files(result: Result) -> None:
     with st.container(horizontal=True):
-        offer_file("Every visit (CSV)", lambda: visits_frame(result).to_csv(index=False), "memory-and-time.csv")
+        offer_file("Every visit (CSV)", lambda: to_csv(result), "memory-and-time.csv")
         offer_file(
             "Measurement (JSON)", lambda: json.dumps(to_json(result), indent=1, allow_nan=False), "memory-and-time.json"
         )

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from engine import sweeps
-from engine.analysis.encodings.forward_time import forward_times
+from engine.analysis.measurements.cost import forward_times
 from engine.cli.cluster import warm_pool
 from engine.cli.terminal import follow
 from engine.experiments.choice.costs import FILE, MODEL, machine

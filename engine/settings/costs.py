@@ -60,6 +60,38 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class Cost:
+    """The measured cost of a model on one batch. Times are in seconds, each the shortest of several repetitions."""
+
+    train: float
+    """A training step: forward, backward, optimizer."""
+    inference: float
+    """One pass without gradient; also the cost of the next token without a cache."""
+    cached: float | None
+    """The next token with a cache of keys and values, or of the state; None where the model keeps neither."""
+    cache_bytes: int | None
+    """The bytes of that cache."""
+    memory: Memory | None
+    """The memory of a training step; None where only times were asked for."""
+    inference_peak: int | None
+    """The highest allocation of a pass without gradient, beyond the weights; None as ``memory``."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The machine of a measurement."""
+
+    device: str
+    """The device in words."""
+    kind: str
+    """The device type: ``cpu``, ``cuda`` ..."""
+    torch: str
+    threads: int
+    free: int
+    """The free bytes before the measurement."""
+
+
+@dataclass(frozen=True)
 class StackShape:
     """The sizes of the input of one stack of attention layers in a training step."""
 

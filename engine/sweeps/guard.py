@@ -1,13 +1,12 @@
 """The checks before a sweep and before each of its points: what they take must be within the host's limits, with room to spare."""
 
-import math
 from collections.abc import Sequence
 
 from engine.estimate.by_length import flops_at, memory_at
 from engine.foundation.formatting import in_bytes, in_fine_time, in_time
 from engine.hosting.limits import Limits
-from engine.sweeps.jobs import Visit
 from engine.sweeps.plan import Plan
+from engine.sweeps.result import Visit, onward
 
 GUESS = 0.25
 """The fewest seconds of a visit: building the model, and repetitions until the times are reliable."""
@@ -22,8 +21,6 @@ TRANSIENT = 4
 """The peak of a step over the memory that it keeps, assumed until a peak has been measured."""
 CAUTIOUS_RATE = 2e9
 """FLOPs per second assumed until a point has been timed: slower than any present machine."""
-STEEPEST = 2.5
-"""The highest power with which any cost here grows."""
 
 
 def refusal(plan: Plan, limits: Limits) -> str | None:
@@ -79,12 +76,3 @@ def needed_seconds(plan: Plan, kind: str, place: int, before: Sequence[Visit]) -
     if len(before) == 1:
         return before[0].train * arithmetic(place) / arithmetic(before[0].place)
     return onward([(visit.place, visit.train) for visit in before], place)
-
-
-def onward(points: Sequence[tuple[int, float]], place: int) -> float:
-    """The value at a further x, by the power law through the last two points; with only one point, by the square."""
-    (last, value), slope = points[-1], 2.0
-    if len(points) > 1 and points[-2][1] > 0 < value:
-        earlier, small = points[-2]
-        slope = math.log(value / small) / math.log(last / earlier)
-    return value * float((place / last) ** min(STEEPEST, max(0.0, slope)))

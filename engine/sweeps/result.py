@@ -1,21 +1,33 @@
-"""The result of a sweep so far as plain data: its plan, the machine, the visits, the fits."""
+"""The result of a sweep so far as plain data: its plan, the machine, the visits."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import log
 from statistics import median
 
 from engine.foundation.provenance import Provenance
-from engine.sweeps.fit import Fit
-from engine.sweeps.jobs import Machine, Visit
+from engine.settings.costs import Cost, Machine
 from engine.sweeps.plan import Plan
 
-QUANTITIES = {
-    "train": "time of a training step",
-    "inference": "time of a pass without gradient",
-    "cached": "time of the next token with the past kept",
-    "saved": "bytes saved for backward",
-}
-"""The quantities that are followed along the axis and fitted; times in seconds."""
+STEEPEST = 2.5
+"""The highest power with which any cost here grows."""
+
+
+@dataclass(frozen=True)
+class Visit(Cost):
+    """One measurement of one point. The memory is measured in the first round only, since it is the same in every one."""
+
+    kind: str
+    place: int
+    """The length in tokens or the number of layers, depending on the plan's axis."""
+    round: int
+    took: float = 0.0
+    """Seconds of the whole visit."""
+
+    @property
+    def saved(self) -> int | None:
+        """The bytes that a training step saves for backward, where the memory was measured."""
+        return None if self.memory is None else self.memory.saved
 
 
 @dataclass(frozen=True)
@@ -44,8 +56,6 @@ class Result:
     machine: Machine | None
     visits: tuple[Visit, ...]
     skips: tuple[Skip, ...]
-    fits: Mapping[str, Fit]
-    """The fits by :func:`line_name`."""
     state: str
     """``running``, ``finished``, ``stopped`` or ``failed``."""
     seconds: float
@@ -55,7 +65,7 @@ class Result:
     """Empty where it was not noted."""
 
     def summaries(self, kind: str, quantity: str) -> list[Summary]:
-        """The quantity along the axis; empty where it was not measured for that kind."""
+        """A quantity (``train``, ``inference``, ``cached``, ``saved``) along the axis; empty where it was not measured for that kind."""
         found: dict[int, list[float]] = {}
         for visit in self.visits:
             value: float | None = getattr(visit, quantity)
@@ -66,22 +76,15 @@ class Result:
             for place, values in sorted(found.items())
         ]
 
-    def fit(self, kind: str, quantity: str) -> Fit | None:
-        return self.fits.get(line_name(kind, quantity))
-
     def counted(self, kind: str) -> list[Visit]:
         """The visits of a kind whose memory was counted, along the axis."""
         return sorted((v for v in self.visits if v.kind == kind and v.memory), key=lambda visit: visit.place)
 
-    @property
-    def lines(self) -> dict[str, list[tuple[float, float]]]:
-        """The lines to fit: by name, the lengths or depths and the medians."""
-        return {
-            line_name(kind, quantity): [(float(at.place), at.value) for at in self.summaries(kind, quantity)]
-            for kind in self.plan.kinds
-            for quantity in QUANTITIES
-        }
 
-
-def line_name(kind: str, quantity: str) -> str:
-    return f"{kind}.{quantity}"
+def onward(points: Sequence[tuple[int, float]], place: int) -> float:
+    """The value at a further x, by the power law through the last two points; with only one point, by the square."""
+    (last, value), slope = points[-1], 2.0
+    if len(points) > 1 and points[-2][1] > 0 < value:
+        earlier, small = points[-2]
+        slope = log(value / small) / log(last / earlier)
+    return value * float((place / last) ** min(STEEPEST, max(0.0, slope)))

@@ -1,12 +1,16 @@
 """The store of sweeps on this machine: one JSON file each, under an unguessable name; and the one that comes with the app."""
 
+import csv
+import io
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
 
+from engine.estimate.by_length import memory_at
 from engine.foundation.files import data_folder, give
 from engine.foundation.once import once
 from engine.foundation.stored_json import read_json
@@ -57,3 +61,19 @@ def from_json(row: dict[str, Any]) -> Result:
     if row["format"] != FORMAT:
         raise ValueError(f"format is {row['format']}; allowed is {FORMAT}.")
     return RESULT.validate_python({**row, "plan": read_plan(row["plan"])})
+
+
+def to_csv(result: Result) -> str:
+    """A row for each visit. Times in seconds, memory in bytes; empty cells where a quantity was not measured."""
+    rows = []
+    for visit in result.visits:
+        config, length = result.plan.config(visit.kind, visit.place), result.plan.length_at(visit.place)
+        row = {"length": length, "depth": config.n_layers, "batch_size": config.batch_size, "width": config.d_model}
+        measured = asdict(visit)
+        measured |= measured.pop("memory") or {}
+        rows.append({**row, **measured, "predicted_saved": memory_at(config, length).saved})
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

@@ -16,11 +16,10 @@ from engine.foundation.background import BackgroundTask
 from engine.foundation.errors import JobError, Refused
 from engine.foundation.provenance import provenance
 from engine.foundation.visitor import PROGRAM, Visitor
-from engine.sweeps.fit import fit_all
 from engine.sweeps.guard import FIRST, FURTHER, GUESS, needed_seconds, reason_not_to, refusal
-from engine.sweeps.jobs import DescribeMachine, MeasurePoint
+from engine.sweeps.jobs import DescribeMachine, MeasureCost
 from engine.sweeps.plan import Plan
-from engine.sweeps.result import Result, Skip
+from engine.sweeps.result import Result, Skip, Visit
 from engine.workers.pool import Pool
 from engine.workers.processes.machines import HERE
 
@@ -44,7 +43,7 @@ class Sweep(BackgroundTask):
         self._pool = pool
         self._on = HERE
         # Only the task's own thread replaces it.
-        self._found = Result(plan, None, (), (), {}, self.state, 0.0, self.created, provenance())
+        self._found = Result(plan, None, (), (), self.state, 0.0, self.created, provenance())
         self._order = random.Random(0)
 
     @property
@@ -77,10 +76,8 @@ class Sweep(BackgroundTask):
             machine = self._pool.ask(DescribeMachine(self.plan.device), timeout=120.0)
             self._found = replace(self._found, machine=machine)
             self._measure_along_the_axis()
-            self._found = replace(self._found, fits=fit_all(self._found.lines))
             for further in range(1, self.plan.rounds):
                 self._repeat(further)
-                self._found = replace(self._found, fits=fit_all(self._found.lines))
         finally:
             self.now = None
 
@@ -112,13 +109,13 @@ class Sweep(BackgroundTask):
                     raise Refused("The machine on which this was measured has left the cluster; please measure again.")
                 self.now = (kind, place)
                 began = time.monotonic()
-                job = MeasurePoint(config, length, kind, place, round, self.plan.device, count_bytes=round == 0)
-                seen = self._pool.ask(job, alone=True, timeout=60.0 + 40 * self.plan.patience)
+                job = MeasureCost(config, length, self.plan.device, memory=round == 0)
+                cost = self._pool.ask(job, alone=True, timeout=60.0 + 40 * self.plan.patience)
         except JobError as error:  # the guard was too optimistic: the worker is replaced, the other kinds continue
             self._skip(kind, place, str(error))
             return
-        seen = replace(seen, took=time.monotonic() - began)
-        self._found = replace(self._found, visits=(*self._found.visits, seen))
+        visit = Visit(**vars(cost), kind=kind, place=place, round=round, took=time.monotonic() - began)
+        self._found = replace(self._found, visits=(*self._found.visits, visit))
         time.sleep(GAP)
 
     def _free_bytes(self) -> int:

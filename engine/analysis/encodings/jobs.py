@@ -123,5 +123,7 @@ class Timing(TypedDict):
     """Seconds with the encoding, the median."""
 
 
-class TimeForward(Job[list[Timing]], function=".forward_time:forward_times", noun="Measuring the forward time"):
+class TimeForward(
+    Job[list[Timing]], function="engine.analysis.measurements.cost:forward_times", noun="Measuring the forward time"
+):
     configs: tuple[RunConfig, ...]

@@ -1,22 +1,36 @@
-"""The cost of a model in bytes and in time: of a training step, of its state, and of one more token of a decoder."""
+"""The cost of a model in bytes and in time. One function measures it: :func:`measure_cost`.
 
+Memory and time follows it over length or depth, the issue *cost* takes its numbers from it, and so does the forward time of encodings.
+"""
+
+import gc
 import math
 from collections import Counter
-from collections.abc import Callable
-from copy import deepcopy
+from collections.abc import Callable, Sequence
 from time import perf_counter
 
+import numpy as np
+import psutil
 import torch
 from torch import Tensor, nn
 
+from engine.analysis.encodings.jobs import Timing
+from engine.config.run_config import RunConfig
+from engine.encodings import NO_ENCODING
+from engine.estimate.layout import keeps_past, shapes
 from engine.estimate.prediction import predict
-from engine.model.build import parameter_part
+from engine.foundation.provenance import cpu_name
+from engine.model.baselines import Baseline, RecurrentState
+from engine.model.build import build_model, parameter_part
 from engine.model.cached import KeyValueCache, cached_logits
+from engine.model.masks import forget_masks
 from engine.model.precision import product_dtype
 from engine.model.transformer import Transformer
+from engine.settings.costs import Cost, Machine
 from engine.training.data import Batch
+from engine.training.device import found_accelerator
 from engine.training.evaluation import forward, loss_of
-from engine.training.measured_memory import measure_memory, state_bytes
+from engine.training.measured_memory import measure_memory, peak_bytes
 from engine.training.optimizers import build_optimizers
 from engine.training.result import Trained
 
@@ -25,50 +39,42 @@ ENOUGH = 0.05
 FEWEST, MOST = 5, 40
 OWN = ("mlp", "norm", "weights")
 """Parts of a layer outside attention."""
+PATIENCE = 0.2
+"""Seconds of repetitions at a point that is measured in several rounds: short work is repeated often, long work once a round."""
+PAIRS, FEWEST_PAIRS = 15, 3
+PAIRS_SECONDS = 2.0
+"""Seconds for one encoding after which no further pair is measured, beyond the fewest: other jobs wait for this worker."""
+PAIR_PATIENCE = 0.01
 
 
-def saved_bytes(trained: Trained) -> dict[str, float]:
-    """The bytes that one training step saves for backward, counted through autograd's hooks, beside the formula's count.
+def measure_cost(config: RunConfig, batch: Batch, *, memory: bool = True, patience: float = math.inf) -> Cost:
+    """The cost of ``config``'s model, with first weights, on a batch and on its device: no cost depends on the weights.
 
-    ``saved_bytes`` and, of these, ``score_bytes``; where there is a formula (:mod:`engine.estimate.memory`),
-    ``saved_bytes.formula``, and ``formula_agrees``: 1 where the formula is right to the byte, else 0.
+    ``memory``: whether to measure the memory, too; ``patience``: the seconds after which one repetition is enough.
     """
-    config = trained.config
-    batch = trained.data.validation_batch(size=config.batch_size).to(trained.device)
-    counted = measure_memory(trained.model, batch, ())
-    assert counted.saved is not None
-    assert counted.scores is not None
-    numbers = {"saved_bytes": float(counted.saved), "score_bytes": float(counted.scores)}
-    told = predict(config).memory.saved
-    return numbers if told is None else numbers | {"saved_bytes.formula": told, "formula_agrees": told == counted.saved}
-
-
-def step_time(trained: Trained) -> dict[str, float]:
-    """``train_ms`` (forward, backward, optimizer) and ``inference_ms`` (a pass without gradient) on a batch of the run's own
-    size, each the shortest of several repetitions. Measured on a copy, so that the trained weights do not change."""
-    batch = trained.data.validation_batch(size=trained.config.batch_size).to(trained.device)
-    model = deepcopy(trained.model)
-    optimizers = build_optimizers(trained.config, model)
-    train, inference = step_seconds(model, optimizers, batch)
-    return {"train_ms": 1e3 * train, "inference_ms": 1e3 * inference}
-
-
-def step_seconds(
-    model: nn.Module, optimizers: list[torch.optim.Optimizer], batch: Batch, patience: float = math.inf
-) -> tuple[float, float]:
-    """Seconds of a training step and of a pass without gradient. Trains ``model``, but leaves the random state."""
-    device = batch.inputs.device
-
+    device, sizes = batch.inputs.device, shapes(config)
+    longest = max(batch.inputs.size(1), sizes.position_range)
+    model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=longest).to(device)
+    optimizers = build_optimizers(config, model)
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         model.train()
-        train = shortest(lambda: take_step(model, optimizers, batch), device, patience)
+        train = shortest(lambda: _take_step(model, optimizers, batch), device, patience)
+        training = measure_memory(model, batch, optimizers) if memory else None
         model.eval()
         with torch.no_grad():
             inference = shortest(lambda: forward(model, batch), device, patience)
-    return train, inference
+            step = next_token(model, batch.inputs)
+            return Cost(
+                train,
+                inference,
+                cached=None if step is None else shortest(step, device, patience),
+                cache_bytes=None if step is None else step(),
+                memory=training,
+                inference_peak=peak_bytes(lambda: forward(model, batch), device) if memory else None,
+            )
 
 
-def take_step(model: nn.Module, optimizers: list[torch.optim.Optimizer], batch: Batch) -> None:
+def _take_step(model: nn.Module, optimizers: list[torch.optim.Optimizer], batch: Batch) -> None:
     model.zero_grad()
     loss_of(forward(model, batch).float(), batch.targets).backward()  # type: ignore[no-untyped-call]
     for optimizer in optimizers:
@@ -95,28 +101,147 @@ def _wait_for(device: torch.device) -> None:
         torch.accelerator.synchronize(device)
 
 
+def next_token(model: Transformer | Baseline, inputs: Tensor) -> Callable[[], int] | None:
+    """The work of one more token after all but the last of ``inputs`` [batch, length], with a cache; it returns the bytes of the
+    cache. None for a model that keeps nothing: an encoder, a CNN."""
+    if not keeps_past(model.config):
+        return None
+    if isinstance(model, Baseline):
+        return _recurrent_step(model, inputs[:, -1:])
+    return _cached_step(model, inputs) if model.config.family == "decoder" else None
+
+
+def _cached_step(model: Transformer, inputs: Tensor) -> Callable[[], int]:
+    config, past_shape = model.config, (inputs.size(0), model.config.n_heads, inputs.size(1) - 1)
+    # The values in the cache do not affect its cost.
+    past = torch.zeros(*past_shape, config.head_width, device=inputs.device, dtype=product_dtype(config))
+
+    def step() -> int:
+        layers = range(config.n_layers)
+        cache = KeyValueCache(past.size(2), dict.fromkeys(layers, past), dict.fromkeys(layers, past))
+        cached_logits(model, inputs[:, -1:], cache)
+        return cache.bytes
+
+    return step
+
+
+def _recurrent_step(model: Baseline, token: Tensor) -> Callable[[], int]:
+    def step(states: Sequence[RecurrentState]) -> list[RecurrentState]:
+        return model.resume(token, states)[1]
+
+    past = step([])  # the state after one token is as large as after many
+    # A GRU's state holds one [batch, d_model], an LSTM's two.
+    return lambda: sum(part.nbytes for state in step(past) if state is not None for part in state)
+
+
+def measure_at(config: RunConfig, length: int, *, device: str, memory: bool) -> Cost:
+    """The cost on random tokens [batch_size, length], one of several rounds. ``device``: ``cpu`` or ``accelerator``."""
+    on = _torch_device(device)
+    try:
+        return measure_cost(config, random_batch(config, length).to(on), memory=memory, patience=PATIENCE)
+    finally:
+        forget_masks()
+        gc.collect()
+        if on.type == "cuda":
+            torch.cuda.empty_cache()
+
+
+def random_batch(config: RunConfig, length: int) -> Batch:
+    """Random tokens and answers, both [batch_size, length]: their values do not affect the cost."""
+    sizes, shape = shapes(config), (config.batch_size, length)
+    generator = torch.Generator().manual_seed(0)
+    inputs = torch.randint(sizes.n_tokens, shape, generator=generator)
+    return Batch(inputs, torch.randint(sizes.n_outputs, shape, generator=generator), {})
+
+
+def _torch_device(name: str) -> torch.device:
+    """The torch device of ``cpu`` or ``accelerator``. Raises ValueError where there is no accelerator."""
+    if name == "cpu":
+        return torch.device("cpu")
+    found = found_accelerator()
+    if found is None:
+        raise ValueError("device is accelerator; this machine has only a CPU.")
+    return found
+
+
+def machine(device: str) -> Machine:
+    """The machine of a measurement on ``cpu`` or ``accelerator``, and its free memory now."""
+    on = _torch_device(device)
+    if on.type == "cuda":
+        return Machine(
+            torch.cuda.get_device_name(on), on.type, str(torch.__version__), 1, torch.cuda.mem_get_info(on)[0]
+        )
+    name = cpu_name() if on.type == "cpu" else on.type
+    return Machine(name, on.type, str(torch.__version__), torch.get_num_threads(), psutil.virtual_memory().available)
+
+
+def forward_times(configs: Sequence[RunConfig]) -> list[Timing]:
+    """Each config's forward pass timed against that of the same model without encoding, on the CPU. The job needs a worker to itself.
+
+    The two alternate, so that other load on the machine affects both; each pair gives a ratio, and the pairs a median.
+    """
+    return [_timing(config, config.replace(pos_encoding=NO_ENCODING)) for config in configs]
+
+
+def _timing(config: RunConfig, plain: RunConfig) -> Timing:
+    batch = random_batch(config, shapes(config).length)
+    pairs: list[list[float]] = []
+    began = perf_counter()
+    while len(pairs) < PAIRS and (len(pairs) < FEWEST_PAIRS or perf_counter() - began < PAIRS_SECONDS):
+        costs = [measure_cost(one, batch, memory=False, patience=PAIR_PATIENCE) for one in (config, plain)]
+        pairs.append([cost.inference for cost in costs])
+    own, without = np.array(pairs).T
+    low, ratio, high = np.percentile(own / without, (25, 50, 75))
+    return Timing(ratio=float(ratio), low=float(low), high=float(high), seconds=float(np.median(own)))
+
+
+def _cost(trained: Trained, size: int | None = None) -> Cost:
+    """The cost on so many of the run's own sequences, by default a batch."""
+    batch = trained.data.validation_batch(size=size or trained.config.batch_size)
+    return measure_cost(trained.config, batch.to(trained.device))
+
+
+def saved_bytes(trained: Trained) -> dict[str, float]:
+    """The bytes that one training step saves for backward, counted through autograd's hooks, beside the formula's count.
+
+    ``saved_bytes`` and, of these, ``score_bytes``; where there is a formula (:mod:`engine.estimate.memory`),
+    ``saved_bytes.formula``, and ``formula_agrees``: 1 where the formula is right to the byte, else 0.
+    """
+    counted = _cost(trained).memory
+    assert counted is not None
+    assert counted.saved is not None
+    assert counted.scores is not None
+    numbers = {"saved_bytes": float(counted.saved), "score_bytes": float(counted.scores)}
+    told = predict(trained.config).memory.saved
+    return numbers if told is None else numbers | {"saved_bytes.formula": told, "formula_agrees": told == counted.saved}
+
+
+def step_time(trained: Trained) -> dict[str, float]:
+    """``train_ms`` (forward, backward, optimizer) and ``inference_ms`` (a pass without gradient) on a batch of the run's own size."""
+    cost = _cost(trained)
+    return {"train_ms": 1e3 * cost.train, "inference_ms": 1e3 * cost.inference}
+
+
 def training_state(trained: Trained) -> dict[str, float]:
     """The training state of a model: the parameters of each part, and the bytes that stay between steps.
 
     ``parameters.<part>`` with part in embedding, encoding, attention, mlp, norm, weights (a baseline's layers), head, and
     ``parameters.blocks`` for all between embedding and head; ``share.<part>`` of all. ``weight_bytes``, ``gradient_bytes``,
-    ``optimizer_bytes``: counted from the tensors after one step on a copy. ``numbers_per_parameter``: the three together over
-    the weights.
+    ``optimizer_bytes``: counted from the tensors after a step. ``numbers_per_parameter``: the three together over the weights.
     """
-    counts = count_by_part(trained.model)
+    counts = _count_by_part(trained.model)
     total = sum(counts.values())
     blocks = total - sum(counts[part] for part in ("embedding", "encoding", "head"))
     numbers = {f"parameters.{part}": float(count) for part, count in counts.items()}
     numbers |= {"parameters.blocks": float(blocks)} | {f"share.{part}": n / total for part, n in counts.items()}
-    model = deepcopy(trained.model)
-    optimizers = build_optimizers(trained.config, model)
-    take_step(model.eval(), optimizers, trained.data.validation_batch(size=2).to(trained.device))
-    sizes = tuple(map(float, state_bytes(model, optimizers)))
-    numbers |= dict(zip(("weight_bytes", "gradient_bytes", "optimizer_bytes"), sizes, strict=True))
-    return {**numbers, "numbers_per_parameter": sum(sizes) / sizes[0]}
+    memory = _cost(trained, 2).memory
+    assert memory is not None
+    sizes = {"weight": memory.parameters, "gradient": memory.gradients, "optimizer": memory.optimizer}
+    numbers |= {f"{part}_bytes": float(size) for part, size in sizes.items()}
+    return {**numbers, "numbers_per_parameter": memory.state / memory.parameters}
 
 
-def count_by_part(model: nn.Module) -> Counter[str]:
+def _count_by_part(model: nn.Module) -> Counter[str]:
     counts = Counter[str]()
     for name, parameter in model.named_parameters():
         layer, _, part = parameter_part(name).rpartition(".")
@@ -128,31 +253,13 @@ def kv_cache(trained: Trained) -> dict[str, float]:
     """The cost of one more token of a decoder after ``seq_len`` tokens, with and without a key-value cache.
 
     ``kv_cache_bytes`` of one sequence, counted from the cache: 2 x layers x tokens x heads x d_head numbers. ``cached_ms`` and
-    ``recomputed_ms`` of the next token, each the shortest of several repetitions. Empty for other families.
+    ``recomputed_ms`` of the next token. Empty for other families.
     Source: Shazeer 2019, Fast Transformer Decoding, section 2.4.
     """
-    config = trained.config
-    if config.family != "decoder" or not isinstance(trained.model, Transformer):
+    if trained.config.family != "decoder":
         return {}
-    model = deepcopy(trained.model).eval()
-    inputs = trained.data.validation_batch(size=1).inputs.to(trained.device)
-    cached = cached_step(model, inputs)
-    with torch.no_grad():
-        recomputed_ms = 1e3 * shortest(lambda: model(inputs), trained.device)
-    cached_ms = 1e3 * shortest(cached, trained.device)
-    return {"kv_cache_bytes": cached().bytes, "cached_ms": cached_ms, "recomputed_ms": recomputed_ms}
-
-
-def cached_step(model: Transformer, inputs: Tensor) -> Callable[[], KeyValueCache]:
-    """One more token after all but the last of ``inputs`` [batch, length], whose keys and values are cached; returns the cache."""
-    config, past_shape = model.config, (inputs.size(0), model.config.n_heads, inputs.size(1) - 1)
-    # The values in the cache do not affect its cost.
-    past = torch.zeros(*past_shape, config.head_width, device=inputs.device, dtype=product_dtype(config))
-
-    def step() -> KeyValueCache:
-        layers = range(config.n_layers)
-        cache = KeyValueCache(past.size(2), dict.fromkeys(layers, past), dict.fromkeys(layers, past))
-        cached_logits(model, inputs[:, -1:], cache)
-        return cache
-
-    return step
+    cost = _cost(trained, 1)
+    if cost.cached is None or cost.cache_bytes is None:
+        return {}
+    times = {"cached_ms": 1e3 * cost.cached, "recomputed_ms": 1e3 * cost.inference}
+    return {"kv_cache_bytes": float(cost.cache_bytes), **times}

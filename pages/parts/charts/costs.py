@@ -1,5 +1,5 @@
-"""Figures of a cost over length or depth on logarithmic axes, and of the memory of a training step by part: of one model, predicted and
-measured, over length or depth, and of well-known models."""
+"""Figures of a cost over length or depth on logarithmic axes, and of the memory of a training step by part, predicted and measured: of
+one model, and over length or depth."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import plotly.graph_objects as go
 
 from engine.foundation.formatting import in_bytes, in_fine_time
 from engine.settings.costs import Memory
-from engine.sweeps.fit import Fit
 from engine.sweeps.result import Summary
 from pages.parts.charts.base import FONT, LEGEND, Trace, axis, figure, painted, uid_of
 from pages.parts.charts.colors import INK, MUTED, Pair, muted, shade
@@ -54,17 +53,15 @@ class CostLine:
     color: str
     levels: Sequence[Summary]
     """The measured values: median and range at each length or depth."""
-    fit: Fit | None = None
     predicted: Sequence[tuple[int, float]] = ()
     dashed: bool = False
     """Whether the line is dashed: the second of two lines in one colour."""
 
 
 def cost_figure(lines: Sequence[CostLine], places: Sequence[int], what_grows: str, unit: Unit, what: str) -> go.Figure:
-    """Points are measured, with their range; a thick line is the power law over the range of its fit; a dotted line is
-    predicted by formula. Both axes are logarithmic. The names of the lines stand at the right end."""
+    """Points are measured, with their range; a dotted line is predicted by formula. Both axes are logarithmic. The names of the lines
+    stand at the right end."""
     traces = [_measured(line, what_grows, unit) for line in lines]
-    traces += [_law(line, line.fit, unit) for line in lines if line.fit is not None]
     traces += [_predicted(line, what_grows, unit) for line in lines if line.predicted]
     return figure(
         traces,
@@ -123,16 +120,6 @@ def _measured(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:
 def _range_in_words(level: Summary, unit: Unit) -> str:
     visits = "once" if level.visits == 1 else f"{level.visits} visits"
     return f"{unit.words(level.low)} to {unit.words(level.high)}, {visits}"
-
-
-def _law(line: CostLine, fit: Fit, unit: Unit) -> go.Scatter:
-    ends, name = [fit.first, fit.last], f"{line.label}, power law"
-    interval = f"95 % interval {fit.low:.2f} to {fit.high:.2f}, {fit.says}"
-    return go.Scatter(
-        x=ends, y=[fit.at(place) / unit.size for place in ends], mode="lines", opacity=0.45,
-        hovertemplate=f"{line.label}: exponent {fit.exponent:.2f}, {interval} ({fit.first:,.0f} to {fit.last:,.0f})<extra></extra>",
-        name=name, uid=uid_of(line.name, "law"), **painted(shade(line.color), name, width=6),
-    )  # fmt: skip
 
 
 def _predicted(line: CostLine, what_grows: str, unit: Unit) -> go.Scatter:

@@ -16,7 +16,7 @@ from pages.parts.app.fragment import as_fragment
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.costs import MEBIBYTES, MILLISECONDS, PLOT, CostLine, Unit, cost_figure, parts_figure
 from pages.parts.memory_and_time.state import CostView
-from pages.parts.memory_and_time.tables import show_laws, show_skips
+from pages.parts.memory_and_time.tables import show_skips
 
 POLL = 0.5
 """Seconds between two checks of a running sweep."""
@@ -24,7 +24,7 @@ DRAWN = "costs.drawn"
 """The session key of the last drawn panels and of their inputs."""
 APART = 3.0
 """How many times as long as an LSTM a GRU takes from where on the reason is told: three gates in place of four cannot explain it."""
-UNMEASURED = Result(Plan(), None, (), (), {}, "none", 0.0, 0.0)
+UNMEASURED = Result(Plan(), None, (), (), "none", 0.0, 0.0)
 
 
 def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: CostView) -> None:
@@ -61,13 +61,12 @@ def _words(sweep: Sweep) -> str:
 def show_sweep(result: Result, plan: Plan, view: CostView) -> None:
     subject = f"{plan.axis} {plan.places}"
     panels(_drawn(result, plan, view), key="costs.board", name="memory and time", subject=subject, least=400, level=2)
-    show_laws(result)
     show_skips(result)
 
 
 def _drawn(result: Result, plan: Plan, view: CostView) -> list[Panel]:
     """The panels, reused where nothing has changed: most checks of a sweep find it unchanged."""
-    stamp = (result.created, len(result.visits), len(result.fits), result.state, plan, view.part_of, known_speed())
+    stamp = (result.created, len(result.visits), result.state, plan, view.part_of, known_speed())
     last: tuple[object, list[Panel]] | None = st.session_state.get(DRAWN)
     if last is None or last[0] != stamp:
         what = "tokens" if plan.axis == "length" else "layers"
@@ -115,10 +114,10 @@ def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
 def _line(
     result: Result, kind: str, quantity: str, predicted: Sequence[tuple[int, float]] = (), more: str = "", dashed: bool = False
 ) -> CostLine:  # fmt: skip
-    row, levels, fit = KINDS[kind], result.summaries(kind, quantity), result.fit(kind, quantity)
+    row, levels = KINDS[kind], result.summaries(kind, quantity)
     if kind == "lstm" and recurrent_kernels(result, quantity):
         more = f"{more}, oneDNN"
-    return CostLine(f"{kind}.{quantity}", row.label + more, row.short + more, row.color, levels, fit, predicted, dashed)
+    return CostLine(f"{kind}.{quantity}", row.label + more, row.short + more, row.color, levels, predicted, dashed)
 
 
 def recurrent_kernels(result: Result, quantity: str) -> str:
@@ -137,7 +136,7 @@ def recurrent_kernels(result: Result, quantity: str) -> str:
     )
 
 
-NOTE = "Points: measured, with their range. Wide line: power law. Dotted: by formula."
+NOTE = "Points: measured, with their range. Dotted: by formula."
 
 
 def _panel(
@@ -153,8 +152,7 @@ def _in_words(line: CostLine, what: str, unit: Unit) -> str:
         told = [f"{unit.words(value)} at {place:,}" for place, value in (*line.predicted[:1], *line.predicted[-1:])]
         return f"{line.label}: not measured" + (f", predicted {' to '.join(told)} {what}" if told else "")
     first, last = line.levels[0], line.levels[-1]
-    law = f", exponent {line.fit.exponent:.2f}" if line.fit else ""
-    return f"{line.label}: {unit.words(first.value)} at {first.place:,} to {unit.words(last.value)} at {last.place:,} {what}{law}"
+    return f"{line.label}: {unit.words(first.value)} at {first.place:,} to {unit.words(last.value)} at {last.place:,} {what}"
 
 
 def _parts_panel(result: Result, plan: Plan, view: CostView, what: str) -> Panel:

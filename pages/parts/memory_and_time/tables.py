@@ -1,8 +1,7 @@
-"""Tables under the figures: the power laws, what was left out, and what the models take and how long a sequence fits."""
+"""Under the figures: what was left out, and the table of what the models take and how long a sequence fits."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
@@ -13,56 +12,20 @@ from engine.estimate.prediction import predict
 from engine.estimate.speed import known_speed
 from engine.foundation.formatting import in_bytes
 from engine.sweeps import KINDS
-from engine.sweeps.fit import FEWEST, REACH
-from engine.sweeps.frames import fits_frame
 from engine.sweeps.plan import SHORTEST, Plan
-from engine.sweeps.result import Result
-from pages.parts.charts.table import numbers_right, whole_lines
+from engine.sweeps.result import Result, Summary, onward
+from pages.parts.charts.table import numbers_right
 from pages.parts.memory_and_time.state import CostView
 
-DECIDED = 1.0
-"""The widest interval of an exponent with which a law is extended beyond its points: the distance from n to n²."""
 MODEL = "Model"
 """The head of the column of models: a head without words says nothing to a screen reader."""
 LABELS = {name: kind.label for name, kind in KINDS.items()}
-COLUMNS = {
-    "train": "Training step", "inference": "One pass", "cached": "Next token, past kept", "saved": "Saved for backward",
-}  # fmt: skip
 
 
 def small_table(title: str, frame: Styler) -> None:
     """A table under its title; it scrolls sideways on a narrow phone."""
     st.markdown(f"**{title}**")
     st.table(frame, border="horizontal", width="content", alt=title)
-
-
-def show_laws(result: Result) -> None:
-    """The exponents, each with its interval and the laws that it allows."""
-    if not result.fits:
-        return
-    what = "length" if result.plan.axis == "length" else "depth"
-    title = f"How each cost grows with the {what}: the exponent and its 95 % interval"
-    with st.expander(title, icon=":material/trending_up:"):
-        st.table(whole_lines(laws_frame(result)), border="horizontal", width="content", alt=title)
-        st.caption(
-            f"The slope on logarithms, least squares, with Student's t interval, over each model's points from the largest down to"
-            f" 1/{REACH} of it, at least {FEWEST}. The interval says how far the points are from one straight line, by noise or by"
-            " curvature: where small terms still count, the slope lies below that of the limit."
-        )
-
-
-def laws_frame(result: Result) -> pd.DataFrame:
-    """A row for each kind of model, a column for each cost: the exponent, its interval and what it says, as Markdown."""
-    fits = fits_frame(result)
-    fits["law"] = [_law(row) for row in fits.to_dict("records")]
-    frame = fits.pivot(index="kind", columns="quantity", values="law")
-    frame = frame.reindex(index=list(result.plan.kinds), columns=list(COLUMNS)).astype(object).fillna("–")
-    return frame.rename(index=LABELS, columns=COLUMNS).rename_axis(index=MODEL, columns=None)
-
-
-def _law(fit: Mapping[Any, Any]) -> str:
-    lines = (f"**{fit['exponent']:.2f}**", f"{fit['low']:.2f} to {fit['high']:.2f}", fit["says"])
-    return "  \n".join(lines).replace("-", "−")
 
 
 def show_skips(result: Result) -> None:
@@ -107,25 +70,28 @@ def _exact(plan: Plan, kind: str, length: int) -> list[str]:
 
 
 def _fitting(plan: Plan, kind: str, measured: Result | None, view: CostView) -> list[str]:
+    """The longest sequence in memory, by formula where there is one, and in time, as it was measured where it was."""
     config = plan.config(kind, SHORTEST)
-    memory = memory_at(config, SHORTEST)
-    state = memory.parameters + memory.gradients + memory.optimizer
-    saved, train = (measured.fit(kind, quantity) if measured else None for quantity in ("saved", "train"))
-    fits = longest_that_fits(config, view.bytes)
-    if fits is not None:
-        room = f"≈ {round_down(fits):,}"
-    elif saved is not None:
-        room = f"~ {round_down(longest(lambda n: state + saved.at(n), view.bytes)):,}"
-    else:
-        room = "measured only"
-    told = longest_in_time(config, view.seconds, known_speed())
-    if train is not None and train.high - train.low <= DECIDED:
-        pace = f"~ {round_down(longest(train.at, view.seconds)):,}"
-    elif told is not None:
-        pace = f"≈ {round_down(told):,}"
-    else:
-        pace = "measured only" if train is None else "the points do not decide"
-    return [room, pace]
+    state = memory_at(config, SHORTEST).state
+    room = _about("≈", longest_that_fits(config, view.bytes))
+    pace = _about("≈", longest_in_time(config, view.seconds, known_speed()))
+    saved, train = (measured.summaries(kind, quantity) if measured else [] for quantity in ("saved", "train"))
+    return [
+        room or _about("~", _drawn_on(saved, view.bytes - state)) or "measured only",
+        _about("~", _drawn_on(train, view.seconds)) or pace or "measured only",
+    ]
+
+
+def _drawn_on(levels: Sequence[Summary], allowed: float) -> int | None:
+    """The longest sequence by the straight line, on logarithms, through the last three lengths; None without a rising one."""
+    ends = [(level.place, level.value) for level in levels[-3::2]]
+    if len(levels) < 3 or ends[0][1] >= ends[1][1]:
+        return None
+    return longest(lambda length: onward(ends, length), allowed)
+
+
+def _about(mark: str, count: int | None) -> str:
+    return "" if count is None else f"{mark} {round_down(count):,}"
 
 
 def round_down(count: int) -> int:

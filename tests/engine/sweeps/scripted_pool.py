@@ -1,14 +1,14 @@
 """A pool whose machine follows laws that the test states."""
 
+from collections import Counter
 from types import SimpleNamespace
 from typing import Any
 
-from engine.config.run_config import RunConfig
 from engine.foundation.errors import JobError
 from engine.foundation.job import Job
 from engine.hosting.limits import Limits
-from engine.settings.costs import Memory
-from engine.sweeps.jobs import DescribeMachine, Machine, MeasurePoint, Visit
+from engine.settings.costs import Cost, Machine, Memory
+from engine.sweeps.jobs import DescribeMachine, MeasureCost
 
 LAWS = {
     "materialised": lambda n: 1e-7 * n**2,
@@ -26,6 +26,7 @@ class ScriptedPool:
         self.limits = Limits()
         self.machines = SimpleNamespace(measuring="")
         self.asked: list[tuple[str, int, int]] = []
+        self.visited = Counter[tuple[str, int]]()
         self.alone: list[bool] = []
         self.fails = fails
         self.on_visit = lambda count: None
@@ -34,18 +35,19 @@ class ScriptedPool:
         match job:
             case DescribeMachine():
                 return Machine("a processor", "cpu", "2", 1, 2**34)
-            case MeasurePoint():
+            case MeasureCost(config, length):
+                kind = config.attention_impl if config.family == "decoder" else config.family
                 self.alone.append(alone)
-                return self._visit(**vars(job))
+                return self._cost((kind, length), length, job.memory)
         raise AssertionError(job)
 
-    def _visit(
-        self, config: RunConfig, length: int, *, kind: str, place: int, round: int, device: str, count_bytes: bool
-    ) -> Visit:
-        self.asked.append((kind, place, round))
+    def _cost(self, point: tuple[str, int], length: int, counts_bytes: bool) -> Cost:
+        round = self.visited[point]
+        self.visited[point] += 1
+        self.asked.append((*point, round))
         self.on_visit(len(self.asked))
-        if (kind, place) == self.fails:
+        if point == self.fails:
             raise JobError("Its worker used 9 GiB of memory and was ended.")
-        seconds = LAWS[kind](length) * (1 + 0.1 * round)
-        memory = Memory(1, 1, 2, 100 * length, 0, peak=200 * length) if count_bytes else None
-        return Visit(kind, place, round, config.d_model, 100, seconds, seconds / 3, None, None, memory, 1)
+        seconds = LAWS[point[0]](length) * (1 + 0.1 * round)
+        memory = Memory(1, 1, 2, 100 * length, 0, peak=200 * length) if counts_bytes else None
+        return Cost(seconds, seconds / 3, None, None, memory, 1)

@@ -8,9 +8,9 @@ from engine.estimate.by_length import memory_at
 from engine.foundation.errors import Refused
 from engine.hosting.limits import Limits
 from engine.settings.costs import Memory
-from engine.sweeps.guard import SPARE, TRANSIENT, needed_bytes, needed_seconds, onward, reason_not_to, refusal
-from engine.sweeps.jobs import Visit
+from engine.sweeps.guard import SPARE, TRANSIENT, needed_bytes, needed_seconds, reason_not_to, refusal
 from engine.sweeps.plan import Plan, read_plan
+from engine.sweeps.result import Visit
 from engine.sweeps.sweep import Sweep
 from tests.engine.sweeps.scripted_pool import ScriptedPool
 
@@ -21,15 +21,7 @@ SLOW = Plan(patience=60.0, rounds=15)
 
 def seen(place: int, seconds: float, peak: int, kind: str = "fused") -> Visit:
     memory = Memory(1, 1, 1, 1, 0, peak=peak)
-    return Visit(kind, place, 0, 32, 100, seconds, seconds, None, None, memory, 1)
-
-
-@pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
-def test_onward_follows_the_law_of_the_last_two_and_is_cautious_where_little_is_known(power: float) -> None:
-    assert onward([(64, 9.0), (128, 128**power), (256, 256**power)], 1024) == pytest.approx(1024**power)
-    assert onward([(64, 1.0)], 128) == 4.0  # the square
-    assert onward([(64, 1.0), (128, 0.5)], 256) == 0.5  # noise: never less than before
-    assert onward([(64, 1.0), (128, 100.0)], 256) == pytest.approx(100 * 2**2.5)  # nor steeper than any law here
+    return Visit(seconds, seconds, None, None, memory, 1, kind, place, 0)
 
 
 def test_a_point_starts_unless_it_takes_too_long_or_reaches_only_padding() -> None:

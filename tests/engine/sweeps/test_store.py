@@ -2,15 +2,14 @@
 
 import csv
 import io
+import json
 from statistics import median
 
 import pytest
 
 from engine.foundation.provenance import provenance
 from engine.foundation.visitor import Visitor
-from engine.settings.costs import Memory
 from engine.sweeps import store
-from engine.sweeps.frames import fits_frame, visits_frame
 from engine.sweeps.result import Result
 from tests.engine.at_once import at_once
 from tests.engine.sweeps.scripted_pool import ScriptedPool
@@ -27,7 +26,6 @@ def result() -> Result:
 
 def test_it_comes_back_as_it_was_and_the_oldest_are_removed(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.skips
-    assert result.fits
     store.keep(NAME, result)
     assert store.find(NAME) == result
     assert store.to_json(result)["provenance"] == provenance()
@@ -62,17 +60,21 @@ def test_a_name_of_no_sweep_finds_none_and_a_file_that_is_none_is_passed_over() 
 
 
 def test_the_table_has_a_row_for_each_visit(result: Result) -> None:
-    rows = list(csv.DictReader(io.StringIO(visits_frame(result).to_csv(index=False))))
+    rows = list(csv.DictReader(io.StringIO(store.to_csv(result))))
     assert len(rows) == len(result.visits)
     for row, visit in zip(rows, result.visits, strict=True):
-        assert (row["kind"], int(row["length"]), float(row["train_s"])) == (visit.kind, visit.place, visit.train)
+        assert (row["kind"], int(row["length"]), float(row["train"])) == (visit.kind, visit.place, visit.train)
         assert row["saved"] == (str(visit.memory.saved) if visit.memory else "")
         assert bool(row["predicted_saved"]) == (visit.kind == "fused")
-    memory = list(Memory.__dataclass_fields__)
-    assert list(visits_frame(result)) == [
-        "kind", "length", "depth", "batch_size", "width", "parameters", "round", "train_s", "inference_s", "cached_s",
-        "cache_bytes", *memory, "inference_peak", "predicted_saved",
-    ]  # fmt: skip
+
+
+def test_a_measurement_of_an_earlier_version_is_still_read(result: Result) -> None:
+    """It also held power laws, and with each visit the width and the number of parameters."""
+    row = json.loads(json.dumps(store.to_json(result)))
+    row["visits"] = [{**visit, "width": 32, "parameters": 9258} for visit in row["visits"]]
+    law = {"exponent": 1.5, "low": 1.4, "high": 1.6, "intercept": -10.0, "first": 64.0, "last": 512.0, "points": 4}
+    earlier = {**row, "fits": {"fused.train": law}}
+    assert store.from_json(earlier) == result
 
 
 def test_each_place_has_medians_and_the_range_of_a_step(result: Result) -> None:
@@ -84,11 +86,3 @@ def test_each_place_has_medians_and_the_range_of_a_step(result: Result) -> None:
             (saved,) = [level.value for level in result.summaries(kind, "saved") if level.place == step.place]
             assert saved == next(visit.memory.saved for visit in visits if visit.memory)
         assert not result.summaries(kind, "cached"), "this machine times no token with its past kept"
-
-
-def test_a_row_for_each_power_law(result: Result) -> None:
-    rows = fits_frame(result).to_dict("records")
-    assert {f"{row['kind']}.{row['quantity']}" for row in rows} == result.fits.keys()
-    for row in rows:
-        fit = result.fits[f"{row['kind']}.{row['quantity']}"]
-        assert (row["exponent"], row["low"], row["high"], row["says"]) == (fit.exponent, fit.low, fit.high, fit.says)

@@ -46,16 +46,13 @@ def test_short_points_come_first_and_then_all_in_another_order(finished: tuple[S
     assert all(finished[1].alone)
 
 
-def test_the_laws_are_found_and_the_spread_is_kept(finished: tuple[Sweep, ScriptedPool]) -> None:
+def test_each_visit_is_kept_and_the_memory_is_counted_once(finished: tuple[Sweep, ScriptedPool]) -> None:
     result = finished[0].result
-    for kind, power in {"materialised": 2.0, "fused": 1.5, "gru": 1.0, "cnn": 1.0}.items():
-        fit = result.fit(kind, "train")
-        assert fit.exponent == pytest.approx(power)
-    saved = result.fit("lstm", "saved")
-    assert saved.says == "agrees with n"
     level = result.summaries("cnn", "train")[0]
     assert (level.value / level.low, level.high / level.low, level.visits) == pytest.approx((1.1, 1.2, 3))
     assert result.summaries("cnn", "cached") == []
+    assert {visit.round for kind in KINDS for visit in result.counted(kind)} == {0}
+    assert [visit.saved for visit in result.counted("lstm")] == [100 * visit.place for visit in result.counted("lstm")]
 
 
 def test_a_stop_keeps_what_there_is_and_until_then_the_time_left_counts_down() -> None:

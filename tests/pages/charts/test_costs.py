@@ -6,27 +6,23 @@ from typing import Any
 import pytest
 
 from engine.settings.costs import Memory
-from engine.sweeps.fit import Fit
 from engine.sweeps.result import Summary
 from pages.parts.charts import costs
 from pages.parts.charts.costs import MEBIBYTES, MILLISECONDS, CostLine, cost_figure
 
 MIB = 2**20
 LEVELS = [Summary(64, 0.002, 0.001, 0.004, 3), Summary(128, 0.004, 0.003, 0.005, 3)]
-LAW = Fit(1.46, 1.1, 1.8, -10.0, 64.0, 128.0, 4)
 
 
-def test_points_ranges_law_and_prediction_stand_on_logarithmic_axes_that_say_their_unit() -> None:
-    line = CostLine("fused.train", "Fused attention", "Fused", "#2A5BD7", LEVELS, LAW, [(64, 0.001), (128, 0.002)])
-    measured, law, predicted = cost_figure([line], [64, 128], "tokens", MILLISECONDS, "step").data
+def test_points_ranges_and_prediction_stand_on_logarithmic_axes_that_say_their_unit() -> None:
+    line = CostLine("fused.train", "Fused attention", "Fused", "#2A5BD7", LEVELS, [(64, 0.001), (128, 0.002)])
+    measured, predicted = cost_figure([line], [64, 128], "tokens", MILLISECONDS, "step").data
     assert (list(measured.x), list(measured.y)) == ([64, 128], pytest.approx([2, 4]))
     assert list(measured.error_y.array) == pytest.approx([2, 1])
     assert list(measured.error_y.arrayminus) == pytest.approx([1, 1])
     assert measured.name == "Fused attention"
-    assert list(law.y) == pytest.approx([1e3 * LAW.at(64), 1e3 * LAW.at(128)])
-    assert "1.10 to 1.80" in law.hovertemplate
     assert list(predicted.y) == pytest.approx([1, 2])
-    assert len({trace.uid for trace in (measured, law, predicted)}) == 3
+    assert len({trace.uid for trace in (measured, predicted)}) == 2
 
     drawn = cost_figure([CostLine("a", "A", "A", "#2A5BD7", ())], [64, 4096], "tokens", MEBIBYTES, "saved")
     assert (drawn.layout.xaxis.type, drawn.layout.yaxis.type) == ("log", "log")

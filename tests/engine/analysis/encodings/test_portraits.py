@@ -10,7 +10,6 @@ from safetensors.torch import save_file
 
 import engine
 from engine.analysis.encodings import portraits, spectra
-from engine.analysis.encodings.forward_time import forward_times
 from engine.analysis.encodings.portraits import along, final_scales, matrices, portrait, portrait_of_snapshot
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
@@ -169,10 +168,3 @@ def test_order_is_one_where_likeness_falls_in_a_straight_line_and_none_where_all
     assert (spectra.order(near), spectra.order(-near)) == pytest.approx((1.0, -1.0))
     assert math.isnan(spectra.order(np.ones((5, 5))))
     assert math.isnan(spectra.order(np.ones((1, 1))))
-
-
-def test_the_time_of_a_pass_is_measured_beside_none() -> None:
-    config = parse({"task": "own_position", "seq_len": 8, "d_model": 16, "batch_size": 2, "pos_encoding": "rope"})
-    (found,) = forward_times([config])
-    assert 0 < found["low"] <= found["ratio"] <= found["high"]
-    assert found["seconds"] > 0

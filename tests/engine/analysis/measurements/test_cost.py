@@ -11,17 +11,26 @@ from torch import nn
 from torch.nn.functional import cosine_similarity
 
 from engine.analysis.measurements import MEASUREMENTS, depth
-from engine.analysis.measurements.cost import shortest
+from engine.analysis.measurements.cost import forward_times, machine, measure_at, next_token, random_batch, shortest
 from engine.analysis.measurements.depth import dense_difference, mean_cosine, relative_residual
 from engine.analysis.measurements.take import take_measurement
+from engine.config.run_config import parse
+from engine.estimate.by_length import cache_bytes_at, memory_at
 from engine.estimate.layout import shapes
 from engine.estimate.memory import count_parameters
+from engine.model import masks
+from engine.model.build import build_model
+from engine.model.masks import causal_mask
 from engine.runs.events import Progress
+from engine.sweeps import KINDS
+from engine.sweeps.plan import read_plan
 from engine.training.data import Data
 from engine.training.result import Trained
 from engine.training.train import train
 from tests.engine.tiny import as_trained
 
+CPU = torch.device("cpu")
+PLAN = read_plan({"d_model": 8, "n_heads": 2, "n_layers": 2, "batch_size": 2})
 SMALL = {"task": "k_back", "k": 1, "seq_len": 12, "d_model": 8, "n_heads": 2, "n_layers": 2, "batch_size": 4}
 
 
@@ -100,6 +109,97 @@ def test_the_shortest_of_several_goes_counts() -> None:
 
     assert 0 < shortest(work, torch.device("cpu")) < 1
     assert len(goes) > 5
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16_mixed"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_visit_measures_what_the_formulas_say(kind: str, dtype: str) -> None:
+    config = PLAN.config(kind, 64).replace(dtype=dtype)
+    seen = measure_at(config, 65, device="cpu", memory=True)
+    told = memory_at(config, 65)
+    assert (seen.memory.parameters, seen.memory.gradients) == (told.parameters, told.gradients)
+    assert seen.memory.optimizer == told.optimizer
+    if told.saved is not None:
+        assert (seen.memory.saved, seen.memory.scores) == (told.saved, told.scores)
+    assert seen.memory.peak > (seen.memory.total or 0) - seen.memory.gradients
+    assert 0 < (seen.inference_peak or 0) < seen.memory.peak
+    assert min(seen.train, seen.inference) > 0
+    assert (seen.cached is not None) == (kind != "cnn")
+    if KINDS[kind].attends:
+        assert seen.cache_bytes == cache_bytes_at(config, 65)
+
+
+def test_lengths_beyond_those_of_a_run_are_counted_to_the_byte_and_a_further_visit_takes_only_the_time() -> None:
+    plan = read_plan({"d_model": 8, "n_heads": 1})
+    config = plan.config("materialised", 64)
+    seen = measure_at(config, 1100, device="cpu", memory=True)
+    assert seen.memory.saved == memory_at(config, 1100).saved
+
+    seen = measure_at(PLAN.config("fused", 64), 64, device="cpu", memory=False)
+    assert seen.memory is seen.inference_peak is None
+    assert seen.train > 0
+
+
+@pytest.mark.parametrize(("kind", "vectors"), [("gru", 1), ("lstm", 2)])
+def test_a_recurrent_net_keeps_its_state_whatever_the_length(kind: str, vectors: int) -> None:
+    config = PLAN.config(kind, 64)
+    sizes = shapes(config)
+    model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=64)
+    for length in (2, 50):
+        step = next_token(model.eval(), random_batch(config, length).inputs)
+        assert step() == vectors * 2 * 2 * config.d_model * 4  # layers x batch
+
+
+def test_a_fused_triangle_makes_no_matrix_and_masks_are_forgotten() -> None:
+    config = PLAN.config("fused", 64)
+    measure_at(config, 96, device="cpu", memory=True)
+    mask = causal_mask(96, "none", None, CPU, torch.float32)
+    assert "bias" not in vars(mask)
+    sizes = shapes(config)
+    model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=96)
+    model(random_batch(config, 96).inputs)
+    assert "bias" not in vars(mask), "a fused kernel knows the triangle"
+    assert mask.bias.shape == (96, 96)
+    masks.forget_masks()
+    assert causal_mask(96, "none", None, CPU, torch.float32) is not mask
+
+
+def test_the_machine_is_named_and_an_accelerator_that_is_not_there_is_refused() -> None:
+    found = machine("cpu")
+    assert found.kind == "cpu"
+    assert found.free > 0
+    assert found.device
+    if not torch.accelerator.is_available():
+        with pytest.raises(ValueError, match="device is accelerator; this machine has only a CPU"):
+            machine("accelerator")
+
+
+@pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch without oneDNN")
+def test_an_lstm_layer_is_one_call_for_a_whole_sequence_and_a_gru_many_for_each_token() -> None:
+    """What the page on memory and time says of the two lines."""
+
+    def calls(kind: str, length: int) -> tuple[int, int]:
+        config, inputs = PLAN.config(kind, 64), torch.zeros(1, length, dtype=torch.long)
+        sizes = shapes(config)
+        model = build_model(config, n_tokens=sizes.n_tokens, n_outputs=sizes.n_outputs, max_positions=length)
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as seen:
+            model(inputs)
+        counts = {row.key: row.count for row in seen.key_averages()}
+        return sum(counts.values()), counts.get("aten::mkldnn_rnn_layer", 0)
+
+    (short, layers), (long, again) = calls("lstm", 16), calls("lstm", 80)
+    assert layers == again == PLAN.n_layers
+    assert long == short
+    (short, none), (long, _) = calls("gru", 16), calls("gru", 80)
+    assert none == 0
+    assert long - short > 10 * 64 * PLAN.n_layers, "more than ten for each token and layer"
+
+
+def test_the_time_of_a_pass_is_measured_beside_none() -> None:
+    config = parse({"task": "own_position", "seq_len": 8, "d_model": 16, "batch_size": 2, "pos_encoding": "rope"})
+    (found,) = forward_times([config])
+    assert 0 < found["low"] <= found["ratio"] <= found["high"]
+    assert found["seconds"] > 0
 
 
 ONE_BACK = {"task": "k_back", "k": 1}
