@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from engine.foundation.files import data_folder, give
 from engine.foundation.once import once
 from engine.foundation.stored_json import read_json
 from engine.foundation.visitor import PROGRAM, Visitor
+from engine.settings.costs import Memory
 from engine.sweeps.plan import read_plan
 from engine.sweeps.result import Result
 
@@ -22,6 +23,9 @@ FORMAT = 1
 MAX_KEPT, MAX_KEPT_OF_VISITOR = 200, 20
 """The number of sweeps that are kept, the newest: of everybody, and of one visitor."""
 RESULT = TypeAdapter(Result)
+TIMES = {"train": "train_s", "inference": "inference_s", "cached": "cached_s"}
+BYTES = ("cache_bytes", *(field.name for field in fields(Memory)), "inference_peak")
+"""The measured columns of the table of visits."""
 NAME = re.compile(r"[A-Za-z0-9_-]{8,40}")
 
 
@@ -65,15 +69,16 @@ def from_json(row: dict[str, Any]) -> Result:
 
 def to_csv(result: Result) -> str:
     """A row for each visit. Times in seconds, memory in bytes; empty cells where a quantity was not measured."""
-    rows = []
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(
+        ("kind", "length", "depth", "batch_size", "width", "round", *TIMES.values(), *BYTES, "predicted_saved")
+    )
     for visit in result.visits:
         config, length = result.plan.config(visit.kind, visit.place), result.plan.length_at(visit.place)
-        row = {"length": length, "depth": config.n_layers, "batch_size": config.batch_size, "width": config.d_model}
-        measured = asdict(visit)
-        measured |= measured.pop("memory") or {}
-        rows.append({**row, **measured, "predicted_saved": memory_at(config, length).saved})
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+        measured = vars(visit) | (vars(visit.memory) if visit.memory else {})
+        writer.writerow((
+            visit.kind, length, config.n_layers, config.batch_size, config.d_model, visit.round,
+            *(measured.get(name) for name in (*TIMES, *BYTES)), memory_at(config, length).saved,
+        ))  # fmt: skip
     return text.getvalue()

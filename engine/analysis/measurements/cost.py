@@ -45,6 +45,7 @@ PAIRS, FEWEST_PAIRS = 15, 3
 PAIRS_SECONDS = 2.0
 """Seconds for one encoding after which no further pair is measured, beyond the fewest: other jobs wait for this worker."""
 PAIR_PATIENCE = 0.01
+"""Seconds of repetitions of one pass of a pair."""
 
 
 def measure_cost(config: RunConfig, batch: Batch, *, memory: bool = True, patience: float = math.inf) -> Cost:

@@ -63,7 +63,7 @@ def test_the_table_has_a_row_for_each_visit(result: Result) -> None:
     rows = list(csv.DictReader(io.StringIO(store.to_csv(result))))
     assert len(rows) == len(result.visits)
     for row, visit in zip(rows, result.visits, strict=True):
-        assert (row["kind"], int(row["length"]), float(row["train"])) == (visit.kind, visit.place, visit.train)
+        assert (row["kind"], int(row["length"]), float(row["train_s"])) == (visit.kind, visit.place, visit.train)
         assert row["saved"] == (str(visit.memory.saved) if visit.memory else "")
         assert bool(row["predicted_saved"]) == (visit.kind == "fused")
 
