@@ -20,9 +20,10 @@ REGISTRIES = re.compile(r"\b(ENCODINGS|TASKS|ISSUES)\b|by_length|memory_and_time
 """The names in a test that walks over a registry, or looks at the page with the new panel."""
 WHICH = '    "encoding.which_neighbour",\n'
 IMPORTED = "from pages.parts.charts.cache import cache_figure\n"
-SCALE = '    panels([panel], key="costs.scale"'
+DRAWN = '    panels(_drawn(result, plan, view), key="costs.board"'
 CACHE = """\
-    cache = {str(label): int(size) for label, size in predicted["cache_per_token"].items()}
+    attending = [kind for kind in plan.kinds if KINDS[kind].attends]
+    cache = {KINDS[kind].label: cache_bytes_at(plan.config(kind, plan.places[0]), 1) for kind in attending}
     said = "; ".join(f"{label} {in_bytes(size)}" for label, size in cache.items())
     held = Panel("costs.cache", "Keys and values of one token", cache_figure(cache), said)
     panels([held], key="costs.cache", name="cache")
@@ -60,12 +61,12 @@ class Addition:
             path.write_text(path.read_text().replace(line, ""))
 
 
-AT_SCALE = "pages/parts/memory_and_time/tables.py"
+COST_BOARD = "pages/parts/memory_and_time/board.py"
 ADDED = (
     Addition("encoding", (("engine/encodings/__init__.py", '    "kerple",', '    "sandwich",\n'),)),
     Addition("task", (("engine/tasks/__init__.py", '    "k_back",', '    "neighbour_sum",\n'),)),
     Addition("issue", (("engine/experiments/issues/__init__.py", '    "encoding.no_encoding",', WHICH),)),
-    Addition("chart", ((AT_SCALE, "from pages.parts.boards.panels import", IMPORTED), (AT_SCALE, SCALE, CACHE))),
+    Addition("chart", ((COST_BOARD, "from pages.parts.boards.panels import", IMPORTED), (COST_BOARD, DRAWN, CACHE))),
 )
 
 

@@ -1,4 +1,4 @@
-"""The memory of one token's keys and values in well-known models, a bar per model."""
+"""The memory of one token's keys and values, a bar per model."""
 
 from __future__ import annotations
 
