@@ -107,7 +107,11 @@ def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
     with st.container(width=180):
         widget("axis", disabled=disabled)
     with st.popover("More", icon=":material/tune:"):
-        several("kinds", {name: kind.label for name, kind in KINDS.items()}, disabled=disabled)
+        if SETTINGS.drawn("kinds"):
+            st.pills(
+                "Models", list(KINDS), selection_mode="multi", wrap=True, format_func=lambda name: KINDS[name].label,
+                default=SETTINGS.first_value("kinds"), **SETTINGS.bound("kinds", disabled=disabled),
+            )  # fmt: skip
         with st.grid(3, min_column_width=110):
             for name in (*ALONG[values["axis"]], "d_model", "n_heads", "batch_size"):
                 widget(name, disabled=disabled)
@@ -129,12 +133,3 @@ its next point would take too long or not fit twice into the free memory; then a
 
 def widget(name: str, *, disabled: bool = False) -> None:
     SETTINGS.widget(name, side_by_side=True, disabled=disabled)
-
-
-def several(name: str, labels: dict[str, str], *, disabled: bool = False) -> None:
-    """Any of some models."""
-    if SETTINGS.drawn(name):
-        st.pills(
-            "Models", list(labels), selection_mode="multi", wrap=True, format_func=labels.__getitem__,
-            default=SETTINGS.first_value(name), **SETTINGS.bound(name, disabled=disabled),
-        )  # fmt: skip

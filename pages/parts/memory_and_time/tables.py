@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
-from pandas.io.formats.style import Styler
 
 from engine.estimate.by_length import cache_bytes_at, longest, longest_in_time, longest_that_fits, memory_at
 from engine.estimate.prediction import predict
@@ -22,12 +21,6 @@ MODEL = "Model"
 LABELS = {name: kind.label for name, kind in KINDS.items()}
 
 
-def small_table(title: str, frame: Styler) -> None:
-    """A table under its title; it scrolls sideways on a narrow phone."""
-    st.markdown(f"**{title}**")
-    st.table(frame, border="horizontal", width="content", alt=title)
-
-
 def show_skips(result: Result) -> None:
     what = "tokens" if result.plan.axis == "length" else "layers"
     for skip in result.skips:
@@ -37,14 +30,15 @@ def show_skips(result: Result) -> None:
 
 def show_longest(plan: Plan, result: Result | None, view: CostView) -> None:
     """The exact costs of each kind of model; the longest sequence that fits, and the longest that trains in time."""
-    small_table(
-        "The models above, and the tokens in a sequence that fits", numbers_right(longest_frame(plan, result, view))
-    )
+    title = "The models above, and the tokens in a sequence that fits"
+    st.markdown(f"**{title}**")
+    # On a narrow phone the table scrolls sideways.
+    st.table(numbers_right(longest_frame(plan, result, view)), border="horizontal", width="content", alt=title)
     st.caption(
         f"One training step of this model, batch size {plan.batch_size}, in float32, AdamW, nothing recomputed. Parameters, cache and"
         " scores are exact. Memory: weights, gradients, optimizer and the numbers saved for the backward pass; the highest moment of a"
         " step takes more. Time on one CPU core. ≈: by formula. ~: from your measurement above, whose straight line is drawn on to longer"
-        " sequences. *measured only*: there is no formula, and too few lengths were measured above."
+        " sequences. *measured only*: there is no formula, and fewer than three lengths were measured above."
     )
 
 
