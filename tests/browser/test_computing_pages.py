@@ -40,7 +40,7 @@ def test_a_design_is_drawn_on_the_same_node_run_and_back_by_the_link_on_a_phone(
 @pytest.mark.thorough
 def test_a_measurement_from_the_button_to_a_reload_on_a_phone(open_page: Open) -> None:
     page = open_page(SMALL, "Memory and time")
-    page.get_by_text("Writing with keys and values kept").wait_for()
+    page.get_by_text("The longest sequence that fits").wait_for()
     fits_the_width(page)
     button(page, "Measure").click()
     page.get_by_role("button", name="Every visit (CSV)").wait_for()
