@@ -18,9 +18,10 @@ def show_question(now: Presenting, question: Question) -> None:
     st.header(escaped(question.words), anchor=False)
     if shows("guess"):
         told = shows("sentence") if now.on else guess is not None
-        closed = guesses_closed() or (told and not now.on)
-        ask(question, f"guess.{name}", guess, lambda answer: keep_guess(name, Guess(answer)), disabled=closed)
-        right = (question.decided_by,) if told and isinstance(question.decided_by, int) else ()
+        if not (now.on and told):  # a room is not asked after the answer
+            closed = guesses_closed() or told
+            ask(question, f"guess.{name}", guess, lambda answer: keep_guess(name, Guess(answer)), disabled=closed)
+        right = question.taught if told else ()
         if told:
             tell_phones(right, "")
             st.subheader(verdict(question, guess, right), anchor=False)

@@ -48,6 +48,11 @@ class Question:
     sample: str = ""
     """A worked sample of the data; empty for none."""
 
+    @property
+    def taught(self) -> tuple[Direction, ...]:
+        """The right answer that a teacher gives; empty where runs decide."""
+        return (self.decided_by,) if isinstance(self.decided_by, int) else ()
+
     def in_words(self, answer: Direction) -> str:
         return self.answers[ANSWERS.index(answer)]
 

@@ -117,9 +117,9 @@ def _show(code: str, phone: Phone) -> None:
                 _seeds(code, wall, phone.seed)
             case "told":
                 _told(wall, question, guess)
-                if wall.sentence or wall.right:
+                taught = [f"The teacher says: {question.in_words(one)}." for one in question.taught]
+                if found := " ".join(taught) or wall.sentence:
                     said = question.in_words(guess) if guess is not None else ""
-                    found = wall.sentence or f"The teacher says: {question.in_words(wall.right[0])}."
                     note = Note(step.title, question.words, said, "The class, on the wall.", found)
                     write_down(f"class.{code}.{wall.at}", note)
             case _:
@@ -163,7 +163,7 @@ def _seeds(code: str, wall: Wall, own: ClassSeed) -> None:
 
 def _told(wall: Wall, question: Question, guess: Direction | None) -> None:
     """Whether the guess was right, and what the runs say."""
-    if not (wall.sentence or wall.right):
+    if not (wall.sentence or question.taught):
         st.markdown(f"{_your_guess(question, guess)} The answer comes when the runs on the wall have it.".strip())
         return
     st.markdown(verdict(question, guess, wall.right))

@@ -8,6 +8,7 @@ import streamlit as st
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig
 from engine.experiments.question import ANSWERS, Observed, Question
+from engine.experiments.run_readings import READINGS
 from engine.runs.run import Run
 from pages.parts.app.in_markdown import escaped, in_markdown, show_refusal
 from pages.parts.app.own_runs import shown_run
@@ -64,7 +65,9 @@ def show_question(run: Run | None) -> None:
         st.markdown(f"**{escaped(question.words)}**")
         ask(question, f"guess.{name}", guess, lambda answer: keep_guess(name, Guess(answer)), disabled=told)
         if told and observed is not None:
-            st.markdown(f"{verdict(question, guess, observed.right)} {in_markdown(observed.sentence)}")
+            # What the summary says first stands below in any case.
+            sentence = "" if question.decided_by == READINGS["learned"] else in_markdown(observed.sentence)
+            st.markdown(f"{verdict(question, guess, observed.right)} {sentence}".strip())
 
 
 def _show_guesses(now: Presenting, question: Question, observed: Observed | None) -> str:

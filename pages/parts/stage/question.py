@@ -56,5 +56,5 @@ def verdict(
     result = escaped(question.in_words(right[0]))
     if guess is None:
         return f"**{result}.**"
-    decider = "The teacher says" if isinstance(question.decided_by, int) else "Measured"
+    decider = "The teacher says" if question.taught else "Measured"
     return f":orange[:material/close:] {said}. {decider}: **{result}**."

@@ -75,7 +75,7 @@ def _teach(place: int, step: LessonStep) -> Markup:
     question, found = step.question, _result_of(step)
     if step.slide or question is None:
         own = html("<p class=own><b>Say.</b> {}</p>", step.slide.text) if step.slide and step.slide.text else Markup()
-        return html("<section>{}{}{}</section>", title, own, _asked(question, _teachers_answer(question)))
+        return html("<section>{}{}{}</section>", title, own, _asked(question))
     tells = html("{} ", ISSUES[step.issue].summary) if step.issue else ""
     said = html("<p><b>Say.</b> {}One sample: {}</p>", tells, _sample(step, question))
     asked = _asked(question, found.outcome.right if found else ())
@@ -83,15 +83,11 @@ def _teach(place: int, step: LessonStep) -> Markup:
     return html("<section>{}{}{}{}</section>", title, said, asked, outcome)
 
 
-def _asked(question: Question | None, right: Sequence[Direction]) -> Markup:
+def _asked(question: Question | None, right: Sequence[Direction] = ()) -> Markup:
     if question is None:
         return Markup()
-    choices = _choices(question.answers, [question.in_words(one) for one in right])
+    choices = _choices(question.answers, [question.in_words(one) for one in right or question.taught])
     return html("<p><b>Ask.</b> {}</p>{}", question.words, choices)
-
-
-def _teachers_answer(question: Question | None) -> tuple[Direction, ...]:
-    return (question.decided_by,) if question is not None and isinstance(question.decided_by, int) else ()
 
 
 def _lab(step: LessonStep) -> Markup:
