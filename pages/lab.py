@@ -20,7 +20,7 @@ from pages.parts.lab.controls import controls
 from pages.parts.lab.form import main_settings, opened_settings, other_settings
 from pages.parts.lab.model import act, model_of
 from pages.parts.lab.outcome import share, show_lengths, take_run_away
-from pages.parts.lab.presented import show_presented
+from pages.parts.lab.presented import show_presented, show_question
 from pages.parts.lab.runs import overlays_behind, show_beside, show_shelf
 from pages.parts.lab.said import reference_behind, say, show_arrival, take_arrival
 from pages.parts.lab.state import LOOK_AT, PRESET, RUN, SETTINGS, address, form_config
@@ -47,6 +47,7 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
         with st.container(key="lab-above"):  # always there: else messages would change the board's index and remount it
             show_refusal()
             say_unsaved(run)
+            show_question(run)
             say(run, config, preset)
             if run is not None:
                 show_shelf(run)

@@ -1,17 +1,42 @@
-"""A slide of a lesson: a teacher's own words on a screen of their own."""
+"""A slide of a lesson: a teacher's own words on a screen of their own, and a question of the teacher's own."""
 
 import streamlit as st
 
+from engine.experiments.question import ANSWERS, Question
 from pages.parts.app.in_markdown import escaped
-from pages.parts.stage.presenting import presenting
+from pages.parts.stage.presenting import Presenting, guesses_closed, presenting, shows, take_guess
+from pages.parts.stage.question import Guess, ask, guess_of, keep_guess, verdict
+from pages.parts.stage.wall import show_hands, tell_phones
+
+
+def show_question(now: Presenting, question: Question) -> None:
+    """The question, the guess, and what the teacher says: to a room at its own beat, else as soon as a guess is made."""
+    name = f"slide.{now.at}.{now.began}"
+    if (place := take_guess()) is not None:
+        keep_guess(name, Guess(ANSWERS[place]))
+    guess = guess_of(name).answer
+    st.header(escaped(question.words), anchor=False)
+    if shows("guess"):
+        told = shows("sentence") if now.on else guess is not None
+        if not (now.on and told):  # a room is not asked after the answer
+            closed = guesses_closed() or told
+            ask(question, f"guess.{name}", guess, lambda answer: keep_guess(name, Guess(answer)), disabled=closed)
+        right = question.taught if told else ()
+        if told:
+            tell_phones(right, "")
+            st.subheader(verdict(question, guess, right), anchor=False)
+        show_hands(right)
+
 
 now = presenting()
 slide = now.step.slide if now is not None else None
 with st.container(key="slide"):
-    if slide is None:
+    if now is None or slide is None:
         st.title("A slide of a lesson", anchor=False)
         st.markdown("It is shown while a lesson is held that has one.")
         st.page_link("lessons.py", label="All lessons", icon=":material/co_present:")
     else:
         st.title(escaped(slide.title), anchor=False)
         st.text(slide.text)
+        if now.step.question is not None:
+            show_question(now, now.step.question)

@@ -25,7 +25,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from engine.experiments.key_figure import ANSWERS, Direction
+from engine.experiments.question import ANSWERS, Direction
 from engine.foundation.errors import NoRoom, Refused
 from engine.foundation.files import data_folder, give, given_by, given_near, keep_newest, newest_beside, write_whole
 from engine.foundation.visitor import Visitor

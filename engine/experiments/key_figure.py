@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.experiments.experiment import Values
 from engine.experiments.finding import FEWEST_SEEDS, Finding
+from engine.experiments.question import Direction, Question
 from engine.experiments.statistics import Weighed
 from engine.foundation.formatting import counted, in_bytes
 from engine.foundation.tables import Text
@@ -21,14 +22,6 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 """The signs of an exponent, as they are written above the line."""
 ZERO = 0.005
 """What is nearer to zero is told as 0 where the scale is linear."""
-Direction = Literal[-1, 0, 1]
-ANSWERS: tuple[Direction, ...] = (-1, 0, 1)
-"""The number in the second row is lower, the same, or higher."""
-
-
-def in_words(answers: tuple[str, str, str], answer: Direction) -> str:
-    """One of the answers in words."""
-    return answers[ANSWERS.index(answer)]
 
 
 class Row(NamedTuple):
@@ -68,6 +61,10 @@ class KeyFigure:
     """The unit behind the numbers of the sentence, such as "nats"; empty for shares."""
     claim: str
     """The id of the claim that decides the answer."""
+
+    @property
+    def asks(self) -> Question:
+        return Question(self.question, self.answers, self.claim, self.sample)
 
     @property
     def before(self) -> Row:

@@ -3,17 +3,20 @@ links.
 
 The text names only what differs from the defaults, and apart from a teacher's own words it holds only characters that an address leaves as
 they are, so that a QR code of the link stays small: ``title~Depth~~text~Today~Three questions.1~~missing-mask.7~~lab~n_layers~2.5`` is the
-title "Depth", a slide for a minute, an issue for seven, then the lab with two layers for five.
+title "Depth", a slide for a minute, an issue for seven, then the lab with two layers for five. A teacher's own question stands at the end
+of a step: ``lab~n_layers~2~ask~Will it work?~No~Partly~Yes~learned.5``.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from engine.config.link import VERSION, from_query
 from engine.config.presets import PRESETS, Preset
 from engine.config.run_config import RunConfig, settings_for
 from engine.experiments.issues import ISSUES, RENAMED
+from engine.experiments.question import ANSWERS, Direction, Question, Reading
+from engine.experiments.run_readings import READINGS
 from engine.foundation.tables import one_line
 from engine.settings.errors import ConfigError, Problem, not_one_of
 from engine.settings.fields import to_text
@@ -25,17 +28,12 @@ BETWEEN_STEPS, BETWEEN_PARTS = "~~", "~"
 MOST_STEPS, MOST_MINUTES = 30, 90
 LONGEST_TITLE, LONGEST_TEXT = 80, 600
 """The most letters of the title of a lesson or a slide, and of a slide's text."""
+LONGEST_QUESTION, LONGEST_ANSWER = 160, 60
+"""The most letters of a teacher's own question, and of each of its answers."""
+ASK, PARTS_OF_QUESTION = "ask", 6
+"""The mark before a teacher's own question at the end of a step, and its parts: the mark, the words, three answers, and what decides."""
 LEARNS = ("No", "In part", "Yes")
-"""The answers to "Will this model learn it?", in the order of :data:`engine.experiments.key_figure.ANSWERS`."""
-
-
-class Question(NamedTuple):
-    """The question of a step, before anything is trained."""
-
-    sample: str
-    """A worked sample of the data; empty for none."""
-    words: str
-    answers: tuple[str, str, str]
+"""The answers to "Will this model learn it?"."""
 
 
 class Slide(NamedTuple):
@@ -55,6 +53,8 @@ class LessonStep:
     settings: tuple[tuple[str, str], ...] = ()
     """The lab's settings that differ from the defaults, by name, as text."""
     slide: Slide | None = None
+    own_question: Question | None = None
+    """A teacher's own, of the lab or a slide. In the lab a reading decides, on a slide the teacher."""
 
     @property
     def title(self) -> str:
@@ -91,15 +91,16 @@ class LessonStep:
 
     @property
     def question(self) -> Question | None:
-        """What the step asks; None for a slide."""
+        """What the step asks; None for a slide without a question."""
         if self.slide:
-            return None
+            return self.own_question
         if self.issue:
-            figure = ISSUES[self.issue].key_figure
-            return Question(figure.sample, str(figure.question), figure.answers)
+            return ISSUES[self.issue].key_figure.asks
         config, task = self.config, TASKS[self.config.task]
         sample = "" if task.corpus else config.task_settings.sample(task.sample)
-        return Question(sample, f"{task.summary} Will this model learn it?", LEARNS)
+        if self.own_question:
+            return replace(self.own_question, sample=sample)
+        return Question(f"{task.summary} Will this model learn it?", LEARNS, READINGS["learned"], sample)
 
 
 @dataclass(frozen=True)
@@ -177,11 +178,29 @@ def from_code(code: str) -> Lesson:
     return Lesson(own_words(title, LONGEST_TITLE) if name == TITLE else "", steps)
 
 
+def own_question(step: LessonStep, words: str, answers: Sequence[str], by: str) -> Question:
+    """A teacher's own question of a step. ``by``: what decides, the name of a reading of the lab's run or on a slide the right answer.
+    Raises ConfigError with one sentence."""
+    words = own_words(words, LONGEST_QUESTION)
+    first, second, third = (own_words(answer, LONGEST_ANSWER) for answer in answers)
+    if not words or len({first, second, third} - {""}) < 3:
+        raise _problem(words, "a question with three different answers")
+    allowed: Mapping[str, Reading | Direction] = {to_text(answer): answer for answer in ANSWERS}
+    if not step.slide:
+        allowed = {name: one for name, one in READINGS.items() if one.fits(step.config)}
+    if by not in allowed:
+        raise ConfigError([not_one_of("lesson", by, allowed)])
+    return Question(words, (first, second, third), allowed[by])
+
+
 def _step_to_code(step: LessonStep) -> str:
     if step.slide:
         named = BETWEEN_PARTS.join(filter(None, (TEXT, *step.slide)))
     else:
         named = step.issue or BETWEEN_PARTS.join([LAB, *(part for pair in step.settings for part in pair)])
+    if own := step.own_question:
+        by = own.decided_by.name if isinstance(own.decided_by, Reading) else to_text(own.decided_by)
+        named = BETWEEN_PARTS.join([named, ASK, own.words, *own.answers, by])
     return f"{named}.{step.minutes}"
 
 
@@ -190,6 +209,10 @@ def _step_from_code(code: str) -> LessonStep:
     if not (minutes.isascii() and minutes.isdigit() and 1 <= int(minutes) <= MOST_MINUTES):
         raise _problem(code, f"a step, a full stop and 1 to {MOST_MINUTES} minutes, such as missing-mask.7")
     first, *rest = named.split(BETWEEN_PARTS)
+    asked = rest[-PARTS_OF_QUESTION:]
+    if first in (LAB, TEXT) and len(asked) == PARTS_OF_QUESTION and asked[0] == ASK:
+        plain = _step_from_code(f"{BETWEEN_PARTS.join([first, *rest[:-PARTS_OF_QUESTION]])}.{minutes}")
+        return replace(plain, own_question=own_question(plain, asked[1], asked[2:5], asked[5]))
     if first == TEXT and len(rest) in (1, 2) and (title := own_words(rest[0], LONGEST_TITLE)):
         return LessonStep(int(minutes), slide=Slide(title, *(own_words(text, LONGEST_TEXT) for text in rest[1:])))
     if first == LAB and len(rest) % 2 == 0:

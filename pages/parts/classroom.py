@@ -12,8 +12,8 @@ import streamlit as st
 from engine.experiments.class_seeds import ClassSeed, class_experiment, class_seed, keep_seed, press_seed
 from engine.experiments.classroom import Wall, enter, keep_guess, wall_of
 from engine.experiments.issues import ISSUES
-from engine.experiments.key_figure import ANSWERS, Direction, in_words
-from engine.experiments.lessons import Lesson, LessonStep, Question, from_code
+from engine.experiments.lessons import Lesson, LessonStep, from_code
+from engine.experiments.question import Direction, Question
 from engine.foundation.errors import Refused
 from engine.settings.errors import ConfigError
 from pages.parts.app.fragment import as_fragment
@@ -23,7 +23,7 @@ from pages.parts.stage.board import CHECKS
 from pages.parts.stage.experiments import EXPERIMENTS, run_of
 from pages.parts.stage.hand_in import Note, offer_hand_in, write_down
 from pages.parts.stage.presenting import file_of
-from pages.parts.stage.wall import verdict
+from pages.parts.stage.question import ask, verdict
 
 TICK = 1.0
 """Seconds between two looks at the wall, at least."""
@@ -109,7 +109,7 @@ def _show(code: str, phone: Phone) -> None:
     else:
         if question.sample and wall.phase == "guess":
             st.caption(question.sample)
-        st.title(question.words, anchor=False)
+        st.title(escaped(question.words), anchor=False)
         match wall.phase:
             case "guess":
                 _guess(code, wall.at, question, guess)
@@ -117,9 +117,10 @@ def _show(code: str, phone: Phone) -> None:
                 _seeds(code, wall, phone.seed)
             case "told":
                 _told(wall, question, guess)
-                if wall.sentence:
-                    said = in_words(question.answers, guess) if guess is not None else ""
-                    note = Note(step.title, question.words, said, "The class, on the wall.", wall.sentence)
+                taught = [f"The teacher says: {question.in_words(one)}." for one in question.taught]
+                if found := " ".join(taught) or wall.sentence:
+                    said = question.in_words(guess) if guess is not None else ""
+                    note = Note(step.title, question.words, said, "The class, on the wall.", found)
                     write_down(f"class.{code}.{wall.at}", note)
             case _:
                 st.markdown(f"{_your_guess(question, guess)} Look at the wall.".strip())
@@ -132,18 +133,14 @@ def _offer_exploring(step: LessonStep) -> None:
 
 
 def _guess(code: str, at: int, question: Question, guess: Direction | None) -> None:
-    """The three answers; a tap on another one changes the guess until the wall goes on."""
+    """The three answers, large; a tap on another one changes the guess until the wall goes on."""
 
     def take(answer: Direction) -> None:
         with refused_in_words(REFUSED):
             keep_guess(code, visitor(), at, answer)
 
-    for answer, words in zip(ANSWERS, question.answers, strict=True):
-        chosen = answer == guess
-        st.button(
-            escaped(words), key=f"phone-answer-{answer}", width="stretch", type="primary" if chosen else "secondary",
-            icon=":material/check:" if chosen else None, on_click=take, args=(answer,),
-        )  # fmt: skip
+    with st.container(key="phone-answers"):
+        ask(question, f"phone-answers-{at}", guess, take)
     counted = "It is counted. You may change it until the wall goes on."
     st.markdown(counted if guess is not None else "What do you think?")
 
@@ -166,22 +163,17 @@ def _seeds(code: str, wall: Wall, own: ClassSeed) -> None:
 
 def _told(wall: Wall, question: Question, guess: Direction | None) -> None:
     """Whether the guess was right, and what the runs say."""
-    if not wall.sentence:
-        told = f"{_your_guess(question, guess)} The answer comes when the runs on the wall have it.".strip()
-    elif not wall.right:
-        told = f"{_your_guess(question, guess)} These runs do not decide it.".strip()
-    elif guess is None:
-        told = f"**{in_words(question.answers, wall.right[0])}.**"
-    else:
-        told = verdict(question.answers, guess, wall.right)
-    st.markdown(told)
+    if not (wall.sentence or question.taught):
+        st.markdown(f"{_your_guess(question, guess)} The answer comes when the runs on the wall have it.".strip())
+        return
+    st.markdown(verdict(question, guess, wall.right))
     st.markdown(in_markdown(wall.sentence))
     if wall.because:
         st.markdown(f"**Because** {in_markdown(wall.because)}")
 
 
 def _your_guess(question: Question, guess: Direction | None) -> str:
-    return f"Your guess: **{in_words(question.answers, guess)}**." if guess is not None else ""
+    return f"Your guess: **{escaped(question.in_words(guess))}**." if guess is not None else ""
 
 
 def _train(code: str, phone: Phone, own: ClassSeed) -> None:

@@ -11,6 +11,8 @@ from engine.config.presets import PRESETS
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import (
     LESSONS,
+    LONGEST_ANSWER,
+    LONGEST_QUESTION,
     LONGEST_TEXT,
     LONGEST_TITLE,
     MOST_MINUTES,
@@ -20,11 +22,15 @@ from engine.experiments.lessons import (
     Slide,
     from_code,
     lab_step,
+    own_question,
     own_words,
     to_code,
 )
+from engine.experiments.question import ANSWERS
+from engine.experiments.run_readings import READINGS
 from engine.foundation.formatting import counted
 from engine.settings.errors import ConfigError
+from engine.settings.fields import to_text
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.page_state import ModelSettings, PageState
 from pages.parts.app.setting_widget import offer_file
@@ -117,7 +123,8 @@ def show_own(base: str) -> None:
 def _row(steps: tuple[LessonStep, ...], place: int, step: LessonStep) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"lessons-step-{place}"):
         icon = "help" if step.issue else "notes" if step.slide else "science"
-        st.markdown(f"{place + 1}. :material/{icon}: {escaped(step.title)}", width="stretch")
+        asks = f" · {escaped(step.own_question.words)}" if step.own_question else ""
+        st.markdown(f"{place + 1}. :material/{icon}: {escaped(step.title)}{asks}", width="stretch")
         key = f"lessons.minutes.{place}.{to_code(Lesson('', steps))}"
         minutes = st.number_input(
             f"Minutes of step {place + 1}", 1, MOST_MINUTES, step.minutes, key=key, label_visibility="collapsed", width=110
@@ -172,7 +179,10 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
                 "Which one", list(there), index=None, placeholder="Choose one", key=f"lessons.add.{len(steps)}"
             )
             made = there[chosen]() if chosen is not None else None
-        wanted = "" if made else "A slide needs a title." if kind == TEXT else "Choose one first."
+    wanted = "" if made else "A slide needs a title." if kind == TEXT else "Choose one first."
+    if made is not None and not made.issue:
+        made, wanted = _ask(made, len(steps))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         missing = f"A lesson has at most {MOST_STEPS} steps." if len(steps) >= MOST_STEPS else wanted
         pressed = st.button("Add", icon=":material/add:", disabled=bool(missing), help=missing or None)
         if pressed and made is not None:
@@ -182,3 +192,25 @@ def _add(steps: tuple[LessonStep, ...]) -> None:
         with st.container(horizontal=True, gap="small"):
             for lesson in LESSONS.values():
                 st.button(f"Begin with “{lesson.title}”", on_click=keep, kwargs={"steps": lesson.steps})
+
+
+def _ask(step: LessonStep, key: int) -> tuple[LessonStep, str]:
+    """The boxes for a question of the teacher's own. Return the step, with the question where there is one, and what the question needs."""
+    with st.expander("Ask your own question", icon=":material/help:"):
+        words = st.text_input("Question", max_chars=LONGEST_QUESTION, key=f"lessons.question.{key}") or ""
+        answers = [
+            column.text_input(f"Answer {number}", max_chars=LONGEST_ANSWER, key=f"lessons.answer.{number}.{key}") or ""
+            for number, column in enumerate(st.columns(len(ANSWERS)), start=1)
+        ]
+        if step.slide:
+            label, deciders = "Right answer", {f"Answer {answer + 2}": to_text(answer) for answer in ANSWERS}
+        else:
+            label = "What decides, for answers 1, 2 and 3"
+            deciders = {one.words: name for name, one in READINGS.items() if one.fits(step.config)}
+        by = st.selectbox(label, list(deciders), key=f"lessons.decides.{key}")
+    if not words:
+        return step, ""
+    try:
+        return replace(step, own_question=own_question(step, words, answers, deciders[by])), ""
+    except ConfigError:
+        return step, "A question needs three different answers."

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from engine.config.presets import PRESETS
-from engine.experiments.story.readings import score_of
+from engine.experiments.run_readings import score_of
 from engine.foundation.formatting import counted, percent
 from engine.runs.run import Run
 from engine.workers.health import Health

@@ -1,10 +1,13 @@
 """What tests of pages do with an app: open a page, press a button, read its words."""
 
 from collections.abc import Callable
+from typing import Any
 
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import ButtonGroup
 
 from engine.config.run_config import RunConfig
+from engine.experiments.question import ANSWERS
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
@@ -28,6 +31,17 @@ def labels(app: AppTest) -> list[str]:
 
 def disabled(app: AppTest, label: str) -> bool:
     return next(button for button in app.button if button.label == label).disabled
+
+
+def question(app: AppTest) -> ButtonGroup[Any]:
+    """The answers to the question of the page."""
+    return next(box for box in app.button_group if box.label == "Your guess")
+
+
+def guess(app: AppTest, words: str) -> AppTest:
+    """Choose an answer by its words."""
+    box = question(app)
+    return box.set_value(ANSWERS[box.options.index(words)]).run()
 
 
 def said(app: AppTest) -> str:

@@ -14,11 +14,13 @@ from engine.experiments.classroom import Hands, Wall, enter, hands, keep_guess, 
 from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import Direction, outcome_of
+from engine.experiments.key_figure import outcome_of
+from engine.experiments.question import Direction
 from engine.experiments.report import report
 from engine.experiments.trial import Trial
 from engine.foundation.visitor import PROGRAM, Visitor
 from pages.parts.app import server
+from pages.parts.app.in_markdown import escaped
 from pages.parts.app.visitor import COOKIE
 from pages.parts.stage.experiments import EXPERIMENTS
 from pages.parts.stage.issue_list import RAN
@@ -28,7 +30,7 @@ from pages.parts.stage.presenting import KEY as PRESENTING
 from pages.parts.stage.wall import bars
 from tests.engine.full_disk import full
 from tests.engine.workers.test_pool import until
-from tests.pages.looking import Open, labels, noted, press, said, sent
+from tests.pages.looking import Open, guess, labels, noted, press, question, said, sent
 from tests.pages.scripted_experiment import Scripted, ScriptedPool
 
 TEACHER = Visitor("teacher")
@@ -106,12 +108,13 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     assert "3 phones are here." in sent(wall.run())
     for phone in phones:
         assert phone.title[0].value == "You are in the class"
-        assert not {"Run", "Present", *ANSWERS} & set(labels(phone))
+        assert not {"Run", "Present"} & set(labels(phone))
+        assert asks_nothing(phone)
     assert ":material/groups: **0 of 3** have guessed · waiting for 3" in said(at(wall, "guess"))
     for phone, answer in zip(phones, ("It rises", "It falls"), strict=False):
-        assert phone.run().title[0].value == QUESTION
-        assert [label for label in labels(phone) if label in ANSWERS] == ANSWERS
-        press(phone, answer)
+        assert phone.run().title[0].value == escaped(QUESTION)
+        assert question(phone).options == ANSWERS
+        guess(phone, answer)
         assert "It is counted." in said(phone)
     words = said(wall.run())
     assert "**2 of 3** have guessed · waiting for 1" in words
@@ -121,7 +124,7 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     assert 'aria-label="The class: It falls 1, It stays 0, It rises 1"' in drawn(wall)
     assert "Your guess: **It rises**. Look at the wall." in said(phones[0].run())
     assert "Your guess" not in said(phones[2].run())
-    assert not set(ANSWERS) & set(labels(phones[0]))
+    assert asks_nothing(phones[0])
     run = EXPERIMENTS.find(wall.session_state[RAN]["scripted"])
     assert run is not None
     assert run.wait(600)
@@ -130,7 +133,7 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     at(wall, "sentence")
     assert "1 of 2 right" in drawn(wall)
     assert "of 0 right" not in bars(("No", "In part", "Yes"), Hands(1, {}), (1,)), "nobody guessed"
-    verdicts = ("You said: *It rises*. **Right.**", "You said: *It falls*. Measured: **it rises**.", "**It rises.**")
+    verdicts = ("You said: *It rises*. **Right.**", "You said: *It falls*. Measured: **It rises**.", "**It rises.**")
     for phone, verdict in zip(phones, verdicts, strict=True):
         assert verdict in said(phone.run())
         assert (sentence := wall_of(code_of(wall)).sentence).startswith("With a change the accuracy rises from")
@@ -155,12 +158,12 @@ def test_phones_go_with_the_wall_through_a_step_and_are_told_who_was_right(open_
     wall.run()
     assert (wall.session_state[PRESENTING].at, wall_of(code_of(wall)).at) == (1, 1)
     key(wall, "leave")
-    for phone, guess in zip(phones, ("It rises", "It falls", ""), strict=True):
+    for phone, answer in zip(phones, ("It rises", "It falls", ""), strict=True):
         assert phone.run().title[0].value == "The lesson has ended"
         assert "Hand-in (HTML)" in [file.label for file in phone.get("download_button")]
         assert "Explore on your own" in [link.proto.label for link in phone.get("page_link")]
         (note,) = noted(phone).values()
-        assert (note.title, note.question, note.guessed) == ("Scripted, 4 arms", QUESTION, guess)
+        assert (note.title, note.question, note.guessed) == ("Scripted, 4 arms", QUESTION, answer)
         assert (note.ran, note.found) == ("The class, on the wall.", sentence)
 
 
@@ -256,7 +259,7 @@ def test_seeds_that_were_asked_for_before_the_run_end_in_the_answer_of_the_store
         enter(code, student)
         keep_guess(code, student, 0, 1)
     phone = phone_in(open_page, code)
-    press(phone, issue.key_figure.answers[0])
+    guess(phone, issue.key_figure.answers[0])
     assert "stored" not in sent(key(wall, "seeds")), "the dots of the class come first"
     assert f"0 seeds from 0 phones · waiting for {phones + 1}" == sentence_of(wall)
     trials = gave_seeds(code, issue, students)
@@ -279,13 +282,13 @@ def test_seeds_that_were_asked_for_before_the_run_end_in_the_answer_of_the_store
     assert "Missing" not in outcome.because
     assert "grey: stored seeds" in sent(wall)
     said_on_phone = said(phone.run())
-    assert "You said: *It falls*. Measured: **it rises**." in said_on_phone
+    assert "You said: *It falls*. Measured: **It rises**." in said_on_phone
     assert outcome.sentence in said_on_phone
     assert f"**Because** {outcome.because}" in said_on_phone
     key(wall, "next")
     assert f"**Because** {outcome.because}" in said(wall)
     key(wall, "next")
-    assert phone.run().title[0].value == ISSUES["heads"].key_figure.question
+    assert phone.run().title[0].value == escaped(ISSUES["heads"].key_figure.question)
 
 
 @pytest.mark.parametrize(("phones", "answered"), [(0, False), (2, True), (2, False)])
@@ -298,7 +301,7 @@ def test_a_wall_asks_once_whether_to_go_on_where_phones_are_here_and_none_has_an
         assert "0 of 2 have answered. Go on?" in drawn(key(wall, "next"))
         assert wall_of(code_of(wall)).phase == "guess"
     if answered:
-        press(here[0].run(), "It rises")
+        guess(here[0].run(), "It rises")
         assert "Go on?" not in drawn(key(wall, "2")), "another key takes the question away"
     key(wall, "next")
     assert wall_of(code_of(wall)).phase == "look"
@@ -332,7 +335,7 @@ def test_the_presenter_empties_the_class_with_a_key_pressed_twice(open_page: Ope
     key(wall, "empty", "empty")
     assert "The class is empty." in drawn(wall)
     assert hands(code, 0) == Hands(0, {})
-    press(phone.run(), "It rises")
+    guess(phone.run(), "It rises")
     assert hands(code, 0) == Hands(1, {1: 1})
 
 
@@ -357,7 +360,8 @@ def test_a_link_of_a_class_that_another_browser_has_opened_and_a_class_that_is_r
 def test_a_phone_says_in_words_that_it_does_not_know_what_the_wall_shows(open_page: Open, wall: Wall) -> None:
     phone = phone_in(open_page, class_of(wall))
     assert "The wall shows a step that this version does not know." in said(phone)
-    assert not {"Train one seed", *ANSWERS} & set(labels(phone))
+    assert "Train one seed" not in labels(phone)
+    assert asks_nothing(phone)
 
 
 def test_a_waiting_phone_shows_the_title_of_the_lesson_and_no_link_or_icon_in_it(open_page: Open) -> None:
@@ -381,21 +385,21 @@ def test_a_phone_whose_seed_cannot_be_kept_says_so(
     assert not phone.get("progress")
 
 
-@pytest.mark.parametrize(("guess", "right", "verdict"), [
+@pytest.mark.parametrize(("answer", "right", "verdict"), [
     (1, (1,), ":green[:material/check:] You said: *It rises*. **Right.**"),
     (0, (0, 1), "You said: *It stays*. **Right.**"),
     (1, (0, 1), "You said: *It rises*. **Right.**"),
-    (-1, (1,), "You said: *It falls*. Measured: **it rises**."),
-    (-1, (), "Your guess: **It falls**. These runs do not decide it."),
+    (-1, (1,), "You said: *It falls*. Measured: **It rises**."),
+    (-1, (), "You said: *It falls*. These runs do not decide it."),
     (None, (1,), "**It rises.**"),
 ])  # fmt: skip
 def test_a_phone_is_told_by_what_the_runs_say(
-    open_page: Open, scripted: Scripted, guess: Direction | None, right: tuple[Direction, ...], verdict: str
+    open_page: Open, scripted: Scripted, answer: Direction | None, right: tuple[Direction, ...], verdict: str
 ) -> None:
     code = class_of()
     phone = phone_in(open_page, code)
-    if guess is not None:
-        press(phone, ANSWERS[guess + 1])
+    if answer is not None:
+        guess(phone, ANSWERS[answer + 1])
     told = replace(ASKS, phase="told", right=right)
     show_wall(code, TEACHER, told)
     assert "The answer comes when the runs on the wall have it." in said(phone.run())
@@ -409,12 +413,12 @@ def test_a_phone_that_reloads_keeps_its_guess_and_may_still_change_it(
 ) -> None:
     monkeypatch.setattr(ContextProxy, "cookies", property(lambda self: {COOKIE: "a" * 43}))
     code = class_of()
-    press(phone_in(open_page, code), "It rises")
+    guess(phone_in(open_page, code), "It rises")
     for _ in range(2):
         again = phone_in(open_page, code)
         assert "It is counted." in said(again)
         assert hands(code, 0) == Hands(1, {1: 1})
-    press(again, "It falls")
+    guess(again, "It falls")
     assert hands(code, 0) == Hands(1, {-1: 1})
 
 
@@ -425,14 +429,14 @@ def test_a_late_guess_and_a_full_disk_are_said_and_nothing_is_counted(
     phone = phone_in(open_page, code)
     with monkeypatch.context() as patch:
         patch.setattr(classroom, "write_whole", full)
-        press(phone, "It rises")
+        guess(phone, "It rises")
         assert "The disk does not take it: No space left on device." in said(phone)
         late = phone_in(open_page, code)
         assert "The disk does not take it (No space left on device). It is tried again." in said(late)
-    assert late.run().title[0].value == QUESTION
+    assert late.run().title[0].value == escaped(QUESTION)
     assert hands(code, 0) == Hands(2, {})
     show_wall(code, TEACHER, replace(ASKS, phase="look"))
-    press(phone, "It rises")  # its page does not know yet
+    guess(phone, "It rises")  # its page does not know yet
     assert "The wall has gone on." in said(phone)
     assert hands(code, 0) == Hands(2, {})
 
@@ -516,8 +520,8 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
     phone = phone_in(open_page, code_of(wall))
     assert phone.title[0].value.endswith("Will this model learn it?")
     assert "Mine · Step 1 of 2" in said(phone)
-    assert labels(phone)[-3:] == ["No", "In part", "Yes"]
-    press(phone, "No")
+    assert question(phone).options == ["No", "In part", "Yes"]
+    guess(phone, "No")
     assert "**1 of 1** have guessed" in said(at(wall, "guess"))
     assert not pool.submitted, "nothing trains before the guess"
     key(wall, "3", "next")
@@ -525,11 +529,11 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
     at(wall, "sentence")
     assert wall_of(code_of(wall)).sentence.startswith("Not learned in 10 steps")
     assert "1 of 1 right" in drawn(wall)
-    assert "You said: *Yes*. Measured: **no**." in wall.subheader[0].value
+    assert "You said: *Yes*. Measured: **No**." in wall.subheader[0].value
     assert "You said: *No*. **Right.**" in said(phone.run())
     key(at(wall, "guess"), "1")
-    (guess,) = (box for box in wall.get("button_group") if box.label == "Your guess")
-    assert (guess.value, guess.proto.disabled) == (1, True), "it has been answered"
+    box = question(wall)
+    assert (box.value, box.proto.disabled) == (1, True), "it has been answered"
     at(wall, "sentence")
     key(wall, "next")
     assert phone.run().title[0].value == "Later"
@@ -543,3 +547,24 @@ def test_a_lab_slide_takes_a_guess_before_it_trains(open_page: Open, monkeypatch
         assert (wall.session_state[PRESENTING].over, wall.session_state[PRESENTING].at) == (over, 1)
         ended = over or pressed == "present"  # who presents no more leads no phone
         assert (phone.run().title[0].value == "The lesson has ended") == ended
+
+
+def test_a_slide_takes_guesses_and_then_tells_what_the_teacher_says(open_page: Open) -> None:
+    slide = "text~Now~ask~Who?~Ann~Bob~Cy~0.5"
+    wall = press(open_page("slide.py", lesson=f"title~Mine~~{slide}~~heads.5", at="1"), "Present")
+    phone = phone_in(open_page, code_of(wall))
+    key(at(wall, CODE), "next")
+    assert phone.run().title[0].value == "Who?"
+    key(wall, "next")
+    guess(phone.run(), "Bob")
+    assert "**1 of 1** have guessed" in said(wall.run())
+    key(wall, "1")
+    assert "The class:" not in drawn(wall)
+    assert "Bob" not in said(wall)
+    key(wall, "next")
+    assert 'aria-label="The class: Ann 0, Bob 1, Cy 0; 1 of 1 right"' in drawn(wall)
+    assert "You said: *Ann*. The teacher says: **Bob**." in wall.subheader[0].value
+    assert "You said: *Bob*. **Right.**" in said(phone.run())
+    (note,) = noted(phone).values()
+    assert (note.question, note.guessed, note.found) == ("Who?", "Bob", "The teacher says: Bob.")
+    assert key(wall, "next").title[0].value == ISSUES["heads"].title

@@ -285,7 +285,7 @@ def test_guesses_are_set_beside_what_happened(open_page: Open, scripted: Scripte
     assert "scripted" not in app.session_state[RAN]
     assert "You said" not in said(app)
     app.button_group(key="guess.scripted").set_value(-1).run()
-    assert "You said: *It falls*, to 0.50. Measured: **it rises**" in said(ran(app))
+    assert "You said: *It falls*, to 0.50. Measured: **It rises**" in said(ran(app))
 
 
 def test_a_guess_stays_with_its_run_when_the_page_is_loaded_again(open_page: Open, scripted: Scripted) -> None:
@@ -296,7 +296,7 @@ def test_a_guess_stays_with_its_run_when_the_page_is_loaded_again(open_page: Ope
     ran(app)
     link = {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
     again = open_page("issues.py", **link)
-    assert "You said: *It falls*, to 0.50. Measured: **it rises**" in said(again)
+    assert "You said: *It falls*, to 0.50. Measured: **It rises**" in said(again)
     assert again.button_group(key="guess.scripted").value == -1
     press(again, "Guess again")
     assert again.number_input(key="guess.size.scripted").value == 0.5

@@ -4,6 +4,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from streamlit.testing.v1 import AppTest
 
+from engine.config.presets import PRESETS
 from engine.config.run_config import RunConfig
 from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS, Lesson, LessonStep, from_code, lab_step, to_code
@@ -11,7 +12,7 @@ from pages.parts.app.in_markdown import escaped
 from pages.parts.lessons import TEXT
 from pages.parts.stage.presenting import BEATS, Presenting, link_of
 from pages.parts.stage.qr import TOO_LONG, qr_code
-from tests.pages.looking import Open, labels, press, said
+from tests.pages.looking import Open, guess, labels, press, question, said, trained
 
 
 def form_of(app: AppTest) -> dict[str, object]:
@@ -77,6 +78,46 @@ def test_a_lesson_of_ones_own_has_a_title_and_slides_of_text_which_are_shown_as_
     assert [box.value for box in app.text] == ["First: **guess**.\n\nThen run. :red[x]"]
     assert press(app, "Step back").title[0].value == ISSUES["heads"].title
     assert "It is shown while a lesson is held that has one." in said(open_page("slide.py"))
+
+
+def test_a_step_of_ones_own_lesson_asks_ones_own_question(open_page: Open) -> None:
+    app = open_page("lessons.py", steps="heads.7")
+    app.segmented_control(key="lessons.kind").set_value(":material/science: Lab").run()
+    app.selectbox(key="lessons.add.1").set_value(next(iter(PRESETS.values())).title).run()
+    app.text_input(key="lessons.question.1").set_value("Is one layer enough?").run()
+    add = next(button for button in app.button if button.label == "Add")
+    assert (add.disabled, add.help) == (True, "A question needs three different answers.")
+    for number, words in enumerate(("No", "Nearly", "Yes"), start=1):
+        app.text_input(key=f"lessons.answer.{number}.1").set_value(words)
+    press(app.run(), "Add")
+    assert app.query_params["steps"].endswith("~ask~Is one layer enough?~No~Nearly~Yes~learned.7")
+    assert "Is one layer enough?" in said(app)
+
+    app.segmented_control(key="lessons.kind").set_value(TEXT).run()
+    app.text_input(key="lessons.slide.2").set_value("Before").run()
+    app.text_input(key="lessons.question.2").set_value("Who is right?")
+    for number, words in enumerate(("Ann", "Bob", "Cy"), start=1):
+        app.text_input(key=f"lessons.answer.{number}.2").set_value(words)
+    app.selectbox(key="lessons.decides.2").set_value("Answer 2")
+    press(app.run(), "Add")
+    assert app.query_params["steps"].endswith("~~text~Before~ask~Who is right?~Ann~Bob~Cy~0.2")
+
+
+def test_who_goes_alone_guesses_at_a_slide_and_in_the_lab_before_the_answer_is_told(open_page: Open) -> None:
+    lab, slide = "lab~steps~10~ask~Ten *steps*?~Too few~Half~Enough~learned.5", "text~Now~ask~Who?~Ann~Bob~Cy~0.2"
+    app = open_page("slide.py", lesson=f"{slide}~~{lab}", at="1")
+    assert app.header[0].value == "Who?"
+    assert "Bob" not in said(app), "not before the guess"
+    assert "You said: *Ann*. The teacher says: **Bob**." in guess(app, "Ann").subheader[0].value
+    assert question(app).proto.disabled
+
+    app = open_page("lab.py", steps="10", lesson=f"{slide}~~{lab}", at="2")
+    assert "**Ten \\*steps\\*?**" in said(app)
+    guess(app, "Enough")
+    assert "You said" not in said(app)
+    trained(app)
+    assert "You said: *Enough*. Measured: **Too few**." in said(app)
+    assert said(app).count("Not learned in 10 steps") == 1
 
 
 def test_a_lesson_whose_link_is_too_long_for_a_qr_code_can_be_made_presented_and_gone_through(open_page: Open) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.experiments.story.readings import score_of
+from engine.experiments.run_readings import score_of
 from engine.foundation.errors import Refused
 from engine.hosting.host import DeviceFacts
 from engine.runs.events import Snapshot

@@ -5,8 +5,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from engine.config.run_config import RunConfig, parse, settings_of
-from engine.experiments.story.questions import QUESTIONS, Question
+from engine.experiments.question import ANSWERS, Direction, Question
+from engine.experiments.run_readings import READINGS
 from engine.foundation.tables import Text, read_tables
 from engine.settings.fields import Setting, Value, to_text
 
@@ -16,6 +19,12 @@ REVERSE: dict[str, Value] = {
     "task": "reverse", "family": "encoder", "seq_len": 8, "learning_rate": 0.01, "schedule": "cosine", "steps": 200,
 }  # fmt: skip
 """An encoder that reverses eight symbols: it reads all of them at once and answers at each position."""
+POSITIONS = 8
+PICTURES = (
+    np.eye(POSITIONS)[::-1],  # mirrored
+    np.eye(POSITIONS, k=2),  # one distance
+    np.random.default_rng(1).dirichlet(np.ones(POSITIONS), POSITIONS),  # spread
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +42,13 @@ class StoryStep:
     first: Value
     """The value that it has until the reader changes it."""
     figure: Figure
-    asks: str
-    """The name of the question."""
+    asks: Text
+    """The question about its run."""
+    answers: tuple[str, str, str]
+    reads: str
+    """The name of the reading that decides."""
+    lessons: tuple[str, str, str]
+    """What a run teaches, by its answer, in one sentence without its numbers."""
     leads_to: str
     """The sentence that leads on."""
 
@@ -45,7 +59,15 @@ class StoryStep:
 
     @property
     def question(self) -> Question:
-        return QUESTIONS[self.asks]
+        return Question(self.asks, self.answers, READINGS[self.reads])
+
+    def lesson_of(self, answer: Direction) -> str:
+        return self.lessons[ANSWERS.index(answer)]
+
+    @property
+    def pictures(self) -> tuple[np.ndarray, ...]:
+        """Where the answers are pictures: weights [query, key] of each, drawn up and not measured."""
+        return PICTURES if self.reads == "picture-of-the-weights" else ()
 
     def config(self, value: Value, seed: int = 0) -> RunConfig:
         """The settings of a run. Raises ConfigError where the value is not allowed."""

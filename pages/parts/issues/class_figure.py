@@ -11,12 +11,12 @@ from engine.experiments.report import Report, report
 from engine.foundation.formatting import counted
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.component import Plain
-from pages.parts.issues.guess import guess_of
 from pages.parts.issues.key_panel import key_sections
 from pages.parts.stage.board import Drawing, experiment_board
 from pages.parts.stage.experiments import EXPERIMENTS
 from pages.parts.stage.issue_list import shown_runs
 from pages.parts.stage.presenting import Presenting, presenting
+from pages.parts.stage.question import guess_of
 from pages.parts.stage.shown import Shown
 
 

@@ -19,8 +19,8 @@ from pages.parts.charts.colors import muted
 from pages.parts.charts.experiments.arms import role_color
 from pages.parts.charts.experiments.key_figure import SCALE, Slide, key_figure, slide_figure
 from pages.parts.charts.experiments.strip import Ended
-from pages.parts.issues.guess import Guess
 from pages.parts.stage.ended import key_numbers
+from pages.parts.stage.question import Guess
 from pages.parts.stage.shown import Shown
 
 ROW, AROUND, LOWEST = 44, 40, 200

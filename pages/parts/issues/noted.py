@@ -3,15 +3,15 @@
 import streamlit as st
 
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import KeyFigure, Outcome, in_words
+from engine.experiments.key_figure import KeyFigure, Outcome
 from engine.experiments.running.experiment_run import ExperimentRun
 from pages.parts.app.visitor import mine
-from pages.parts.issues.guess import Guess, guess_of
 from pages.parts.issues.key_panel import outcome_so_far
 from pages.parts.stage.document import bars
 from pages.parts.stage.ended import key_numbers
 from pages.parts.stage.hand_in import NO_FIGURE, Note, offer_hand_in, write_down
 from pages.parts.stage.qr import base_address, show_link
+from pages.parts.stage.question import Guess, guess_of
 from pages.parts.stage.shown import Shown
 
 STORED = "Nothing; looked at stored runs"
@@ -34,7 +34,7 @@ def _guess(figure: KeyFigure, guess: Guess) -> str:
     if guess.answer is None:
         return ""
     size = f", to {figure.written(guess.size)}" if guess.size is not None else ""
-    return f"{in_words(figure.answers, guess.answer)}{size}"
+    return f"{figure.asks.in_words(guess.answer)}{size}"
 
 
 def _ran(run: ExperimentRun | None, shown: Shown) -> str:

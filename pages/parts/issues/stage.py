@@ -8,14 +8,15 @@ import streamlit as st
 from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.finding import FEWEST_SEEDS
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import ANSWERS, KeyFigure, Outcome
+from engine.experiments.key_figure import KeyFigure, Outcome
+from engine.experiments.question import ANSWERS
 from engine.experiments.report import Report, report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.boards.panels import pick_told
 from pages.parts.issues.class_figure import asked_of_class, class_board, end_own_run, shown_of_class
-from pages.parts.issues.guess import answered, ask_guess, ask_size, guess_of, put_guess
+from pages.parts.issues.guess import answered, ask_guess, ask_size
 from pages.parts.issues.key_panel import key_sections, outcome_so_far, outcomes
 from pages.parts.issues.state import asked, extended, forget, offer_more_seeds, run_asked, show_settings
 from pages.parts.issues.words import show_way
@@ -23,6 +24,7 @@ from pages.parts.stage.board import Drawing, experiment_board
 from pages.parts.stage.experiments import begin, run_or_stop
 from pages.parts.stage.issue_list import shown_runs
 from pages.parts.stage.presenting import asks_to_run, guesses_closed, presented, presenting, shows, take_guess
+from pages.parts.stage.question import guess_of, keep_guess
 from pages.parts.stage.shown import Shown, of_run
 from pages.parts.stage.wall import show_hands, tell_phones
 
@@ -39,7 +41,7 @@ def show_stage(issue: Issue, name: str, run: ExperimentRun | None) -> Shown | No
     if class_trains:
         end_own_run(issue)
     if (place := take_guess()) is not None:  # before a run begins: the next key may have come with it
-        put_guess(issue.slug, replace(guess_of(issue.slug), answer=ANSWERS[place]))
+        keep_guess(issue.slug, replace(guess_of(issue.slug), answer=ANSWERS[place]))
     # The presenter stepped back before the run: no result is shown until its step comes again.
     gone_back = guesses_closed() and not shows("run")
     how_far = "" if run is None else "It is running. " if run.state == "running" else "It has run. "
@@ -121,7 +123,7 @@ def _drawing(issue: Issue, figure: KeyFigure, stored: Report | None) -> Drawing:
     def drag() -> None:
         picked = pick_told(st.session_state.get(KEY))
         if picked is not None and picked.y == "mark":
-            put_guess(issue.slug, replace(guess_of(issue.slug), size=float(f"{float(picked.x):.2g}")))
+            keep_guess(issue.slug, replace(guess_of(issue.slug), size=float(f"{float(picked.x):.2g}")))
 
     whole, said = shows("figure"), shows("sentence")
     sections = partial(key_sections, issue, figure, guess, whole, said, stored)

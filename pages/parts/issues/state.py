@@ -19,9 +19,9 @@ from engine.settings.errors import ConfigError, Problem
 from engine.settings.fields import setting, to_text
 from engine.settings.names import meant
 from pages.parts.app.page_state import ModelSettings, PageState, not_allowed, one_of
-from pages.parts.issues.guess import Guess, guess_of, put_guess
 from pages.parts.stage.experiments import EXPERIMENTS, Asked, begin, forecast, seeds_setting
 from pages.parts.stage.issue_list import shown_run, shown_runs
+from pages.parts.stage.question import Guess, guess_of, keep_guess
 
 ISSUE, EXPERIMENT, GUESS, SIZE = "issue", "experiment", "guess", "size"
 
@@ -70,7 +70,7 @@ class IssueSettings(ModelSettings[IssueState]):
         if values[EXPERIMENT] is not None:
             shown_runs()[values[ISSUE]] = values[EXPERIMENT]
             if values[GUESS] is not None:
-                put_guess(values[ISSUE], Guess(values[GUESS], values[SIZE]))
+                keep_guess(values[ISSUE], Guess(values[GUESS], values[SIZE]))
         self.put({ISSUE: slug if slug in ISSUES else None, **dict.fromkeys((EXPERIMENT, GUESS, SIZE))})
         return link, ignored
 

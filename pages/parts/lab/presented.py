@@ -1,25 +1,23 @@
 """The lab as a step of a lesson that is shown to a room: the question, the guess, the living picture, one figure and the sentence on one
 screen."""
 
-from collections.abc import Sequence
-from functools import partial
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig
-from engine.experiments.key_figure import ANSWERS, in_words
-from engine.experiments.lessons import Question
+from engine.experiments.question import ANSWERS, Observed, Question
+from engine.experiments.run_readings import READINGS
 from engine.runs.run import Run
-from engine.runs.summary import Remark, run_summary
 from pages.parts.app.in_markdown import escaped, in_markdown, show_refusal
 from pages.parts.app.own_runs import shown_run
 from pages.parts.boards.live.board import live_board
 from pages.parts.lab.controls import submit
 from pages.parts.lab.model import act, model_of
-from pages.parts.stage.presenting import Presenting, asks_to_run, guesses_closed, shows, take_guess
-from pages.parts.stage.wall import show_hands, tell_phones, verdict
+from pages.parts.stage.presenting import Presenting, asks_to_run, guesses_closed, presenting, shows, take_guess
+from pages.parts.stage.question import UNREAD, Guess, ask, guess_of, keep_guess, verdict
+from pages.parts.stage.wall import show_hands, tell_phones
 
 
 def show_presented(config: RunConfig, now: Presenting) -> Run | None:
@@ -31,11 +29,11 @@ def show_presented(config: RunConfig, now: Presenting) -> Run | None:
         run = None
     with st.container(key="lab-presented"):
         title, question = escaped(now.step.title.removeprefix("Lab: ")), now.step.question
-        st.title(question.words if question else title, anchor=False)
+        st.title(escaped(question.words) if question else title, anchor=False)
         if question and not shows("run"):
             st.caption(f"{title} · {question.sample}")
-        remarks = run_summary(run.config, run.events.landmarks()) if run is not None and not run.live else []
-        answered = _show_guesses(now, question, remarks) if question is not None and shows("guess") else ""
+        observed = question.observe(run.config, run.events) if question and run is not None and not run.live else None
+        answered = _show_guesses(now, question, observed) if question is not None and shows("guess") else ""
         show_refusal()
         live_board(
             run, panels=("stack", "accuracy"), name=config.task, untrained="" if run else urlencode(to_query(config)),
@@ -43,26 +41,46 @@ def show_presented(config: RunConfig, now: Presenting) -> Run | None:
             room=now.beats[max(0, now.beat)], on_act=act,
         )  # fmt: skip
         if shows("sentence"):
-            told = in_markdown(remarks[0].sentence) if remarks else "The sentence comes when the training has ended."
+            told = "The sentence comes when the training has ended."
+            if observed is not None:
+                told = in_markdown(observed.sentence)
+            elif run is not None and not run.live:
+                told = UNREAD
             st.subheader(f"{answered} {told}".strip(), anchor=False)
     return run
 
 
-def _show_guesses(now: Presenting, question: Question, remarks: Sequence[Remark]) -> str:
-    """The presenter's guess, which a key chooses, and those of the class; returns what the run says to it. ``remarks``: those on the run
-    that has ended."""
-    key = f"guess.lab.{now.at}.{now.began}"
+def show_question(run: Run | None) -> None:
+    """A teacher's own question to somebody who goes through the lesson alone, and what the run of the step says to the guess."""
+    now = presenting()
+    question = now.step.question if now is not None else None
+    if now is None or question is None or not now.step.own_question or now.step.slide:
+        return
+    name = f"lab.{now.at}.{now.began}"
+    guess = guess_of(name).answer
+    asked = run if run is not None and run.config == now.step.config else None
+    observed = question.observe(asked.config, asked.events) if asked is not None and not asked.live else None
+    told = guess is not None and observed is not None
+    with st.container(key="lab-question"):
+        st.markdown(f"**{escaped(question.words)}**")
+        ask(question, f"guess.{name}", guess, lambda answer: keep_guess(name, Guess(answer)), disabled=told)
+        if told and observed is not None:
+            # What the summary says first stands below in any case.
+            sentence = "" if question.decided_by == READINGS["learned"] else in_markdown(observed.sentence)
+            st.markdown(f"{verdict(question, guess, observed.right)} {sentence}".strip())
+
+
+def _show_guesses(now: Presenting, question: Question, observed: Observed | None) -> str:
+    """The presenter's guess, which a key chooses, and those of the class; returns what the run says to it."""
+    name = f"lab.{now.at}.{now.began}"
     if (place := take_guess()) is not None:
-        st.session_state[key] = ANSWERS[place]
+        keep_guess(name, Guess(ANSWERS[place]))
+    guess = guess_of(name).answer
     if not shows("run"):
-        st.segmented_control(
-            "Your guess", ANSWERS, format_func=partial(in_words, question.answers), key=key, disabled=guesses_closed(),
-            persist_state="session",
-        )  # fmt: skip
-    right = tuple(remark.learned for remark in remarks if remark.learned is not None)
-    if remarks:
-        tell_phones(right, remarks[0].sentence)
+        ask(question, f"guess.{name}", guess, lambda answer: keep_guess(name, Guess(answer)), disabled=guesses_closed())
+    right = observed.right if observed is not None else ()
+    if observed is not None:
+        tell_phones(right, observed.sentence)
     if shows("sentence") or not shows("run"):
         show_hands(right)
-    guess = st.session_state.get(key)
-    return verdict(question.answers, guess, right) if remarks and guess is not None else ""
+    return verdict(question, guess, right) if observed is not None and guess is not None else ""

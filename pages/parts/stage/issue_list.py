@@ -11,7 +11,7 @@ from engine.experiments.experiment import Experiment
 from engine.experiments.finding import Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import Outcome, in_words, outcome_of
+from engine.experiments.key_figure import Outcome, outcome_of
 from engine.experiments.running.experiment_run import ExperimentRun
 from pages.parts.app.visitor import visitor
 from pages.parts.stage.claims import LOOKS, Color
@@ -45,7 +45,7 @@ def answer_mark(issue: Issue, outcome: Outcome | None, finding: Finding) -> Look
     """The answer to the issue's question; where the runs give none, the finding on its claim."""
     if outcome is None or outcome.answer is None:
         return finding.words, *LOOKS[finding]
-    return in_words(issue.key_figure.answers, outcome.answer), *LOOKS[Finding.HOLDS]
+    return issue.key_figure.asks.in_words(outcome.answer), *LOOKS[Finding.HOLDS]
 
 
 def issue_link(issue: Experiment, label: str = "", icon: str | None = None) -> None:

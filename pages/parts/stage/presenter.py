@@ -34,7 +34,7 @@ WAITING, RECEIVED = "presenter.waiting", "presenter.received"
 GO_ON, EMPTY_IT = "Go on?", "Let go of"
 """The end of the question before the presenter goes on, and the beginning of that before the class is emptied."""
 GUESSES = ("1", "2", "3")
-"""The keys of the three guesses, in the order of :data:`engine.experiments.key_figure.ANSWERS`."""
+"""The keys of the three guesses, in the order of :data:`engine.experiments.question.ANSWERS`."""
 
 
 def show_presenter(file: str) -> None:

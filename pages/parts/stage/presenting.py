@@ -32,7 +32,7 @@ BEATS = ("question", "guess", "run", "figure", "sentence", "remedy")
 has all."""
 LAB_BEATS = ("question", "guess", "run", "picture", "sentence")
 """The beats of a presented lab, in their order. It trains from "run" on."""
-SLIDE_BEATS = ("slide",)
+SLIDE_BEATS, ASKING_SLIDE_BEATS = ("slide",), ("question", "guess", "sentence")
 CODE = -1
 """The beat before the first step of a lesson: its link as a QR code."""
 OTHER_BROWSER = "Another browser has opened this class. Press P twice to open a new one."
@@ -68,7 +68,13 @@ class Presenting:
 
     @property
     def beats(self) -> tuple[str, ...]:
-        return BEATS if self.step.issue else SLIDE_BEATS if self.step.slide else LAB_BEATS
+        if self.step.slide:
+            return ASKING_SLIDE_BEATS if self.step.question else SLIDE_BEATS
+        return BEATS if self.step.issue else LAB_BEATS
+
+    @property
+    def past_guessing(self) -> bool:
+        return self.step.question is None or self.beat > self.beats.index("guess")
 
     def shows(self, beat: str) -> bool:
         """Whether a page shows this already; everything where it is not presented, or is not the page of the step."""
@@ -116,7 +122,7 @@ def note_run(now: Presenting) -> bool:
 def guesses_closed() -> bool:
     """Whether the presented step takes no guess any more: it has come to its run, also where the presenter has gone back since."""
     now = presenting()
-    return now is not None and now.on and (now.shows("run") or (now.at, now.began) in st.session_state.get(RAN, ()))
+    return now is not None and now.on and (now.past_guessing or (now.at, now.began) in st.session_state.get(RAN, ()))
 
 
 def take_guess() -> int | None:

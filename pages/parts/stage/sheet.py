@@ -10,8 +10,8 @@ from engine.experiments.evidence.shipped import ShippedResult, shipped_claims, s
 from engine.experiments.finding import READERS_SEEDS, Finding
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import in_words
-from engine.experiments.lessons import Lesson, LessonStep, Question
+from engine.experiments.lessons import Lesson, LessonStep
+from engine.experiments.question import Direction, Question
 from engine.foundation.formatting import counted, in_time
 from engine.tasks import TASKS
 from pages.parts.stage.document import bars, document, html, joined, listed
@@ -73,15 +73,21 @@ def _choices(answers: Sequence[str], right: Sequence[str] = ()) -> Markup:
 def _teach(place: int, step: LessonStep) -> Markup:
     title = _title(place, step, counted(step.minutes, "minute"))
     question, found = step.question, _result_of(step)
-    if question is None:
-        own = html("<p class=own><b>Say.</b> {}</p>", step.slide.text) if step.slide and step.slide.text else ""
-        return html("<section>{}{}</section>", title, own)
+    if step.slide or question is None:
+        own = html("<p class=own><b>Say.</b> {}</p>", step.slide.text) if step.slide and step.slide.text else Markup()
+        return html("<section>{}{}{}</section>", title, own, _asked(question))
     tells = html("{} ", ISSUES[step.issue].summary) if step.issue else ""
     said = html("<p><b>Say.</b> {}One sample: {}</p>", tells, _sample(step, question))
-    right = [in_words(question.answers, one) for one in found.outcome.right] if found else []
-    asked = html("<p><b>Ask.</b> {}</p>{}", question.words, _choices(question.answers, right))
+    asked = _asked(question, found.outcome.right if found else ())
     outcome = _outcome(ISSUES[step.issue], found) if step.issue else _lab(step)
     return html("<section>{}{}{}{}</section>", title, said, asked, outcome)
+
+
+def _asked(question: Question | None, right: Sequence[Direction] = ()) -> Markup:
+    if question is None:
+        return Markup()
+    choices = _choices(question.answers, [question.in_words(one) for one in right or question.taught])
+    return html("<p><b>Ask.</b> {}</p>{}", question.words, choices)
 
 
 def _lab(step: LessonStep) -> Markup:
@@ -98,7 +104,7 @@ def _lab(step: LessonStep) -> Markup:
 
 
 def _sample(step: LessonStep, question: Question) -> str:
-    return question.sample or TASKS[step.config.task].sample
+    return question.sample or ("" if step.slide else TASKS[step.config.task].sample)
 
 
 def _result_of(step: LessonStep) -> ShippedResult | None:

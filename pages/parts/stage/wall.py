@@ -6,8 +6,8 @@ from html import escape
 import streamlit as st
 
 from engine.experiments.classroom import Hands, Phase, Wall, hands, show_wall
-from engine.experiments.key_figure import ANSWERS, Direction, in_words
 from engine.experiments.lessons import to_code
+from engine.experiments.question import ANSWERS, Direction
 from pages.parts.app.fragment import as_fragment
 from pages.parts.app.visitor import visitor
 from pages.parts.stage.presenting import CODE, Presenting, guesses_closed, presenting
@@ -47,9 +47,9 @@ def _phase(now: Presenting) -> Phase:
         return "over"
     if now.beat == CODE:
         return "wait"
-    if now.step.slide:
+    if now.step.question is None:
         return "look"
-    if not now.shows("run"):
+    if not now.past_guessing:
         return "look" if guesses_closed() else "guess"
     if now.training:
         return "seeds"
@@ -74,19 +74,6 @@ def show_hands(right: tuple[Direction, ...]) -> None:
             st.html(bars(question.answers, raised, right))
 
     as_fragment(show, every=TICK if guessing else None)
-
-
-def verdict(
-    answers: tuple[str, str, str], guess: Direction, right: tuple[Direction, ...], size: str = "", told: str = "Right."
-) -> str:
-    """The guess beside the result, in Markdown. ``right``: the right answers, none where the runs do not decide; ``size``: how
-    the guess goes on; ``told``: what is said where it is right."""
-    said = f"You said: *{in_words(answers, guess)}*{size}"
-    if not right:
-        return f"{said}. These runs do not decide it."
-    if guess in right:
-        return f":green[:material/check:] {said}. **{told}**"
-    return f":orange[:material/close:] {said}. Measured: **{in_words(answers, right[0]).lower()}**."
 
 
 def so_far(raised: Hands) -> str:

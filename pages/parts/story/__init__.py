@@ -1,1 +1,1 @@
-"""Parts of the story's page: its state, the question with its feedback, the screen of a step."""
+"""Parts of the story's page: its state, the screen of a step."""

@@ -8,16 +8,16 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from engine.config.link import to_query
+from engine.experiments.question import Direction, Observed
+from engine.experiments.run_readings import score_of
 from engine.experiments.story import STEPS
-from engine.experiments.story.questions import Observed, Question
-from engine.experiments.story.readings import score_of
 from engine.experiments.story.steps import StoryStep
 from engine.foundation.formatting import percent
 from engine.runs.run import Run
 from engine.settings.fields import to_text
 from pages.parts.app.frame import STORY
 from pages.parts.app.glossary import setting_help, with_terms
-from pages.parts.app.in_markdown import say_unsaved, show_refusal
+from pages.parts.app.in_markdown import in_markdown, say_unsaved, show_refusal
 from pages.parts.app.own_runs import say_watching, start_run, steering_button
 from pages.parts.app.server import find
 from pages.parts.app.visitor import mine
@@ -25,6 +25,7 @@ from pages.parts.boards.live.board import Overlay, PanelName, live_board, overla
 from pages.parts.boards.live.stack import stack_of
 from pages.parts.charts.attention import weights_image
 from pages.parts.stage.hand_in import Note, offer_hand_in, write_down
+from pages.parts.stage.question import UNREAD, ask, verdict
 from pages.parts.story.state import (
     CHOICE,
     SEED,
@@ -55,7 +56,7 @@ def show_step(number: int, step: StoryStep, run: Run | None) -> None:
             st.markdown("\n\n".join(with_terms(*step.sentences)))
             going = run is not None and run.live
             _control(step, disabled=going)
-            ask_question(number, step.question, disabled=going)
+            ask_question(number, step, disabled=going)
             _train_or_stop(number, step, run)
             with st.container():  # always there: what comes into it must not replace Train, which may have the focus
                 show_refusal()
@@ -147,7 +148,9 @@ def show_end(last: StoryStep) -> None:
     for number, step in enumerate(STEPS, start=1):
         run = run_of_step(number)
         observed = step.question.observe(run.config, run.events) if run is not None else None
-        lesson = step.question.lessons[observed.answer] if observed else f":gray[{step.title}: not tried yet.]"
+        lesson = (
+            step.lesson_of(observed.right[0]) if observed and observed.right else f":gray[{step.title}: not tried yet.]"
+        )
         lessons.markdown(f"{number}. {lesson}")
     with own:
         offer_hand_in()
@@ -163,24 +166,25 @@ def _go(label: Literal["Back", "Next"], to: int, **common: Any) -> None:
     st.button(label, icon=icon, on_click=go_to_step, args=(to,), key=f"story.{label.lower()}", **common)
 
 
-def ask_question(number: int, question: Question, *, disabled: bool) -> None:
+def ask_question(number: int, step: StoryStep, *, disabled: bool) -> None:
     """The question with its answers. Asked before the run; the guess that a run was started with stays with it."""
-    key = f"story.guess.{number}"
-    if key not in st.session_state:
-        st.session_state[key] = guess(number)
-    st.radio(
-        question.text, list(question.answers), format_func=question.answers.__getitem__, index=None, key=key,
-        disabled=disabled, on_change=lambda: put_guess(number, st.session_state[key]),
-    )  # fmt: skip
-    if question.pictures:
-        st.html(pictures(question))
+    st.markdown(f"**{step.question.words}**")
+    ask(
+        step.question,
+        f"story.guess.{number}",
+        guess(number),
+        lambda answer: put_guess(number, answer),
+        disabled=disabled,
+    )
+    if step.pictures:
+        st.html(pictures(step))
 
 
-def pictures(question: Question) -> str:
+def pictures(step: StoryStep) -> str:
     """The answers as pictures side by side, each with the letter with which its words begin."""
     drawn = "".join(
-        f'<figure><figcaption>{words.split(":")[0]}</figcaption><img src="{weights_image(question.pictures[name])}" alt=""></figure>'
-        for name, words in question.answers.items()
+        f'<figure><figcaption>{words.split(":")[0]}</figcaption><img src="{weights_image(weights)}" alt=""></figure>'
+        for weights, words in zip(step.pictures, step.answers, strict=True)
     )
     return f'<div class="story-pictures">{drawn}</div>'
 
@@ -190,10 +194,10 @@ def show_feedback(number: int, step: StoryStep, run: Run) -> bool:
     observed = step.question.observe(run.config, run.events)
     if observed is None:
         if not run.live:
-            st.markdown(":gray[This run did not finish, so it answers nothing.]")
+            st.markdown(f":gray[{UNREAD}]")
         return False
     guessed = tries(number)[-1].guess
-    st.markdown(feedback(step.question, guessed, observed))
+    st.markdown(f"{verdict(step.question, guessed, observed.right)} {in_markdown(observed.sentence)}")
     if mine(run.owner):
         _note(number, step, run, guessed, observed)
     if others := tried_so_far(number, step):
@@ -201,24 +205,12 @@ def show_feedback(number: int, step: StoryStep, run: Run) -> bool:
     return True
 
 
-def _note(number: int, step: StoryStep, run: Run, guessed: str | None, observed: Observed) -> None:
+def _note(number: int, step: StoryStep, run: Run, guessed: Direction | None, observed: Observed) -> None:
     question, config = step.question, run.config
     ran = f"{step.row.label} {step.label_in(config)}, seed {config.seed}, {config.steps} steps."
-    found = f"{question.answers[observed.answer]}. {observed.sentence}".replace("**", "")
-    guess = question.answers[guessed] if guessed is not None else ""
-    write_down(f"story.{number}.{run.id}", Note(f"{STORY.title}: {step.title}", question.text, guess, ran, found))
-
-
-def feedback(question: Question, guessed: str | None, observed: Observed) -> str:
-    """What was guessed beside what came out, and the numbers behind it, in Markdown."""
-    right = question.answers[observed.answer]
-    if guessed is None:
-        said = f"The run says: **{right}**."
-    elif guessed == observed.answer:
-        said = f":green[:material/check:] You said: *{right}*. **Right.**"
-    else:
-        said = f":orange[:material/close:] You said: *{question.answers[guessed]}*. The run says: **{right}**."
-    return f"{said} {observed.sentence}"
+    found = " ".join([*(f"{question.in_words(one)}." for one in observed.right), observed.sentence])
+    guess = question.in_words(guessed) if guessed is not None else ""
+    write_down(f"story.{number}.{run.id}", Note(f"{STORY.title}: {step.title}", question.words, guess, ran, found))
 
 
 def tried_so_far(number: int, step: StoryStep) -> str:

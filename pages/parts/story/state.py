@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import streamlit as st
+from pydantic import field_validator
 
 from engine.config.run_config import RunConfig
+from engine.experiments.question import Direction
 from engine.experiments.story import STEPS
 from engine.experiments.story.steps import StoryStep
 from engine.runs.run import Run
@@ -15,13 +17,17 @@ from engine.settings.fields import Value, setting, to_text
 from pages.parts.app.frame import SCREEN
 from pages.parts.app.page_state import ModelSettings, PageState
 from pages.parts.app.server import find
+from pages.parts.stage.question import Guess, guess_of, keep_guess
 
 CHOICE, RUN, SEED, STEP = "choice", "run", "seed", "step"
 GUESS, GUESSED = "guess", "guessed"
 TRIES = "story.tries"
 """Session key: what was tried at each step, by its number. The lab's shown run is another one."""
-GUESSES = "story.guesses"
-"""Session key: the present guess at each step, by its number."""
+EARLIER_ANSWERS: dict[str, Direction] = {
+    "chance": -1, "none": -1, "mirrored": -1, "never": -1, "not always": 0, "some": 0, "part": 0, "first": 0, "one distance": 0, "late": 0,
+    "always": 1, "nearly all": 1, "every": 1, "later": 1, "spread": 1, "early": 1,
+}  # fmt: skip
+"""The answers by their names in earlier links."""
 
 
 class StoryState(PageState):
@@ -30,19 +36,19 @@ class StoryState(PageState):
     """The value of the step's setting, as text; None: the one it has at first."""
     seed: int = setting(0, label="Seed", help="Decides first weights and data.", ge=0, le=10_000)
     run: str | None = None
-    guess: str | None = None
-    """The name of the answer that is chosen now."""
-    guessed: str | None = None
-    """The name of the answer that was chosen before the run."""
+    guess: int | None = setting(None, label="Guess", help="The answer that is chosen now.", ge=-1, le=1)
+    guessed: int | None = setting(None, label="Guessed", help="The answer that was chosen before the run.", ge=-1, le=1)
+
+    @field_validator(GUESS, GUESSED, mode="before")
+    @classmethod
+    def _by_number(cls, given: object) -> object:
+        return EARLIER_ANSWERS.get(given, given) if isinstance(given, str) else given
 
     def check(self) -> None:
-        """The choice and the guesses are some of the step's; the run is one of the step's, and kept here."""
+        """The choice is one of the step's; the run is one of the step's, and kept here."""
         step = STEPS[self.step - 1]
         if self.choice is not None and self.choice not in step.choices:
             raise ConfigError([not_one_of(CHOICE, self.choice, step.choices)])
-        for name, answer in ((GUESS, self.guess), (GUESSED, self.guessed)):
-            if answer is not None and answer not in step.question.answers:
-                raise ConfigError([not_one_of(name, answer, step.question.answers)])
         if self.run is not None and ((run := find(self.run)) is None or not belongs(run.config, step)):
             raise ConfigError([Problem(RUN, self.run, f"a run of step {self.step} that is kept here")])
 
@@ -52,7 +58,7 @@ class Try:
     """A run of a step, with the guess that was made before it."""
 
     run_id: str
-    guess: str | None = None
+    guess: Direction | None = None
 
 
 def belongs(config: RunConfig, step: StoryStep) -> bool:
@@ -80,7 +86,7 @@ class StorySettings(ModelSettings[StoryState]):
         number: int = self.values()[STEP]
         run, guessed = run_of_step(number), [one.guess for one in tries(number)[-1:]]
         own = {GUESS: guess(number), RUN: run.id if run else None, GUESSED: guessed[0] if run else None}
-        return super().query(*others) | {name: text for name, text in own.items() if text is not None}
+        return super().query(*others) | {name: to_text(value) for name, value in own.items() if value is not None}
 
 
 SETTINGS = StorySettings("story", StoryState)
@@ -130,10 +136,10 @@ def run_of_step(number: int) -> Run | None:
     return find(tried[-1].run_id) if tried else None
 
 
-def guess(number: int) -> str | None:
-    """The name of the answer that is chosen now."""
-    return cast(str | None, st.session_state.get(GUESSES, {}).get(number))
+def guess(number: int) -> Direction | None:
+    """The answer that is chosen now."""
+    return guess_of(f"story.{number}").answer
 
 
-def put_guess(number: int, answer: str | None) -> None:
-    st.session_state.setdefault(GUESSES, {})[number] = answer
+def put_guess(number: int, answer: Direction) -> None:
+    keep_guess(f"story.{number}", Guess(answer))

@@ -1,5 +1,6 @@
 """Lessons: their text in a link and back, and those that come with this version."""
 
+from dataclasses import replace
 from urllib.parse import quote_plus
 
 import pytest
@@ -19,9 +20,11 @@ from engine.experiments.lessons import (
     Slide,
     from_code,
     lab_step,
+    own_question,
     own_words,
     to_code,
 )
+from engine.experiments.run_readings import READINGS
 from engine.settings.errors import ConfigError
 
 
@@ -78,6 +81,26 @@ def test_each_step_but_a_slide_asks_one_question_with_three_answers() -> None:
     assert LessonStep(5, slide=Slide("x")).question is None
 
 
+def test_a_teachers_own_question_comes_back_from_a_link_and_a_reading_of_the_run_decides_it_or_on_a_slide_the_teacher() -> (
+    None
+):
+    lab = lab_step(5, RunConfig(n_layers=3))
+    asked = replace(lab, own_question=own_question(lab, "Is 2.5 ~ enough?", ["No", "Half", "Yes"], "how-many-right"))
+    slide = LessonStep(2, slide=Slide("Before we train", "Guess."))
+    polled = replace(slide, own_question=own_question(slide, "How many weights?", ["10", "100", "1,000"], "1"))
+    untold = replace(polled, slide=Slide("Before we train"))
+    code = to_code(Lesson("", (asked, polled, untold)))
+    assert from_code(code).steps == (asked, polled, untold)
+    assert code.startswith(
+        "lab~n_layers~3~ask~Is 2.5 - enough?~No~Half~Yes~how-many-right.5~~text~Before we train~Guess.~ask~"
+    )
+    assert asked.question is not None
+    assert (asked.question.words, asked.question.decided_by) == ("Is 2.5 - enough?", READINGS["how-many-right"])
+    assert asked.question.sample == lab.question.sample if lab.question else False
+    assert polled.question is not None
+    assert polled.question.decided_by == 1
+
+
 def test_a_lesson_with_an_earlier_slug_leads_on() -> None:
     for earlier, slug in RENAMED.items():
         assert from_code(f"{earlier}.8~~heads.5").steps == (LessonStep(8, slug), LessonStep(5, "heads"))
@@ -102,6 +125,12 @@ def test_a_lesson_of_ten_stages_fits_a_small_qr_code() -> None:
         ("heads.٣", "1 to 90 minutes"),
         ("lab~n_layers~zork.5", "n_layers is zork"),
         ("lab~zork~1.5", "zork is no setting here"),
+        ("lab~ask~Why?~a~a~b~learned.5", "allowed is a question with three different answers"),
+        ("lab~ask~~a~b~c~learned.5", "allowed is a question with three different answers"),
+        ("lab~ask~Why?~a~b~c~zork.5", "lesson is zork; allowed is learned"),
+        ("lab~ask~Why?~a~b~c~heads-at-the-mirror.5", "lesson is heads-at-the-mirror; allowed is learned"),
+        ("text~Now~ask~Why?~a~b~c~learned.5", "lesson is learned; allowed is -1, 0"),
+        ("heads~ask~Why?~a~b~c~1.5", "lesson is heads"),
         ("~~".join(["heads.1"] * (MOST_STEPS + 1)), f"1 to {MOST_STEPS} steps"),
     ],
 )

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from engine.experiments.finding import Finding
-from engine.experiments.key_figure import BYTES, Direction, number, outcome_of
+from engine.experiments.key_figure import BYTES, number, outcome_of
+from engine.experiments.question import Direction
 from engine.experiments.statistics import Weighed, holm, lowest_p, sign_flip_p, t_interval, weigh
 from tests.engine.experiments.fake_issue import fake_issue
 from tests.tables import tables_beside

@@ -11,8 +11,8 @@ from engine.config.run_config import RunConfig
 from engine.estimate.matching import n_parameters
 from engine.experiments.evidence.shipped import shipped_claims, shipped_result
 from engine.experiments.issues import ISSUES
-from engine.experiments.key_figure import ANSWERS
-from engine.experiments.lessons import LESSONS, Lesson, LessonStep, Slide, lab_step
+from engine.experiments.lessons import LESSONS, Lesson, LessonStep, Slide, from_code, lab_step
+from engine.experiments.question import ANSWERS
 from engine.tasks import TASKS
 from pages.parts.stage.sheet import hand_out, teachers_sheet
 
@@ -117,3 +117,12 @@ def test_a_slide_is_told_and_asks_nothing() -> None:
     assert "Ask." not in told
     assert "Ask." in lab
     assert all("Welcome" in page for page in hand_out(lesson, LINK).split('<div class="page dense">')[1:])
+
+
+def test_a_sheet_asks_a_teachers_own_question_and_marks_the_answer_that_the_teacher_gave_on_a_slide() -> None:
+    lesson = from_code("text~Now~ask~Who?~Ann~Bob~Cy~0.2~~lab~ask~Enough?~Little~Half~All~learned.5")
+    slide, lab = sections(teachers_sheet(lesson))
+    assert ("Who?" in slide, right(slide)) == (True, ["Bob"])
+    assert ("Enough?" in lab, right(lab)) == (True, [])
+    before, _ = hand_out(lesson, LINK).split('<div class="page dense">')[1:]
+    assert ("Who?" in before, right(before)) == (True, [])

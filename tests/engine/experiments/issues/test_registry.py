@@ -24,7 +24,8 @@ from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.issues.encoding.learned_table import MOSTLY_SHORT, OFTEN, RARELY
 from engine.experiments.issues.encoding.no_encoding import bag_bound
 from engine.experiments.issues.issue import GROUPS, HEADINGS, Issue, Publication, read_issue
-from engine.experiments.key_figure import ANSWERS, KeyFigure, Row
+from engine.experiments.key_figure import KeyFigure, Row
+from engine.experiments.question import ANSWERS
 from engine.foundation.glossary import TERMS
 from engine.runs.events import Finished
 from engine.training.train import train

@@ -1,0 +1,61 @@
+"""A question with three answers, asked before anything is trained, and what decides which answer is right.
+
+It is the same value wherever it is asked: on an issue, in a step of a lesson, on a phone, in the story. It holds no result.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from engine.config.run_config import RunConfig
+from engine.runs.log import EventLog
+
+Direction = Literal[-1, 0, 1]
+ANSWERS: tuple[Direction, ...] = (-1, 0, 1)
+"""The three answers; of a number they say that it is lower, the same, or higher."""
+
+
+class Observed(NamedTuple):
+    """What a run says to a question."""
+
+    right: tuple[Direction, ...]
+    """The right answers; none where the run does not decide."""
+    sentence: str
+    """The numbers behind it."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A function that reads the right answer from a run, whatever the run did."""
+
+    name: str
+    """Its name in links and tables."""
+    words: str
+    """What it looks at, and its three answers, as a teacher chooses it."""
+    of: Callable[[RunConfig, EventLog], Observed | None] = field(repr=False)
+    """Reads a run's events; None while there is nothing to read."""
+    fits: Callable[[RunConfig], bool] = field(repr=False)
+    """Tells whether a run of these settings can be read."""
+
+
+@dataclass(frozen=True)
+class Question:
+    words: str
+    answers: tuple[str, str, str]
+    """In the order of :data:`ANSWERS`."""
+    decided_by: str | Reading | Direction
+    """The id of the claim whose finding decides, the reading of a run that does, or the right answer that a teacher gives."""
+    sample: str = ""
+    """A worked sample of the data; empty for none."""
+
+    @property
+    def taught(self) -> tuple[Direction, ...]:
+        """The right answer that a teacher gives; empty where runs decide."""
+        return (self.decided_by,) if isinstance(self.decided_by, int) else ()
+
+    def in_words(self, answer: Direction) -> str:
+        return self.answers[ANSWERS.index(answer)]
+
+    def observe(self, config: RunConfig, events: EventLog) -> Observed | None:
+        """Return what a run says; None while it says nothing, or where no run decides."""
+        return self.decided_by.of(config, events) if isinstance(self.decided_by, Reading) else None

@@ -1,0 +1,60 @@
+"""A question as it is drawn wherever one is asked: its three answers, and the guess beside what came out. The guesses of a session."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+import streamlit as st
+
+from engine.experiments.question import ANSWERS, Direction, Question
+from pages.parts.app.in_markdown import escaped
+
+GUESSES = "guesses"
+"""Session key: the guesses by the name of their question."""
+
+UNREAD = "This run did not finish, so it answers nothing."
+
+
+@dataclass(frozen=True)
+class Guess:
+    answer: Direction | None = None
+    size: float | None = None
+    """The number expected in the second row of an issue; None where the reader named none."""
+
+
+def guess_of(name: str) -> Guess:
+    return cast(Guess, st.session_state.get(GUESSES, {}).get(name, Guess()))
+
+
+def keep_guess(name: str, guess: Guess) -> None:
+    st.session_state.setdefault(GUESSES, {})[name] = guess
+
+
+def ask(
+    question: Question, key: str, guess: Direction | None, take: Callable[[Direction], None], *, disabled: bool = False
+) -> None:
+    """Draw the three answers. ``guess``: the present one, which the caller keeps; ``take`` is called with another one before the script
+    runs, since a press of Run that comes at once may end that run sooner."""
+    if disabled or st.session_state.get(key) != guess:  # whatever the browser shows of a guess that was chosen too late
+        st.session_state[key] = guess
+    st.segmented_control(
+        "Your guess", ANSWERS, format_func=lambda answer: escaped(question.in_words(answer)), key=key, disabled=disabled,
+        required=True, width="stretch", on_change=lambda: take(st.session_state[key]),
+    )  # fmt: skip
+
+
+def verdict(
+    question: Question, guess: Direction | None, right: tuple[Direction, ...], size: str = "", told: str = "Right."
+) -> str:
+    """The guess beside the result, in Markdown. ``right``: the right answers, none where the runs do not decide; ``size``: how
+    the guess goes on; ``told``: what is said where it is right."""
+    said = f"You said: *{escaped(question.in_words(guess))}*{size}" if guess is not None else ""
+    if not right:
+        return f"{said}. These runs do not decide it.".removeprefix(". ")
+    if guess in right:
+        return f":green[:material/check:] {said}. **{told}**"
+    result = escaped(question.in_words(right[0]))
+    if guess is None:
+        return f"**{result}.**"
+    decider = "The teacher says" if question.taught else "Measured"
+    return f":orange[:material/close:] {said}. {decider}: **{result}**."
