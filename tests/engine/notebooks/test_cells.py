@@ -71,4 +71,4 @@ def test_every_notebook_explains_and_tests_what_it_does_and_its_download_has_the
 def test_the_notebooks_are_the_files_of_their_folder_and_an_image_has_them() -> None:
     assert {notebook.file for notebook in NOTEBOOKS.values()} == set(FOLDER.glob("*.py"))
     folder = FOLDER.relative_to(ROOT)
-    assert f"COPY {folder} {folder}\n" in (ROOT / "deploy/kubernetes/Dockerfile").read_text()
+    assert f"COPY {folder} {folder}\n" in (ROOT / "Dockerfile").read_text()
