@@ -15,7 +15,7 @@ from engine.foundation.formatting import counted, in_time
 from engine.foundation.visitor import Pace, Visitor
 from engine.hosting.limits import Limits
 
-WorkKind = Literal["run", "experiment", "sweep", "notebook", "job", "stream", "tab"]
+WorkKind = Literal["run", "experiment", "sweep", "job", "stream", "tab"]
 """A kind of work that is counted. Its limits are named after it: ``runs_per_visitor``, and for everybody ``tabs``."""
 Release = Callable[[], None]
 """Give back what was taken."""
@@ -101,8 +101,7 @@ class Allowances:
         if everybody is None:  # of runs, the queue limits those that wait
             return None
         addresses = [who.address for other, who in self._taken.values() if other == kind]
-        # A notebook that waits gives way to the next one, wherever it comes from.
-        here = addresses.count(visitor.address) if visitor.address and kind != "notebook" else 0
+        here = addresses.count(visitor.address) if visitor.address else 0
         if has_share(here, len(addresses), everybody):
             return None
         full = len(addresses) >= everybody

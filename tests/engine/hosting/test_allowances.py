@@ -47,14 +47,6 @@ def test_thrown_away_cookies_of_one_address_get_no_more_than_half(kind: WorkKind
     allowances.take(kind, Visitor("cookie 33", "10.0.0.1"))
 
 
-def test_an_address_may_have_all_notebooks_since_one_that_waits_gives_way() -> None:
-    allowances = Allowances(Limits(notebooks=4))
-    for number in range(4):
-        allowances.take("notebook", Visitor(f"cookie {number}", "10.0.0.1"))
-    with pytest.raises(NoRoom, match="4 notebooks of all visitors are going, as many as this host allows"):
-        allowances.take("notebook", Visitor("a cookie", "10.0.0.2"))
-
-
 def test_it_takes_many_addresses_to_leave_nothing_for_another_one() -> None:
     allowances = Allowances(Limits(jobs=64))
     for address in range(6):
