@@ -7,6 +7,7 @@ import streamlit as st
 from pages.parts.app import server
 from pages.parts.web.compose import serving
 
+server.take_data()
 app = st.App(
     "pages/main.py",
     **serving(

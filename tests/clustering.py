@@ -26,10 +26,10 @@ class LoopbackCluster:
     security: Security
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
-    def add(self, *, port: int = 0) -> subprocess.Popen[bytes]:
-        """Start one more worker, without Dask's own process that would start it again when it was killed. ``port``: 0 is any."""
+    def add(self, *, port: int = 0, nanny: bool = False) -> subprocess.Popen[bytes]:
+        """Start one more worker. ``nanny``: with Dask's own process that starts it again when it was killed; ``port``: 0 is any."""
         log = self.folder / f"worker-{len(self.workers)}.txt"
-        command = f"worker {self.address} --nthreads 1 --memory-limit 4GiB --worker-port {port} --no-nanny"
+        command = f"worker {self.address} --nthreads 1 --memory-limit 4GiB --worker-port {port} --{'' if nanny else 'no-'}nanny"
         self.workers.append(_dask(command, log, self.environment))
         return self.workers[-1]
 

@@ -30,7 +30,6 @@ class ScriptedRun:
     queue_seconds: float | None = None
     machine: str = ""
     weights: Path | None = None
-    elsewhere: bool = False
     setback: str = ""
     events: EventLog = field(default_factory=EventLog)
     step: int = 0

@@ -45,7 +45,7 @@ def interrupted_run(path: Path) -> tuple[RunFolder, RunConfig]:
         _, config, _, _ = folder.read_config()
     except (OSError, ValueError):
         raise ValueError(f"resume is {path}; allowed is a folder that train --save left.") from None
-    if folder.server():
+    if folder.saved_request.exists():
         raise ValueError(f"resume is {path}, which is a run of the app; it goes on there.")
     if any(isinstance(event, Finished | Failed) for event in folder.read_events()):
         raise ValueError(f"resume is {path}, a run that has come to its end; allowed is one that was interrupted.")

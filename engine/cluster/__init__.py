@@ -1,4 +1,4 @@
-"""Workers on other machines: the pool's worker processes, started on the workers of a Dask cluster.
+"""Training on other machines: runs as tasks of a Dask cluster.
 
 Needs what ``requirements-cluster.txt`` names; nothing of it is imported before a scheduler is named.
 """
@@ -21,7 +21,7 @@ def cluster_at(address: str) -> DaskCluster | None:
     try:
         from engine.cluster.cluster import DaskCluster
     except ModuleNotFoundError as error:
-        if error.name not in ("distributed", "msgpack"):
+        if error.name != "distributed":
             raise
         raise ValueError(
             f"The scheduler is {address!r}, but Dask is not installed here; pip install -r requirements-cluster.txt installs it."

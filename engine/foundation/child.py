@@ -138,6 +138,9 @@ class ChildProcess(Generic[Sent, Received]):
         self._writer.start()  # first: the reader waits for it at the end, which may come at once
         self._reader.start()
 
+    address = ""
+    """Where it is, were that another machine."""
+
     @property
     def pid(self) -> int:
         """The process's number; 0 until it is known."""

@@ -20,7 +20,7 @@ from engine.foundation.fork_server import NUMBER, ROOT, Request
 from engine.foundation.log import LOG
 
 WARM = (
-    "engine.workers.worker", "engine.training.train", "engine.training.speed", "engine.analysis.measurements.cost", "engine.notebooks.play",
+    "engine.workers.worker", "engine.training.train", "engine.training.speed", "engine.analysis.measurements.cost",
     "engine.analysis.attention.changes", "engine.analysis.attention.checks", "engine.analysis.attention.heads",
     "engine.analysis.attention.steps", "engine.analysis.encodings.portraits", "engine.analysis.text.questions",
     "engine.training.first_run", "torch._dynamo", "torch.profiler",

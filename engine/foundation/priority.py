@@ -11,8 +11,6 @@ OWN_PROCESS = 19
 """Niceness of a run that has a process of its own: it gives way to workers whose processes many runs share."""
 JOBS = 10
 """Niceness of the processes that answer a page's questions: somebody waits for each, so training gives way to them."""
-NOTEBOOK = 19
-"""Niceness of notebooks, which give way to training as well."""
 
 MOST = "ATTENTION_LAB_NICENESS"
 """The environment variable with the largest niceness, by default that of the system. On a machine that other programs keep busy,
@@ -21,7 +19,7 @@ training would otherwise get almost no time."""
 
 def give_way(niceness: int) -> None:
     """Lower the priority of this process to ``niceness`` or the largest allowed, permanently; Windows has one fitting class instead."""
-    niceness = min(niceness, int(os.environ.get(MOST, NOTEBOOK)))
+    niceness = min(niceness, int(os.environ.get(MOST, OWN_PROCESS)))
     if sys.platform == "win32":
         psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS)
     else:

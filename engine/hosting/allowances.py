@@ -16,7 +16,7 @@ from engine.foundation.formatting import counted, in_bytes, in_time
 from engine.foundation.visitor import Pace, Visitor
 from engine.hosting.limits import Limits
 
-WorkKind = Literal["run", "experiment", "sweep", "notebook", "job", "stream", "tab", "input"]
+WorkKind = Literal["run", "experiment", "sweep", "job", "stream", "tab", "input"]
 """A kind of work that is counted. Its limits are named after it: ``runs_per_visitor``, and for everybody ``tabs``. Inputs are counted in
 bytes."""
 Release = Callable[[], None]
@@ -106,9 +106,7 @@ class Allowances:
         if everybody is None:  # of runs, the queue limits those that wait
             return None
         taken = [(who.network, number) for other, who, number in self._taken.values() if other == kind]
-        # A notebook that waits gives way to the next one, wherever it comes from.
-        shared = visitor.network and kind != "notebook"
-        here = sum(number for network, number in taken if shared and network == visitor.network)
+        here = sum(number for network, number in taken if network and network == visitor.network)
         in_all = sum(number for _, number in taken)
         if has_share(here, in_all, everybody, amount):
             return None

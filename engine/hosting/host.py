@@ -10,11 +10,9 @@ from contextlib import suppress
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
+from typing import TypedDict
 
 import psutil
-
-# Up to Python 3.11 pydantic, with which the cluster checks messages, reads only this one.
-from typing_extensions import TypedDict
 
 from engine.foundation.child import FORKS
 

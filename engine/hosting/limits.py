@@ -45,7 +45,6 @@ class Limits(BaseModel):
     runs_per_visitor: int = Field(default=64, ge=1, description="Runs of one visitor that go or wait at once.")
     experiments_per_visitor: int = Field(default=1, ge=1, description="Experiments of one visitor at once.")
     sweeps_per_visitor: int = Field(default=1, ge=1, description="Sweeps over lengths of one visitor at once.")
-    notebooks_per_visitor: int = Field(default=1, ge=1, description="Notebooks of one visitor that are played at once.")
     jobs_per_visitor: int = Field(default=16, ge=1, description="Questions of one visitor to a model at once.")
     streams_per_visitor: int = Field(default=12, ge=1, description="Event streams of one visitor; further pages poll.")
     tabs_per_visitor: int = Field(default=100, ge=1, description="Open tabs of one visitor.")
@@ -93,11 +92,6 @@ class Limits(BaseModel):
         le=19,
         description="The most by which what computes gives way to the pages and to other programs.",
     )
-    notebooks: int = Field(default=4, ge=0, description="Notebooks of everybody that are played at once.")
-    notebook_seconds: float = Field(default=600.0, gt=0, description="Time of one go through a notebook.")
-    notebook_memory: ByteSize = Field(
-        default=ByteSize(3 * GIB // 2), gt=0, description="A notebook that takes more is ended."
-    )
     kept_runs_per_visitor: int = Field(
         default=200, ge=1, description="The newest run folders of one visitor that are kept."
     )
@@ -135,7 +129,7 @@ PROFILES: Mapping[str, Mapping[str, object]] = {
     "public": {
         "steps": 5_000, "memory": "192MiB", "accelerator_memory": "12GiB", "seconds": 180.0,
         "runs_per_visitor": 2, "jobs_per_visitor": 4, "streams_per_visitor": 6, "tabs_per_visitor": 20, "texts_per_visitor": 3,
-        "inputs_per_visitor": "6MiB", "inputs": "24MiB", "queue_length": 128, "jobs": 128, "workers": 1, "notebooks": 0,
+        "inputs_per_visitor": "6MiB", "inputs": "24MiB", "queue_length": 128, "jobs": 128, "workers": 1,
         "kept_runs_per_visitor": 20, "pinned_runs_per_visitor": 10, "kept_bytes": "1GiB",
     },
 }  # fmt: skip

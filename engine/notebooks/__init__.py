@@ -1,17 +1,20 @@
-"""The classic exercises as notebooks in ``docs/notebooks``: a table with all of them, and a plain Python file for each, which is shown,
-run and downloaded.
+"""The classic exercises as notebooks in ``docs/notebooks``: a table with all of them, and two files for each. The plain Python file is
+written by hand; ``python -m tools.notebooks`` runs it and stores the Jupyter notebook with its outputs, which is shown and downloaded.
 
-To add one: write ``docs/notebooks/<name>.py`` in the percent format and add one table to ``notebooks.toml`` there.
+To add one: write ``docs/notebooks/<name>.py`` in the percent format, add one table to ``notebooks.toml`` there, and run that program.
 """
 
+import json
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from engine.foundation.tables import Text, read_tables
 from engine.notebooks.cells import Cell, NotebookStep, read_cells, steps_of
 
 FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
-"""The notebooks. They are read and run cell by cell, never imported."""
+"""The notebooks. They are read, never imported."""
 
 
 @dataclass(frozen=True)
@@ -20,17 +23,17 @@ class Notebook:
     learns: Text
     """The knowledge gained, in one sentence."""
     minutes: int
-    """The time to read and run it."""
+    """The time to read it."""
     plays: tuple[str, ...] = ()
-    """The groups of plays that a download carries; in the app a notebook reads all plays."""
+    """The groups of plays that it carries."""
 
     @property
     def file(self) -> Path:
-        return FOLDER / f"{self.slug.replace('-', '_')}.py"
+        return FOLDER / f"{self.slug.replace('-', '_')}.ipynb"
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        return read_cells(self.file)
+        return read_cells(_read(self.file))
 
     @property
     def steps(self) -> tuple[NotebookStep, ...]:
@@ -39,6 +42,18 @@ class Notebook:
     @property
     def title(self) -> str:
         return self.steps[0].title
+
+    @property
+    def made(self) -> str:
+        """With which version it was run, and on which day."""
+        origin = _read(self.file)["metadata"]["attention_lab"]
+        return f"version {origin['version']}, {origin['date']}"
+
+
+@cache
+def _read(file: Path) -> dict[str, Any]:
+    stored: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return stored
 
 
 NOTEBOOKS = read_tables(FOLDER / "notebooks.toml", Notebook)

@@ -1,16 +1,13 @@
-"""A notebook as a plain Python file: cells in the percent format that editors and Jupytext know.
-
-``# %% [markdown]`` begins a cell of text, whose lines are comments; ``# %%`` begins a cell of code. The lines before the
-first mark are the file's own docstring. A cell of code whose first line is ``# Test: ...`` asserts that sentence.
-"""
+"""The cells of a stored Jupyter notebook, with their outputs. A cell of code whose first line is ``# Test: ...`` asserts that sentence."""
 
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-MARK, TEXT_MARK = "# %%", "# %% [markdown]"
-TEST = "# Test: "
+TESTS = "# Test: "
+SETUP, TEST = "setup", "test"
+"""Tags: a cell that is there so that the notebook runs by itself; one that asserts a sentence."""
+FIGURE = "application/vnd.plotly.v1+json"
+"""The type of an output that is a Plotly figure."""
 
 
 @dataclass(frozen=True)
@@ -19,12 +16,16 @@ class Cell:
     """The index in the notebook, from 0."""
     kind: Literal["markdown", "code"]
     source: str
+    text: str = ""
+    """What it printed."""
+    figures: tuple[dict[str, Any], ...] = ()
+    """Plotly figures as plain data and layout."""
 
     @property
     def asserts(self) -> str | None:
         """The sentence that a test cell asserts; None for other cells."""
         first = self.source.partition("\n")[0]
-        return first.removeprefix(TEST) if self.kind == "code" and first.startswith(TEST) else None
+        return first.removeprefix(TESTS) if self.kind == "code" and first.startswith(TESTS) else None
 
 
 @dataclass(frozen=True)
@@ -41,19 +42,24 @@ class NotebookStep:
         return tuple(cell for cell in self.cells if cell.kind == "code")
 
 
-@cache
-def read_cells(file: Path) -> tuple[Cell, ...]:
-    """The cells of a file. Raises ValueError where it has none, or where a line of text is no comment."""
-    cells = list[Cell]()
-    for chunk in f"\n{file.read_text('utf-8')}".split(f"\n{MARK}")[1:]:
-        mark, _, body = chunk.partition("\n")
-        if f"{MARK}{mark}".rstrip() == TEXT_MARK:
-            cells.append(Cell(len(cells), "markdown", _uncommented(body, file)))
-        else:
-            cells.append(Cell(len(cells), "code", body.strip("\n")))
-    if not cells:
-        raise ValueError(f"{file.name} has no cells; a cell begins with {MARK}.")
-    return tuple(cells)
+def read_cells(stored: dict[str, Any]) -> tuple[Cell, ...]:
+    """The notebook's own cells, from the JSON of an ``.ipynb`` file."""
+    own = [cell for cell in stored["cells"] if SETUP not in cell["metadata"].get("tags", [])]
+    return tuple(_cell(number, cell) for number, cell in enumerate(own))
+
+
+def _cell(number: int, stored: dict[str, Any]) -> Cell:
+    outputs = stored.get("outputs", [])
+    shown = [output["data"] for output in outputs if "data" in output]
+    printed = [output["text"] for output in outputs if output["output_type"] == "stream"]
+    printed += [[*data["text/plain"], "\n"] for data in shown if FIGURE not in data]
+    return Cell(
+        number,
+        stored["cell_type"],
+        "".join(stored["source"]),
+        "".join("".join(text) for text in printed),
+        tuple(data[FIGURE] for data in shown if FIGURE in data),
+    )
 
 
 def steps_of(cells: tuple[Cell, ...]) -> tuple[NotebookStep, ...]:
@@ -69,11 +75,3 @@ def steps_of(cells: tuple[Cell, ...]) -> tuple[NotebookStep, ...]:
         else:
             steps[-1][1].append(cell)
     return tuple(NotebookStep(number, title, tuple(found)) for number, (title, found) in enumerate(steps))
-
-
-def _uncommented(body: str, file: Path) -> str:
-    lines = body.strip("\n").split("\n")
-    for line in lines:
-        if line and line != "#" and not line.startswith("# "):
-            raise ValueError(f"{file.name} has {line!r} in a cell of text; there a line begins with '# '.")
-    return "\n".join(line[2:] for line in lines)

@@ -118,11 +118,10 @@ class RunFolder:
                 for file in self.path.glob(f"{whole.name}.*.part"):
                     file.unlink(missing_ok=True)
 
-    def write_config(self, run_id: str, config: RunConfig, owner: str, created: float, server: str = "") -> None:
-        """``server``: the name of the server process at which the run goes on (:class:`engine.runs.lease.ServerLease`)."""
+    def write_config(self, run_id: str, config: RunConfig, owner: str, created: float) -> None:
         self.path.mkdir(parents=True)
         row = {
-            "id": run_id, "session": owner, "created": created, "server": server, "config": config.flat(), "provenance": provenance(),
+            "id": run_id, "session": owner, "created": created, "config": config.flat(), "provenance": provenance(),
         }  # fmt: skip
         try:
             write_whole(self._config, json.dumps(row, indent=1))
@@ -135,14 +134,6 @@ class RunFolder:
         """The origin of the run, as it was created; empty where it was not noted."""
         noted = read_table(self._config).get("provenance")
         return cast(Provenance, noted if isinstance(noted, dict) else {})
-
-    def server(self) -> str:
-        """The name of the server process at which the run goes on or went on; empty where none is known."""
-        return str(read_table(self._config).get("server", ""))
-
-    def set_server(self, server: str) -> None:
-        """Another server process goes on with the run. Raises OSError or ValueError where that cannot be written."""
-        write_whole(self._config, json.dumps({**read_json(self._config), "server": server}, indent=1))
 
     def read_config(self) -> tuple[str, RunConfig, str, float]:
         """Id, config, owner and time of creation. Raises OSError or ValueError where the folder holds no run.

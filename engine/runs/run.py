@@ -53,8 +53,6 @@ class Run:
         self.setback = ""
         """The sentence where the run's worker or the app has ended: from where it goes on, or that it waits for its owner. Empty
         once there is a new event."""
-        self.elsewhere = False
-        """Whether the run goes on at another server that shares the data folder; here it stands as it was when it was read."""
         self._disk = folder
         self.events = EventLog(folder=folder)
         self._written = 0  # the number of events on disk
@@ -208,20 +206,16 @@ class Run:
                     self.ending, self.state, self.suspended = event, _state_after(event), False
 
     @classmethod
-    def from_disk(cls, folder: RunFolder, elsewhere: Callable[[str], bool] = lambda _: False) -> Run:
-        """A stored run. One without an ending goes on at another server, or is suspended where its request is there; else it is
-        lost: the process that trained it is gone. ``elsewhere``: whether the server of that name is another one, and alive."""
+    def from_disk(cls, folder: RunFolder) -> Run:
+        """A stored run. One without an ending is suspended where its request is there; else it is lost: the process that trained it is
+        gone."""
         run_id, config, owner, created = folder.read_config()
         run = cls(run_id, config, folder, owner, created)
         with suppress(TypeError, ValueError):  # a damaged step: what stands before it is there
             run._add(folder.read_events())
         run._written = len(run.events)
-        run.elsewhere = run.live and elsewhere(folder.server())
-        going = run.elsewhere and folder.read_saved_request().get("going")
-        if run.live and folder.saved_request.exists() and not going:
+        if run.live and folder.saved_request.exists():
             run.suspend()
-        elif run.elsewhere:
-            run.state = "running"
         elif run.live:
             run._add([Ended(run.step, "lost", CUT_OFF if folder.begun else NOT_BEGUN)])
         return run

@@ -17,7 +17,6 @@ from engine.foundation.log import log_error
 from engine.foundation.visitor import PROGRAM, Visitor
 from engine.runs.events import Ended
 from engine.runs.folder import RunFolder
-from engine.runs.lease import ServerLease
 from engine.runs.request import RunRequest
 from engine.runs.retention import Kept, Retention, no_pin, too_many
 from engine.runs.run import Run
@@ -37,8 +36,6 @@ class Runs:
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = (folder or data_folder() / "runs").resolve()
-        self.lease = ServerLease(self.folder.parent / "servers")
-        """By which servers that share the folder know of each other; whoever trains takes it."""
         self._lock = RLock()
         self._live: dict[str, Run] = {}
         self._ended: OrderedDict[str, Run] = OrderedDict()
@@ -50,7 +47,7 @@ class Runs:
         disk does not take it, and then leaves nothing."""
         run_id, created = secrets.token_urlsafe(12), time.time()
         folder = RunFolder(self.folder / run_id)
-        folder.write_config(run_id, config, owner, created, self.lease.id)
+        folder.write_config(run_id, config, owner, created)
         run = Run(run_id, config, folder, owner, created)
         try:
             if request is not None and request.is_saved:
@@ -80,7 +77,7 @@ class Runs:
             finally:
                 with self._lock:
                     self._reading.pop(run_id, None)
-                    if run is not None and (run.suspended or not run.live) and not run.elsewhere:
+                    if run is not None and (run.suspended or not run.live):
                         self._hold(run)
         return run
 
@@ -94,16 +91,11 @@ class Runs:
                 self._live[run.id] = run
             return brought
 
-    def take_over(self, run: Run) -> None:
-        """Note on the disk that a run goes on at this server, which another one may have begun."""
-        with suppress(OSError, ValueError):
-            RunFolder(run.folder).set_server(self.lease.id)
-
     def going(self) -> list[Run]:
         """The runs that nobody had paused when their server ended, and that can go on here; the oldest first. Reads the disk."""
         folders = [file.parent for file in self.folder.glob("*/request.json")]
         going = (self.get(path.name) for path in folders if RunFolder(path).read_saved_request().get("going"))
-        found = [run for run in going if run is not None and run.suspended and not run.elsewhere]
+        found = [run for run in going if run is not None and run.suspended]
         return sorted(found, key=lambda run: run.created)
 
     def live(self) -> list[Run]:
@@ -122,7 +114,7 @@ class Runs:
         """Delete a run that has ended or is suspended, and its folder. Raises ValueError with one sentence where it is not the
         visitor's, OSError where the disk does not let go of it."""
         run = self._own(run_id, by)
-        if run is not None and (run.suspended or not run.live) and not run.elsewhere:
+        if run is not None and (run.suspended or not run.live):
             with suppress(FileNotFoundError):  # somebody was quicker
                 self._delete(RunFolder(self.folder / run_id), run_id)
 
@@ -144,21 +136,18 @@ class Runs:
             self._pin(run_id).unlink(missing_ok=True)
 
     def prune(self, allowed: Retention) -> None:
-        """Delete the runs that are too many, and folders to which no run was ever written. Another server's runs stay."""
+        """Delete the runs that are too many, and folders to which no run was ever written."""
         known = self._known(anew=True)
         live = {run.id for run in self.live()}
         newest_first = sorted(known, key=lambda run_id: known[run_id], reverse=True)
         folders = [self._kept(run_id, known[run_id][1], live=run_id in live) for run_id in newest_first]
         for run_id in too_many(folders, allowed):
-            folder = RunFolder(self.folder / run_id)
-            if not self.lease.elsewhere(folder.server()):
-                with suppress(OSError):  # tried again the next time
-                    self._delete(folder, run_id)
+            with suppress(OSError):  # tried again the next time
+                self._delete(RunFolder(self.folder / run_id), run_id)
         for entry in self.folder.glob("*/"):
             if not (entry / "config.json").exists() and is_abandoned(entry):
                 shutil.rmtree(entry, ignore_errors=True)
         delete_abandoned(chain(self.folder.glob("*/*.part"), self.folder.glob("*/snapshots/*.part")))
-        self.lease.tidy()
 
     def keep_pruned(self, allowed: Retention, over: Signal) -> None:
         """Delete the runs that are too many, again and again until ``over`` is set."""
@@ -204,7 +193,7 @@ class Runs:
 
     def _from_disk(self, run_id: str) -> Run | None:
         try:
-            run = Run.from_disk(RunFolder(self.folder / run_id), self.lease.elsewhere)
+            run = Run.from_disk(RunFolder(self.folder / run_id))
         except (OSError, ValueError):
             return None
         return run if run.id == run_id else None  # some file systems ignore case
@@ -223,8 +212,8 @@ class Runs:
             held -= self._ended.popitem(last=False)[1].nbytes
 
     def _known(self, *, anew: bool = False) -> dict[str, tuple[float, str]]:
-        """Time of creation and owner of every run on disk, by id; read once, or ``anew``, since other servers on the folder make and
-        delete runs, too. Without the lock."""
+        """Time of creation and owner of every run on disk, by id; read once, or ``anew``, since somebody may have deleted some.
+        Without the lock."""
         with self._lock:
             if self._index is not None and not anew:
                 return dict(self._index)

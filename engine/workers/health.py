@@ -40,7 +40,7 @@ class Health:
     @property
     def hosts(self) -> set[str]:
         """The computers with workers that take runs, by name or address; the app's own is the empty one."""
-        return {host_of(worker.machine) for worker in self.training}
+        return {host_of(worker.address) for worker in self.training}
 
     @property
     def device(self) -> DeviceFacts:

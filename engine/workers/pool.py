@@ -8,7 +8,6 @@ the run's events, so they are in the worker's order.
 import atexit
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from threading import Lock, Thread
@@ -48,7 +47,6 @@ NOT_YOURS = (
     "This run was started by somebody else. You can watch it; Train starts one of your own with the same settings."
 )
 SHARED = "This run is a trial of an experiment, which others may wait for; it is stopped with the experiment."
-ELSEWHERE = "This run goes on at another server that shares the data folder; it can be steered there only."
 
 
 class Pool:
@@ -93,8 +91,6 @@ class Pool:
         """Start the workers; returns at once. False if already started."""
         if not self._supervisor.start():
             return False
-        with suppress(OSError):  # tried again every few seconds
-            self.runs.lease.take()
         pruned = (self.limits.retention, self._supervisor.closing)  # a slow disk may take minutes for it
         Thread(target=self.runs.keep_pruned, args=pruned, name="pool-pruning", daemon=True).start()
         atexit.register(self.close)
@@ -117,7 +113,6 @@ class Pool:
             while self._suspended.suspend_all() and time.monotonic() < deadline:
                 time.sleep(TICK / 2)
             self._supervisor.close()
-            self.runs.lease.release()
             atexit.unregister(self.close)
 
     def take_up(self) -> None:
@@ -214,8 +209,6 @@ class Pool:
             raise Refused(SHARED)
         if run is not None and not by.may_steer(run.owner):
             raise Refused(NOT_YOURS)
-        if run is not None and run.elsewhere:
-            raise Refused(ELSEWHERE)
         return run
 
     # Jobs
@@ -250,7 +243,6 @@ class Pool:
     # The workers
 
     def _look_around(self, now: float) -> None:
-        self.runs.lease.touch()
         self._suspended.look_around(now)
         self._questions.dispatch()  # of visitors who had to wait a while
         self._queue.retry()

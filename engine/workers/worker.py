@@ -184,6 +184,19 @@ class Worker:
         self._report(answer)
 
 
+def prepare(training: str, slot: int, *, owns: bool) -> tuple[Training, DeviceFacts]:
+    """The training module of that name, and what this process finds of a device, which it makes ready. ``owns``: whether worker i owns
+    GPU i."""
+    module, facts = cast(Training, import_module(training)), DeviceFacts()
+    if "torch" in sys.modules:  # with a stand-in for the training, torch may not be loaded
+        from engine.training.device import describe_device
+
+        facts = describe_device(slot, owns=owns)
+        if facts.get("accelerator_name"):
+            module.warm_up(str(facts["accelerator"]))
+    return module, facts
+
+
 def main() -> None:
     """The arguments: the module with ``begin`` and ``train``, the role, the worker's number, and the bytes that it may take."""
     # Ctrl-C in a terminal reaches children too; the parent decides when they end.
@@ -202,17 +215,10 @@ def main() -> None:
             os._exit(0)
 
     try:
-        module = cast(Training, import_module(training))
-    except Exception as error:
+        module, facts = prepare(training, int(slot), owns=role == "runs")
+    except ImportError as error:
         LOG.error("A worker cannot import %s (%s: %s).", training, type(error).__name__, error)
         sys.exit(1)
-    facts = DeviceFacts()
-    if "torch" in sys.modules:  # with a stand-in for the training, torch may not be loaded
-        from engine.training.device import describe_device
-
-        facts = describe_device(int(slot), owns=role == "runs")
-        if facts.get("accelerator_name"):
-            module.warm_up(str(facts["accelerator"]))
     gc.freeze()
     if has_system_limit(role, facts):
         limit_memory(int(memory))

@@ -166,24 +166,21 @@ async def test_the_server_starts_on_damaged_newer_and_foreign_files(tmp_path: Pa
 async def test_after_the_clock_was_set_back_everything_in_the_folder_is_from_tomorrow(tmp_path: Path) -> None:
     data, now = tmp_path / "data", time.time()
     runs = Runs(data / "runs")
-    old, newer, tomorrow, elsewhere = (runs.create(RunConfig().replace(steps=5)) for _ in range(4))
+    old, newer, tomorrow, cut = (runs.create(RunConfig().replace(steps=5)) for _ in range(4))
     for run, created in ((old, now - 7200), (newer, now - 3600), (tomorrow, now + 86_400)):
         rewrite(run.folder / "config.json", created=created)
         run.append([Ended(0, "stopped")])
-    rewrite(elsewhere.folder / "config.json", server="0" * 16, created=now - 1800)
-    lease = data / "servers" / f"{'0' * 16}.json"
-    lease.parent.mkdir()
-    lease.write_text(json.dumps({"id": "0" * 16, "pid": 1, "host": "another machine", "began": now}))
+    rewrite(cut.folder / "config.json", created=now - 1800)
     for file in data.rglob("*"):
         os.utime(file, (now + 86_400, now + 86_400))
 
     # The newest three of four are kept; what is from tomorrow is the newest.
     kept = {"ATTENTION_LAB_KEPT_RUNS": "3"}
     async with visitor() as me, site(me, tmp_path, **kept) as one, one.tab("lab", "steps=100") as tab:
-        await until(lambda: not old.folder.exists() and not lease.exists())
+        await until(lambda: not old.folder.exists())
         board = await one.train(tab, "finished")
         assert (board.step, tab.errors) == (100, 0)
-        for run, state in ((newer, "stopped"), (tomorrow, "stopped"), (elsewhere, "lost")):
+        for run, state in ((newer, "stopped"), (tomorrow, "stopped"), (cut, "lost")):
             async with one.tab("lab", f"run={run.id}") as other:
                 assert ((await shown(other)).state, other.errors) == (state, 0)
     assert on_disk(tmp_path, board.run).state == "finished"

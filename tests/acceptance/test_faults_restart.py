@@ -1,4 +1,4 @@
-"""The page process is killed: no process is left, and after a restart, or at another server, each run says what became of it."""
+"""The page process is killed: no process is left, and after a restart each run says what became of it."""
 
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from tests.load.session import visitor
 pytestmark = pytest.mark.acceptance
 
 ONE_PLACE = {"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_RUNS_PER_WORKER": "1"}
-ELSEWHERE = "This run goes on at another server that shares the data folder; it can be steered there only."
 
 
 async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_suspended(tmp_path: Path) -> None:
@@ -55,42 +54,3 @@ async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_susp
         assert (type(found.ending), found.step) == (Finished, 3000)
         assert found.weights is not None
         assert not (found.folder / "state.pt").exists()
-
-
-async def test_a_second_server_shows_the_run_of_the_first_and_leaves_it_alone(tmp_path: Path) -> None:
-    (beside := tmp_path / "beside").mkdir()
-    async with (
-        visitor() as me, site(me, tmp_path) as there, site(me, beside, ATTENTION_LAB_DATA=str(tmp_path / "data")) as here,
-        there.tab("lab", LONG) as owner,
-    ):  # fmt: skip
-        board = await there.train(owner)
-        await until(here.is_ready)
-        async with here.tab("lab", f"run={board.run}") as tab:
-            seen = await shown(tab)
-            assert (seen.state, seen.run) == ("running", board.run)
-            step = seen.step
-            await until(lambda: seen.step > step)
-            assert ELSEWHERE in tab.alerts
-            assert tab.disabled >= {"Pause", "Step", "Stop"}
-            step = board.step
-            await until(lambda: board.step > step)
-            assert board.state == "running", "the first goes on"
-            assert len(list((tmp_path / "data" / "servers").iterdir())) == 2
-
-            workers = there.workers()
-            there.kill()
-            await until(lambda: seen.state == "paused")
-            assert seen.step >= board.step
-            await until(lambda: are_gone(workers))
-            assert tab.errors == 0
-        async with here.tab("lab", f"run={board.run}") as tab:
-            seen = await shown(tab)
-            step = seen.step
-            await until(lambda: tab.has("Resume") and "Resume" not in tab.disabled)
-            await tab.press("Resume")  # the second goes on with it
-            await until(lambda: seen.step > step)
-            await tab.press("Stop")
-            await until(lambda: seen.ended)
-            assert tab.errors == 0
-    found = on_disk(tmp_path, board.run)
-    assert (found.state, found.step) == ("stopped", seen.step)

@@ -1,5 +1,5 @@
-"""Written commands run: every line of the README's section on the command line, in a folder of its own, and the files that start a
-cluster on one machine, which trains with TLS."""
+"""Written commands run: every line of the README's section on the command line, in a folder of its own, and those that start a cluster
+on one machine, which trains with TLS."""
 
 import os
 import re
@@ -41,21 +41,28 @@ def sourced(file: Path) -> dict[str, str]:
     return dict(word.split("=", 1) for word in words)
 
 
-def test_one_machine_trains_through_tls_with_the_certificates_made_here(tmp_path: Path) -> None:
-    subprocess.run(["sh", "deploy/certificates.sh", str(tmp_path / "tls")], cwd=ROOT, check=True)
-    tls, port = sourced(tmp_path / "tls" / "tls.env"), str(free_port())
-    assert not any(file.stat().st_mode & 0o077 for file in (tmp_path / "tls").iterdir()), "readable for the owner only"
-    own = {"PYTHON": sys.executable, "PORT": port, "ATTENTION_LAB_DATA": str(tmp_path / "data")}
-    environment = os.environ | tls | own
-    cluster = subprocess.Popen(["sh", "deploy/local.sh", "1"], cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
+def test_the_commands_for_one_machine_train_through_tls(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "cluster.md").read_text()
+    (block,) = re.findall(r"^## A cluster on one machine\n.*?```sh\n(.*?)```", text, flags=re.M | re.S)
+    made, *started = block.replace("~", str(tmp_path)).splitlines()
+    subprocess.run(["sh", "-c", made], cwd=ROOT, check=True)
+    folder, port = tmp_path / "attention-lab-tls", str(free_port())
+    assert not any(file.stat().st_mode & 0o077 for file in folder.iterdir()), "readable for the owner only"
+    environment = os.environ | sourced(folder / "tls.env") | {"ATTENTION_LAB_DATA": str(tmp_path / "data")}
+    commands = [line.replace(".venv/bin/python", sys.executable).replace("8786", port).split() for line in started]
+    cluster = [subprocess.Popen(one, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL) for one in commands]
     train = f"-m engine train --steps 5 --json --scheduler tls://127.0.0.1:{port}".split()
     try:
         there = subprocess.run([sys.executable, *train], cwd=ROOT, env=environment, capture_output=True, text=True)
         assert there.returncode == 0, there.stderr
         assert '"finished"' in there.stdout
-        processes = psutil.Process(cluster.pid).children(recursive=True)
+        processes = [
+            two for one in cluster for two in (psutil.Process(one.pid), *psutil.Process(one.pid).children(True))
+        ]
         found = [one for process in processes for one in process.net_connections() if one.status == psutil.CONN_LISTEN]
-        assert {one.laddr.ip for one in found} == {"127.0.0.1"}, "Dask serves plain HTTP without dashboards, too"
+        assert {one.laddr.ip for one in found} == {"127.0.0.1"}, "Dask serves plain HTTP, too"
     finally:
-        cluster.terminate()
-        cluster.wait()
+        for one in cluster:
+            one.terminate()
+        for one in cluster:
+            one.wait()

@@ -12,7 +12,6 @@ from engine.config.run_config import RunConfig, settings_of
 from engine.foundation.provenance import provenance
 from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.base import GROUPS
-from engine.workers.pool import ELSEWHERE
 from pages.parts.app import server
 from pages.parts.lab.outcome import settings_json
 from tests.pages.looking import Open, disabled, ended, noted, press, run_of, said, trained
@@ -151,11 +150,6 @@ def test_pause_step_resume_stop_and_reset(open_page: Open) -> None:
     press(app, "Train")
     first = run_of(app)
     assert first.wait_for(3, 30)
-    first.elsewhere = True
-    assert ELSEWHERE in said(app.run())
-    assert all(disabled(app, label) for label in ("Pause", "Step", "Stop"))
-    first.elsewhere = False
-    assert ELSEWHERE not in said(app.run())
     press(app, "Pause")
     while first.state != "paused":
         first.wait_for(len(first.events) + 1, 0.2)

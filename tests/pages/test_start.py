@@ -80,7 +80,9 @@ def workers(*rows: tuple[str, str]) -> Health:
     """Ready workers by the names of machine and accelerator."""
     facts = DeviceFacts(torch="2.13.0")
     same = {"role": "runs", "ready": True, "facts": facts}
-    found: list[Any] = [SimpleNamespace(machine=machine, accelerator=name, **same) for machine, name in rows]
+    found: list[Any] = [
+        SimpleNamespace(machine=machine, address=machine, accelerator=name, **same) for machine, name in rows
+    ]
     return Health(found, len(found), 0, 0, 0)
 
 

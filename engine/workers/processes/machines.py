@@ -16,8 +16,7 @@ HERE = ""
 
 
 def host_of(name: str) -> str:
-    """The host of the machine of that name, which for one of a cluster is an address such as tls://10.0.0.7:40123; empty for the
-    app's own. Several of a cluster's machines may be on one host."""
+    """The host in an address such as tls://10.0.0.7:40123; a name without one is its own."""
     return urlsplit(name).hostname or name
 
 
@@ -28,6 +27,11 @@ class Process(Protocol):
 
     @property
     def pid(self) -> int: ...
+    @property
+    def address(self) -> str:
+        """Where on a cluster it is, such as tls://10.0.0.7:40123; empty on the app's own machine."""
+        ...
+
     def begin(self) -> None: ...
     def send(self, message: protocol.Command) -> None: ...
     def kill(self) -> None: ...
@@ -54,6 +58,8 @@ class Machine:
     launch: Launch
     name: str = HERE
     """Empty for the machine that the app runs on."""
+    most_runs: int | None = None
+    """The runs that a process takes at once; None: as the limits say."""
 
 
 class Cluster:

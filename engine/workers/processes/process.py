@@ -62,7 +62,7 @@ class WorkerProcess:
     ) -> None:
         """``allowed``: the bytes of memory that the process may take. Raises OSError where it cannot be started."""
         self.slot, self.allowed = slot, allowed
-        self.role, self.machine = slot.role, slot.machine
+        self.role, self.machine, self.most_runs = slot.role, slot.machine, machine.most_runs
         self.ready = False
         self.retired = False
         """Whether the process was ended because nobody needs it any more."""
@@ -97,6 +97,11 @@ class WorkerProcess:
     def pid(self) -> int:
         """The process's number; 0 until it is known."""
         return self.process.pid
+
+    @property
+    def address(self) -> str:
+        """Where on a cluster it is, such as tls://10.0.0.7:40123; empty on the app's own machine."""
+        return self.process.address
 
     @property
     def available(self) -> bool:

@@ -165,9 +165,12 @@ class Supervisor:
                 idle = worker.role == "jobs" and time.monotonic() - worker.idle_since < IDLE
                 if not (worker.slot in needed or worker.retired or worker.runs or worker.job or idle):
                     worker.retire()
-            there = {worker.slot for worker in self.workers}
-            for slot in needed:
-                if slot not in there:
+            there = [worker.slot for worker in self.workers if worker.role == "runs"]
+            for machine in self.machines.training:
+                missing = [slot for slot in needed if slot.machine == machine.name and slot not in there]
+                # Of a machine that has become smaller, a process beyond its slots may still have a run.
+                up = sum(slot.machine == machine.name for slot in there)
+                for slot in missing[: max(0, machine.slots - up)]:
                     self.launch(slot)
 
     def launch(self, slot: Slot) -> WorkerProcess | None:

@@ -72,8 +72,8 @@ def seconds_to_start(going: Sequence[Sequence[float]], waiting: Sequence[float],
 
 
 def worker_for_run(workers: Sequence[WorkerProcess], queued: QueuedRun, most: int) -> WorkerProcess | None:
-    """The worker with the fewest running runs; None while every worker has ``most`` runs, too little room in its memory, or a
-    run that must be alone.
+    """The worker with the fewest running runs; None while every worker has as many runs as its machine allows, else ``most``, too little
+    room in its memory, or a run that must be alone.
 
     A run that needs an accelerator goes to a worker that owns one. Where there is none, any worker takes it, and the run
     itself says that the device is missing.
@@ -81,7 +81,7 @@ def worker_for_run(workers: Sequence[WorkerProcess], queued: QueuedRun, most: in
     able = [worker for worker in workers if worker.available and worker.role == "runs" and not worker.held_alone]
     if needs_accelerator(queued, workers):
         able = [worker for worker in able if worker.owns_accelerator]
-    room = [worker for worker in able if len(worker.runs) < most and has_room_for(worker, queued)]
+    room = [worker for worker in able if len(worker.runs) < (worker.most_runs or most) and has_room_for(worker, queued)]
     return min(room, key=lambda worker: (worker.load, worker.slot.number), default=None)
 
 
@@ -197,7 +197,7 @@ class RunQueue:
                 if (worker := self._worker_for(queued)) is not None:
                     self._remove(queued)
                     run_id, folder = queued.run.id, str(queued.run.folder)
-                    worker.runs[run_id], queued.run.machine = queued, worker.machine
+                    worker.runs[run_id], queued.run.machine = queued, worker.address
                     queued.become(Phase.GIVEN)
                     self._presence.tell(worker)
                     worker.send(protocol.Start(run_id, queued.request, queued.prediction, folder, queued.seen))

@@ -29,6 +29,7 @@ class Reports:
         """Take a worker's report on one of its runs. Called on the reader thread of the worker."""
         queued = worker.runs[update.run_id]
         run, before = queued.run, queued.run.step
+        run.machine = worker.address
         run.append(update.events, update.state if update.state in ("running", "paused") else None)
         with self._lock:
             queued.begin()

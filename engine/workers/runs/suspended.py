@@ -166,7 +166,6 @@ class Suspended:
             run.suspend()
             raise Refused(CLOSING)
         else:
-            self._runs.take_over(run)
             keep_request(queued)  # by this a later server knows that it goes on
 
     def give_up(self, run: Run) -> None:

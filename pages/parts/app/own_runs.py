@@ -14,7 +14,6 @@ from engine.estimate.warnings import warnings_of
 from engine.foundation.formatting import in_bytes, in_time
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
-from engine.workers.pool import ELSEWHERE
 from engine.workers.protocol import Steering
 from pages.parts.app import server
 from pages.parts.app.in_markdown import refused_in_words
@@ -50,13 +49,8 @@ def start_run(config: RunConfig, *, pace: float | None = None, paused: bool = Fa
 
 
 def can_steer(run: Run | None) -> bool:
-    """Whether the visitor may pause, step or stop the run from here: it is the visitor's own and goes on at this server."""
-    return run is not None and run.live and mine(run.owner) and not run.elsewhere
-
-
-def goes_elsewhere(run: Run | None) -> bool:
-    """Whether the run is the visitor's own and goes on at another server, where alone it can be steered."""
-    return run is not None and run.live and mine(run.owner) and run.elsewhere
+    """Whether the visitor may pause, step or stop the run from here: it is the visitor's own."""
+    return run is not None and run.live and mine(run.owner)
 
 
 def steer(action: Action, run_id: str, pace: float | None = None) -> None:
@@ -79,10 +73,8 @@ def steering_button(action: Action, run: Run | None, **common: Any) -> None:
 
 
 def say_watching(run: Run | None) -> None:
-    """Say why a run that goes on cannot be steered: it is somebody else's, or goes on at another server."""
-    if goes_elsewhere(run):
-        st.info(ELSEWHERE, icon=":material/dns:")
-    elif run is not None and run.live and not mine(run.owner):
+    """Say why a run that goes on cannot be steered: it is somebody else's."""
+    if run is not None and run.live and not mine(run.owner):
         st.caption(":material/visibility: You are watching somebody else's run. Train starts one of your own.")
 
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the engine is imported on first use: the server is up half a second sooner
+    from filelock import FileLock
+
     from engine.foundation.visitor import Visitor
     from engine.hosting.allowances import WorkKind
     from engine.hosting.limits import Limits
-    from engine.runs.lease import Holder
     from engine.runs.run import Run
     from engine.workers.pool import Pool
 
 _making = Lock()
 _pool: Pool | None = None
+_locks: set[FileLock] = set()
+"""The lock of the data folder, which holds while this object lives."""
 
 
 def pool() -> Pool:
@@ -37,6 +40,25 @@ def pool() -> Pool:
             keep_private(data_folder())
             _pool = Pool(Runs(), limits, here=here, cluster=cluster)
         return _pool
+
+
+def take_data() -> None:
+    """Take the data folder for this process alone, until it ends, however it does. Raises SystemExit with one sentence where another
+    server has it."""
+    from filelock import FileLock, Timeout
+
+    from engine.foundation.files import DATA_VARIABLE, data_folder, keep_private
+
+    keep_private(folder := data_folder())
+    lock = FileLock(folder / "server.lock", is_singleton=True, thread_local=False)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        other = f"Another server uses the data folder {folder}."
+        raise SystemExit(f"{other} Stop it first, or name another folder in {DATA_VARIABLE}.") from None
+    except OSError:  # a disk that takes nothing: the pages say what cannot be saved
+        return
+    _locks.add(lock)
 
 
 def scheduler() -> str:
@@ -65,8 +87,7 @@ def wake() -> None:
     if problem := data_folder_problem():
         LOG.error("%s Until then nothing is trained.", problem)
     workers.take_up()
-    listens, others = config.get_option("server.address"), workers.runs.lease.others()
-    for line in start_lines(workers.limits, os.environ, listens, others, scheduler()):
+    for line in start_lines(workers.limits, os.environ, config.get_option("server.address"), scheduler()):
         LOG.info(line)
     if not fully_measured():
         Thread(target=_time_this_machine, args=(workers,), daemon=True).start()
@@ -120,11 +141,9 @@ def close() -> None:
         _pool = None if _pool is ending else _pool
 
 
-def start_lines(
-    limits: Limits, environ: Mapping[str, str], address: str | None, others: Sequence[Holder], scheduler: str = ""
-) -> Iterator[str]:
-    """The lines of the log. ``address``: where the server listens; None for everywhere. ``others``: servers on the same data.
-    ``scheduler``: the address of the cluster's; empty without one."""
+def start_lines(limits: Limits, environ: Mapping[str, str], address: str | None, scheduler: str = "") -> Iterator[str]:
+    """The lines of the log. ``address``: where the server listens; None for everywhere. ``scheduler``: the address of the cluster's; empty
+    without one."""
     from engine.hosting.host import is_loopback
     from engine.hosting.limits import PROFILE
 
@@ -137,5 +156,3 @@ def start_lines(
         )
     if scheduler:
         yield f"Runs are trained on the workers of the cluster at {scheduler}; on this machine while there are none."
-    for other in others:
-        yield f"Another server (process {other.pid} on {other.host.split()[0]}) uses the same data folder; its runs stay its own."

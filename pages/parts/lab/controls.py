@@ -29,7 +29,7 @@ def controls(run: Run | None, config: RunConfig | None) -> None:
         with st.popover("More", key="lab-more"):
             st.button(
                 "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", on_click=_step, args=(run,),
-                disabled=config is None or own_runs.goes_elsewhere(run),
+                disabled=config is None,
             )  # fmt: skip
             own_runs.steering_button("stop", run)
             st.button(

@@ -16,8 +16,6 @@ SERVER = secrets.token_hex(4)
 """The name of this server process: a page that hears another one than before loads itself anew."""
 RECONNECT = 1000
 """Milliseconds after which a browser whose connection broke asks again."""
-RECONNECT_ELSEWHERE = 3000
-"""The same for a run that goes on at another server: each time its folder is read anew."""
 KEPT = 32
 """The most messages of a run that are kept for the next who ask."""
 KEPT_BYTES = 4 * 2**20
@@ -75,10 +73,9 @@ class Messages:
             payload, events = feed(self.run, heard.events)
             status = payload["status"]
             text = json.dumps(payload | {"server": SERVER}, separators=(",", ":"), allow_nan=False)
-            retry = RECONNECT_ELSEWHERE if self.run.elsewhere else RECONNECT
-            body = ServerSentEvent(text, id=str(events), retry=retry).encode()
+            body = ServerSentEvent(text, id=str(events), retry=RECONNECT).encode()
             upto = Moment(events, status["state"], status["queue_place"])
-            message = self._next[heard] = Message(body, upto, payload["end"] or self.run.elsewhere)
+            message = self._next[heard] = Message(body, upto, payload["end"])
             self._next.pop(upto, None)  # a state may come back without an event; then another message follows
             size = sum(len(kept.body) for kept in self._next.values())
             while len(self._next) > 1 and (size > KEPT_BYTES or len(self._next) > KEPT):

@@ -1,24 +1,21 @@
 """A pool on a real Dask cluster on loopback, with TLS and the torch-free training: what works here works there."""
 
-import asyncio
-import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
-from distributed import Client, Scheduler
-from distributed.core import Server
-from distributed.protocol import Serialized, to_serialize
+from distributed import Client
 
-from engine.cluster import cluster_at, member
-from engine.cluster.cluster import DaskCluster, ask, checked_address
+from engine.cluster import cluster as connection
+from engine.cluster import cluster_at
+from engine.cluster.cluster import DaskCluster, checked_address
+from engine.foundation.files import data_folder
 from engine.foundation.log import LOG
 from engine.hosting.limits import Limits
-from engine.runs.events import Progress
 from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
-from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers.pool import Pool
 from engine.workers.runs import suspended
@@ -30,14 +27,14 @@ from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, long_run, some,
 @contextmanager
 def pool_on(cluster: LoopbackCluster, folder: Path) -> Iterator[Pool]:
     allowed = Limits.model_validate({"steps": LONG, "grace_seconds": 4.0})
-    there = DaskCluster(cluster.address, cluster.security)
+    there = DaskCluster(cluster.address, cluster.security, FAKE)
     with Pool(Runs(folder), allowed, 1, training=FAKE, predict=some, cluster=there) as pool:  # type: ignore[arg-type]
-        until_machines(pool, len(cluster.workers))
+        until_places(pool, len(cluster.workers))
         yield pool
 
 
-def until_machines(pool: Pool, number: int) -> None:
-    """Until so many workers of the cluster are ready to train, and no other process is there."""
+def until_places(pool: Pool, number: int) -> None:
+    """Until so many places of the cluster are ready to train, and no other process is there."""
 
     def there() -> bool:
         workers = [worker for worker in pool.health().workers if worker.role == "runs"]
@@ -59,105 +56,142 @@ def pool(cluster: LoopbackCluster, tmp_path_factory: pytest.TempPathFactory) -> 
         yield running
 
 
-def test_runs_are_shared_out_over_the_machines_and_all_their_steps_arrive(pool: Pool) -> None:
+def test_the_scheduler_shares_runs_out_over_its_workers_and_all_their_steps_arrive(
+    pool: Pool, cluster: LoopbackCluster
+) -> None:
     runs = [pool.submit(RunRequest(config(200, 0.002, seed))) for seed in range(4)]
     for run in map(wait_end, runs):
         assert (run.state, steps_of(run)) == ("finished", list(range(1, 201)))
-    assert len({run.machine for run in runs}) == 2
-    assert "" not in {run.machine for run in runs}
+    assert {run.machine for run in runs} == {cluster.address_of(worker) for worker in cluster.workers}
 
 
-def test_a_run_that_does_not_yield_is_ended_by_force_and_the_next_one_goes(pool: Pool) -> None:
-    run = long_run(pool, seed=HANGS_IN_THE_END)
-    pool.stop(run.id)
-    assert "did not, so its worker was ended" in getattr(wait_end(run).ending, "reason", "")
-    until_machines(pool, 2)
-    assert wait_end(pool.submit(RunRequest(config(5)))).state == "finished"
-
-
-def test_a_run_that_was_suspended_goes_on_wherever_there_is_room(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suspended, "PAUSED_FOR", 1.0)
+def test_a_run_streams_pauses_steps_goes_on_and_stops(pool: Pool) -> None:
     run = long_run(pool)
     pool.steer(run.id, "pause")
     until(lambda: run.state == "paused")
     stood = run.step
     pool.steer(run.id, "step")
     until(lambda: run.step == stood + 1)
-    others = [long_run(pool, seed=seed) for seed in (1, 2)]
+    assert run.state == "paused"
+    pool.steer(run.id, "resume")
+    until(lambda: run.step > stood + 10)
+    pool.stop(run.id)
+    assert wait_end(run).state == "stopped"
+    assert steps_of(run) == list(range(1, run.step + 1))
+
+
+def test_a_run_that_was_suspended_goes_on_wherever_there_is_a_place(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suspended, "PAUSED_FOR", 0.5)
+    run = long_run(pool)
+    pool.steer(run.id, "pause")
     until(lambda: run.suspended)
     stood = run.step
     assert RunFolder(run.folder).state.read_text() == str(stood)
+    others = [long_run(pool, seed=seed) for seed in (1, 2)]
     pool.steer(run.id, "resume")
+    pool.stop(others[0].id)
     until(lambda: run.step > stood)
-    for going in (run, *others):
+    for going in (run, others[1]):
         pool.stop(going.id)
     assert wait_end(run).state == "stopped"
     assert steps_of(run) == list(range(1, run.step + 1))
-    until(lambda: not RunFolder(run.folder).state.exists())
 
 
-def test_a_question_is_answered_here_and_what_measures_on_a_machine_of_the_cluster(pool: Pool) -> None:
-    here = pool.ask(WorkerPid(), timeout=PATIENCE)
-    there = pool.ask(PidAnywhere(), timeout=PATIENCE)
+def test_a_question_is_answered_here_and_what_measures_on_one_worker_of_the_cluster(pool: Pool) -> None:
+    here, there, again = (pool.ask(job(), timeout=PATIENCE) for job in (WorkerPid, PidAnywhere, PidAnywhere))
     workers = {worker.pid: worker.machine for worker in pool.health().workers if worker.role == "jobs"}
     assert workers[here] == ""
-    assert workers[there] == min(machine.name for machine in pool.machines.training)
+    assert there == again
+    assert workers[there] == pool.machines.cluster.machines[0].name
+
+
+def folders_there() -> list[str]:
+    """The runs' folders on a worker; called there."""
+    return [file.name for file in (data_folder() / "runs").glob("*")]
+
+
+def states_there() -> list[str]:
+    """The runs on a worker that have a saved state; called there."""
+    return [file.parent.name for file in (data_folder() / "runs").glob("*/state.pt")]
+
+
+def test_a_run_ends_there_when_its_app_is_gone(cluster: LoopbackCluster, tmp_path: Path) -> None:
+    with Client(cluster.address, security=cluster.security, set_as_default=False) as client:
+        with pool_on(cluster, tmp_path) as pool:
+            run = long_run(pool)
+            assert [run.id] in client.run(folders_there).values()
+        until(lambda: not any(client.run(folders_there).values()))
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("saved", [True, False])
 def test_a_run_of_a_killed_worker_goes_on_at_another_one(
-    pool: Pool, cluster: LoopbackCluster, monkeypatch: pytest.MonkeyPatch
+    saved: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = [long_run(pool, seed=seed) for seed in range(2)]
-    killed = cluster.workers[0]
-    gone = cluster.address_of(killed)
-    moved = next(run for run in runs if run.machine == gone)
-    kept = next(run for run in runs if run is not moved)
-    step = moved.step
-    killed.kill()
-    until(lambda: "connection" in moved.setback)
-    until(lambda: moved.step > step + 20)
-    assert moved.machine == kept.machine
-    assert steps_of(moved) == list(range(1, len(steps_of(moved)) + 1))
-    assert [machine.name for machine in pool.machines.training] == [kept.machine]
-    # One of another version that comes to the same address is refused, and forgotten when it leaves.
-    with monkeypatch.context() as patch:
-        patch.setattr(member, "program_hash", lambda: "other")
-        other = cluster.add(port=int(gone.rpartition(":")[2]))
-        until(lambda: "has another version" in pool.machines.cluster.refused.get(gone, ""))
-        other.kill()
-        until(lambda: not pool.machines.cluster.refused)
-    # The next one there is used again, and a run of the same settings there is the same.
-    cluster.add(port=int(gone.rpartition(":")[2]))
-    until_machines(pool, 2)
-    again = pool.submit(RunRequest(moved.config))
-    until(lambda: again.step >= step)
-    assert losses(again)[:step] == losses(moved)[:step]
-    for run in (kept, moved, again):
+    """From where it was last saved, where it was, else from its beginning: its curve has each step once."""
+    with loopback_cluster(tmp_path, workers=2) as cluster, pool_on(cluster, tmp_path / "runs") as pool:
+        run = long_run(pool)
+        if saved:  # a run that stands still is saved; then it goes on
+            monkeypatch.setattr(suspended, "PAUSED_FOR", 0.1)
+            pool.steer(run.id, "pause")
+            until(lambda: run.suspended)
+            pool.steer(run.id, "resume")
+            until(lambda: run.state == "running")
+        step, before = run.step, run.machine
+        killed = next(worker for worker in cluster.workers if cluster.address_of(worker) == before)
+        killed.kill()
+        until(lambda: "of the cluster was lost" in run.setback)
+        until(lambda: run.step > step + 20)
+        assert run.machine != before
+        with Client(cluster.address, security=cluster.security, set_as_default=False) as client:
+            assert list(client.run(states_there).values()) == [[run.id] if saved else []]
+        assert steps_of(run) == list(range(1, len(steps_of(run)) + 1))
+        until_places(pool, 1)
+        # One of another version is refused, and forgotten when it leaves.
+        with monkeypatch.context() as patch:
+            patch.setattr(connection, "program_hash", lambda: "other")
+            other = cluster.add()
+            address = cluster.address_of(other)
+            until(lambda: "another version" in pool.machines.cluster.refused.get(address, ""))  # type: ignore[attr-defined]
+            other.kill()
+            until(lambda: not pool.machines.cluster.refused)  # type: ignore[attr-defined]
+        cluster.add()
+        until_places(pool, 2)
         pool.stop(run.id)
         wait_end(run)
 
 
-def losses(run: Run) -> list[float]:
-    return [event.loss for event in run.events if isinstance(event, Progress)]
+@pytest.mark.thorough
+def test_a_run_that_does_not_yield_is_ended_by_force_and_the_next_one_goes(tmp_path: Path) -> None:
+    with loopback_cluster(tmp_path, workers=0) as cluster:
+        cluster.add(nanny=True)
+        with pool_on(cluster, tmp_path / "runs") as pool:
+            run = long_run(pool, seed=HANGS_IN_THE_END)
+            pid = pool.health().workers[0].pid
+            pool.stop(run.id)
+            assert "did not, so its worker was ended" in getattr(wait_end(run).ending, "reason", "")
+            until(lambda: not psutil.pid_exists(pid))
+            until_places(pool, 1)
+            assert wait_end(pool.submit(RunRequest(config(5)))).state == "finished"
 
 
 @pytest.mark.thorough
-def test_without_its_scheduler_the_app_trains_here_and_comes_back_to_it(
+def test_without_its_scheduler_the_app_trains_here_and_says_so_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LOG, "handlers", [caplog.handler])  # also where another test has made it a log of its own
-    with loopback_cluster(tmp_path, workers=1) as cluster:
-        address, folder = cluster.address, tmp_path / "runs"
-        with pool_on(cluster, folder) as pool:
-            finished = wait_end(pool.submit(RunRequest(config(5))))
-            cluster.scheduler.kill()
-            until(lambda: bool(pool.machines.cluster.problem))
-            assert address in pool.machines.cluster.problem
-            (said,) = {line for line in caplog.messages if f"{address} cannot be reached" in line}
-            assert "ConnectionPool" not in said
-            here = wait_end(pool.submit(RunRequest(config(5))))
-            assert (here.state, here.machine, finished.state) == ("finished", "", "finished")
+    with loopback_cluster(tmp_path, workers=1) as cluster, pool_on(cluster, tmp_path / "runs") as pool:
+        run = long_run(pool)
+        cluster.scheduler.kill()
+        until(lambda: bool(pool.machines.cluster.problem))
+        step = run.step
+        until(lambda: run.step > step and run.machine == "")
+        assert cluster.address in pool.machines.cluster.problem
+        assert len({line for line in caplog.messages if f"{cluster.address} cannot be reached" in line}) == 1
+        pool.stop(run.id)
+        assert wait_end(run).state == "stopped"
 
 
 def test_an_unprotected_address_is_refused_with_a_sentence() -> None:
@@ -167,46 +201,3 @@ def test_an_unprotected_address_is_refused_with_a_sentence() -> None:
         with pytest.raises(ValueError, match="allowed is tls://host:port"):
             checked_address(bad)
     assert cluster_at("") is None
-
-
-class Marker:
-    """Makes a file when it is unpickled."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return Path.touch, (self.file,)
-
-
-def test_nothing_that_a_worker_answers_is_unpickled(tmp_path: Path) -> None:
-    """Whoever has taken over a worker answers with pickles: as values, as exceptions, and as the names of types in Dask's own way."""
-    marker = tmp_path / "was here"
-    body = pickle.dumps(Marker(marker))
-    named_by_pickle = Serialized({"serializer": "dask", "type": "x", "type-serialized": body}, [b"x"])
-
-    async def asked() -> None:
-        def answer(how: str) -> object:
-            if how == "value":
-                return to_serialize(Marker(marker))
-            if how == "name":
-                return named_by_pickle
-            return {"status": "uncaught-error", "exception": body, "traceback": body, "exception_text": "x"}
-
-        server = Server({"answer": answer})
-        await server.listen("tcp://127.0.0.1:0")
-        async with (
-            Scheduler(host="127.0.0.1", port=0, dashboard_address=":0", dashboard=False) as scheduler,
-            Client(scheduler.address, asynchronous=True, set_as_default=False) as client,
-        ):
-            with pytest.raises(ConnectionError):
-                await ask(client, server.address, "answer", how="error")
-            for how in ("value", "name"):
-                with pytest.raises((TypeError, OSError)):
-                    await ask(client, server.address, "answer", how=how)
-        await server.close()
-
-    asyncio.run(asked())
-    assert not marker.exists()
-    assert pickle.loads(body) is None
-    assert marker.exists(), "the pickle does what it says"

@@ -16,7 +16,7 @@ COUNT = (
     "text/encoded.py", "estimate/layout.py", "architectures/__init__.py", "estimate/prediction.py", "experiments/trial.py",
     "training/train.py", "analysis/attention/model.py", "config/run_config.py", "text/shakespeare.zip",
 )  # fmt: skip
-DO_NOT_COUNT = ("cli/train.py", "workers/pool.py", "notebooks/player.py", "sweeps/sweep.py", "foundation/glossary.toml")
+DO_NOT_COUNT = ("cli/train.py", "workers/pool.py", "notebooks/cells.py", "sweeps/sweep.py", "foundation/glossary.toml")
 TRAINED = """
 import pkgutil, sys
 from importlib import import_module

@@ -10,7 +10,6 @@ from engine.config.run_config import RunConfig
 from engine.experiments.evidence import store as evidence
 from engine.experiments.issues import ISSUES
 from engine.foundation.stored_json import read_json
-from engine.runs.lease import ServerLease
 from engine.runs.request import RunRequest
 from engine.runs.saved_request import read_request
 from engine.runs.store import Runs
@@ -40,7 +39,7 @@ def test_what_the_program_writes_comes_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("deep", DEEP.values(), ids=DEEP)
-def test_no_reader_of_a_run_or_a_lease_raises_anything_else(tmp_path: Path, deep: str) -> None:
+def test_no_reader_of_a_run_raises_anything_else(tmp_path: Path, deep: str) -> None:
     runs = Runs(tmp_path / "runs")
     for name in ("config.json", "request.json", "events.jsonl"):
         run = runs.create(config(5))
@@ -50,12 +49,7 @@ def test_no_reader_of_a_run_or_a_lease_raises_anything_else(tmp_path: Path, deep
         again = Runs(runs.folder)
         assert again.going() == []
         assert (again.get(run.id) is None) == (name == "config.json")
-        again.take_over(run)
         assert again.recent() is not None
-    lease = ServerLease(tmp_path / "servers")
-    (tmp_path / "servers").mkdir()
-    (tmp_path / "servers" / "one.json").write_text(deep)
-    assert lease.others() == []
 
 
 READERS: dict[str, tuple[Callable[[], Path], Callable[[], object]]] = {

@@ -57,14 +57,6 @@ def test_all_networks_of_one_ipv6_site_have_one_share_and_another_site_its_own()
     allowances.take("job", Visitor("a neighbour", "2001:db8:1::/64"))
 
 
-def test_an_address_may_have_all_notebooks_since_one_that_waits_gives_way() -> None:
-    allowances = Allowances(Limits(notebooks=4))
-    for number in range(4):
-        allowances.take("notebook", Visitor(f"cookie {number}", "10.0.0.1"))
-    with pytest.raises(NoRoom, match="4 notebooks of all visitors are going, as many as this host allows"):
-        allowances.take("notebook", Visitor("a cookie", "10.0.0.2"))
-
-
 def test_it_takes_many_addresses_to_leave_nothing_for_another_one() -> None:
     allowances = Allowances(Limits(jobs=64))
     for address in range(6):

@@ -8,7 +8,7 @@ from engine.workers.processes.machines import HERE, host_of
 
 
 def worker(machine: str, ready: bool = True) -> Any:
-    return SimpleNamespace(role="runs", ready=ready, machine=machine)
+    return SimpleNamespace(role="runs", ready=ready, machine=machine, address=machine)
 
 
 def test_a_machine_is_on_the_host_of_its_address() -> None:

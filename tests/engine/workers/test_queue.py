@@ -95,7 +95,7 @@ def worker(number: int, room: int = 0, **facts: int) -> Any:
     return SimpleNamespace(
         slot=Slot("runs", number), role="runs", facts=facts, runs={}, allowed=WORKER_BYTES + 900 * MIB, available=True,
         held_alone=False, load=0, owns_accelerator=number < facts.get("accelerators", 0), accelerator_room=room * MIB,
-        accelerator="A GPU",
+        accelerator="A GPU", most_runs=None,
     )  # fmt: skip
 
 

@@ -59,13 +59,6 @@ def test_a_finished_run_is_told_from_where_the_reader_is_to_its_end(client: Test
     assert (payload["after"], payload["columns"]) == (number - 1, {})
     assert client.get(f"/live/{run.id}", headers={"Last-Event-ID": str(number)}).status_code == 204
 
-    # Of a run that goes on at another server the browser asks again.
-    run.state, run.elsewhere = "running", True
-    answer = client.get(f"/live/{run.id}?after=3")
-    ((_, payload),) = messages(answer.text)
-    assert (payload["after"], payload["end"], payload["status"]["state"]) == (3, False, "running")
-    assert "retry: 3000" in answer.text
-
 
 def test_the_stream_is_read_only_and_what_is_no_run_or_number_is_named(client: TestClient, run: ScriptedRun) -> None:
     for method in ("POST", "PUT", "DELETE"):

@@ -17,7 +17,7 @@ class Untrained:
     id = machine = setback = ""
     state = "none"
     step = 0
-    live = elsewhere = False
+    live = False
     queue_place = queue_seconds = progress = weights = ending = None
 
     def watched(self, _: Callable[[], None]) -> AbstractContextManager[None]:

@@ -1,4 +1,4 @@
-"""The downloaded notebooks run by themselves: outside this program, in order, with every test passed."""
+"""The stored notebooks are the written ones, run: one by the program that stores them, all outside of this program with less work."""
 
 import json
 import re
@@ -6,10 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 
-from engine.notebooks import NOTEBOOKS
-from engine.notebooks.ipynb import to_ipynb
+from engine.notebooks import NOTEBOOKS, Notebook
+from engine.notebooks.cells import read_cells
+from tools.notebooks import main, written
 
 SMALLER = {
     "fixed-length": {},
@@ -23,7 +25,7 @@ SMALLER = {
         "STEPS, SCORED = 1000, 600": "STEPS, SCORED = 80, 50",
     },
 }
-"""What is done less often here than in the app, in the words of the source; the rest is as it is."""
+"""What is done less often here than in the stored ones, in the words of the source; the rest is as it is."""
 RUN = """
 import contextlib, io, json, sys
 for name in sys.argv[1:]:
@@ -42,7 +44,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What each notebook printed, by its slug; all ran in one process that does not know this program."""
     folder = tmp_path_factory.mktemp("notebooks")
     for slug, changes in SMALLER.items():
-        text = json.loads(to_ipynb(NOTEBOOKS[slug]))
+        text = json.loads(NOTEBOOKS[slug].file.read_text("utf-8"))
         for cell in text["cells"]:
             cell["source"] = _replaced("".join(cell["source"]), changes)
         assert not changes, f"{slug} no longer says {list(changes)}"
@@ -61,6 +63,10 @@ def _replaced(source: str, changes: dict[str, str]) -> str:
 
 
 def test_what_the_notebooks_speak_of_comes_out(said: dict[str, str]) -> None:
+    _speaks_of(said)
+
+
+def _speaks_of(said: dict[str, str]) -> None:
     assert "IndexError: index out of range" in said["fixed-length"]
     assert "11 words, RuntimeError: The size of tensor a (11) must match" in said["fixed-length"]
 
@@ -80,13 +86,31 @@ def test_what_the_notebooks_speak_of_comes_out(said: dict[str, str]) -> None:
     assert curve[-1] < curve[0]
 
 
-@pytest.mark.acceptance
-def test_jupyter_runs_one_and_shows_its_figures(tmp_path: Path) -> None:
-    import nbclient
-    import nbformat
+@pytest.mark.parametrize("notebook", NOTEBOOKS.values(), ids=lambda notebook: notebook.slug)
+def test_the_stored_code_is_the_written_one(notebook: Notebook) -> None:
+    stored = nbformat.read(notebook.file, as_version=4)
+    own = written(notebook)
+    assert [(cell.id, cell.cell_type, cell.source, cell.metadata) for cell in stored.cells] == [
+        (cell.id, cell.cell_type, cell.source, cell.metadata) for cell in own.cells
+    ], f"python -m tools.notebooks {notebook.slug} stores it anew"
+    assert not any(output.output_type == "error" for cell in stored.cells for output in cell.get("outputs", ()))
 
-    notebook = nbformat.reads(to_ipynb(NOTEBOOKS["fixed-length"]), as_version=4)
-    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
-    shown = [output.data for output in outputs if output.output_type in ("display_data", "execute_result")]
-    assert sum("application/vnd.plotly.v1+json" in data for data in shown) == 2
+
+def test_a_notebook_that_is_run_again_gives_what_is_stored(tmp_path: Path) -> None:
+    notebook = NOTEBOOKS["fixed-length"]
+    main([notebook.slug, "--folder", str(tmp_path)])
+    files = (tmp_path / notebook.file.name, notebook.file)
+    again, known = (read_cells(json.loads(file.read_text("utf-8"))) for file in files)
+    assert [cell.source for cell in again] == [cell.source for cell in known]
+    assert [_without_versions(cell.text) for cell in again] == [_without_versions(cell.text) for cell in known]
+    assert sum(len(cell.figures) for cell in again) == sum(len(cell.figures) for cell in known) == 2
+
+
+def _without_versions(text: str) -> str:
+    return re.sub(r"PyTorch \S+", "PyTorch", text)
+
+
+def test_what_the_stored_notebooks_show_is_what_they_speak_of() -> None:
+    printed = {slug: "".join(cell.text for cell in notebook.cells) for slug, notebook in NOTEBOOKS.items()}
+    _speaks_of(printed)
+    assert len(re.findall(r"step \d+ of 1000: perplexity", printed["first-principles"])) == 10
