@@ -4,8 +4,6 @@ The arms of a task differ in the encoding alone; seeds are paired; the measure o
 are declared here, before anything runs.
 """
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +16,7 @@ from engine.encodings import ENCODINGS
 from engine.experiments.experiment import Arm, Claim, Experiment, Values, difference
 from engine.experiments.finding import READERS_SEEDS
 from engine.experiments.issues.encoding import encoding_fits_task
+from engine.foundation.stored_json import hash_of
 from engine.foundation.tables import read_tables
 
 DESIGN = "designed"
@@ -80,7 +79,7 @@ class Comparison:
     @property
     def name(self) -> str:
         """The hash of the comparison, twelve hexadecimal digits."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:12]
+        return hash_of(asdict(self), 12)
 
     @property
     def experiment(self) -> Experiment:

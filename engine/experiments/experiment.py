@@ -4,8 +4,6 @@ A documented issue is an experiment with a page of text (:class:`engine.experime
 design is another one (:mod:`engine.experiments.comparison`). Whoever runs, stores or shows experiments needs only this.
 """
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
@@ -14,6 +12,7 @@ import numpy as np
 
 from engine.config.run_config import RunConfig, changes_between, parse
 from engine.experiments.finding import READERS_SEEDS
+from engine.foundation.stored_json import hash_of
 from engine.runs.record_options import RecordOptions
 from engine.settings.fields import Setting
 from engine.tasks.text import TextSettings
@@ -197,8 +196,7 @@ class Experiment:
         """Twelve hexadecimal digits for the settings and the rate of an arm, by which stored numbers are known to be its own."""
         config = self.config(arm).flat()
         given = {name: config[name] for name in (*self.base, *arm.settings, "learning_rate") if name in config}
-        told = json.dumps([given, self.record(arm).measurements], sort_keys=True, default=list)
-        return hashlib.sha256(told.encode()).hexdigest()[:12]
+        return hash_of([given, self.record(arm).measurements], 12)
 
     def changes(self, arm: Arm) -> list[tuple[Setting, Any, Any]]:
         """The settings of the arm that differ from the first control (or the first arm): setting, value there, value here."""

@@ -1,6 +1,8 @@
-"""Reading JSON that lies on the disk. Whatever is wrong with its form is a ValueError, so that no damaged file raises anything else: the
-standard library's reader raises RecursionError for what is nested too deeply."""
+"""Reading JSON from the disk, and the hash that names a value. Whatever is wrong with a file's form is a ValueError: the standard
+library's reader raises RecursionError for what is nested too deeply."""
 
+import hashlib
+import json
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,3 +21,9 @@ def read_table(file: Path) -> dict[str, Any]:
         if isinstance(table := read_json(file), dict):
             return table
     return {}
+
+
+def hash_of(value: object, digits: int) -> str:
+    """Return the first ``digits`` of a JSON value's SHA-256, in hexadecimal. The order of keys does not count; a tuple is a list."""
+    text = json.dumps(value, sort_keys=True, default=list)
+    return hashlib.sha256(text.encode()).hexdigest()[:digits]

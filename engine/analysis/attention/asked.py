@@ -1,7 +1,5 @@
 """The arguments of questions about attention: a model, with faults or without, a sequence, a head."""
 
-import hashlib
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +9,7 @@ from engine.config.run_config import RunConfig
 from engine.estimate.layout import shapes, trained_lengths
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import data_folder
+from engine.foundation.stored_json import hash_of
 from engine.foundation.tables import read_tables
 from engine.settings.fields import Value
 from engine.tasks import TASKS
@@ -87,8 +86,7 @@ def lengths_in_words(config: RunConfig) -> str:
 
 def file_of(asked: ModelAsked) -> Path:
     """The file for the weights of a model that was trained again; the same code trains it only once on a machine."""
-    settings = json.dumps([code_hash(), asked.config.flat()], sort_keys=True)
-    return data_folder() / FOLDER / f"{hashlib.sha256(settings.encode()).hexdigest()[:24]}-{asked.at_step}.safetensors"
+    return data_folder() / FOLDER / f"{hash_of([code_hash(), asked.config.flat()], 24)}-{asked.at_step}.safetensors"
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,6 @@ are Kneser-Ney with the same training text, vocabulary and tokens: every held-ou
 in the document, also at the start of a model's window, so that they never see less than the model.
 """
 
-import hashlib
-import json
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -21,6 +19,7 @@ from engine.estimate.pieces import pieces, rows_at_once
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import adding, data_folder
 from engine.foundation.log import LOG
+from engine.foundation.stored_json import hash_of
 from engine.model.activations import ActivationCache
 from engine.model.build import trained_model
 from engine.tasks.text import TextSettings
@@ -181,5 +180,5 @@ def _file(config: RunConfig) -> Path:
     names = ["text", "vocab_size", "text_tokens"]
     names += ["plays"] if own.text == "shakespeare" else []
     names += ["seed"] if own.text_tokens is not None else []
-    key = json.dumps([code_hash(), own.unit, {name: config.value(name) for name in names}])
-    return data_folder() / "baselines" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.npz"
+    key = [code_hash(), own.unit, {name: config.value(name) for name in names}]
+    return data_folder() / "baselines" / f"{hash_of(key, 32)}.npz"

@@ -1,7 +1,6 @@
 """The cache of trials on this machine: whoever asks for the same settings, seed and code gets the trial that was trained first. On a
 CPU a second one would give the same numbers; on a GPU nearly the same."""
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -14,6 +13,7 @@ from engine.experiments.trial import Trial
 from engine.foundation.code_hash import code_hash
 from engine.foundation.files import keep_newest, write_whole
 from engine.foundation.log import LOG
+from engine.foundation.stored_json import hash_of
 
 MAX_KEPT = 20_000
 """The number of trials that are kept, the newest; one takes about 4 KB."""
@@ -22,8 +22,7 @@ MAX_KEPT = 20_000
 def files_of(experiment: Experiment, arm: Arm, seeds: Iterable[int]) -> list[Path]:
     """The files of an arm's trials at these seeds, there or not. Their names hold a hash of all that determines the numbers of the arm
     (see :meth:`Experiment.identity`), which is computed once for all of them."""
-    what = json.dumps([code_hash(), experiment.identity(arm)], sort_keys=True)
-    key = hashlib.sha256(what.encode()).hexdigest()[:32]
+    key = hash_of([code_hash(), experiment.identity(arm)], 32)
     return [folder_of("trials") / f"{key}-{seed}.json" for seed in seeds]
 
 

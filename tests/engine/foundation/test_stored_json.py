@@ -1,5 +1,6 @@
 """JSON from the disk: whatever is wrong with it is a ValueError, for each reader of stored files."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from engine.config.run_config import RunConfig
 from engine.experiments.evidence import store as evidence
 from engine.experiments.issues import ISSUES
-from engine.foundation.stored_json import read_json
+from engine.foundation.stored_json import hash_of, read_json
 from engine.runs.request import RunRequest
 from engine.runs.saved_request import read_request
 from engine.runs.store import Runs
@@ -28,6 +29,12 @@ def test_what_is_no_json_or_too_deep_is_a_value_error(text: str, tmp_path: Path)
     (tmp_path / "file").write_bytes(text.encode("latin-1"))
     with pytest.raises(ValueError):  # noqa: PT011 no message is meant for anybody
         read_json(tmp_path / "file")
+
+
+def test_the_hash_of_a_value_is_that_of_its_sorted_json() -> None:
+    expected = hashlib.sha256(b'[{"a": [1], "b": null}]').hexdigest()
+    assert hash_of([{"b": None, "a": (1,)}], 12) == expected[:12] == hash_of([{"a": [1], "b": None}], 12)
+    assert hash_of([{"b": None, "a": [2]}], 64) != expected
 
 
 def test_what_the_program_writes_comes_back(tmp_path: Path) -> None:
