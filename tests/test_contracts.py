@@ -26,7 +26,9 @@ TYPES = {"forbidden": ForbiddenContract, "independence": IndependenceContract, "
 
 @pytest.fixture(scope="module")
 def graph() -> grimp.ImportGraph:
-    return grimp.build_graph(*CONFIGURATION["session_options"]["root_packages"], include_external_packages=True, cache_dir=None)
+    return grimp.build_graph(
+        *CONFIGURATION["session_options"]["root_packages"], include_external_packages=True, cache_dir=None
+    )
 
 
 def broken(graph: grimp.ImportGraph) -> set[str]:

@@ -1,4 +1,4 @@
-"""``encodings``: the registry, with the parameters and FLOPs that each encoding adds to a model; or the evidence on each."""
+"""``encodings``: the registry, with the parameters that each encoding adds to a model; or the evidence on each."""
 
 import argparse
 
@@ -6,7 +6,7 @@ from engine.cli.arguments import add_settings, config_from, refuse, settings_in
 from engine.cli.terminal import console, print_json, table
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
-from engine.estimate.prediction import added_flops, added_parameters
+from engine.estimate.prediction import added_parameters
 from engine.experiments.choice.advice import label
 from engine.experiments.choice.qualities import COMPARED, QUALITIES
 from engine.experiments.choice.table import Cell, CellState, column
@@ -31,10 +31,9 @@ def run(given: argparse.Namespace) -> int:
         return 0
     lines = []
     for row in rows:
-        flops = "" if row["added_flops"] is None else f"+{row['added_flops']:.1%}"
         first = [str(row[key]) for key in ("name", "label", "acts_on", "parameters")]
-        lines.append((*first, flops, str(row["source"])))
-    columns = ("name", "label", "acts on", "parameters", "FLOPs", "source")
+        lines.append((*first, str(row["source"])))
+    columns = ("name", "label", "acts on", "parameters", "source")
     console().print(table("Positional encodings", columns, lines))
     return 0
 
@@ -66,12 +65,11 @@ def cell_in_words(cell: Cell) -> str:
 
 
 def encoding_rows(config: RunConfig) -> list[dict[str, object]]:
-    """One row for each encoding; ``parameters``: the number it adds to this config's model; ``added_flops``: the FLOPs it adds
-    to a training step, as a share; None where it does not go with the config."""
+    """One row for each encoding; ``parameters``: the number it adds to this config's model, None where it does not go with the config."""
     return [
         {
             "name": row.name, "label": row.label, "acts_on": row.acts_on, "parameters": added_parameters(config, row.name),
-            "added_flops": added_flops(config, row.name), "equation": row.equation, "source": row.source, "url": row.url,
+            "equation": row.equation, "source": row.source, "url": row.url,
         }
         for row in ENCODINGS.values()
     ]  # fmt: skip

@@ -1,7 +1,10 @@
-"""FLOPs of a training step: 6 for each weight and token (Kaplan et al. 2020, table 1), the attention matrices, and the encoding."""
+"""FLOPs of a training step: 6 for each weight and token (Kaplan et al. 2020, table 1), and the attention matrices.
+
+Sums, look-ups, activations, masks and encodings count as nothing: what an encoding takes is measured
+(:mod:`engine.estimate.encoding_costs`).
+"""
 
 from engine.config.run_config import RunConfig
-from engine.settings.costs import Flops, StackShape
 
 
 def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source_length: int | None = None) -> float:
@@ -19,16 +22,4 @@ def flops_per_step(config: RunConfig, parts: dict[str, int], length: int, source
     products = blocks * times * (length + source) / stacks + head * length
     pairs = length**2 + source**2 + length * source
     attention = config.n_layers * pairs * config.n_heads * config.head_width
-    own = config.batch_size * (6.0 * products + 12.0 * attention)
-    return own + encoding_flops(config, length, source_length).total
-
-
-def encoding_flops(config: RunConfig, length: int, source_length: int | None = None) -> Flops:
-    """FLOPs of the encoding in all stacks of a step on [batch_size, length]; the encoder of an encoder-decoder reads
-    ``source_length`` tokens."""
-    if not config.architecture.attends:
-        return Flops()
-    stacks = [StackShape(config, length, config.causal)]
-    if source_length is not None:
-        stacks.append(StackShape(config, source_length, causal=False))
-    return sum(map(config.encoding_settings.flops, stacks), Flops())
+    return config.batch_size * (6.0 * products + 12.0 * attention)

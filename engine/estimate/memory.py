@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from math import prod
 
 from engine.config.run_config import RunConfig
+from engine.estimate.encoding_costs import cost_of, kept_bytes
 from engine.estimate.layout import Shapes
-from engine.settings.costs import BYTES, INDEX, MIXED, WEIGHT_BYTES, Memory, Shape, StackShape, dense_shapes
+from engine.settings.costs import BYTES, INDEX, MIXED, WEIGHT_BYTES, Memory, Shape, dense_shapes
 
 STATISTIC = 4
 """Bytes of a log-sum-exp, a log-probability or a count of answers: float32 at any precision."""
@@ -90,10 +91,11 @@ def has_formula(config: RunConfig) -> bool:
     """Whether the memory saved for backward is known without running.
 
     It is unknown where fused attention meets dropout or a learned bias, and for recurrent layers and convolutions: there the
-    device's library chooses among kernels that save different tensors. The encoding's settings may rule it out, too.
+    device's library chooses among kernels that save different tensors; and for an encoding whose cost is not measured. What a measured
+    encoding keeps is an upper estimate, where it keeps anything; all else is exact.
     """
     own = config.encoding_settings
-    if not config.architecture.attends or not own.has_memory_formula(config):
+    if not config.architecture.attends or cost_of(config) is None:
         return False
     if config.attention_impl != "fused":
         return True
@@ -137,7 +139,6 @@ class _SavedBytes:
         self.size, self.wide = BYTES[config.dtype], WEIGHT_BYTES[config.dtype]
         self.width = config.n_heads * config.head_width
         self.drops = config.dropout > 0
-        self.own = config.encoding_settings
         self.has_bias = config.encoding.acts_on == "scores"
         self.stack(sizes.length, sizes.source_length, causal=config.causal)
         if sizes.source_length is not None:
@@ -158,8 +159,7 @@ class _SavedBytes:
         masked = self.padded or (causal and c.mask_fault != "missing")
         if c.position_dropout > 0 and c.encoding.acts_on == "embedding":
             self.add(self.batch)  # which sequences have no positions, a byte each
-        stack = StackShape(c, length, causal, self.padded)
-        self.add(self.own.stack_activation_bytes(stack))
+        self.add(kept_bytes(c, self.batch, length))
         if self.drops:
             self.add(tokens, c.d_model)  # the embedding's dropout mask, a byte a value
         if self.padded:
@@ -167,7 +167,6 @@ class _SavedBytes:
         for _ in range(c.n_layers):
             self._branch(tokens)
             self._attention(length, length, masked=masked, cross=False)
-            self.add(self.own.layer_activation_bytes(stack))
             if source_length is not None:
                 self._branch(tokens)
                 self._attention(length, source_length, masked=False, cross=True)

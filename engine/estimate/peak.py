@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from engine.config.run_config import RunConfig
+from engine.estimate.encoding_costs import held_bytes
 from engine.estimate.layout import TESTED, Shapes, generation_size, keeps_past, shapes, validation_size, writes_answer
 from engine.estimate.memory import parameter_shapes, saved_if_written_out
-from engine.estimate.pieces import DRAWN_AT_ONCE, encoding_bound, layer_bytes, pass_bytes, rows_at_once, writes_out
+from engine.estimate.pieces import DRAWN_AT_ONCE, layer_bytes, pass_bytes, rows_at_once, writes_out
 from engine.estimate.recording import PROBE_SIZE, samples_with_patterns
 from engine.settings.costs import BYTES, INDEX, MIXED, SINGLE, WEIGHT_BYTES, Memory
 from engine.tasks import TASKS
@@ -113,7 +114,7 @@ def _saved_bound(config: RunConfig, sizes: Shapes) -> int:
     for length in lengths:
         saved += 2 * config.n_layers * config.batch_size * length * width * size
         saved += config.n_layers * config.batch_size * config.n_heads * length**2 * size
-        saved += config.n_layers * encoding_bound(config, config.batch_size, length)
+        saved += config.n_layers * held_bytes(config, config.batch_size, length)
     return saved
 
 

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from math import prod
 
 from engine.config.run_config import RunConfig
+from engine.estimate.encoding_costs import held_bytes
 from engine.estimate.flops import flops_per_step
 from engine.estimate.layout import Shapes, shapes
 from engine.estimate.memory import count_parameters, has_formula, parameter_shapes, runs_fused
-from engine.settings.costs import BYTES, INDEX, MIXED, SINGLE, WEIGHT_BYTES, StackShape
+from engine.settings.costs import BYTES, INDEX, MIXED, SINGLE, WEIGHT_BYTES
 
 PASSING = {"gru": 8, "lstm": 6, "cnn": 8}
 """An upper bound of the numbers of a layer of a baseline that live for a moment, for each position and dimension."""
@@ -62,14 +63,7 @@ def layer_bytes(config: RunConfig, rows: int, length: int, *, written_out: bool)
         matrices = 2 if config.softmax_axis == "key" and config.dtype != MIXED else 3
         each = 3 * config.head_width if config.attention_score == "additive" else matrices
         held += pairs * (rows * each + (2 if config.encoding.acts_on == "scores" else 0))
-    return held + encoding_bound(config, rows, length)
-
-
-def encoding_bound(config: RunConfig, rows: int, length: int) -> int:
-    """The bytes that the encoding holds in one layer on [rows, length], at most."""
-    stack = StackShape(config.model_copy(update={"batch_size": rows}), length, config.causal)
-    own = config.encoding_settings
-    return own.layer_bytes_bound(stack) + own.stack_activation_bytes(stack)
+    return held + held_bytes(config, rows, length)
 
 
 def writes_out(config: RunConfig, *, gradient: bool = False) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from engine.config.run_config import RunConfig
 from engine.estimate.device import DeviceChoice, choose
-from engine.estimate.flops import encoding_flops, flops_per_step
+from engine.estimate.flops import flops_per_step
 from engine.estimate.layout import TESTED, generation_size, keeps_past, shapes, validation_size, writes_answer
 from engine.estimate.memory import count_parameters, predict_memory
 from engine.estimate.peak import bytes_beside, bytes_between_steps, peak_bytes
@@ -31,8 +31,7 @@ class Prediction:
     memory: Memory
     tokens_per_step: int
     flops_per_step: float
-    """FLOPs of forward and backward: 6 for each weight and token (Kaplan et al. 2020, table 1), the attention matrices, and the
-    encoding."""
+    """FLOPs of forward and backward: 6 for each weight and token (Kaplan et al. 2020, table 1), and the attention matrices."""
     steps_per_second: float | None
     """None until the speed of the run's device is measured (``engine.training.speed``)."""
     result_seconds: float | None
@@ -119,24 +118,8 @@ def data_seconds(config: RunConfig) -> float:
 
 def added_parameters(config: RunConfig, encoding: str) -> int | None:
     """The parameters that an encoding would add to this config's model; None where the two do not go together."""
-    chosen = _with_encoding(config, encoding)
-    return None if chosen is None else count_parameters(chosen, shapes(chosen)).get("encoding", 0)
-
-
-def added_flops(config: RunConfig, encoding: str) -> float | None:
-    """The FLOPs that an encoding would add to a training step (and to each of its tokens), as a share of those of the same
-    model without encoding; None where the two do not go together."""
-    chosen = _with_encoding(config, encoding)
-    if chosen is None:
-        return None
-    sizes = shapes(chosen)
-    lengths = sizes.length, sizes.source_length
-    own = encoding_flops(chosen, *lengths).total
-    return own / (flops_per_step(chosen, count_parameters(chosen, sizes), *lengths) - own)
-
-
-def _with_encoding(config: RunConfig, encoding: str) -> RunConfig | None:
     try:
-        return config.replace(pos_encoding=encoding)
+        chosen = config.replace(pos_encoding=encoding)
     except ConfigError:
         return None
+    return count_parameters(chosen, shapes(chosen)).get("encoding", 0)

@@ -16,6 +16,7 @@ from pydantic import Field, TypeAdapter
 from engine.architectures import ARCHITECTURES
 from engine.config.run_config import RunConfig
 from engine.estimate.device import CPU
+from engine.estimate.encoding_costs import encoding_work
 from engine.foundation.files import data_folder, write_whole
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -49,8 +50,8 @@ def baseline_work(config: RunConfig, flops: float, rows: int, length: int) -> tu
 
 @dataclass(frozen=True)
 class Speed:
-    """The speed of one device: a step takes ``overhead`` x (layers + 2) + flops / ``rate`` seconds, where what an encoding looks up
-    and sums counts as FLOPs (:attr:`engine.encodings.base.EncodingSpec.pair_flops`)."""
+    """The speed of one device: a step takes ``overhead`` x (layers + 2) + flops / ``rate`` seconds, where an encoding counts as the FLOPs
+    that take as long (:func:`engine.estimate.encoding_costs.encoding_work`)."""
 
     overhead: Seconds
     rate: Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -62,8 +63,7 @@ class Speed:
         if not config.architecture.attends:
             return self.baseline(config.family).seconds(config, flops, rows, length)
         layers = config.n_layers * (2 if config.family == "encoder_decoder" else 1)
-        looked_up = config.encoding.pair_flops * layers * rows * config.n_heads * length**2
-        return self.overhead * (layers + 2) + (flops + looked_up) / self.rate
+        return self.overhead * (layers + 2) + (flops + encoding_work(config, rows, length)) / self.rate
 
     def baseline(self, family: str) -> BaselineSpeed:
         return next(own for own in self.baselines if own.family == family)

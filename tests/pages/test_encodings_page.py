@@ -29,7 +29,6 @@ def test_any_two_stand_side_by_side_with_their_numbers(open_page: Open) -> None:
     words = said(app)
     assert "In **Learned" in words, "what to see"
     assert "**512** extra parameters" in words  # 16 rows of 32
-    assert "**0 %** extra FLOPs per token" in words, "rows are looked up"
     assert "Position 17 has no row: a sequence longer than 16 cannot be read at all." in words
     assert ENCODINGS["shaw"].shown_as in words
     app.session_state[FOLDED] = True
@@ -163,7 +162,7 @@ def test_a_cell_whose_encoding_has_settings_of_its_own_tells_them_and_the_scale(
         Trial(arm_of(text, name).name, seed, {text.number(1): 2.0}) for name in ("rope", "shaw") for seed in range(16)
     ]
     frame = evidence_styled(
-        ["rope", "shaw"], [column(text, 1, here)], dict.fromkeys(("rope", "shaw"), Cost(0, 0.0, None))
+        ["rope", "shaw"], [column(text, 1, here)], dict.fromkeys(("rope", "shaw"), Cost(0, None))
     ).data  # type: ignore[attr-defined]
     rope, shaw = frame.iloc[:, 0]
     turns = "2 of the 4 pairs of dimensions of a head turn once or more within the trained length (base 100)."
@@ -177,14 +176,14 @@ def test_the_table_links_every_cell_and_tells_all_facts_on_hover() -> None:
     best = cell(state="best", number=0.9, ci=(0.8, 1.0), behind=0.0)
     cells = {"rope": best, "nope": cell(state="worse", number=0.5, behind=0.4), "learned": cell(state="no row")}
     one = Column(SELDOM, 1, cells, FACTS.arms, {})
-    costs = {name: Cost(7, 0.05, None) for name in cells}
+    costs = {name: Cost(7, None) for name in cells}
     styled = evidence_styled(list(cells), [one], costs)
     frame = styled.data  # type: ignore[attr-defined]
-    assert list(frame) == ["Mostly short sequences (3 back)", "Extra parameters", "Extra FLOPs", "Forward time"]
+    assert list(frame) == ["Mostly short sequences (3 back)", "Extra parameters", "Forward time"]
     assert (frame.index.name, list(frame.index)) == ("Encoding", [escaped(ENCODINGS[name].label) for name in cells])
     first = list(frame.iloc[0])
     assert first[0].startswith("[0.90](lab?")
-    assert first[1:] == ["7", "5.0 %", "–"]
+    assert first[1:] == ["7", "–"]
     assert "#1A7F4B" in styled.to_html(), "the colour of the best"
     told = "accuracy 0.900 (0.800 to 1.000), 8 seeds. The best. "
     assert hover(one, "rope").startswith(told)
@@ -194,12 +193,12 @@ def test_the_table_links_every_cell_and_tells_all_facts_on_hover() -> None:
     assert hover(one, "learned").startswith("The model cannot be run there (8 seeds")
     assert hover(FACTS, "rope").startswith("Not measured yet.")
 
-    told = evidence_styled(["rope"], [one], {"rope": Cost(0, 0.0, TIMED)}).data["Forward time"].iloc[0]  # type: ignore
+    told = evidence_styled(["rope"], [one], {"rope": Cost(0, TIMED)}).data["Forward time"].iloc[0]  # type: ignore
     assert told.split("  \n") == ["1.50 ×", ":small[1.25 to 1.75, 4 ms]"]
 
 
 def test_costs_order_what_meets_the_needs() -> None:
-    costs = {"rope": Cost(0, 0.0, None), "shaw": Cost(50, 0.2, TIMED), "alibi": Cost(0, 0.0, None)}  # type: ignore[arg-type]
+    costs = {"rope": Cost(0, None), "shaw": Cost(50, TIMED), "alibi": Cost(0, None)}  # type: ignore[arg-type]
     names = list(costs)
     for among, need, words in (
         (names, "parameters", "The fewest extra parameters of these (0): RoPE and ALiBi."),

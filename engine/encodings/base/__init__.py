@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.settings.base import BaseConfig
-from engine.settings.costs import SINGLE, Flops, Shape, StackShape
+from engine.settings.costs import SINGLE, Shape, StackShape
 from engine.settings.fields import Parameters, setting
 
 ActsOn = Literal["nowhere", "embedding", "scores", "rotation"]
@@ -23,8 +23,8 @@ ActsOn = Literal["nowhere", "embedding", "scores", "rotation"]
 class EncodingSettings(Parameters):
     """The settings of one encoding, and what follows from them and from the run's plain settings.
 
-    An encoding overrides the methods whose default does not hold for it. Parameters, FLOPs and activation memory are tested
-    against torch's own counts, for every encoding in the registry.
+    An encoding overrides the methods whose default does not hold for it. Parameters are tested against torch's own count, for every
+    encoding in the registry; memory and time are measured (:mod:`engine.estimate.encoding_costs`).
     """
 
     def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:
@@ -34,27 +34,10 @@ class EncodingSettings(Parameters):
         """
         return []
 
-    def flops(self, stack: StackShape) -> Flops:
-        """Operations that the encoding adds to a training step, in all layers of one stack."""
-        return Flops()
-
-    def has_memory_formula(self, config: BaseConfig) -> bool:
-        """Whether the two methods below are exact. Where they are not, activation memory is measured only."""
-        return True
-
-    def stack_activation_bytes(self, stack: StackShape) -> int:
-        """Bytes kept for the backward pass once a stack, where the encoding is added to the embedding."""
-        return 0
-
-    def layer_activation_bytes(self, stack: StackShape) -> int:
-        """Bytes kept for the backward pass in each attention layer, beyond what attention itself keeps."""
-        return 0
-
-    def layer_bytes_bound(self, stack: StackShape) -> int:
-        """An upper bound of the bytes that the encoding holds in one attention layer during a training step. Where there is no exact
-        formula it is a general one: eight numbers for each pair of a query and a key, and for each of their dimensions."""
-        if self.has_memory_formula(stack.config):
-            return self.layer_activation_bytes(stack)
+    def bytes_bound(self, stack: StackShape) -> int:
+        """An upper bound of the bytes that the encoding holds in one attention layer during a training step, for an encoding whose cost
+        is not measured (:mod:`engine.estimate.encoding_costs`): eight numbers for each pair of a query and a key, and for each of their
+        dimensions."""
         return SINGLE * stack.queries * 8 * (stack.length + stack.config.head_width)
 
     @property
@@ -110,9 +93,6 @@ class EncodingSpec:
     """Whether shifting all positions by the same number changes nothing."""
     numbered: bool = True
     """Whether the encoding reads the numbers of positions, not only which token comes before which."""
-    pair_flops: float = 0.0
-    """The look-ups and sums of a training step for each pair of a query and a key in a layer, as the number of FLOPs that takes as
-    long: they are no FLOPs, but most of the time of some encodings. Measured once, on steps of 260,000 to 520,000 pairs."""
     symbols: tuple[tuple[str, str], ...] = ()
     """Pairs of a symbol of the equation and the setting (or ``head_width``) whose value can be put in for it."""
     shown_as: str = ""
@@ -145,11 +125,6 @@ class InitScaleSettings(EncodingSettings):
 
 class RotationSettings(EncodingSettings):
     """The rotation of queries and keys: its frequencies, and the dimensions that form a pair."""
-
-    def layer_bytes_bound(self, stack: StackShape) -> int:
-        """Queries and keys before and after, their partners and the products."""
-        size = stack.bytes_per_number if stack.mixed else SINGLE
-        return size * stack.queries * 8 * stack.config.head_width
 
     rope_base: float = setting(10_000.0, "RoPE base", "b: pair t turns by b^(-2t/d_head) a position.", ge=2.0, le=1e7)
     rope_layout: Literal["interleaved", "rotate_half"] = setting(

@@ -1,8 +1,8 @@
-"""A depthwise convolution over the embedded tokens: settings, parameters, costs and registry row."""
+"""A depthwise convolution over the embedded tokens: settings, parameters and registry row."""
 
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
-from engine.settings.costs import Flops, Shape, StackShape, matmul_flops
+from engine.settings.costs import Shape
 from engine.settings.fields import setting
 
 
@@ -18,17 +18,6 @@ class ConvSettings(EncodingSettings):
 
     def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:
         return [(config.d_model, self._neighbours(causal) + 1), (config.d_model,)]
-
-    def flops(self, stack: StackShape) -> Flops:
-        numbers = stack.config.batch_size * stack.length * stack.config.d_model
-        return matmul_flops(numbers, self._neighbours(stack.causal) + 1, 1)
-
-    def stack_activation_bytes(self, stack: StackShape) -> int:
-        """The tokens with zeros around them; the token mask, a byte a token; and the kernel where a product keeps a copy of it."""
-        padded_length = stack.length + self._neighbours(stack.causal)
-        one_sequence = padded_length * stack.config.d_model * stack.bytes_per_number + stack.padded * stack.length
-        kernel = stack.config.d_model * (self._neighbours(stack.causal) + 1) * stack.bytes_per_number
-        return stack.config.batch_size * one_sequence + stack.mixed * kernel
 
 
 SPEC = EncodingSpec(

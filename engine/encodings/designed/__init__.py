@@ -11,7 +11,7 @@ from typing import Literal
 
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
-from engine.settings.costs import SINGLE, Flops, Shape, StackShape, dense_shapes, elementwise_flops, matmul_flops
+from engine.settings.costs import SINGLE, Shape, StackShape, dense_shapes
 from engine.settings.fields import setting
 
 IN_WORDS = {
@@ -139,37 +139,7 @@ class DesignedSettings(EncodingSettings):
         shapes = features[self.design_features] if self.learns_features else []
         return shapes + (readout[self.design_readout] if self.learns_readout else [])
 
-    def flops(self, stack: StackShape) -> Flops:
-        """The features at each place where they are asked for, what reads them out, and the rotation where they are angles."""
-        design = self.in_run(stack.config, max_positions=stack.length, causal=stack.causal)
-        learns, reads, hidden = self.learns_features, self.learns_readout, self.design_hidden
-        width, outputs = design.width, design.outputs
-        rows = {"embedding": stack.length, "scores": stack.length**2, "rotation": 2 * stack.length}[self.design_place]
-        rows = stack.config.batch_size * stack.length if self.reads_tokens else rows
-        waves = elementwise_flops(
-            rows * design.waves, 1 if self.design_place == "rotation" else 3, passes=1 + 2 * learns
-        )
-        features = {
-            "table": Flops(),
-            "sinusoids": waves,
-            "fourier": waves,
-            "network": matmul_flops(rows, 1, hidden, passes=1 + learns)
-            + matmul_flops(rows, hidden, width, passes=1 + 2 * learns),
-            "convolution": matmul_flops(rows * width, design.before + 1 + design.after, 1, passes=2 + learns),
-        }
-        before = self.reads_tokens or learns  # whether gradients reach what is read out
-        readout = {
-            "direct": Flops(),
-            "linear": matmul_flops(rows, width, outputs, passes=1 + before + reads),
-            "network": matmul_flops(rows, width, hidden, passes=1 + before + reads)
-            + matmul_flops(rows, hidden, outputs, passes=1 + (before or reads) + reads),
-        }
-        asked = features[self.design_features] + readout[self.design_readout]
-        if self.design_place == "embedding":
-            return asked
-        return stack.config.n_layers * asked + (stack.rotation_flops() if self.design_place == "rotation" else Flops())
-
-    def layer_bytes_bound(self, stack: StackShape) -> int:
+    def bytes_bound(self, stack: StackShape) -> int:
         """At each place where they are asked for: the features with their phases, hidden units before and after the activation,
         and what is read out, with its gradient; rotated queries and keys."""
         design = self.in_run(stack.config, max_positions=stack.length, causal=stack.causal)
@@ -179,10 +149,6 @@ class DesignedSettings(EncodingSettings):
         networks = (self.design_features == "network") + (self.design_readout == "network")
         numbers = 4 * design.width + 3 * self.design_hidden * networks + 3 * design.outputs + 4
         return SINGLE * (rows * numbers + turned)
-
-    def has_memory_formula(self, config: BaseConfig) -> bool:
-        """Known for a bias of which nothing is learned: none of what made it is kept."""
-        return self.design_place == "scores" and not self.parameter_shapes(config, 1, causal=True)
 
     def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
         if self.design_features == "convolution" and self.design_place != "embedding":

@@ -1,8 +1,8 @@
-"""FIRE, a learned function of the relative distance: settings, parameters, costs and registry row."""
+"""FIRE, a learned function of the relative distance: settings, parameters and registry row."""
 
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
-from engine.settings.costs import SINGLE, Flops, Shape, StackShape, dense_shapes, elementwise_flops, mlp_flops
+from engine.settings.costs import Shape, dense_shapes
 from engine.settings.fields import setting
 
 
@@ -21,25 +21,10 @@ class FireSettings(EncodingSettings):
     def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:
         return [(1,), (1,), *dense_shapes(1, self.fire_width), *dense_shapes(self.fire_width, config.n_heads)]
 
-    def flops(self, stack: StackShape) -> Flops:
-        """For each pair two psi (a product and a logarithm each) and their quotient; then the network."""
-        distances = elementwise_flops(stack.length**2, 5)
-        return stack.config.n_layers * (
-            distances + mlp_flops(stack.length**2, [1, self.fire_width, stack.config.n_heads])
-        )
-
-    def layer_bytes_bound(self, stack: StackShape) -> int:
-        """For each pair of positions: the distance and what it is made of, the hidden units before and after the
-        activation and their gradient, and the biases."""
-        return SINGLE * stack.length**2 * (10 + 3 * self.fire_width + 3 * stack.config.n_heads)
-
-    def has_memory_formula(self, config: BaseConfig) -> bool:
-        return False
-
 
 SPEC = EncodingSpec(
     name="fire", label="FIRE", acts_on="scores", settings=FireSettings,
     equation=r"e_{ij} = q_i \cdot k_j / \sqrt{d_h} + f_h(\psi(i-j) / \psi(\max(L, i))),\quad \psi(x) = \log(1 + c x)",
     source="Li et al. 2023, Functional Interpolation for Relative Positions Improves Long Context Transformers", url="https://arxiv.org/abs/2310.04418",
-    layer="engine.encodings.fire.layer:Fire", color="#F33910", pair_flops=450, symbols=(("d_h", "head_width"),),
+    layer="engine.encodings.fire.layer:Fire", color="#F33910", symbols=(("d_h", "head_width"),),
 )  # fmt: skip

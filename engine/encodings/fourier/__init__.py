@@ -1,8 +1,8 @@
-"""Learned Fourier features of the position: settings, parameters, costs and registry row."""
+"""Learned Fourier features of the position: settings, parameters and registry row."""
 
 from engine.encodings.base import EncodingSpec, InitScaleSettings
 from engine.settings.base import BaseConfig
-from engine.settings.costs import SINGLE, Flops, Shape, StackShape, dense_shapes, elementwise_flops, mlp_flops
+from engine.settings.costs import Shape, dense_shapes
 from engine.settings.fields import setting
 
 
@@ -22,16 +22,6 @@ class FourierSettings(InitScaleSettings):
     def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:
         features, hidden, out = self._widths(config)
         return [(self.fourier_frequencies,), *dense_shapes(features, hidden), *dense_shapes(hidden, out)]
-
-    def flops(self, stack: StackShape) -> Flops:
-        """Each wave takes three operations at each position: the angle, its cosine and its sine."""
-        waves = elementwise_flops(stack.length * self.fourier_frequencies, 3)
-        return waves + mlp_flops(stack.length, self._widths(stack.config))
-
-    def stack_activation_bytes(self, stack: StackShape) -> int:
-        """The positions, the angles, the features, and what the network keeps."""
-        features = SINGLE * stack.length * (1 + 3 * self.fourier_frequencies)
-        return features + stack.network_bytes(self._widths(stack.config))
 
 
 SPEC = EncodingSpec(

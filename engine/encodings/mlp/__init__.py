@@ -1,10 +1,10 @@
-"""A small network on the position: settings, parameters, costs and registry row."""
+"""A small network on the position: settings, parameters and registry row."""
 
 from itertools import pairwise
 
 from engine.encodings.base import EncodingSpec, InitScaleSettings
 from engine.settings.base import BaseConfig
-from engine.settings.costs import SINGLE, Flops, Shape, StackShape, dense_shapes, mlp_flops
+from engine.settings.costs import Shape, dense_shapes
 from engine.settings.fields import setting
 
 
@@ -18,13 +18,6 @@ class PositionMlpSettings(InitScaleSettings):
 
     def parameter_shapes(self, config: BaseConfig, max_positions: int, causal: bool) -> list[Shape]:
         return [shape for sizes in pairwise(self._widths(config)) for shape in dense_shapes(*sizes)]
-
-    def flops(self, stack: StackShape) -> Flops:
-        return mlp_flops(stack.length, self._widths(stack.config), passes=2)
-
-    def stack_activation_bytes(self, stack: StackShape) -> int:
-        """The positions, and what the network keeps."""
-        return SINGLE * stack.length + stack.network_bytes(self._widths(stack.config))
 
 
 SPEC = EncodingSpec(

@@ -1,11 +1,10 @@
-"""RoPE, rotary position embedding: settings, costs, rules and registry row."""
+"""RoPE, rotary position embedding: settings, rules and registry row."""
 
 from collections.abc import Iterator
 from typing import Literal
 
 from engine.encodings.base import EncodingSpec, RotationSettings
 from engine.settings.base import BaseConfig
-from engine.settings.costs import Flops, StackShape
 from engine.settings.fields import setting
 
 
@@ -26,9 +25,6 @@ class RopeSettings(RotationSettings):
     yarn_beta: float = setting(
         32.0, "YaRN β", "Pairs with more turns over the trained length are left alone.", ge=0.1, le=1024.0
     )
-
-    def flops(self, stack: StackShape) -> Flops:
-        return stack.rotation_flops()
 
     def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
         if self.rope_scaling == "ntk" and config.head_width < 4:

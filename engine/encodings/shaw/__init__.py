@@ -1,8 +1,8 @@
-"""Shaw's relative position vectors: settings, parameters, costs and registry row."""
+"""Shaw's relative position vectors: settings, parameters and registry row."""
 
 from engine.encodings.base import EncodingSettings, EncodingSpec
 from engine.settings.base import BaseConfig
-from engine.settings.costs import INDEX, SINGLE, Flops, Shape, StackShape, matmul_flops
+from engine.settings.costs import Shape
 from engine.settings.fields import setting
 
 
@@ -28,31 +28,12 @@ class ShawSettings(EncodingSettings):
         table: Shape = (self.vectors, config.head_width)
         return self.tables * [table]
 
-    def flops(self, stack: StackShape) -> Flops:
-        """Each query times each vector; and for the values the pattern, summed by offset, times their vectors."""
-        by_offset = matmul_flops(stack.queries, stack.config.head_width, self.vectors)
-        return stack.config.n_layers * self.tables * by_offset
-
-    def layer_bytes_bound(self, stack: StackShape) -> int:
-        """Besides what is kept, for each pair of a query and a key two indices of vectors and two products."""
-        pairs = stack.queries * stack.length
-        summed = stack.mixed * SINGLE * stack.queries * self.vectors  # the pattern by offset, before it is rounded
-        return self.layer_activation_bytes(stack) + summed + pairs * 2 * (INDEX + stack.bytes_per_number_at_most)
-
-    def layer_activation_bytes(self, stack: StackShape) -> int:
-        """By offset: the products of the queries with the relative keys, and the pattern for the relative values. With an additive
-        score also the queries, which attention otherwise keeps itself. And the vectors, where a product keeps a copy of them."""
-        queries = stack.config.head_width if stack.config.attention_score == "additive" else 0
-        numbers = stack.queries * (self.tables * self.vectors + queries)
-        copied = stack.mixed * self.tables * self.vectors * stack.config.head_width
-        return stack.bytes_per_number * (numbers + copied)
-
 
 SPEC = EncodingSpec(
     name="shaw", label="Shaw relative", acts_on="scores", settings=ShawSettings,
     equation=r"e_{ij} = q_i \cdot (k_j + a^K_{\mathrm{clip}(j-i,\,\pm K)}) / \sqrt{d_h}",
     source="Shaw et al. 2018, Self-Attention with Relative Position Representations, eq. 3-5", url="https://arxiv.org/abs/1803.02155",
-    layer="engine.encodings.shaw.layer:Shaw", color="#7A73FF", pair_flops=700, per_layer=True, relative=True,
+    layer="engine.encodings.shaw.layer:Shaw", color="#7A73FF", per_layer=True, relative=True,
     symbols=(("K", "shaw_max_distance"), ("d_h", "head_width")),
     shown_as=(
         "What it adds to a score is the query's dot product with the vector of the offset, so it differs from token to token. "

@@ -22,6 +22,6 @@ SPEC = EncodingSpec(
     equation=r"e_{ij} = q_i \cdot k_j / \sqrt{d_h} + b_{h,\,\mathrm{bucket}(j-i)}",
     source="Raffel et al. 2020, Exploring the Limits of Transfer Learning, section 2.1 (there the product is not scaled)",
     url="https://arxiv.org/abs/1910.10683",
-    layer="engine.encodings.t5_bias.layer:T5Bias", color="#E71EFF", pair_flops=300, relative=True,
+    layer="engine.encodings.t5_bias.layer:T5Bias", color="#E71EFF", relative=True,
     symbols=(("d_h", "head_width"),),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""xPos, a rotation whose products decay with distance: settings, costs, rules and registry row."""
+"""xPos, a rotation whose products decay with distance: settings, rules and registry row."""
 
 from collections.abc import Iterator
 from math import ceil, log
@@ -6,7 +6,7 @@ from math import ceil, log
 from engine.architectures import architecture_of
 from engine.encodings.base import EncodingSpec, RotationSettings
 from engine.settings.base import BaseConfig
-from engine.settings.costs import MIXED, Flops, StackShape, matmul_flops
+from engine.settings.costs import MIXED
 from engine.settings.fields import setting
 
 LARGEST_LOG_FACTOR = {"float32": 80.0, MIXED: 80.0, "bfloat16": 80.0, "float16": 8.0}
@@ -20,24 +20,6 @@ class XposSettings(RotationSettings):
     xpos_gamma: float = setting(
         0.4, "Decay γ", "Larger makes the fast pairs fade less; the slowest hardly fade.", ge=0.01, le=100.0
     )
-
-    def flops(self, stack: StackShape) -> Flops:
-        """Queries and keys are rotated and scaled. A stack that looks both ways computes all scores three times: as
-        usual, with the original factors (to subtract them) and with the exchanged factors (to add them)."""
-        turned = stack.rotation_flops(operations=4)
-        if stack.causal or stack.config.attention_score == "additive":
-            return turned
-        scores = matmul_flops(stack.queries, stack.config.head_width, stack.length)
-        return turned + stack.rotation_flops(operations=1) + 2 * stack.config.n_layers * scores
-
-    def layer_bytes_bound(self, stack: StackShape) -> int:
-        """Looking both ways: three matrices of scores, and the queries and keys with their factors exchanged."""
-        after = 0 if stack.causal else 3 * stack.bytes_per_number_at_most * stack.queries * stack.length
-        return super().layer_bytes_bound(stack) + after
-
-    def has_memory_formula(self, config: BaseConfig) -> bool:
-        """Not where a stack looks both ways and computes its scores twice."""
-        return config.family == "decoder"
 
     def broken_rules(self, config: BaseConfig) -> Iterator[tuple[str, str]]:
         if not architecture_of(config).attends:

@@ -1,4 +1,4 @@
-"""The costs of each encoding: parameters and FLOPs by formula, and the time that was measured for this version."""
+"""The costs of each encoding: parameters by formula, and the time that was measured for this version."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from pathlib import Path
 from engine.analysis.encodings.jobs import Timing
 from engine.config.run_config import RunConfig
 from engine.encodings import ENCODINGS
-from engine.estimate.prediction import added_flops, added_parameters
+from engine.estimate.prediction import added_parameters
 from engine.experiments.choice.advice import labels
 from engine.experiments.choice.qualities import COMPARED
 from engine.foundation.provenance import Provenance, provenance
@@ -21,7 +21,7 @@ FILE = Path(__file__).with_name("times.json")
 MODEL = RunConfig(
     task=PLAIN, family="decoder", seq_len=128, d_model=64, n_heads=4, n_layers=2, batch_size=8, device="cpu"
 )
-"""The model in which parameters and FLOPs are counted and time is measured."""
+"""The model in which parameters are counted and time is measured."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,6 @@ class Cost:
     """The cost of an encoding."""
 
     parameters: int | None
-    flops: float | None
-    """The added FLOPs as a share of the model's; None where the encoding does not go with this model."""
     timing: Timing | None
     """The time of a forward pass relative to no encoding; None where it was not measured."""
 
@@ -58,7 +56,7 @@ def shipped_times(file: Path = FILE) -> Times:
 
 def costs_of_encodings() -> dict[str, Cost]:
     times = shipped_times().by_encoding
-    return {name: Cost(added_parameters(MODEL, name), added_flops(MODEL, name), times.get(name)) for name in COMPARED}
+    return {name: Cost(added_parameters(MODEL, name), times.get(name)) for name in COMPARED}
 
 
 def cheapest_in_words(

@@ -22,7 +22,7 @@ from engine.experiments.choice.costs import MODEL, Cost, cheapest_in_words, cost
 from engine.experiments.choice.qualities import CHOICE, NEEDS, QUALITIES, TIMES, asked_by, scope_of, turns_in_words
 from engine.experiments.choice.table import Cell, CellState, Column, beside_papers, column
 from engine.experiments.frames import evidence_frame
-from engine.foundation.formatting import counted, fine_percent
+from engine.foundation.formatting import counted
 from engine.foundation.provenance import short_commit
 from engine.text.tokens import unknown_beside
 from pages.parts.app.fragment import as_fragment
@@ -36,7 +36,6 @@ LEGEND = (
     "the loss in nats per character, where lower is better. The best one is found on one half of the seeds and compared with the others "
     "on the other half, each by itself. Green: the best, and those behind it by less than counts. Red: worse. Grey: undecided, "
     "or the runs cannot tell it from the best. N×: at N times the length on which that column's models were trained. "
-    "FLOPs: floating-point operations of a training step, as a share of those of the model without encoding. "
     f"Counted and timed: a decoder of {MODEL.n_layers} layers, width {MODEL.d_model}, {MODEL.n_heads} heads, at length {MODEL.seq_len}. "
     "Below a forward time: the range of the middle half of its measurements, and the time of a pass; –: not measured. "
     "A cell leads to its model in the lab."
@@ -54,7 +53,7 @@ LOOKS: dict[CellState, str] = {
 FIRST_NEED = ("text",)
 """The need that is answered before any is chosen: it is what most who ask want a model for."""
 DOT = "content: ''; display: inline-block; width: .7em; height: .7em; border-radius: 50%; margin-right: .45em"
-COUNTED = ["Extra parameters", "Extra FLOPs", "Forward time"]
+COUNTED = ["Extra parameters", "Forward time"]
 STYLES: list[CSSDict] = [
     {"selector": "a", "props": "color: inherit !important; text-decoration: none !important"},
     {"selector": "a:hover, a:focus", "props": "text-decoration: underline !important"},
@@ -167,7 +166,6 @@ def _dots(order: Sequence[str]) -> list[CSSDict]:
 def _costs(cost: Cost) -> list[str]:
     return [
         "–" if cost.parameters is None else f"{cost.parameters:,}",
-        "–" if cost.flops is None else escaped(fine_percent(cost.flops)),
         _time(cost.timing),
     ]
 

@@ -7,9 +7,8 @@ import streamlit as st
 
 from engine.analysis.encodings.jobs import TimeForward, Timing
 from engine.config.run_config import RunConfig
-from engine.estimate.prediction import added_flops, added_parameters
+from engine.estimate.prediction import added_parameters
 from engine.foundation.errors import JobError
-from engine.foundation.formatting import fine_percent
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask
 from pages.parts.boards.panels import Panel
@@ -24,7 +23,7 @@ PLACES = {
     "rotation": "Turns queries and keys, in each layer.",
 }
 HELP = (
-    "Parameters and FLOPs (floating-point operations of a training step): what it adds to a model of one layer. "
+    "Parameters: what it adds to a model of one layer. "
     "Order: the correlation of the similarity with −|i − j| over the trained positions; "
     "1 where it falls in a straight line with distance, 0 where it has nothing to do with it. "
     "Size of numbers: root mean square over random tokens. Time: 8 sequences of the trained length on the CPU, "
@@ -156,7 +155,6 @@ def portrait_facts(config: RunConfig, portrait: Portrait, shown: int) -> None:
     row, timing = config.encoding, times().get(config)
     parts = [
         f"**{added_parameters(config, row.name) or 0:,}** extra parameters",
-        f"**{fine_percent(added_flops(config, row.name) or 0.0)}** extra FLOPs per token",
         f"order **{order_in_words(portrait)}**",
     ]
     if added := portrait["added_scale"]:

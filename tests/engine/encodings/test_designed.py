@@ -103,8 +103,7 @@ def test_the_code_written_for_a_design_is_the_design(settings: Settings, folder:
         == [tuple(p.shape) for p in ours.parameters()]
     )
     for stack in (StackShape(config, TRAINED, causal=True), StackShape(config, TRAINED, causal=False)):
-        assert own.flops(stack) == config.encoding_settings.flops(stack)
-        assert own.layer_bytes_bound(stack) == config.encoding_settings.layer_bytes_bound(stack)
+        assert own.bytes_bound(stack) == config.encoding_settings.bytes_bound(stack)
     assert own.init_std == config.encoding_settings.init_std
     facts = ("acts_on", "relative", "numbered", "shown_as")
     assert [getattr(spec, fact) for fact in facts] == [getattr(chosen, fact) for fact in facts]

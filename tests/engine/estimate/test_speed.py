@@ -116,7 +116,7 @@ def test_what_an_encoding_looks_up_takes_time_for_each_pair(name: str) -> None:
     }
     added = [times[name, n] - times["nope", n] for n in (128, 256)]
     assert added[1] > 3 * added[0]
-    assert times[name, 256] > 2 * times["nope", 256]
+    assert times[name, 256] > 1.5 * times["nope", 256]
 
 
 KNOWN = Speed(overhead=1e-4, rate=1e10)

@@ -1,0 +1,40 @@
+"""The FLOPs of a training step without encoding, against torch's own count of every matrix product."""
+
+from typing import Any
+
+import pytest
+from torch.utils.flop_counter import FlopCounterMode
+
+from engine.estimate.flops import flops_per_step
+from engine.estimate.layout import Shapes
+from engine.estimate.memory import count_parameters
+from tests.engine.tiny import LENGTH, N_OUTPUTS, N_TOKENS, SOURCE_LENGTH, given_to, tiny_config, tiny_model
+
+STEP = {"batch_size": 3, "attention_impl": "materialised", "pos_encoding": "nope"}
+
+
+def counted(**settings: Any) -> float:
+    """Operations of the products of one training step."""
+    model = tiny_model(max_positions=LENGTH, **STEP, **settings)
+    with FlopCounterMode(display=False) as counter:
+        model(**given_to(model)).sum().backward()
+    return counter.get_total_flops()
+
+
+@pytest.mark.parametrize("settings", [
+    {"family": "decoder"},
+    {"family": "decoder", "qk_norm": True},
+    {"family": "decoder", "share_layers": True},
+    {"family": "encoder_decoder"},
+], ids=lambda settings: "-".join(map(str, settings.values())))  # fmt: skip
+def test_the_whole_step_is_torchs_count_but_for_biases_and_norms(settings: dict[str, Any]) -> None:
+    config = tiny_config(**STEP, **settings)
+    source = SOURCE_LENGTH if config.family == "encoder_decoder" else None
+    parts = count_parameters(config, Shapes(N_TOKENS, N_OUTPUTS, LENGTH, source, LENGTH))
+    blocks, attentions = (config.n_layers, 4) if source is None else (2 * config.n_layers, 6)
+    biases = blocks * (attentions * 16 + config.mlp_width + 16)
+    scales = blocks * 2 * config.head_width * config.qk_norm
+    norms = parts["norm"] * (config.n_layers if config.share_layers else 1)
+    tokens = config.batch_size * (LENGTH if source is None else (LENGTH + source) / 2)
+    vectors = 6.0 * (tokens * (norms + biases + scales) + config.batch_size * LENGTH * N_OUTPUTS)
+    assert flops_per_step(config, parts, LENGTH, source) - vectors == counted(**settings)
