@@ -40,10 +40,8 @@ import pages.parts
 for module in pkgutil.walk_packages(pages.parts.__path__, "pages.parts."):
     __import__(module.name)
 from engine.notebooks import NOTEBOOKS
-from pages.parts.memory_and_time.board import UNMEASURED
 from tests.pages.boards.test_live_board import ScriptedRun, opened
 assert not opened(ScriptedRun().advance(20), recorded=True).exception
-assert UNMEASURED.lines
 assert all(notebook.steps for notebook in NOTEBOOKS.values())
 print(sorted({"torch", "nbformat"} & set(sys.modules)))
 """
@@ -140,7 +138,7 @@ def test_without_workers_the_answer_is_no_and_those_of_a_cluster_count_apart(mon
     client = TestClient(Starlette(routes=[healthz_route(server.health)]))
     assert client.get("/healthz").status_code == 503
     machines = ("", "tls://10.0.0.7:1", "tls://10.0.0.7:2")
-    workers: list[Any] = [SimpleNamespace(role="runs", ready=True, machine=machine) for machine in machines]
+    workers: list[Any] = [SimpleNamespace(role="runs", ready=True, machine=machine, address=machine) for machine in machines]
     made = Mock(health=lambda: Health(workers, 4, 2, 0, 1))
     monkeypatch.setattr("engine.workers.pool.Pool", lambda *_, **__: made)
     server.pool()
