@@ -5,6 +5,7 @@ belongs to a process, so that two threads that train would change each other's n
 """
 
 import asyncio
+import gc
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -45,6 +46,7 @@ class Trainer:
         module, self.device = worker.prepare(training, 0, owns=True)
         if self.device:
             import_module("torch._dynamo")  # what the first training step imports, for seconds
+        gc.freeze()  # a run's end collects what is left of it
         self.commands: SimpleQueue[protocol.Command] = SimpleQueue()
         self.tasks: WeakValueDictionary[str, Task] = WeakValueDictionary()
         self._worker = worker.Worker(module, self.commands, self._take)

@@ -11,7 +11,7 @@ from engine.foundation.log import LOG, log_error
 from engine.hosting.host import DeviceFacts, room_on_accelerator
 from engine.hosting.limits import Limits
 from engine.workers import protocol
-from engine.workers.processes.machines import HERE, Machines, memory_for
+from engine.workers.processes.machines import HERE, Machine, Machines, memory_for
 from engine.workers.processes.process import KillReason, Slot, WorkerProcess
 from engine.workers.runs.queued import Phase
 
@@ -156,22 +156,23 @@ class Supervisor:
     def fill_slots(self) -> None:
         """End the processes that nobody needs any more, and start those that are missing."""
         with self.lock:
-            needed = [
-                Slot("runs", number, machine=machine.name)
-                for machine in self.machines.training
-                for number in range(machine.slots)
-            ]
+            needed = [slot for machine in self.machines.training for slot in self._slots_of(machine)]
             for worker in self.workers:
                 idle = worker.role == "jobs" and time.monotonic() - worker.idle_since < IDLE
                 if not (worker.slot in needed or worker.retired or worker.runs or worker.job or idle):
                     worker.retire()
-            there = [worker.slot for worker in self.workers if worker.role == "runs"]
-            for machine in self.machines.training:
-                missing = [slot for slot in needed if slot.machine == machine.name and slot not in there]
-                # Of a machine that has become smaller, a process beyond its slots may still have a run.
-                up = sum(slot.machine == machine.name for slot in there)
-                for slot in missing[: max(0, machine.slots - up)]:
+            there = {worker.slot for worker in self.workers}
+            for slot in needed:
+                if slot not in there:
                     self.launch(slot)
+
+    def _slots_of(self, machine: Machine) -> list[Slot]:
+        """The slots of a machine in which a process is needed: those with runs first, since it may have become smaller."""
+        all_of_it = {Slot("runs", number, machine=machine.name) for number in range(machine.slots)}
+        there = [worker for worker in self.workers if worker.role == "runs" and worker.machine == machine.name]
+        busy = {worker.slot for worker in there if worker.runs}
+        free = sorted(all_of_it - busy, key=lambda slot: slot.number)
+        return [*busy, *free[: max(0, machine.slots - len(busy))]]
 
     def launch(self, slot: Slot) -> WorkerProcess | None:
         """A new process, to which a run or a question may be given at once: it finds it when it is up. None where none can be started
