@@ -27,7 +27,9 @@ def run(given: argparse.Namespace) -> int:
     except (OSError, ValueError):
         raise ValueError(f"{given.folder} is no folder that train --save left.") from None
     how = (given.length, given.temperature, given.top_k, given.seed)
-    prompt = os.fsencode(given.prompt).decode("utf-8", "surrogateescape")  # as typed, also where the system's letters are ASCII
+    prompt = os.fsencode(given.prompt).decode(
+        "utf-8", "surrogateescape"
+    )  # as typed, also where the system's letters are ASCII
     told = WriteText(config, str(folder.weights), prompt, *how).do()
     if given.json:
         print_json(told)

@@ -138,7 +138,9 @@ def test_without_workers_the_answer_is_no_and_those_of_a_cluster_count_apart(mon
     client = TestClient(Starlette(routes=[healthz_route(server.health)]))
     assert client.get("/healthz").status_code == 503
     machines = ("", "tls://10.0.0.7:1", "tls://10.0.0.7:2")
-    workers: list[Any] = [SimpleNamespace(role="runs", ready=True, machine=machine, address=machine) for machine in machines]
+    workers: list[Any] = [
+        SimpleNamespace(role="runs", ready=True, machine=machine, address=machine) for machine in machines
+    ]
     made = Mock(health=lambda: Health(workers, 4, 2, 0, 1))
     monkeypatch.setattr("engine.workers.pool.Pool", lambda *_, **__: made)
     server.pool()
