@@ -76,8 +76,13 @@ export function linePanel(board, name) {
         tickprefix: `${xaxis.title.text} `,
         showtickprefix: "first",
         range: [0, lastStep(board, xaxis.range[1])],
+        ...(board.theme.room ? { nticks: 5 } : {}), // letters are large: the named tick would touch its neighbour
       },
-      yaxis: log ? { ...yaxis, type: "log", rangemode: "normal", uirevision: "log" } : yaxis,
+      yaxis: {
+        ...yaxis,
+        ...(board.theme.room ? { title: { ...yaxis.title, standoff: 28 } } : {}),
+        ...(log ? { type: "log", rangemode: "normal", uirevision: "log" } : {}),
+      },
       margin: { ...figure.layout.margin, b: 8, ...(others.length ? { r: 92 } : {}) },
       annotations: beside,
       shapes: [
