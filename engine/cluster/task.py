@@ -8,6 +8,7 @@ import asyncio
 import gc
 import os
 import shutil
+from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -96,7 +97,7 @@ class Task:
         """``files``: those that it reads."""
         self._trainer, self._id = trainer(training), task_id
         self._trainer.tasks[task_id] = self
-        self._told: list[tuple[bytes, Files]] = []
+        self._told = deque[tuple[bytes, Files]]()
         self._sent: dict[Path, int] = {}  # of each file that the app has: the time of its last change (ns)
         self._busy: protocol.Report | None = None
         self._folder = RunFolder(data_folder() / folder_of(task_id))
@@ -120,8 +121,7 @@ class Task:
             if self._told:
                 break
             await asyncio.sleep(LOOK_EVERY)
-        told, self._told = self._told, []
-        return told
+        return [self._told.popleft() for _ in range(len(self._told))]
 
     def take(self, report: protocol.Report) -> None:
         """Keep a report for the next poll. Called by the trainer."""
