@@ -29,7 +29,7 @@ def test_each_cell_is_followed_by_what_it_gave_and_nothing_is_run(open_page: Ope
     code = [cell for cell in NOTEBOOK.cells if cell.kind == "code"]
     blocks = [box.value for box in app.code]
     assert [block for block in blocks if block in {cell.source for cell in code}] == [cell.source for cell in code]
-    assert "||given|here|\n|---|---:|---:|" in said(app)
+    assert "|Number|given|here|\n|---|---:|---:|" in said(app)
     for cell in code:
         if cell.asserts:
             assert f":green[:material/check_circle:] {escaped(cell.asserts)}" in said(app)

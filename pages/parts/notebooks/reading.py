@@ -97,6 +97,6 @@ def show_text(text: str) -> None:
         if compares:
             rows = [found.groupdict() for line in lines if (found := GIVEN.match(line))]
             cells = [f"|{row['what'].capitalize()}|{row['given']}|**{row['here']}**|" for row in rows]
-            st.markdown("\n".join(["||given|here|", "|---|---:|---:|", *cells]))
+            st.markdown("\n".join(["|Number|given|here|", "|---|---:|---:|", *cells]))
         else:
             st.code("\n".join(lines), language=None, wrap_lines=True)
