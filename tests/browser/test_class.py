@@ -186,6 +186,7 @@ def test_a_wall_and_four_phones_go_through_a_lesson_with_guesses_and_seeds_and_t
     settled(wall)
     wall.keyboard.press("x")
     wall.get_by_text("Taken away: skip connection of layer 1.").wait_for()
+    settled(wall)  # its answer is there: until then the key takes nothing
     wall.keyboard.press("x")
     wall.get_by_text(re.compile("head 1 of layer 1")).first.wait_for()
     wall.get_by_text("skip connection of layer 1").wait_for(state="detached")

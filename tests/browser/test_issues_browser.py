@@ -147,7 +147,7 @@ def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
     words = blank.evaluate("[...document.querySelectorAll('text')].map((node) => node.textContent).join(' ')")
     assert SLIDE.title in words
     assert "grey: stored seeds 1000 to 1015" in words
-    assert f"1 seed (seed {LIVE_SEED}), Attention Lab, http" in words
+    assert f"1 seed ({LIVE_SEED}), Attention Lab, http" in words
     assert "issues?issue=cost" in words
     box = blank.locator("svg").bounding_box()
     assert (box["width"], box["height"]) == (1600, 900)
