@@ -237,8 +237,9 @@ def test_presses_in_quick_succession_all_count_and_none_counts_twice(open_page: 
     press("Escape", "PageDown", "3")  # out of the code, to the guess, and guessed
     guess.get_by_text("It rises").wait_for()
     press("PageDown", "PageDown", "PageDown")  # over the run, which begins all the same
-    page.get_by_text("What helps:").wait_for()
-    press("PageDown")
+    drawn(page, "key.figure")
+    page.get_by_text("What helps:").wait_for(state="hidden")
+    press("PageDown", "PageDown")
     place.get_by_text("2 of 3").wait_for()
     press("PageDown", "PageDown", "PageDown", "PageDown", "PageDown", "PageUp", "PageDown", "1")
     place.get_by_text("3 of 3").wait_for()
