@@ -93,6 +93,13 @@ class DaskCluster(Cluster):
         with_gpu = [address for address, known in self._facts.items() if known[2].get("accelerator")]
         return (on_device and with_gpu) or list(self._facts)
 
+    def forget(self, address: str) -> None:
+        """A worker was lost: it gets nothing until it has told of itself again."""
+        self._asked.pop(address, None)
+        self._facts.pop(address, None)
+        self._threads = [other for other in self._threads if other != address]
+        self._machine.slots = len(self._threads)
+
     def restart(self, address: str) -> None:
         """End a worker's process and have Dask start it anew."""
         try:
@@ -141,7 +148,9 @@ class DaskCluster(Cluster):
                 self._facts.pop(address, None)
                 self.refused[address] = f"{address} {str(error) or type(error).__name__}"
                 LOG.warning("The cluster's worker %s It is not used.", self.refused[address])
-        self._facts = {address: known for address, known in self._facts.items() if address in there}
+        self._facts = {
+            address: known for address, known in self._facts.items() if address in there.keys() & self._asked.keys()
+        }
         self._count({address: there[address] for address in self._facts})
 
     def _count(self, workers: dict[str, dict[str, Any]]) -> None:

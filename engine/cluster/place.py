@@ -82,6 +82,9 @@ class Place:
         except Exception as error:  # Dask raises many kinds where a worker is lost
             lost = f"{self.address} of the cluster was lost ({str(error) or type(error).__name__})"
             self._how = self._how or lost
+            self._cluster.forget(
+                self.address
+            )  # else the run would go there again, and be taken for what ends its workers
         self._on_end()
 
     def _tell(self, report: protocol.Report) -> None:
@@ -105,15 +108,16 @@ class Place:
             workers=workers, priority=priority,
         )  # fmt: skip
         try:
-            self._follow(future.result(SILENT), command, folder)
+            self._follow(self._wait(future), command, folder)
         finally:
-            future.cancel()  # Dask drops the actor, and with it what is not over
+            # Dask drops the actor, and with it what is not over. On a thread: a scheduler that is gone does not answer.
+            Thread(target=let_go, args=(future,), daemon=True).start()
 
     def _follow(self, actor: Any, command: protocol.Command, folder: Path) -> None:
         """Pass on what is told until it is over. ``folder``: the run's."""
-        self.address, over, commands = actor.address, False, list[protocol.Command | None]([command])
+        self.address, over, commands = self._wait(actor.where()), False, list[protocol.Command | None]([command])
         while not over:
-            for body, sent in actor.poll([write_value(one) for one in commands]).result(SILENT):
+            for body, sent in self._wait(actor.poll([write_value(one) for one in commands])):
                 report = read_value(body)
                 ended = isinstance(report, protocol.RunUpdate) and report.state in ("over", "suspended")
                 over = over or ended or isinstance(report, protocol.JobAnswer)
@@ -126,12 +130,27 @@ class Place:
                 return
         self._tell(protocol.Busy(None))
 
+    def _wait(self, answer: Any) -> Any:
+        """What a Dask future gives. Raises OSError, TimeoutError too, where the connection is lost or nothing comes."""
+        until = time.monotonic() + SILENT
+        while True:
+            try:
+                return answer.result(1.0)
+            except TimeoutError:
+                if self._cluster.client.status != "running" or time.monotonic() > until:
+                    raise
+
     def _arrived(self) -> list[protocol.Command | None]:
         arrived = list[protocol.Command | None]()
         with suppress(Empty):
             while True:
                 arrived.append(self._commands.get_nowait())
         return [one for one in arrived if not isinstance(one, protocol.Audience | protocol.Ping)]
+
+
+def let_go(future: Any) -> None:
+    with suppress(Exception):
+        future.cancel()
 
 
 def with_files(report: protocol.Report, files: task.Files, folder: Path) -> protocol.Report:

@@ -108,8 +108,8 @@ class Task:
         self._trainer.commands.put(protocol.Control(self._id, "stop"))
         shutil.rmtree(self._folder.path, ignore_errors=True)
 
-    @property
-    def address(self) -> str:
+    async def where(self) -> str:
+        """The worker's address."""
         return self._trainer.address
 
     async def poll(self, commands: Sequence[bytes]) -> list[tuple[bytes, Files]]:
