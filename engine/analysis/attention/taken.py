@@ -91,7 +91,7 @@ def verdict(head: Part, follows: Part | None, here: Fallen, others: Fallen) -> H
         return HeadTaken(words=in_pieces("The model has no right answer that could be lost."), details="")
     share, beyond = others.without / others.right, others.without_both - others.without - others.without_next
     needed, covers = share > HARDLY, beyond >= TAKES_OVER * others.right
-    said = f"{others.without:,} of {others.right:,} answers lost ({percent(share)})."
+    said = f"Taken away: {named(head)}. {others.without:,} of {others.right:,} answers lost ({percent(share)})."
     if follows is not None and covers:
         said += f" {_in_short(follows, head)} covers for {'part of it' if needed else 'it'}."
     elif not needed:
