@@ -79,3 +79,16 @@ def test_the_menu_of_a_phone_closes_when_a_place_is_chosen_and_stays_closed(open
     opened.wait_for()
     settled(page)
     eventually(page, lambda: expect(drawer).not_to_be_in_viewport())
+
+
+def test_a_link_can_be_copied_on_plain_http_where_browsers_have_no_clipboard(open_page: Open) -> None:
+    hidden = "Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined })"
+    listening = "addEventListener('copy', () => { window.copied = document.activeElement.value }, true)"
+    page = open_page("lab", before=lambda page: page.add_init_script(f"{hidden}; {listening}"))
+    settled(page)
+    page.get_by_role("button", name="Share").click()
+    link = page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").first
+    link.hover()
+    link.get_by_role("button", name="Copy to clipboard").click()
+    link.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("copied") == link.inner_text()

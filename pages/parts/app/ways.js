@@ -21,4 +21,20 @@
       close?.click()
     })
   })
+
+  // Browsers have no clipboard on plain http, as in many a school's network; Streamlit's copy buttons would do nothing there.
+  if (!navigator.clipboard) {
+    const writeText = (/** @type {string} */ text) => {
+      const area = Object.assign(document.createElement("textarea"), { value: text })
+      area.style.position = "fixed" // else the page scrolls to it
+      const focused = /** @type {HTMLElement | null} */ (document.activeElement)
+      focused?.after(area) // a dialog keeps the focus within itself
+      area.select()
+      const copied = document.execCommand("copy")
+      area.remove()
+      focused?.focus()
+      return copied ? Promise.resolve() : Promise.reject(new Error("The browser refuses to copy."))
+    }
+    Object.defineProperty(navigator, "clipboard", { value: { writeText } })
+  }
 }
