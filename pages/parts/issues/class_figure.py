@@ -15,17 +15,9 @@ from pages.parts.issues.key_panel import key_sections
 from pages.parts.stage.board import Drawing, experiment_board
 from pages.parts.stage.experiments import EXPERIMENTS
 from pages.parts.stage.issue_list import shown_runs
-from pages.parts.stage.presenting import Presenting, presenting
+from pages.parts.stage.presenting import Presenting
 from pages.parts.stage.question import guess_of
 from pages.parts.stage.shown import Shown
-
-
-def asked_of_class(issue: Issue) -> Presenting | None:
-    """The lesson, where its presenter has asked the phones for seeds in this step, from the beat of the run on."""
-    now = presenting()
-    if now is None or not now.on or not now.round or now.step.issue != issue.slug or not now.shows("run"):
-        return None
-    return now
 
 
 def end_own_run(issue: Issue) -> None:
