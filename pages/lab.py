@@ -1,11 +1,9 @@
 """The lab page: choose settings, train live, watch."""
 
 from dataclasses import asdict
-from urllib.parse import urlencode
 
 import streamlit as st
 
-from engine.config.link import to_query
 from engine.config.presets import PRESETS, View
 from engine.config.run_config import RunConfig
 from engine.runs.run import Run
@@ -14,7 +12,7 @@ from pages.parts.app.in_markdown import as_code, in_markdown, say_ignored, say_u
 from pages.parts.app.own_runs import in_step_with, show_facts, show_run, shown_run
 from pages.parts.app.server import find
 from pages.parts.app.turn import let_others_go
-from pages.parts.boards.live.board import ALL, PanelName, band, live_board
+from pages.parts.boards.live.board import ALL, Layout, PanelName, Picture, band, live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.lab.controls import controls
 from pages.parts.lab.form import main_settings, opened_settings, other_settings
@@ -56,13 +54,14 @@ def show_lab(run: Run | None, config: RunConfig | None, unfit: str) -> None:
         # The model above, then one head's attention, beside it the panel that is to be looked at, then the others.
         first = (panel for panel in ALL if panel == view.panel)
         panels: dict[PanelName, None] = dict.fromkeys(("stack", "pattern", *first, *ALL))
+        seen = [name for name in panels if attends or name not in ("pattern", "attention")]
+        model = model_of(config, run.config if run else None) if config is not None else None
         live_board(
-            run, earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
-            panels=[name for name in panels if attends or name not in ("pattern", "attention")], name=run.config.task if run else "",
-            untrained="" if run or config is None else urlencode(to_query(config)),
-            model=model_of(config, run.config if run else None) if config is not None else None, look=asdict(view),
-            on_band="lab", on_act=act,
-        )  # fmt: skip
+            run or config,
+            Layout(seen, run.config.task if run else "", band="lab"),
+            earlier=[*overlays_behind(run), *reference_behind(run.config.task)] if run else [],
+            picture=Picture(model, asdict(view), act),
+        )
         let_others_go()  # the curve can be drawn now: where a class presses Train at once, each waits for that first
         if run is not None:
             show_beside(run)

@@ -1,16 +1,12 @@
 """The start page: one button trains a small transformer in sight, then cuts a line of it, then swaps two symbols; and three doors."""
 
-from urllib.parse import urlencode
-
 import streamlit as st
 
-from engine.config.link import to_query
 from pages.parts.app.frame import STORY
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
 from pages.parts.app.server import pool
-from pages.parts.boards.live.board import live_board
+from pages.parts.boards.live.board import Layout, Picture, Recording, live_board
 from pages.parts.boards.live.readable_run import controlled_as
-from pages.parts.boards.live.stack import stack_of
 from pages.parts.boards.recorded import recorded_feed, recorded_run
 from pages.parts.start import CONFIG, DOORS, WAY, present, press, said, shown_run, workers_in_words
 
@@ -30,11 +26,8 @@ with st.container(horizontal=True, vertical_alignment="center", key="start-way")
     if now is WAY[-1]:
         st.page_link(STORY.file, label=STORY.title, icon=":material/arrow_forward:")
 with st.container(key="start-board"):
-    live_board(
-        run, panels=("stack",), look=now.look, key="start-picture", name="start", model=None if run else stack_of(CONFIG),
-        untrained="" if run else urlencode(to_query(CONFIG)),
-        recording=recorded_feed() if run is recorded_run() else None, seconds=SECONDS,
-    )  # fmt: skip
+    shown = Recording(run, recorded_feed(), SECONDS) if run is recorded_run() else run or CONFIG
+    live_board(shown, Layout(("stack",), "start"), picture=Picture(look=now.look), key="start-picture")
 with st.container(key="start-doors", horizontal=True):
     for page, icon, words in DOORS:
         st.page_link(page, label=words, icon=f":material/{icon}:")

@@ -6,7 +6,7 @@ from engine.config.run_config import RunConfig
 from engine.settings.errors import ConfigError
 from pages.parts.app.in_markdown import in_markdown, say_ignored, say_unsaved
 from pages.parts.app.own_runs import show_facts
-from pages.parts.boards.live.board import live_board
+from pages.parts.boards.live.board import Layout, Recording, live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.boards.recorded import recorded_words
 from pages.parts.text.beside import find_levels, known_levels, show_counting, show_passed, show_text_facts, show_words
@@ -58,14 +58,8 @@ with right:
         show_passed(shown)
     with st.container():  # always there, so that a message does not make the board anew
         say_unsaved(run)
-    live_board(
-        shown,
-        recorded=run is None,
-        panels=("loss", "written", "attention"),
-        key="text-board",
-        name="text",
-        levels=known_levels(shown),
-    )
+    layout = Layout(("loss", "written", "attention"), "text", known_levels(shown))
+    live_board(run or Recording(shown), layout, key="text-board")
     show_text_facts(shown)
     learned = run is not None and find_levels(run)
     show_words(run)

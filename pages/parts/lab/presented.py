@@ -1,18 +1,15 @@
 """The lab as a step of a lesson that is shown to a room: the question, the guess, the living picture, one figure and the sentence on one
 screen."""
 
-from urllib.parse import urlencode
-
 import streamlit as st
 
-from engine.config.link import to_query
 from engine.config.run_config import RunConfig
 from engine.experiments.question import ANSWERS, Observed, Question
 from engine.experiments.run_readings import READINGS
 from engine.runs.run import Run
 from pages.parts.app.in_markdown import escaped, in_markdown, show_refusal
 from pages.parts.app.own_runs import shown_run
-from pages.parts.boards.live.board import live_board
+from pages.parts.boards.live.board import Layout, Picture, live_board
 from pages.parts.lab.controls import submit
 from pages.parts.lab.model import act, model_of
 from pages.parts.stage.presenting import Presenting, asks_to_run, guesses_closed, presenting, shows, take_guess
@@ -35,11 +32,9 @@ def show_presented(config: RunConfig, now: Presenting) -> Run | None:
         observed = question.observe(run.config, run.events) if question and run is not None and not run.live else None
         answered = _show_guesses(now, question, observed) if question is not None and shows("guess") else ""
         show_refusal()
-        live_board(
-            run, panels=("stack", "accuracy"), name=config.task, untrained="" if run else urlencode(to_query(config)),
-            model=model_of(config, run.config if run else None),
-            room=now.beats[max(0, now.beat)], on_act=act,
-        )  # fmt: skip
+        layout = Layout(("stack", "accuracy"), config.task, room=now.beats[max(0, now.beat)])
+        picture = Picture(model_of(config, run.config if run else None), on_act=act)
+        live_board(run or config, layout, picture=picture)
         if shows("sentence"):
             told = "The sentence comes when the training has ended."
             if observed is not None:

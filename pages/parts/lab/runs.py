@@ -8,7 +8,7 @@ import streamlit as st
 from engine.config.run_config import RunConfig, changes_between, settings_of
 from engine.runs.run import Run
 from pages.parts.app.own_runs import kept_runs, run_shelf, show_run
-from pages.parts.boards.live.board import Overlay, live_board, overlay
+from pages.parts.boards.live.board import Layout, Overlay, live_board, overlay
 from pages.parts.charts.colors import color_of, shade
 
 
@@ -54,7 +54,7 @@ def show_beside(run: Run) -> None:
     for column, name, shown in zip(st.columns(2), "AB", (run, other), strict=True):
         with column:
             st.markdown(f"**{name}** · {_name(shown, run)}")
-            live_board(shown, panels=("attention",), key=f"board.{name}", name=f"{name}-{shown.config.task}")
+            live_board(shown, Layout(("attention",), f"{name}-{shown.config.task}"), key=f"board.{name}")
 
 
 def _chip(other: Run, run: Run, words: str) -> None:

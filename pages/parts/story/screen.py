@@ -3,7 +3,6 @@ After the last one: what the six steps teach, and the hand-in."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -21,8 +20,7 @@ from pages.parts.app.in_markdown import in_markdown, say_unsaved, show_refusal
 from pages.parts.app.own_runs import say_watching, start_run, steering_button
 from pages.parts.app.server import find
 from pages.parts.app.visitor import mine
-from pages.parts.boards.live.board import Overlay, PanelName, live_board, overlay
-from pages.parts.boards.live.stack import stack_of
+from pages.parts.boards.live.board import Layout, Overlay, PanelName, Picture, live_board, overlay
 from pages.parts.charts.attention import weights_image
 from pages.parts.stage.hand_in import Note, offer_hand_in, write_down
 from pages.parts.stage.question import UNREAD, ask, verdict
@@ -71,11 +69,9 @@ def _figure(number: int, step: StoryStep, run: Run | None) -> None:
     # Samples show the data themselves.
     panels: tuple[PanelName, ...] = ("stack", step.figure) if step.figure != "samples" else ("samples",)
     config = run.config if run is not None else step.config(chosen(step), SETTINGS.values()[SEED])
-    live_board(
-        run, panels=panels, earlier=_earlier(number, step, run), key="story-board", name="story",
-        untrained="" if run is not None else urlencode(to_query(config)), model=stack_of(config),
-        look={"which": "self", "layer": config.n_layers - 1, "head": 0},
-    )  # fmt: skip
+    picture = Picture(look={"which": "self", "layer": config.n_layers - 1, "head": 0})
+    earlier = _earlier(number, step, run)
+    live_board(run or config, Layout(panels, "story"), earlier=earlier, picture=picture, key="story-board")
 
 
 def _control(step: StoryStep, *, disabled: bool) -> None:

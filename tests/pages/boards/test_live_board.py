@@ -13,13 +13,13 @@ def page() -> None:
     """A page on a run that the test drives."""
     import streamlit as st
 
-    from pages.parts.boards.live.board import live_board
+    from pages.parts.boards.live.board import Layout, Recording, live_board
     from pages.parts.boards.live.feed import feed
 
     run = st.session_state["run"]
-    live_board(run, earlier=st.session_state.get("earlier", []), key="live")
+    live_board(run, Layout(), earlier=st.session_state.get("earlier", []), key="live")
     if st.session_state.get("recorded"):
-        live_board(run, recording=feed(run, 0)[0], seconds=3.0, key="recording")
+        live_board(Recording(run, feed(run, 0)[0], 3.0), Layout(), key="recording")
 
 
 def opened(run: ScriptedRun | None, **state: Any) -> AppTest:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 import streamlit as st
 
+from engine.config.link import to_query
+from engine.config.run_config import RunConfig
 from engine.foundation.glossary import TERMS
 from pages.parts.app.fragment import as_fragment
 from pages.parts.app.frame import nothing
@@ -80,48 +83,69 @@ def overlay(run: ReadableRun, name: str) -> Overlay:
     return Overlay(run.id, name, color_of(run.config), columns_of(run.events))
 
 
+@dataclass(frozen=True)
+class Recording:
+    """An ended run that came with the app, which its line of status says."""
+
+    run: ReadableRun
+    played: Payload | None = None
+    """The whole :func:`feed` of the run, to be played once as if it were live, and only while it is seen; None: it is shown as it ended."""
+    seconds: float = 0.0
+    """How long it plays."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What stands where on a board."""
+
+    panels: Sequence[PanelName] = ALL
+    name: str = ""
+    """A part of the names of downloads."""
+    levels: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    """The lines across the loss: by name a short name and the nats."""
+    band: str = ""
+    """The name of the band (:func:`band`) that takes the picture of the model."""
+    room: str = ""
+    """Where the board is shown to a room, what is being shown, such as "picture"; it then fills the screen."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """How the model is drawn."""
+
+    model: Plain | None = None
+    """The description of the model (:mod:`pages.parts.boards.live.stack`); None for that of what is shown."""
+    look: Plain = field(default_factory=dict)
+    """The attention and the gradient norms to begin with, by the names of :class:`engine.config.presets.View`; also ``without``, the parts
+    that are taken away, ``swaps``, the places of symbols that change places, and ``marks``, the kind of part that is to be seen."""
+    on_act: Callable[[], None] = nothing
+    """Called after a click on a part; finds what is asked under ``act`` in the session's key of the board."""
+
+
 def live_board(
-    run: ReadableRun | None,
+    shown: ReadableRun | RunConfig | Recording | None,
+    layout: Layout,
     *,
     earlier: Sequence[Overlay] = (),
-    panels: Sequence[PanelName] = ALL,
-    levels: Mapping[str, tuple[str, float]] | None = None,
-    recorded: bool = False,
-    recording: Payload | None = None,
-    seconds: float = 0.0,
+    picture: Picture | None = None,
     key: str = "board",
-    name: str = "",
-    untrained: str = "",
-    model: Plain | None = None,
-    look: Plain | None = None,
-    on_band: str = "",
-    room: str = "",
-    on_act: Callable[[], None] = nothing,
 ) -> None:
-    """Show a run from its present state and follow it until it ends.
-
-    ``name`` is a part of the names of downloads; ``levels`` are drawn as lines across the loss: by name a short name and the nats.
-    ``recorded``: whether the run came with the app, which its line of status says. ``recording``: the whole :func:`feed` of an ended run,
-    which is played once as if it were live, within so many ``seconds``, and only while it is seen; nothing is streamed.
-
-    ``untrained``: the settings, as a query, whose untrained model is shown as long as there is no run. ``model`` describes the model for
-    its picture (:mod:`pages.parts.boards.live.stack`), by default that of the run; a click on a part of it calls ``on_act``, which
-    finds what is asked under ``act`` in the session's ``key``.
-
-    ``look``: the attention and the gradient norms to begin with, by the names of :class:`engine.config.presets.View`; also
-    ``without``, the parts that are taken away, ``swaps``, the places of symbols that change places, and ``marks``, the kind of part
-    that is to be seen. ``on_band``: the name of the band (:func:`band`) that takes the picture of the model.
-    ``room``: where the board is shown to a room, what is being shown, such as "picture"; it then fills the screen.
+    """Show a run from its present state and follow it until it ends; or the untrained model of a config, or a recording, or empty panels.
+    ``earlier``: the runs whose curves stand behind.
 
     Call it on every rerun with the same ``key``: the figures stay the same nodes, also when another run replaces
-    this one. The script is rerun only when the run pauses, goes on or ends. Without a run the panels show the untrained model,
-    if one is named, and the first run does not have to wait for them. The board stands directly below the page's title: its
-    headings are of level 2.
+    this one. The script is rerun only when the run pauses, goes on or ends. The first run does not have to wait for the untrained
+    model before it. The board stands directly below the page's title: its headings are of level 2.
     """
-    facts = _facts(run.id if run else "", panels, earlier, name) | {
-        "level": 2, "levels": {"loss": level_lines(levels or {})}, "untrained": untrained, "look": look or {}, "band": on_band,
-        "room": room, "shipped": recorded, "model": model or (stack_of(run.config) if run else None),
-        "recording": recording, "seconds": seconds,
+    recording = shown if isinstance(shown, Recording) else None
+    config = shown if isinstance(shown, RunConfig) else None
+    run = None if isinstance(shown, RunConfig) else shown.run if isinstance(shown, Recording) else shown
+    picture, drawn = picture or Picture(), run.config if run else config
+    facts = _facts(run.id if run else "", layout.panels, earlier, layout.name) | {
+        "level": 2, "levels": {"loss": level_lines(layout.levels)}, "look": picture.look, "band": layout.band, "room": layout.room,
+        "untrained": urlencode(to_query(config)) if config else "", "model": picture.model or (stack_of(drawn) if drawn else None),
+        "shipped": recording is not None and recording.played is None, "recording": recording.played if recording else None,
+        "seconds": recording.seconds if recording else 0.0,
     }  # fmt: skip
     state, asked = (controlled_as(run), _asked(key, run)) if run else ("none", "")
 
@@ -129,7 +153,9 @@ def live_board(
         polled = {"polled": poll(run, asked, key)} if run and asked else {}
         # The present state: given an old one, the browser would answer with a second rerun during the one below.
         data = facts | {"state": run.state if run else "none"} | polled
-        told = show_board(LIVE, key, data, on_state_change=nothing, on_fallback_change=nothing, on_act_change=on_act)
+        told = show_board(
+            LIVE, key, data, on_state_change=nothing, on_fallback_change=nothing, on_act_change=picture.on_act
+        )
         if told.act:
             st.rerun()  # a part of the model was clicked: the page's settings have changed
         if run and (controlled_as(run), _asked(key, run)) != (state, asked):

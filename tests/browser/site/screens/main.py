@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from engine.config.run_config import parse
-from pages.parts.boards.live.board import ALL, Overlay, live_board, overlay
+from pages.parts.boards.live.board import ALL, Layout, Overlay, Recording, live_board, overlay
 from pages.parts.boards.live.feed import feed
 from tests.browser.site.shared import begin
 from tests.scripted import ScriptedRun
@@ -37,9 +37,9 @@ if middle.toggle("No board"):
     st.stop()
 if "recorded" in given:
     done = ScriptedRun(config=parse(SETTINGS), id="recording").advance(10_000)
-    live_board(done, recording=feed(done, 0)[0], seconds=float(given["recorded"]), name="A recorded run")
+    live_board(Recording(done, feed(done, 0)[0], float(given["recorded"])), Layout(name="A recorded run"))
 else:
-    live_board(run, earlier=earlier, panels=(*ALL, "samples"), name="A scripted run")
+    live_board(run, Layout((*ALL, "samples"), "A scripted run"), earlier=earlier)
     polled_for, _ = st.session_state.get("board.polled", ("", ()))
     polling = run is not None and run.live and polled_for.startswith(f"{run.id}/")
     st.text(f"page knows: {run.state if run else 'nothing'}, polling: {polling}")
