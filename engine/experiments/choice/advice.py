@@ -1,8 +1,10 @@
 """The advice for needs: which encodings the evidence tells from others, as a sentence with its condition and its models; where none is good
 in all needs, the one with the least regret and its price; or that there is no answer."""
 
+import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from engine.encodings import ENCODINGS
 from engine.experiments.choice.qualities import scope_of
@@ -11,6 +13,7 @@ from engine.foundation.formatting import listed
 
 HANDFUL = 4
 """The number of names up to which a sentence lists them; more are counted."""
+SENTENCES: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True)
@@ -63,14 +66,14 @@ def _group(states: set[CellState]) -> str:
 
 def _no_answer(columns: Sequence[Column]) -> str:
     """The sentence why there is no answer; empty where there may be one."""
+    sentences = SENTENCES["no_answer"]
     for one in columns:
         if one.best is None:
-            return f"There is no answer: nothing was measured for “{one.quality.need}”."
+            return sentences["not_measured"].format(need=one.quality.need)
         if not one.solved:
-            half = "gets half of the way from guessing to perfect"
-            goal = "is better than guessing" if one.quality.lower_is_better else half
-            reached = f"The best one, {label(one.best)}, reaches {one.cells[one.best]['number']:.2f}."
-            return f"There is no answer: {condition_of(one)}, no encoding {goal}. {reached}"
+            sentence = sentences["loss" if one.quality.lower_is_better else "accuracy"]
+            number = one.cells[one.best]["number"]
+            return sentence.format(where=condition_of(one), best=label(one.best), number=number)
     return ""
 
 
@@ -93,51 +96,42 @@ def least_regret(columns: Sequence[Column]) -> str | None:
     return min(worst, key=lambda name: worst[name], default=None)
 
 
-def _regret_in_words(columns: Sequence[Column], name: str) -> str:
-    found = regrets(columns, name) or []
-    prices = [
-        f"{one.cells[name]['behind']:.2f} {unit_of(one)} behind {label(one.best)} {place_of(one)}"
-        for one, regret in zip(columns, found, strict=True)
-        if regret >= 1
-    ]
-    price = f"its price is {'; '.join(prices)}" if prices else "nowhere is it behind the best by as much as counts"
-    others = "Every other one is farther behind in some need, measured by the smallest difference that counts there."
-    return f" The least regret: {label(name)}; {price}. {others}"
-
-
 # In words
 
 
 def _in_words(columns: Sequence[Column], found: dict[str, tuple[str, ...]], regret: str | None) -> str:
-    good, unsure, alike = found["good"], found["open"], found["alike"]
-    where = "; ".join(condition_of(one) for one in columns)
-    rest = f" The seeds do not decide about {_few_or_counted(unsure)}." if unsure else ""
-    rest += f" These runs cannot tell {_few_or_counted(alike)} from the best." if alike else ""
-    if not good:
-        bests = "; ".join(f"{label(one.best)} {condition_of(one)}" for one in columns)
-        compromise = _regret_in_words(columns, regret) if regret else ""
-        surely = "surely " if unsure or alike else ""
-        return f"No encoding is {surely}among the best in all of this. The best are {bests}.{compromise}{rest}"
-    seeds = min(one.cells[name]["seeds"] for one in columns for name in good)
-    smallest = ", ".join(dict.fromkeys(f"{one.quality.smallest:g} {unit_of(one)}" for one in columns))
-    if len(columns) > 1:
-        each = "it is" if len(good) == 1 else "each is"
-        many = f"{len(good)} of {len(columns[0].cells)} encodings, the first of the table"
-        names = labels(good) if len(good) <= HANDFUL else many
-        first = f"{names}: {where}, {each} the best or behind it by less than {smallest}"
-        none_else = "" if unsure or alike else "; no other one is"
-        return f"{first}, over {seeds} seeds{none_else}.{rest}"
-    (one,) = columns
-    others = [name for name in good if name != one.best]
-    if not others:
-        alone = "has the best mean" if unsure or alike else "is better than every other one that was measured"
-        return f"{label(one.best)}: it {alone}, {where}, over {seeds} seeds.{rest}"
-    if len(others) > HANDFUL:
-        told = f"{len(good)} of {len(one.cells)} cannot be told apart: they differ from the best, {label(one.best)},"
-        return f"{told} by less than {smallest}, {where}, over {seeds} seeds.{rest}"
-    differ = "differs" if len(others) == 1 else "differ"
-    mean = f"{label(one.best)} has the best mean; {labels(others)} {differ} from it by less than {smallest}"
-    return f"{mean}, {where}, over {seeds} seeds.{rest}"
+    sentences = SENTENCES["one_need" if len(columns) == 1 else "several_needs"]
+    good, bests = found["good"], [one.best for one in columns]
+    beside = [name for name in good if len(columns) > 1 or name not in bests]
+    size = ("none", "one")[len(beside)] if len(beside) < 2 else "few" if len(beside) <= HANDFUL else "many"
+    unsure = f"{size}_unsure" if found["open"] or found["alike"] else size
+    words = [
+        sentences.get(unsure, sentences[size]).format(
+            best=label(bests[0]), listed=labels(beside), good=len(good), all=len(columns[0].cells),
+            bests="; ".join(f"{label(one.best)} {condition_of(one)}" for one in columns),
+            where="; ".join(map(condition_of, columns)),
+            smallest=", ".join(dict.fromkeys(f"{one.quality.smallest:g} {unit_of(one)}" for one in columns)),
+            seeds=min((one.cells[name]["seeds"] for one in columns for name in good), default=0),
+        )
+    ]  # fmt: skip
+    if regret:
+        words.append(_regret_in_words(columns, regret))
+    for group, sentence in SENTENCES["rest"].items():
+        if names := found[group]:
+            words.append(sentence.format(names=labels(names) if len(names) <= HANDFUL else f"{len(names)} encodings"))
+    return " ".join(words)
+
+
+def _regret_in_words(columns: Sequence[Column], name: str) -> str:
+    sentences = SENTENCES["least_regret"]
+    prices = [
+        sentences["price"].format(
+            behind=one.cells[name]["behind"], unit=unit_of(one), best=label(one.best), place=place_of(one)
+        )
+        for one, regret in zip(columns, regrets(columns, name) or [], strict=True)
+        if regret >= 1
+    ]
+    return sentences["priced" if prices else "free"].format(name=label(name), prices="; ".join(prices))
 
 
 def place_of(one: Column) -> str:
@@ -162,8 +156,3 @@ def label(encoding: str | None) -> str:
 
 def labels(names: Iterable[str]) -> str:
     return listed(list(map(label, names)))
-
-
-def _few_or_counted(names: Sequence[str]) -> str:
-    """The labels of encodings; of more than a handful their number."""
-    return labels(names) if len(names) <= HANDFUL else f"{len(names)} encodings"
