@@ -34,7 +34,7 @@ CUT_OFF = """(svg) => {
   document.body.style.margin = 0
   document.body.innerHTML = svg
   const boxes = [...document.querySelectorAll("text")].map((node) => [node.textContent, node.getBoundingClientRect()])
-  return boxes.filter(([_, box]) => box.left < 0 || box.top < 0 || box.right > 1600 || box.bottom > 900).map(([text]) => text)
+  return boxes.filter(([_, box]) => box.left < 0 || box.top < 0 || box.right > 800 || box.bottom > 450).map(([text]) => text)
 }"""
 """JavaScript: the words of a drawing that are cut off, once it is the page."""
 
@@ -141,7 +141,7 @@ def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
     page.locator(".badge").get_by_text("Finished").wait_for()
     picture, drawing = (saved(result, f"Slide ({kind})", tmp_path) for kind in ("PNG", "SVG"))
     assert picture.name == f"cost-slide-{stamp()}.png"
-    assert struct.unpack(">II", picture.read_bytes()[16:24]) == (1600, 900)
+    assert struct.unpack(">II", picture.read_bytes()[16:24]) == (2400, 1350)
     blank = page.context.new_page()
     assert blank.evaluate(CUT_OFF, drawing.read_text("utf-8")) == []
     words = blank.evaluate("[...document.querySelectorAll('text')].map((node) => node.textContent).join(' ')")
@@ -149,6 +149,6 @@ def test_a_result_is_saved_as_a_slide(open_page: Open, tmp_path: Path) -> None:
     assert "grey: stored seeds 1000 to 1015" in words
     assert f"1 seed ({LIVE_SEED}), Attention Lab, http" in words
     assert "issues?issue=cost" in words
-    box = blank.locator("svg").bounding_box()
-    assert (box["width"], box["height"]) == (1600, 900)
+    box = blank.locator("svg").first.bounding_box()
+    assert (box["width"], box["height"]) == (800, 450)
     assert blank.evaluate("getComputedStyle(document.querySelector('rect')).fill") == "rgb(255, 255, 255)"

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from engine.experiments.issues.issue import Issue
@@ -17,8 +13,7 @@ from pages.parts.boards.component import Plain
 from pages.parts.charts.base import plain_figure
 from pages.parts.charts.colors import muted
 from pages.parts.charts.experiments.arms import role_color
-from pages.parts.charts.experiments.key_figure import SCALE, Slide, key_figure, slide_figure
-from pages.parts.charts.experiments.strip import Ended
+from pages.parts.charts.experiments.key_figure import key_figure
 from pages.parts.stage.ended import key_numbers
 from pages.parts.stage.question import Guess
 from pages.parts.stage.shown import Shown
@@ -67,12 +62,10 @@ def key_sections(
     mark = guess.size
     if mark is None and guess.answer is not None and asking and numbers["share"]:
         mark = 0.5
-    draw: Callable[..., Plain] = partial(plain_figure, **numbers)
-    drawn = draw(key_figure, guess=mark, moved=guess.size is not None)
+    drawn = plain_figure(key_figure, **numbers, guess=mark, moved=guess.size is not None)
     slide = None
     if sentences and ended:
-        made = draw(_slide, words=_words(issue, shown, live, " ".join(sentences)))
-        slide = {"layout": made["layout"], "scale": SCALE}  # its traces are those of the figure
+        slide = _slide(issue, shown, live, " ".join(sentences))
     roles = dict.fromkeys(issue.arm(row.arm).role for row in (figure.rows if whole else figure.rows[:2]))
     panel: Plain = {
         "id": "key.figure", "title": figure.quantity, "height": max(LOWEST, AROUND + ROW * len(figure.rows)),
@@ -85,15 +78,11 @@ def key_sections(
     return [{"id": "key", "title": "", "note": "", "panels": [panel], "width": 280}]
 
 
-def _slide(words: Slide, rows: Sequence[Ended], **named: Any) -> go.Figure:
-    return slide_figure(key_figure(rows, **named), [row.name for row in rows], words)
-
-
-def _words(issue: Issue, shown: Shown, live: Outcome | None, said: str) -> Slide:
+def _slide(issue: Issue, shown: Shown, live: Outcome | None, said: str) -> Plain:
     """The words around the figure on a slide: "8 seeds (0 to 7)" of those that were trained here, in small letters."""
     some = "" if live is None or live.seeds == len(shown.seeds) else f"{live.seeds} of "
     seeds = f"{some}{shown.seeds_in_words}" if live else ""
     address = (st.context.url or "").split("?")[0]
     link = f"{address}?issue={issue.slug}" if address else ""
     foot = ", ".join(filter(None, (seeds, "Attention Lab", link)))
-    return Slide(issue.title, issue.key_figure.quantity, said, foot)
+    return {"title": issue.title, "quantity": issue.key_figure.quantity, "sentence": said, "foot": foot}

@@ -1,4 +1,4 @@
-"""The key figure of every issue and its slide: every word has room, and none is markup."""
+"""The key figure of every issue: every word has room, and none is markup."""
 
 import re
 
@@ -12,19 +12,13 @@ from engine.experiments.report import report
 from engine.experiments.trial import Trial
 from pages.parts.charts.colors import muted
 from pages.parts.charts.experiments.arms import role_color
-from pages.parts.charts.experiments.key_figure import EDGE, HEIGHT, WIDTH, Slide, key_figure, slide_figure, thumbnail
+from pages.parts.charts.experiments.key_figure import key_figure, thumbnail
 from pages.parts.charts.experiments.strip import Ended
 from pages.parts.stage.ended import key_numbers
 
-LEAST_ROW = 26
-"""Pixels that a row needs for its dots."""
-LINK = (
-    "8 seeds (0 to 7), Attention Lab, https://attention-lab.example.edu/some/course/2026/issues?issue=longer-sequences"
-)
-
 
 @pytest.mark.parametrize("issue", ISSUES.values(), ids=lambda issue: issue.slug)
-def test_names_take_two_lines_and_on_a_slide_all_words_stand_under_one_another(issue: Issue) -> None:
+def test_names_take_two_lines(issue: Issue) -> None:
     """A third line would meet the row beside it in the large letters of a room."""
     known = issue.key_figure
     rows = [Ended(row.label, role_color(issue.arm(row.arm).role), [0.2, 0.3], range(2)) for row in known.rows]
@@ -32,25 +26,6 @@ def test_names_take_two_lines_and_on_a_slide_all_words_stand_under_one_another(i
     assert [name.replace("<br>", " ") for name in names] == [row.label for row in known.rows]
     assert max(name.count("<br>") for name in names) <= 1
     assert len(known.because) <= 92, "one line beside the figure"
-
-    found = f"falls from 99,999.9 to 11,111.1 {known.unit}, in 16 of 16 seeds. These seeds do not decide it."
-    sentence = f"{known.change} {known.subject} {found}"
-    figure = key_figure(rows, known.scale, share=False, written=known.written, chance=0.1)
-    drawn = slide_figure(figure, [row.name for row in rows], Slide(issue.title, known.quantity, sentence, LINK))
-    margin, notes = drawn.layout.margin, drawn.layout.annotations
-    assert (HEIGHT - margin.t - margin.b) / len(rows) >= LEAST_ROW
-    assert (WIDTH - margin.l - margin.r) > 0.4 * WIDTH
-    tops = [margin.t - note.yshift for note in notes]
-    heights = [1.3 * note.font.size * (1 + note.text.count("<br>")) for note in notes]
-    bottoms = [top + height for top, height in zip(tops, heights, strict=True)]
-    assert bottoms[0] <= tops[1]
-    assert bottoms[1] <= margin.t
-    assert tops[2] >= HEIGHT - margin.b + 20, "below the axis and its numbers"
-    assert bottoms[2] <= tops[3]
-    assert bottoms[3] <= HEIGHT
-    assert {margin.l + note.xshift for note in notes} == {EDGE}
-    assert [note.text.replace("<br>", " ") for note in notes[2:]] == [sentence, LINK]
-    assert len(drawn.data) == len(figure.data)
 
 
 def numbers(drawn: go.Figure, of: str) -> dict[float, tuple[str, float]]:
@@ -81,8 +56,7 @@ def test_each_number_stands_at_its_own_bar_also_where_stored_seeds_stand_beside_
     assert max(by_name["points-0"].y) < 0.5 < min(by_name["stored-points-1"].y), "and the next row begins below"
     assert {by_name[f"stored-points-{row}"].meta["color"]["light"] for row in (0, 1)} == {muted()["light"]}
     assert len(by_name) == len(drawn.data)
-    slide = slide_figure(drawn, ["a", "b"], Slide("Title", "Number", "It is so.", LINK))
-    assert drawn.layout.xaxis.title.text == slide.layout.xaxis.title.text == "grey: stored seeds 1000 to 1001"
+    assert drawn.layout.xaxis.title.text == "grey: stored seeds 1000 to 1001"
     assert key_figure(live, "linear", share=True).layout.xaxis.title.text == ""
 
 
@@ -110,10 +84,7 @@ def test_an_axis_over_many_powers_of_ten_has_few_of_them_from_the_largest_number
 
 def test_words_are_no_markup() -> None:
     rows = [Ended("a <b> & c", role_color("fault"), [0.2], [0]), Ended("d", role_color("control"), [0.3], [0])]
-    words = Slide("Is 1 < 2?", "a & b", "It is <i>so</i>.", "1 seed (0 to 0)")
-    drawn = slide_figure(key_figure(rows, "linear", share=True), [row.name for row in rows], words)
-    expected = ["<b>Is 1 &lt; 2?</b>", "a &amp; b", "It is &lt;i>so&lt;/i>."]
-    assert [note.text for note in drawn.layout.annotations[:3]] == expected
+    drawn = key_figure(rows, "linear", share=True)
     assert drawn.layout.yaxis.ticktext[0] == "a &lt;b> &amp; c"
 
 

@@ -1,17 +1,17 @@
 // Downloads of a figure, made in the browser: PNG, SVG, and the numbers.
 
-import { el } from "./dom.js"
-import { dressed } from "./figure.js"
+import { drawing, el } from "./dom.js"
+import { apart, dressed, LINE } from "./figure.js"
 
-/** @import { Board, Foreign, Panel, Picture } from "./types.d.ts" */
+/** @import { Board, Figure, Foreign, Panel, Picture, Slide } from "./types.d.ts" */
 
 /**
  * The download menu of a panel: a picture for slides, a vector drawing for papers, numbers for everything else.
  *
  * `board` knows `plotly`, `theme`, `data.name`, and `data.stamp`, with which names of files end; `panel` its `title`, `detail`, `plot` and what is `drawn` there,
  * and, where its numbers lie elsewhere, `exact`: a promise of the traces that hold them, or of null. A panel with a
- * result also has its `slide`: the layout around the same traces, in the light theme, and how many times as large it is
- * saved. A panel without a plot has a `picture` instead: a function that gives {text, width, height} of an SVG file.
+ * result also has its `slide`: the words around the figure. A panel without a plot has a `picture` instead: a function
+ * that gives {text, width, height} of an SVG file.
  */
 export function downloads(/** @type {Board} */ board, /** @type {Panel} */ panel) {
   const save = async (/** @type {string} */ format) => {
@@ -45,11 +45,9 @@ export function downloads(/** @type {Board} */ board, /** @type {Panel} */ panel
   }
   const saveSlide = async (/** @type {string} */ format) => {
     if (!panel.slide || !panel.figure) return
-    const { layout, scale } = panel.slide
-    const figure = { data: panel.figure.data, layout }
     const { name, stamp } = board.data
-    const image = await board.plotly.toImage(figure, { format, width: layout.width, height: layout.height, scale })
-    saveImage(`${name}-slide-${stamp}.${format}`, image, stamp)
+    const picture = await slideOf(board.plotly, panel.figure, panel.slide)
+    savePicture(`${name}-slide-${stamp}.${format}`, picture, format, stamp)
   }
   const item = (/** @type {string} */ text, /** @type {() => void} */ act, hidden = false) => {
     const onclick = () => {
@@ -92,6 +90,73 @@ export function downloads(/** @type {Board} */ board, /** @type {Panel} */ panel
     if (!menu.contains(/** @type {Node | null} */ (event.relatedTarget))) menu.open = false
   })
   return menu
+}
+
+const SLIDE = { width: 800, height: 450, edge: 32, font: "Arial, Helvetica, sans-serif" }
+
+/**
+ * A figure with the words around it, which leave it what height they do not need. A slide leaves the app for another
+ * program: it is light, as the figure was made, and has letters that every machine has.
+ *
+ * @param {Foreign} plotly
+ * @param {Figure} figure
+ * @param {Slide} words
+ * @returns {Promise<Picture>}
+ */
+async function slideOf(plotly, { data, layout }, { title, quantity, sentence, foot }) {
+  const { width, height, edge, font } = SLIDE
+  const [wide, faint] = [width - 2 * edge, { "fill-opacity": 0.75 }]
+  const above = [paragraph(title, 28, wide, { "font-weight": 700 }), paragraph(quantity, 15, wide, faint)]
+  const below = [paragraph(sentence, 19, wide), paragraph(foot, 12, wide, faint)]
+  const top = placed(above, edge - 8) + 4
+  const bottom = height - edge + 6 - below.reduce((sum, { high }) => sum + high + 6, 0)
+  placed(below, bottom + 6)
+  const size = { width: wide, height: bottom - top }
+  const plain = { ...layout, font: { ...layout.font, family: font } }
+  const fitting = apart(plain, data, { clientWidth: size.width, clientHeight: size.height })
+  const address = await plotly.toImage({ data, layout: fitting }, { format: "svg", ...size })
+  const plot = new DOMParser().parseFromString(svgIn(address), "image/svg+xml").documentElement
+  plot.setAttribute("x", `${edge}`)
+  plot.setAttribute("y", `${top}`)
+  const root = { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` }
+  const letters = drawing(
+    "g",
+    { "font-family": font, fill: layout.font.color },
+    ...[...above, ...below].map(({ node }) => node),
+  )
+  const svg = drawing("svg", root, drawing("rect", { width, height, fill: "white" }), letters, plot)
+  return { text: new XMLSerializer().serializeToString(svg), width, height }
+}
+
+/**
+ * A text in lines that are at most so wide, and its height.
+ *
+ * @param {string} text
+ * @param {number} size
+ * @param {number} wide
+ * @param {Record<string, number>} look
+ */
+function paragraph(text, size, wide, look = {}) {
+  const pen = /** @type {CanvasRenderingContext2D} */ (el("canvas").getContext("2d"))
+  pen.font = `${look["font-weight"] ?? 400} ${size}px ${SLIDE.font}`
+  /** @type {string[]} */
+  const lines = []
+  for (const word of text.split(/\s+/)) {
+    const longer = lines.length ? `${lines[lines.length - 1]} ${word}` : word
+    if (lines.length && pen.measureText(longer).width <= wide) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  const spans = lines.map((line, at) => drawing("tspan", { x: SLIDE.edge, dy: at ? LINE * size : size }, line))
+  return { node: drawing("text", { "font-size": size, ...look }, ...spans), high: LINE * size * lines.length }
+}
+
+/** Place paragraphs under one another from there on; returns where the last one ends. */
+function placed(/** @type {ReturnType<typeof paragraph>[]} */ paragraphs, /** @type {number} */ top) {
+  for (const { node, high } of paragraphs) {
+    node.setAttribute("y", `${top}`)
+    top += high + 6
+  }
+  return top
 }
 
 /** Show what a figure shows at first. */
@@ -197,9 +262,11 @@ async function savePicture(name, { text, width, height }, format, stamp) {
  */
 function saveImage(name, address, stamp) {
   if (!address.startsWith("data:image/svg+xml,")) return saveAddress(name, address)
-  const text = decodeURIComponent(address.slice(address.indexOf(",") + 1))
-  saveText(name, withOrigin(text, stamp), "image/svg+xml")
+  saveText(name, withOrigin(svgIn(address), stamp), "image/svg+xml")
 }
+
+/** The text of a drawing that Plotly made. */
+const svgIn = (/** @type {string} */ address) => decodeURIComponent(address.slice(address.indexOf(",") + 1))
 
 /** A drawing with the app, its version, commit and date as metadata: the name of a file is easily lost. */
 const withOrigin = (/** @type {string} */ text, /** @type {string} */ stamp) =>

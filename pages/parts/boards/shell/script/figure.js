@@ -6,7 +6,7 @@ export const QUIET = { displayModeBar: false, responsive: false, doubleClick: "r
 /** Of a figure with a mark that can be moved. */
 export const DRAGGED = { ...QUIET, edits: { shapePosition: true } }
 /** The distance of two lines, as a share of the letters' size. */
-const LINE = 1.3
+export const LINE = 1.3
 const COLOR_BAR = 70 // pixels for a key of colours with its numbers and title
 const TOUCH = globalThis.matchMedia("(pointer: coarse)").matches
 

@@ -38,6 +38,16 @@ export interface Picture {
   height: number
 }
 
+/** The words around a figure on a slide. */
+export interface Slide {
+  title: string
+  /** What the figure's axis shows. */
+  quantity: string
+  sentence: string
+  /** Seeds and link. */
+  foot: string
+}
+
 export interface Panel {
   id: string
   title: string
@@ -65,7 +75,7 @@ export interface Panel {
   /** Whether the plot has a mark that can be moved. */
   drags?: boolean
   figure?: Figure
-  slide?: { layout: Foreign; scale: number }
+  slide?: Slide
   picture?(): Picture
   /** The traces with the numbers behind the plot; null where they are no longer kept. */
   exact?(): Promise<Foreign[] | null>
