@@ -107,7 +107,7 @@ def _in_words(columns: Sequence[Column], found: dict[str, tuple[str, ...]], regr
     unsure = f"{size}_unsure" if found["open"] or found["alike"] else size
     words = [
         sentences.get(unsure, sentences[size]).format(
-            best=label(bests[0]), listed=labels(beside), good=len(good), all=len(columns[0].cells),
+            best=label(bests[0]), listed=labels(beside) if beside else "", good=len(good), all=len(columns[0].cells),
             bests="; ".join(f"{label(one.best)} {condition_of(one)}" for one in columns),
             where="; ".join(map(condition_of, columns)),
             smallest=", ".join(dict.fromkeys(f"{one.quality.smallest:g} {unit_of(one)}" for one in columns)),

@@ -176,6 +176,41 @@ def test_the_advice_is_a_sentence_with_its_condition_or_says_that_there_is_no_an
     assert advice([unsure]).words.endswith("The seeds do not decide about None (NoPE).")
 
 
+@pytest.mark.parametrize(
+    ("good", "beginning"),
+    [
+        (("rope",), "RoPE: in"),
+        (("rope", "alibi"), "ALiBi and RoPE: in"),
+        (("rope", "nope", "alibi", "shaw", "fire"), f"5 of {len(COMPARED)} encodings, the first of the table: in"),
+    ],
+)
+@pytest.mark.parametrize("unsure", [False, True])
+def test_the_advice_on_several_needs_names_a_handful_and_says_where_the_runs_leave_others_open(
+    good: tuple[str, ...], beginning: str, unsure: bool
+) -> None:
+    open_one = short(learned=0.82, noise=0.1) if unsure else []
+    one = column(SHORT, trials=[*short(**dict.fromkeys(good, 0.9), cope=0.6), *open_one])
+    said = advice([one, one])
+    assert set(said.good) == set(good)
+    assert said.words.startswith(beginning)
+    which = "it is" if len(good) == 1 else "each is"
+    ends = ". The seeds do not decide about Learned table." if unsure else "; no other one is."
+    assert said.words.endswith(f"{which} the best or behind it by less than 0.05 accuracy, over 16 seeds{ends}")
+
+
+def test_the_least_regret_may_have_no_price_and_a_loss_may_be_no_better_than_guessing() -> None:
+    one, other = (
+        column(SHORT, trials=[*short(**{best: 0.9}), *short(**{second: 0.82}, noise=0.1)])
+        for best, second in (("rope", "alibi"), ("alibi", "rope"))
+    )
+    said = advice([one, other])
+    assert (said.good, set(said.open)) == ((), {"rope", "alibi"})
+    assert said.words.startswith("No encoding is surely among the best in all of this. The best are RoPE in")
+    assert "; nowhere is it behind the best by as much as counts. Every other one" in said.words
+    guessing = column(TEXT, trials=trials("text", {"rope": {"loss@32": 5.0}, "nope": {"loss@32": 6.0}}))
+    assert advice([guessing]).words.endswith("no encoding is better than guessing. The best one, RoPE, reaches 5.00.")
+
+
 def _far(nope: float, rope: float, **others: float) -> Column:
     """A column of 3 back at four times the trained length, where all have learned the task."""
     far = {"nope": nope, "rope": rope, **others}
