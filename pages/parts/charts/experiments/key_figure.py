@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from engine.experiments.key_figure import BYTES, number
 from pages.parts.charts.base import axis, figure
+from pages.parts.charts.colors import INK
 from pages.parts.charts.experiments.arms import wrapped
 from pages.parts.charts.experiments.strip import AIR, Ended, row_traces, rows_axis, upright
 
@@ -48,7 +49,7 @@ def key_figure(
         [*(trace.update(uid=f"stored-{trace.uid}") for trace in above), *_drawn(rows, shift, high, written, values)],
         xaxis=values,
         yaxis=rows_axis([wrapped(row.name, max(NAME, len(row.name) // 2 + 4)) for row in rows], tickfont={"size": TICKS}),
-        font={"size": TICKS},
+        font={"color": INK["light"], "size": TICKS},
         showlegend=False,
         margin={"l": 8, "r": 26, "t": 24 if levels else 8, "b": 28},
         shapes=[*levels, *marks],
