@@ -6,10 +6,9 @@ from engine.experiments.issues import ISSUES
 from pages.parts.app.in_markdown import say_ignored
 from pages.parts.app.own_runs import in_step_with
 from pages.parts.issues.map import show_map
-from pages.parts.issues.noted import note_issue
 from pages.parts.issues.stage import show_stage
 from pages.parts.issues.state import ISSUE, SETTINGS
-from pages.parts.issues.tabs import show_tabs
+from pages.parts.issues.tabs import note_issue, show_tabs
 from pages.parts.stage.issue_list import shown_run
 from pages.parts.stage.presenting import presented
 

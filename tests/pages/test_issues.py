@@ -27,9 +27,9 @@ from engine.hosting.allowances import Allowances
 from engine.hosting.limits import Limits
 from pages.parts.app import server
 from pages.parts.app.visitor import COOKIE
-from pages.parts.issues import rates
-from pages.parts.issues.key_panel import outcome_so_far
-from pages.parts.issues.words import with_formulas_apart
+from pages.parts.issues import tabs
+from pages.parts.issues.stage import outcome_so_far
+from pages.parts.issues.tabs import with_formulas_apart
 from pages.parts.stage import experiments
 from pages.parts.stage.board import as_csv, as_json
 from pages.parts.stage.experiments import EXPERIMENTS
@@ -179,7 +179,7 @@ def test_the_arms_say_how_their_rates_were_chosen_and_which_keep_their_own(
         RateGrid("no mask", 0.01, "accuracy", scores, 0.5),
         RateGrid("causal mask", 0.01, "accuracy", learned, 0.5),
     ]
-    monkeypatch.setattr(rates, "read_grids", lambda slug: grids)
+    monkeypatch.setattr(tabs, "read_grids", lambda slug: grids)
     app = open_tab(open_page("issues.py", issue="missing-mask"), "How measured")
     assert "was chosen on the 4 pilot seeds 900 to 903, which no finding uses" in said(app)
     assert "since no rate is better than blind guessing: no mask." in said(app)

@@ -1,4 +1,5 @@
-"""The map of all issues: a tile for each with its question, its minutes and, once the reader has run it, its figure."""
+"""The map of all issues: a tile for each with its question, its minutes and, once the reader has run it, its figure; and the way from one
+to the next."""
 
 import streamlit as st
 
@@ -59,3 +60,10 @@ def shipped_of(slug: str) -> tuple[str, str]:
 @once
 def model_of(slug: str) -> str:
     return stack_thumbnail(ISSUES[slug])
+
+
+def show_way(issue: Issue) -> None:
+    """A link to the issue after this one, and from the last one to the first. The tab of the page leads to the map."""
+    order = [one for group in GROUPS for one in ISSUES.values() if one.group == group]
+    with st.container(key="issues-way", width="content"):
+        issue_link(order[(order.index(issue) + 1) % len(order)], "Next", ":material/arrow_forward:")

@@ -1,31 +1,40 @@
 """The first screen of an issue: the question, the guess and Run at the left, the key figure and its sentence at the right."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
 import streamlit as st
 
+from engine.experiments.bounds import is_share
+from engine.experiments.class_seeds import class_experiment, class_seeds
+from engine.experiments.classroom import hands
 from engine.experiments.evidence.shipped import shown_report
 from engine.experiments.finding import FEWEST_SEEDS
 from engine.experiments.issues.issue import Issue
-from engine.experiments.key_figure import KeyFigure, Outcome
-from engine.experiments.question import ANSWERS
+from engine.experiments.key_figure import KeyFigure, Outcome, outcome_of
+from engine.experiments.question import ANSWERS, Direction
 from engine.experiments.report import Report, report
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.formatting import counted
 from pages.parts.app.in_markdown import say_unsaved, show_refusal
+from pages.parts.app.visitor import visitor
+from pages.parts.boards.component import Plain
 from pages.parts.boards.panels import pick_told
-from pages.parts.issues.class_figure import class_board, end_own_run, shown_of_class
-from pages.parts.issues.guess import answered, ask_guess, ask_size
-from pages.parts.issues.key_panel import key_sections, outcome_so_far, outcomes
+from pages.parts.charts.base import plain_figure
+from pages.parts.charts.colors import muted
+from pages.parts.charts.experiments.arms import role_color
+from pages.parts.charts.experiments.key_figure import key_figure
+from pages.parts.issues.map import show_way
 from pages.parts.issues.state import asked, extended, forget, offer_more_seeds, run_asked, show_settings
-from pages.parts.issues.words import show_way
 from pages.parts.stage.board import Drawing, experiment_board
-from pages.parts.stage.experiments import begin, run_or_stop
+from pages.parts.stage.ended import key_numbers
+from pages.parts.stage.experiments import EXPERIMENTS, begin, run_or_stop
 from pages.parts.stage.issue_list import shown_runs
 from pages.parts.stage.presenting import Presenting, asks_to_run, guesses_closed, presented, presenting, take_guess
-from pages.parts.stage.question import Guess, guess_of, keep_guess
+from pages.parts.stage.question import Guess, ask, guess_of, keep_guess, verdict
 from pages.parts.stage.shown import Shown, of_run
 from pages.parts.stage.wall import show_hands, tell_phones
 
@@ -216,3 +225,158 @@ def _run(issue: Issue, run: ExperimentRun | None) -> None:
     if run is not None and not running:
         offer_more_seeds(issue, run)
     show_refusal()
+
+
+# The guess, of which the address of a run keeps a copy; after the run it is compared with what was found
+
+
+def ask_guess(slug: str, figure: KeyFigure, *, disabled: bool) -> Guess:
+    """The three answers; return the guess."""
+
+    def take(answer: Direction) -> None:
+        keep_guess(slug, replace(guess_of(slug), answer=answer))
+
+    ask(figure.asks, f"guess.{slug}", guess_of(slug).answer, take, disabled=disabled)
+    return guess_of(slug)
+
+
+def ask_size(slug: str, figure: KeyFigure) -> None:
+    """The size as a number; where the figure has a mark from the start, the same is set by dragging it."""
+    unit = f" ({figure.unit})" if figure.unit else ""
+    drag = " Drag the circle, or type it" if is_share(figure.before.metric) else ""
+    key, size = f"guess.size.{slug}", guess_of(slug).size
+    if st.session_state.get(key) != size:  # it was dragged
+        st.session_state[key] = size
+    st.number_input(
+        f"And the number{unit}?{drag}", value=None, step=0.05 if not figure.unit else 1.0,
+        format="%.3g", placeholder="optional", key=key,
+        on_change=lambda: keep_guess(slug, replace(guess_of(slug), size=st.session_state[key])),
+    )  # fmt: skip
+
+
+def answered(figure: KeyFigure, guess: Guess, outcome: Outcome) -> str:
+    """What was guessed beside what came out, in Markdown; empty without a guess."""
+    if guess.answer is None:
+        return ""
+    if guess.size is None:
+        return verdict(figure.asks, guess.answer, outcome.right)
+    told = f"The direction is right; measured is {figure.written(outcome.after)}."
+    return verdict(figure.asks, guess.answer, outcome.right, f", to {figure.written(guess.size)}", told)
+
+
+# The key figure: its rows from the trials so far, and the sentence under it
+
+
+ROW, AROUND, LOWEST = 44, 40, 200
+"""Pixels: the height of a row, of what is above and below the rows, and of the whole at least, on a phone."""
+TALL_LOWEST = 330
+"""The least height where there is more room."""
+
+
+def outcome_so_far(figure: KeyFigure, found: Report | None, **words: str) -> Outcome | None:
+    """The outcome of the seeds of a report so far; None without a report, or while it has too few of them."""
+    return outcome_of(figure, found.values, found.claim(figure.claim).weighed, **words) if found is not None else None
+
+
+def outcomes(figure: KeyFigure, stored: Report | None, shown: Shown | None) -> list[Outcome]:
+    """The outcomes that are told: of the stored seeds, and of those that a page trained, which are never pooled; but a class's few decide
+    together with the stored ones. Where they then leave open what the stored ones decide, it is told of these."""
+    before = outcome_so_far(figure, stored, seed="stored seed")
+    if before is None or shown is None or shown.state != "class":
+        live = outcome_so_far(figure, shown, subject="Trained here: it" if before else "")
+        return [outcome for outcome in (before, live) if outcome]
+    arms = {arm.name for arm in shown.experiment.arms}
+    trials = [*(trial for trial in stored.trials if trial.arm in arms), *shown.trials] if stored else shown.trials
+    both = report(shown.experiment, trials, list(dict.fromkeys(trial.seed for trial in trials)))
+    together = outcome_so_far(figure, both) if shown.trials else None
+    return [together if together and (together.right or not before.right) else before]
+
+
+def key_sections(
+    issue: Issue, figure: KeyFigure, guess: Guess, whole: bool, said: bool, stored: Report | None, shown: Shown
+) -> list[Plain]:
+    """One section with one panel. The reader's mark is shown before the run; once the reader has moved it, it stays.
+    ``whole``: whether all rows are shown, and not only the two that the question compares.
+    ``said``: whether the sentences are shown (:func:`outcomes`).
+    ``stored``: the report on the stored seeds, whose dots stand above the others."""
+    numbers = key_numbers(issue, shown, whole=whole)
+    if stored is not None:
+        there = key_numbers(issue, stored, whole=whole)
+        numbers["stored"] = [replace(row, name=f"{row.name}, stored", color=muted()) for row in there["rows"]]
+        numbers["share"] &= there["share"]
+    live = outcome_so_far(figure, shown)
+    sentences = [outcome.sentence for outcome in outcomes(figure, stored, shown)] if said else []
+    asking, ended = shown.state == "waiting" and stored is None, shown.state != "running"
+    heard = sentences[-1:] if ended else sentences[:1] if stored else []  # by a screen reader: no step towards a result
+    mark = guess.size
+    if mark is None and guess.answer is not None and asking and numbers["share"]:
+        mark = 0.5
+    drawn = plain_figure(key_figure, **numbers, guess=mark, moved=guess.size is not None)
+    slide = None
+    if sentences and ended:
+        slide = _slide(issue, shown, live, " ".join(sentences))
+    roles = dict.fromkeys(issue.arm(row.arm).role for row in (figure.rows if whole else figure.rows[:2]))
+    panel: Plain = {
+        "id": "key.figure", "title": figure.quantity, "height": max(LOWEST, AROUND + ROW * len(figure.rows)),
+        "tall": max(TALL_LOWEST, AROUND + ROW * len(figure.rows)), "facts": sentences,
+        "result": "".join(heard),
+        "alt": " ".join(sentences) or f"{figure.quantity} of {len(numbers['rows'])} rows: no seed has ended yet.", "figure": drawn,
+        "legend": [[role, role_color(role)] for role in roles], "picks": True, "drags": asking, "empty": not (stored or live),
+        "wide": True, "slide": slide,
+    }  # fmt: skip
+    return [{"id": "key", "title": "", "note": "", "panels": [panel], "width": 280}]
+
+
+def _slide(issue: Issue, shown: Shown, live: Outcome | None, said: str) -> Plain:
+    """The words around the figure on a slide: "8 seeds (0 to 7)" of those that were trained here, in small letters."""
+    some = "" if live is None or live.seeds == len(shown.seeds) else f"{live.seeds} of "
+    seeds = f"{some}{shown.seeds_in_words}" if live else ""
+    address = (st.context.url or "").split("?")[0]
+    link = f"{address}?issue={issue.slug}" if address else ""
+    foot = ", ".join(filter(None, (seeds, "Attention Lab", link)))
+    return {"title": issue.title, "quantity": issue.key_figure.quantity, "sentence": said, "foot": foot}
+
+
+# The figure of a class: the seeds that its phones train fall into it while the wall shows it
+
+
+def end_own_run(issue: Issue) -> None:
+    """End the presenter's own run: the cores are for the phones."""
+    name = shown_runs().pop(issue.slug, "")
+    if name and EXPERIMENTS.owned(name, visitor()):
+        EXPERIMENTS.leave(name, visitor())
+
+
+def shown_of_class(issue: Issue, now: Presenting) -> Shown:
+    """The seeds of the class so far. Its experiment has the arms of the figure alone; nothing stored is among its trials."""
+    found = class_seeds(now.classroom, now.at, now.round)
+    waiting = len(hands(now.classroom, now.at).here - found.this_round - found.training)
+    return Shown.of(report(class_experiment(issue), found.trials, found.seeds), "class", waiting=waiting)
+
+
+def class_board(key: str, issue: Issue, now: Presenting, stored: Report | None) -> None:
+    """The figure. Once its sentence is told, each further dot draws the page anew, so that wall and phones tell the same."""
+    drawn = len(class_seeds(now.classroom, now.at, now.round).seeds)
+
+    def below(shown: Shown) -> None:
+        if now.shows("sentence") and len(shown.seeds) != drawn:
+            st.rerun()
+
+    drawing = Drawing(
+        key, partial(_sections, issue, now, stored), (now.round, now.beat, stored is not None), below=below
+    )
+    experiment_board(drawing, f"class.{now.classroom}.{now.at}", partial(shown_of_class, issue, now))
+
+
+def _sections(issue: Issue, now: Presenting, stored: Report | None, shown: Shown) -> list[Plain]:
+    """The key figure, and under its sentence the number of seeds and phones."""
+    whole, said = now.shows("figure"), now.shows("sentence")
+    sections = key_sections(issue, issue.key_figure, guess_of(issue.slug), whole, said, stored, shown)
+    found = class_seeds(now.classroom, now.at, now.round)
+    training = len(found.training & hands(now.classroom, now.at).here)
+    told = f"{counted(len(found.seeds), 'seed')} from {counted(found.phones, 'phone')}"
+    told += f" · {training} {'is' if training == 1 else 'are'} training" if training else ""
+    told += f" · waiting for {shown.waiting}" if shown.waiting else ""
+    for panel in sections[0]["panels"]:
+        panel["facts"] = [*panel["facts"], told]
+    return sections

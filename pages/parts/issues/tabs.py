@@ -1,26 +1,44 @@
-"""What stands below the first screen of an issue, a tab for each; only the open one is computed."""
+"""What stands below the first screen of an issue, a tab for each, of which only the open one is computed; and what is noted for the
+hand-in."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 import streamlit as st
 
 from engine.experiments.evidence.shipped import shipped_reports
-from engine.experiments.experiment import Claim
+from engine.experiments.experiment import PILOT_SEEDS, PILOTS, Claim
 from engine.experiments.finding import RULE
+from engine.experiments.frames import published_frame
 from engine.experiments.issues.issue import Issue
+from engine.experiments.key_figure import KeyFigure, Outcome
+from engine.experiments.rates import RateGrid, best_in_words, read_grids
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import LOWEST_P
+from engine.experiments.trial import Trial
 from pages.parts.app.frame import listening_script
 from pages.parts.app.glossary import links_to_terms, with_terms
-from pages.parts.issues.noted import show_share
-from pages.parts.issues.rates import show_rates
+from pages.parts.app.in_markdown import escaped
+from pages.parts.app.visitor import mine
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.experiments.arms import role_colors, with_unit
+from pages.parts.charts.experiments.over_x import OverX, over_x_figure, over_x_height
+from pages.parts.charts.experiments.stack import stack_svg
+from pages.parts.charts.experiments.strip import Ended
+from pages.parts.issues.stage import outcome_so_far
 from pages.parts.issues.state import asked, extended
-from pages.parts.issues.words import show_published, show_why
 from pages.parts.stage.arms import show_arms
 from pages.parts.stage.board import show_evidence, take_away
+from pages.parts.stage.document import bars
+from pages.parts.stage.ended import key_numbers
+from pages.parts.stage.hand_in import NO_FIGURE, Note, offer_hand_in, write_down
 from pages.parts.stage.issue_list import shown_runs
+from pages.parts.stage.qr import base_address, show_link
+from pages.parts.stage.question import Guess, guess_of
 from pages.parts.stage.shown import Shown
 
 TAB = "issues.tab"
@@ -89,3 +107,154 @@ def _measured(issue: Issue) -> None:
     figure = issue.key_figure
     show_arms(issue, extended(), asked(issue).first_seed, (figure.before.arm, figure.after.arm))
     show_rates(issue, extended())
+
+
+# The text: claim, mechanism, sources, remedies, published numbers
+
+
+DRAWING = """
+export default function ({ data: [drawing], parentElement }) {
+  parentElement.querySelector(".drawing").innerHTML = drawing
+}
+"""
+DRAWING_STYLE = ".drawing { color: var(--st-text-color); font-family: var(--st-font); }"
+
+
+def show_why(issue: Issue) -> None:
+    """The explanation and what to do about it, with links to the terms in them, and the sources."""
+    summary, mechanism, *remedies = with_terms(issue.summary, issue.mechanism, *issue.remedies)
+    st.markdown(summary)
+    words, drawing = st.columns([2.2, 1], gap="large")
+    with words:
+        st.markdown(with_formulas_apart(mechanism))
+    with drawing:
+        _drawing()(key=f"drawing.{issue.slug}", data=[stack_svg(issue)])
+        st.caption("Coloured: what the arms change.", text_alignment="center")
+    st.subheader("What to do about it", anchor=False)
+    st.markdown("\n".join(f"- {line}" for line in remedies))
+    st.markdown("\n".join(f"- [{source.citation}]({source.url})" for source in issue.sources))
+
+
+@st.cache_resource
+def _drawing() -> Any:
+    """An SVG drawing in the colours of the page: Streamlit's own elements either drop SVG or isolate it from the theme. It is put into the
+    page unchanged: names in it are escaped already."""
+    html = '<div class="drawing"></div>'
+    return st.components.v2.component("attention_lab_drawing", html=html, css=DRAWING_STYLE, js=DRAWING)
+
+
+def with_formulas_apart(text: str) -> str:
+    """``$$...$$`` as a paragraph of its own: only then is it rendered as a display formula."""
+    return re.sub(r"\s*\$\$(.+?)\$\$\s*", lambda found: f"\n\n$$\n{found[1].strip()}\n$$\n\n", text, flags=re.DOTALL)
+
+
+def show_published(issue: Issue, trials: Sequence[Trial] | None) -> None:
+    """Published numbers and ours in one table, and the differences of the experiments."""
+    if not issue.published:
+        return
+    st.subheader("Published numbers beside ours", anchor=False)
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    for published in issue.published:
+        st.markdown(f"**{published.source}.** {published.what}")
+        frame = published_frame(published, trials or ())
+        formats = {name: number(format="%.3g" if name not in published.columns else "%g") for name in frame.columns}
+        st.dataframe(frame, placeholder="", column_config={"_index": text(pinned=True), **formats})
+        if published.differs:
+            st.caption(f"What differs: {published.differs}")
+        if trials is None:
+            st.caption("Ours come with the first run.")
+
+
+# The learning rates beside the arms: whether a finding holds at one rate only is seen at a glance
+
+
+RATE = "learning rate"
+
+
+def show_rates(issue: Issue, extended: bool) -> None:
+    """The held-out score of each arm at each rate, and the rates that were chosen."""
+    named = {arm.name for arm in issue.arms_of(extended)}
+    grids = [grid for grid in read_grids(issue.slug) if grid.arm in named]
+    if not grids:
+        st.caption("The learning rates of these arms were not tuned: each is trained at the rate of its settings.")
+        return
+    st.markdown(
+        "**Each of these arms is trained at its own best learning rate.** The rate with the best mean was chosen on "
+        f"{PILOTS}, which no finding uses. Of rates that are as good, the one nearest to that of the settings was taken."
+    )
+    for why, arms in (
+        ("no rate is better than blind guessing", [grid.arm for grid in grids if not grid.learns]),
+        ("that is their condition", [arm.name for arm in issue.arms_of(extended) if not arm.tuned]),
+    ):
+        if arms:
+            st.caption(f"Trained at the rate of their settings, since {why}: {escaped(', '.join(arms))}.")
+    by_metric: dict[str, list[RateGrid]] = {}
+    for grid in grids:
+        by_metric.setdefault(grid.metric, []).append(grid)
+    items = [_panel(issue, metric, of) for metric, of in by_metric.items()]
+    panels(items, key=f"issues.rates.{issue.slug}", name=f"{issue.slug}-rates", subject=f"{issue.slug}.{extended}")
+
+
+def _panel(issue: Issue, metric: str, grids: Sequence[RateGrid]) -> Panel:
+    label, colors = with_unit(metric), role_colors([issue.arm(grid.arm).role for grid in grids])
+    lines = [
+        OverX(grid.arm, color, {at: Ended(grid.arm, color, scores, PILOT_SEEDS) for at, scores in grid.scores.items()})
+        for grid, color in zip(grids, colors, strict=True)
+    ]
+    chosen = "; ".join(f"{grid.arm} {best_in_words(grid)}" for grid in grids)
+    guessing = {grid.chance for grid in grids}
+    return Panel(
+        id=f"rates.{metric}", title=f"{label[:1].upper()}{label[1:]} at each learning rate",
+        figure=over_x_figure(lines, RATE, label, guessing.pop() if len(guessing) == 1 else None), height=over_x_height(lines), wide=True,
+        alt=f"{label} over the learning rate. " + "; ".join(map(_in_words, grids)), below=f"Chosen: {chosen}",
+    )  # fmt: skip
+
+
+def _in_words(grid: RateGrid) -> str:
+    known = {rate: [score for score in scores if score is not None] for rate, scores in sorted(grid.scores.items())}
+    return f"{grid.arm}: " + ", ".join(f"{fmean(scores):.3g} at {rate:g}" for rate, scores in known.items() if scores)
+
+
+# What a reader did, for the hand-in, and the link to share
+
+
+STORED = "Nothing; looked at stored runs"
+"""What was run where an earlier result was looked at."""
+
+
+def note_issue(issue: Issue, run: ExperimentRun | None, shown: Shown | None) -> None:
+    """Note the guess, the run and the result, as they are shown now; nothing where the reader has done nothing yet."""
+    figure, guess = issue.key_figure, guess_of(issue.slug)
+    outcome = _outcome(figure, shown)
+    if guess.answer is None and shown is None:
+        return
+    ran = _ran(run, shown) if shown is not None and shown.seeds else ""
+    drawn = bars(key_numbers(issue, shown)["rows"], figure) if shown is not None and outcome is not None else NO_FIGURE
+    found = outcome.sentence if outcome is not None else ""
+    write_down(f"issue.{issue.slug}", Note(issue.title, figure.question, _guess(figure, guess), ran, found, drawn))
+
+
+def _guess(figure: KeyFigure, guess: Guess) -> str:
+    if guess.answer is None:
+        return ""
+    size = f", to {figure.written(guess.size)}" if guess.size is not None else ""
+    return f"{figure.asks.in_words(guess.answer)}{size}"
+
+
+def _ran(run: ExperimentRun | None, shown: Shown) -> str:
+    own = "Trained here" if run is not None and mine(run.visitor.id) else "Nothing; watched somebody else’s run"
+    words = STORED if shown.origin == "stored" else own
+    kept = f"; {shown.reused} of its trials had been trained before" if shown.reused else ""
+    return f"{words}: {shown.seeds_in_words}{kept}."
+
+
+def _outcome(figure: KeyFigure, shown: Shown | None) -> Outcome | None:
+    return outcome_so_far(figure, shown) if shown is not None and shown.state != "running" else None
+
+
+def show_share(issue: Issue) -> None:
+    link, own = st.columns([1.3, 1], gap="large")
+    with link:
+        show_link(f"{base_address('issues')}issues?issue={issue.slug}")
+    with own:
+        offer_hand_in()
