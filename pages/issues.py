@@ -9,7 +9,7 @@ from pages.parts.issues.map import show_map
 from pages.parts.issues.stage import show_stage
 from pages.parts.issues.state import ISSUE, SETTINGS
 from pages.parts.issues.tabs import note_issue, show_tabs
-from pages.parts.stage.issue_list import shown_run
+from pages.parts.stage.experiments import shown_run
 from pages.parts.stage.presenting import presented
 
 say_ignored(SETTINGS.open_address()[1])

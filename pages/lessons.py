@@ -6,8 +6,7 @@ from engine.experiments.lessons import LESSONS
 from pages.parts.app.frame import STORY
 from pages.parts.app.in_markdown import escaped, say_ignored
 from pages.parts.lessons import SETTINGS, show_own, show_ways
-from pages.parts.stage.hand_in import offer_hand_in
-from pages.parts.stage.qr import base_address
+from pages.parts.stage.handouts import base_address, offer_hand_in
 
 say_ignored(SETTINGS.open_address()[1])
 

@@ -21,7 +21,7 @@ from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words, 
 from pages.parts.app.visitor import number_here, visitor
 from pages.parts.stage.board import CHECKS
 from pages.parts.stage.experiments import EXPERIMENTS, run_of
-from pages.parts.stage.hand_in import Note, offer_hand_in, write_down
+from pages.parts.stage.handouts import Note, offer_hand_in, write_down
 from pages.parts.stage.presenting import file_of
 from pages.parts.stage.question import ask, verdict
 

@@ -22,8 +22,7 @@ from engine.foundation.visitor import PROGRAM, Visitor
 from pages.parts.app import server
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.visitor import COOKIE
-from pages.parts.stage.experiments import EXPERIMENTS
-from pages.parts.stage.issue_list import RAN
+from pages.parts.stage.experiments import EXPERIMENTS, RAN
 from pages.parts.stage.presenter import WAITING
 from pages.parts.stage.presenting import CODE
 from pages.parts.stage.presenting import KEY as PRESENTING

@@ -32,8 +32,7 @@ from pages.parts.issues.stage import outcome_so_far
 from pages.parts.issues.tabs import with_formulas_apart
 from pages.parts.stage import experiments
 from pages.parts.stage.board import as_csv, as_json
-from pages.parts.stage.experiments import EXPERIMENTS
-from pages.parts.stage.issue_list import RAN
+from pages.parts.stage.experiments import EXPERIMENTS, RAN
 from pages.parts.stage.presenting import KEY as PRESENTING
 from pages.parts.stage.shown import Shown, of_run
 from tests.engine.workers.test_pool import until

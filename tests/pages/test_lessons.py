@@ -10,8 +10,8 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS, Lesson, LessonStep, from_code, lab_step, to_code
 from pages.parts.app.in_markdown import escaped
 from pages.parts.lessons import TEXT
+from pages.parts.stage.handouts import TOO_LONG, qr_code
 from pages.parts.stage.presenting import BEATS, Presenting, link_of
-from pages.parts.stage.qr import TOO_LONG, qr_code
 from tests.pages.looking import Open, guess, labels, press, question, said, trained
 
 

@@ -27,9 +27,9 @@ from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.encoding import matrix_figure, similarity_figure, similarity_shown
 from pages.parts.charts.spectra import offsets_figure
 from pages.parts.design.state import EXPERIMENT, PARTS, SETTINGS, asked_comparison, design, parts
-from pages.parts.stage.arms import show_arms
-from pages.parts.stage.board import show_evidence, take_away
-from pages.parts.stage.experiments import EXPERIMENTS, Asked, forecast, run_or_stop
+from pages.parts.stage.board import show_arms, show_evidence, take_away
+from pages.parts.stage.experiments import EXPERIMENTS, Asked
+from pages.parts.stage.run_buttons import forecast, run_or_stop
 from pages.parts.stage.shown import Shown
 
 GUIDE = Path(__file__).parent / "guide.md"

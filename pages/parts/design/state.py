@@ -12,7 +12,8 @@ from engine.experiments.evidence.store import find_comparison
 from engine.settings.errors import Problem
 from engine.settings.fields import Setting, settings_in
 from pages.parts.app.page_state import ModelSettings, PageState, not_allowed
-from pages.parts.stage.experiments import EXPERIMENTS, seeds_setting
+from pages.parts.stage.experiments import EXPERIMENTS
+from pages.parts.stage.run_buttons import seeds_setting
 
 EXPERIMENT = "experiment"
 PARTS: dict[str, Setting] = {row.name: row for row in settings_in(DesignedSettings)}

@@ -30,12 +30,11 @@ from pages.parts.charts.experiments.key_figure import key_figure
 from pages.parts.issues.map import show_way
 from pages.parts.issues.state import asked, extended, forget, offer_more_seeds, run_asked, show_settings
 from pages.parts.stage.board import Drawing, experiment_board
-from pages.parts.stage.ended import key_numbers
-from pages.parts.stage.experiments import EXPERIMENTS, begin, run_or_stop
-from pages.parts.stage.issue_list import shown_runs
+from pages.parts.stage.experiments import EXPERIMENTS, begin, shown_runs
 from pages.parts.stage.presenting import Presenting, asks_to_run, guesses_closed, presented, presenting, take_guess
 from pages.parts.stage.question import Guess, ask, guess_of, keep_guess, verdict
-from pages.parts.stage.shown import Shown, of_run
+from pages.parts.stage.run_buttons import run_or_stop
+from pages.parts.stage.shown import Shown, key_numbers, of_run
 from pages.parts.stage.wall import show_hands, tell_phones
 
 KEY = "key"

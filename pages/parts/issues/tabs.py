@@ -31,15 +31,11 @@ from pages.parts.charts.experiments.stack import stack_svg
 from pages.parts.charts.experiments.strip import Ended
 from pages.parts.issues.stage import outcome_so_far
 from pages.parts.issues.state import asked, extended
-from pages.parts.stage.arms import show_arms
-from pages.parts.stage.board import show_evidence, take_away
-from pages.parts.stage.document import bars
-from pages.parts.stage.ended import key_numbers
-from pages.parts.stage.hand_in import NO_FIGURE, Note, offer_hand_in, write_down
-from pages.parts.stage.issue_list import shown_runs
-from pages.parts.stage.qr import base_address, show_link
+from pages.parts.stage.board import show_arms, show_evidence, take_away
+from pages.parts.stage.experiments import shown_runs
+from pages.parts.stage.handouts import NO_FIGURE, Note, bars, base_address, offer_hand_in, show_link, write_down
 from pages.parts.stage.question import Guess, guess_of
-from pages.parts.stage.shown import Shown
+from pages.parts.stage.shown import Shown, key_numbers
 
 TAB = "issues.tab"
 OPENINGS = "issues.openings"

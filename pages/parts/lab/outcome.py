@@ -17,8 +17,7 @@ from pages.parts.app.setting_widget import offer_file
 from pages.parts.app.visitor import mine, visitor
 from pages.parts.lab.form import IN_SIGHT
 from pages.parts.lab.state import SETTINGS, address, share_link
-from pages.parts.stage.hand_in import offer_hand_in
-from pages.parts.stage.qr import show_link
+from pages.parts.stage.handouts import offer_hand_in, show_link
 
 
 def show_lengths(run: Run) -> None:

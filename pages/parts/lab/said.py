@@ -22,8 +22,8 @@ from pages.parts.charts.colors import color_of
 from pages.parts.lab.controls import submit
 from pages.parts.lab.runs import difference
 from pages.parts.lab.state import ARM, ISSUE, fill_form
-from pages.parts.stage.hand_in import Note, write_down
-from pages.parts.stage.issue_list import issue_link
+from pages.parts.stage.experiments import issue_link
+from pages.parts.stage.handouts import Note, write_down
 
 ARRIVAL = "arrival"
 """Session key: the issue and the arm that a link came from."""

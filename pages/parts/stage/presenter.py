@@ -23,7 +23,7 @@ from pages.parts.app.presses import last_received, received
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.component import joined
 from pages.parts.stage import presenting as held
-from pages.parts.stage.qr import TOO_LONG, base_address, only_here, qr_code
+from pages.parts.stage.handouts import TOO_LONG, base_address, only_here, qr_code
 from pages.parts.stage.wall import TICK, lead_phones, send_home
 
 HERE = Path(__file__).parent

@@ -22,7 +22,7 @@ from pages.parts.app.server import find
 from pages.parts.app.visitor import mine
 from pages.parts.boards.live.board import Layout, Overlay, PanelName, Picture, live_board, overlay
 from pages.parts.charts.attention import weights_image
-from pages.parts.stage.hand_in import Note, offer_hand_in, write_down
+from pages.parts.stage.handouts import Note, offer_hand_in, write_down
 from pages.parts.stage.question import UNREAD, ask, verdict
 from pages.parts.story.state import (
     CHOICE,

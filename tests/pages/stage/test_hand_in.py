@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from engine.experiments.classroom import MOST_STUDENTS
 from engine.foundation.visitor import Visitor
 from pages.parts.app.visitor import COOKIE, id_in
-from pages.parts.stage.hand_in import MOST_VISITORS, NAME, NOTHING_YET, OWN, Note, hand_in, kept_of, write_down
+from pages.parts.stage.handouts import MOST_VISITORS, NAME, NOTHING_YET, OWN, Note, hand_in, kept_of, write_down
 from tests.pages.looking import noted, press
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> $title {} & “quotes”"
@@ -50,7 +50,7 @@ def test_guess_run_and_result_stand_together_and_what_is_missing_is_said() -> No
 
 
 def noting() -> None:
-    from pages.parts.stage.hand_in import Note, write_down
+    from pages.parts.stage.handouts import Note, write_down
 
     write_down("one", Note("A", "Q", "first", "run 1", "result 1"))
     write_down("two", Note("B", "Q", "only a guess"))
@@ -68,13 +68,13 @@ def test_the_guess_is_the_one_that_stood_before_the_first_result() -> None:
 
 
 def noting_again() -> None:
-    from pages.parts.stage.hand_in import Note, write_down
+    from pages.parts.stage.handouts import Note, write_down
 
     write_down("two", Note("B", "Q", "another guess", "run", "result"))
 
 
 def offering() -> None:
-    from pages.parts.stage.hand_in import offer_hand_in
+    from pages.parts.stage.handouts import offer_hand_in
 
     offer_hand_in()
 
@@ -105,7 +105,7 @@ def test_every_student_of_a_full_class_keeps_its_hand_in_whatever_comes_from_els
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def write(name: str, address: str) -> None:
-        monkeypatch.setattr("pages.parts.stage.hand_in.visitor", partial(Visitor, name, address))
+        monkeypatch.setattr("pages.parts.stage.handouts.visitor", partial(Visitor, name, address))
         write_down("one", NOTE)
 
     students = [f"student {number}" for number in range(MOST_STUDENTS)]
@@ -114,13 +114,13 @@ def test_every_student_of_a_full_class_keeps_its_hand_in_whatever_comes_from_els
     for number in range(2 * MOST_VISITORS):
         write(f"cookie {number}", f"2001:db8:0:{number % 256:x}::/64")
     assert all(kept_of(name).notes for name in students)
-    monkeypatch.setattr("pages.parts.stage.hand_in.here", lambda name: name == students[0])
+    monkeypatch.setattr("pages.parts.stage.handouts.here", lambda name: name == students[0])
     write("one more", "10.0.0.1")
     assert [bool(kept_of(name).notes) for name in (*students[:3], "one more")] == [True, False, True, True]
 
 
 def test_the_hand_ins_of_those_who_wrote_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     for writer in ["first", *map(str, range(MOST_VISITORS - 1)), "first", "new"]:
-        monkeypatch.setattr("pages.parts.stage.hand_in.visitor", partial(Visitor, writer))
+        monkeypatch.setattr("pages.parts.stage.handouts.visitor", partial(Visitor, writer))
         write_down("one", NOTE)
     assert [bool(kept_of(name).notes) for name in ("first", "0", "1", "new")] == [True, False, True, True]

@@ -12,11 +12,9 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.experiments.report import report
 from engine.experiments.trial import Trial
-from pages.parts.stage.arms import differences
-from pages.parts.stage.board import curve_names
-from pages.parts.stage.ended import beside, ended_section
+from pages.parts.stage.board import curve_names, differences
 from pages.parts.stage.panels import sections, shows_both, status, status_words, stopped_of
-from pages.parts.stage.shown import Shown, TrialSoFar
+from pages.parts.stage.shown import Shown, TrialSoFar, beside, ended_section
 from tests.pages.scripted_experiment import issue_of, trials_of
 
 

@@ -14,7 +14,7 @@ from engine.experiments.issues import ISSUES
 from engine.experiments.lessons import LESSONS, Lesson, LessonStep, Slide, from_code, lab_step
 from engine.experiments.question import ANSWERS
 from engine.tasks import TASKS
-from pages.parts.stage.sheet import hand_out, teachers_sheet
+from pages.parts.stage.handouts import hand_out, teachers_sheet
 
 LINK = "https://lab.example/issues?issue=heads&lesson=depth"
 
