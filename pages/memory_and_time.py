@@ -11,7 +11,7 @@ from engine.sweeps.store import shipped, to_csv, to_json
 from engine.sweeps.sweep import Sweep
 from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown, refused_in_words, say_ignored, say_unsaved, show_refusal
-from pages.parts.app.setting_widget import offer_file
+from pages.parts.app.page_state import offer_file
 from pages.parts.app.visitor import visitor
 from pages.parts.memory_and_time.board import cost_board, is_shipped
 from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, begin_sweep, plan_settings, sweep_result, widget

@@ -16,7 +16,7 @@ from engine.experiments.lessons import Lesson, LessonStep, from_code
 from engine.experiments.question import Direction, Question
 from engine.foundation.errors import Refused
 from engine.settings.errors import ConfigError
-from pages.parts.app.fragment import as_fragment
+from pages.parts.app.frame import as_fragment
 from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words, show_refusal
 from pages.parts.app.visitor import number_here, visitor
 from pages.parts.stage.board import CHECKS

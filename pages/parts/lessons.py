@@ -32,8 +32,7 @@ from engine.foundation.formatting import counted
 from engine.settings.errors import ConfigError
 from engine.settings.fields import to_text
 from pages.parts.app.in_markdown import escaped
-from pages.parts.app.page_state import ModelSettings, PageState
-from pages.parts.app.setting_widget import offer_file
+from pages.parts.app.page_state import ModelSettings, PageState, offer_file
 from pages.parts.stage.handouts import hand_out, only_here, show_qr_code, teachers_sheet
 from pages.parts.stage.presenting import CODE, go_to, link_of, start_lesson
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from engine.config.run_config import settings_for
 from engine.settings.fields import to_text
-from pages.parts.app.address import NAMES, read_hidden
 from pages.parts.app.in_markdown import in_markdown
-from pages.parts.app.page_state import PageSettings
+from pages.parts.app.page_state import NAMES, PageSettings, read_hidden
 from tests.pages.test_hostile_links import HOSTILE, assert_harmless
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.usefixtures("own_data_folder")]

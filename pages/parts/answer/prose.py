@@ -14,8 +14,7 @@ from engine.experiments.key_figure import ZERO, number
 from engine.foundation.formatting import counted
 from engine.foundation.once import once
 from pages.parts.app.frame import listening_script, nothing
-from pages.parts.app.glossary import with_terms
-from pages.parts.app.in_markdown import escaped
+from pages.parts.app.in_markdown import escaped, with_terms
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.experiments.key_figure import key_figure
 from pages.parts.stage.panels import badge, signed

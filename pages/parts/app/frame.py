@@ -1,16 +1,16 @@
 """The frame around every page: the bar with its places, the tabs of the present place, and the glossary as a drawer."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, TypeVarTuple
 
 import streamlit as st
 from streamlit.navigation.page import Page
 
 from engine.foundation.glossary import TERMS
 from engine.settings.names import meant
-from pages.parts.app.fragment import as_fragment
-from pages.parts.app.glossary import show_terms
+from pages.parts.app.in_markdown import show_terms
 
 MARKED = """<style>
 :is([data-testid="stTopNavLink"], [data-testid="stSidebarNavLink"])[href$="/{address}"] {{
@@ -149,3 +149,44 @@ def listening_script(file: Path) -> Any:
 def nothing() -> None:
     """A callback that does nothing. Streamlit keeps a message of a component only where a callback is given; the page reads the message
     itself, where it draws the component."""
+
+
+# Parts that run again without the rest of the page
+
+
+Arguments = TypeVarTuple("Arguments")
+
+
+def as_fragment(draw: Callable[[*Arguments], None], *arguments: *Arguments, every: float | None = None) -> None:
+    """Draw a part of the page now, again when a widget in it changes, and again after each ``every`` seconds; None for no timer. It is a
+    fragment also without a timer: a part that is one only in some reruns has its components mounted anew.
+
+    The page makes a container for it. A fragment that runs again right after the page discards its messages that were not sent yet
+    (Streamlit's ``ForwardMsgQueue.clear``): were its place among them, the browser would refuse what follows, "Bad delta path index".
+    """
+    with st.container():
+        st.fragment(draw, run_every=every)(*arguments)
+
+
+# Presses of keys and of parts of a picture, as a component's script tells them: none is lost, and none counts twice.
+#
+# While a page draws, the browser keeps only the latest message of a component. So each message repeats all presses that the page has not
+# confirmed, each with its number (``pages/parts/boards/shell/script/presses.js``).
+
+
+def received(told: object, name: str) -> list[Mapping[str, Any]]:
+    """The presses of a message that were in none before, in their order. Call it once per message, in its callback. ``name``: the session
+    key under which the number of the last one is kept. What no script tells is no press."""
+    presses: list[Mapping[str, Any]] = (
+        [each for each in told if isinstance(each, dict)] if isinstance(told, list) else []
+    )
+    numbered = [press for press in presses if isinstance(press.get("number"), int)]
+    new = [press for press in numbered if press["number"] > last_received(name)]
+    if new:
+        st.session_state[name] = new[-1]["number"]
+    return new
+
+
+def last_received(name: str) -> int:
+    """The number to send to the script: it repeats no press up to this one."""
+    return int(st.session_state.get(name, 0))

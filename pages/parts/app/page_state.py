@@ -1,7 +1,10 @@
 """A page's settings, declared once: its defaults, its widgets, its address and its share link are made from them."""
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from dataclasses import dataclass
+from mimetypes import guess_type
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar, cast
 from urllib.parse import urlencode
@@ -10,12 +13,149 @@ import streamlit as st
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
+from engine.config.link import without_marks
+from engine.foundation.provenance import stamped
 from engine.settings.errors import Problem, checked, leniently, no_setting
-from engine.settings.fields import Parameters, Setting, settings_in, to_text
+from engine.settings.fields import Parameters, Setting, Value, settings_in, to_text
 from engine.settings.names import meant
-from pages.parts.app.address import NAMES, Hidden, read_hidden, take_link, write_link
-from pages.parts.app.glossary import setting_help
-from pages.parts.app.setting_widget import setting_widget
+from pages.parts.app.in_markdown import setting_help
+
+# The address: a link is read once, and then the page writes it; what a link hides or locks
+
+
+CARRIED = ("lesson", "at", "present", "class")
+"""Names that every page's address carries along while a lesson is held; they are no page's own."""
+NAMES = ("show", "hide", "lock")
+ALLOWED = "one or more names of controls on this page, separated by commas"
+
+
+def carried_in(query: Mapping[str, str]) -> dict[str, str]:
+    return {name: query[name] for name in CARRIED if name in query}
+
+
+def carry(values: Mapping[str, str]) -> None:
+    """What the addresses of all pages carry from now on."""
+    st.session_state["address.carried"] = dict(values)
+
+
+def take_link(page: str, marks: Collection[str] = ()) -> dict[str, str] | None:
+    """The query of the address, if the visitor came by a link; None if the page wrote it itself or had it already in its last run.
+
+    ``marks``: names that the page itself never writes, and of which each link within the app has one. After the first query of a
+    session only a query with such a name is a link: one without may be an address of the page's own that arrives late.
+    """
+    query = {name: value for name, value in without_marks(st.query_params.to_dict()).items() if name not in CARRIED}
+    met = st.session_state.get(f"{page}.met")
+    # A quick second click arrives with the address of before the first: that is no link.
+    known = query in (written(page), met) or bool(met is not None and marks and query.keys().isdisjoint(marks))
+    st.session_state[f"{page}.met"] = query
+    return None if known else query
+
+
+def write_link(page: str, query: dict[str, str]) -> None:
+    """Keep the address a link to what is on the page."""
+    # A link within the page arrives here but leaves the address bar empty: what is new is written in any case.
+    address = {**query, **st.session_state.get("address.carried", {})}
+    if written(page) != query or st.query_params.to_dict() != address:
+        st.query_params.from_dict(address)
+    st.session_state[f"{page}.written"] = query
+
+
+def written(page: str) -> dict[str, str] | None:
+    """The query that the page wrote last; None before it wrote any."""
+    return cast(dict[str, str] | None, st.session_state.get(f"{page}.written"))
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """The controls that a link shows, hides or locks. No value changes; whoever edits the address has them back."""
+
+    show: tuple[str, ...] = ()
+    """Where any are named, only these are drawn."""
+    hide: tuple[str, ...] = ()
+    lock: tuple[str, ...] = ()
+    """Drawn, but they cannot be changed."""
+
+    def draws(self, name: str) -> bool:
+        return name not in self.hide and (not self.show or name in self.show)
+
+    def query(self) -> dict[str, str]:
+        return {name: ",".join(named) for name, named in vars(self).items() if named}
+
+
+def read_hidden(query: Mapping[str, str], controls: Container[str]) -> tuple[Hidden, list[Problem]]:
+    """What a link says about ``controls``, and a problem for each list in which it names others."""
+    found: dict[str, tuple[str, ...]] = {}
+    ignored: list[Problem] = []
+    for name in NAMES:
+        named = [part.strip() for part in query.get(name, "").split(",") if part.strip()]
+        found[name] = tuple(dict.fromkeys(part for part in named if part in controls))
+        if unknown := [part for part in named if part not in controls]:
+            ignored.append(Problem(name, ", ".join(unknown), ALLOWED))
+    return Hidden(**found), ignored
+
+
+# The widget of a setting, by the setting's kind, and the one for a file
+
+
+SEGMENTS = 3
+"""The most choices that are shown side by side."""
+
+
+def setting_widget(
+    row: Setting, value: Any, *, side_by_side: bool = False, choices: Sequence[str] = (), **common: Any
+) -> None:
+    """The widget of a setting, which starts at a value, with help that links to the glossary. ``common``: arguments such as
+    key and ``on_change``.
+
+    A list of whole numbers is entered as text. ``side_by_side``: show a few choices all at once. ``choices``: the setting's choices
+    in the order that a reader is shown.
+    """
+    common = {"help": setting_help(row.name, row.help), **common}
+    match row.kind:
+        case "choice" if side_by_side and len(row.choices) <= SEGMENTS:
+            st.segmented_control(
+                row.label, row.choices, default=value, format_func=row.label_of, required=True, width="stretch",
+                **common,
+            )  # fmt: skip
+        case "choice":
+            choices = choices or row.choices
+            st.selectbox(row.label, choices, choices.index(value), **{"format_func": row.label_of, **common})
+        case "bool":
+            st.toggle(row.label, value, **common)
+        case "text":
+            st.text_input(row.label, value, **common)
+        case "ints":
+            st.text_input(row.label, value, placeholder="for example 8, 12, 24", **common)
+        case "int" | "float":
+            st.number_input(row.label, value=value, **_limits(row), **common)
+
+
+def _limits(row: Setting) -> dict[str, Any]:
+    kind: type[int] | type[float] = int if row.kind == "int" else float
+    limits: dict[str, Any] = {"min_value": kind(row.minimum or 0), "max_value": kind(row.maximum or 0)}
+    if row.kind == "float":
+        limits |= {"format": "%.6g", "step": _step(row.default)}
+    if row.optional:
+        limits |= {"placeholder": "auto"}
+    return limits
+
+
+def _step(default: Value) -> float:
+    """A step that changes the first digit of the default."""
+    return 10.0 ** math.floor(math.log10(default)) if isinstance(default, int | float) and default else 0.1
+
+
+def offer_file(
+    label: str, make: Callable[[], str | bytes], name: str, icon: str | None = ":material/download:"
+) -> None:
+    """A button that downloads a file, which is made only when somebody asks for it. Its name ends in version, commit and date: a comment in
+    a CSV, or a column of one value, would be in the way of whoever reads its numbers."""
+    st.download_button(label, make, stamped(name), guess_type(name)[0], icon=icon)
+
+
+# The state
+
 
 EMPTY: Mapping[str, str] = MappingProxyType({})
 

@@ -25,9 +25,9 @@ from engine.experiments.frames import evidence_frame
 from engine.foundation.formatting import counted
 from engine.foundation.provenance import short_commit
 from engine.text.tokens import unknown_beside
-from pages.parts.app.fragment import as_fragment
+from pages.parts.app.frame import as_fragment
 from pages.parts.app.in_markdown import escaped
-from pages.parts.app.setting_widget import offer_file
+from pages.parts.app.page_state import offer_file
 from pages.parts.charts.table import whole_lines
 from pages.parts.encodings.state import NEEDED, SETTINGS, TESTED, control, value
 

@@ -14,7 +14,7 @@ from engine.foundation.errors import JobError
 from engine.foundation.job import Job
 from engine.settings.errors import ConfigError
 from pages.parts.app import server
-from pages.parts.app.fragment import as_fragment
+from pages.parts.app.frame import as_fragment
 from pages.parts.app.in_markdown import in_markdown
 from pages.parts.app.questions import ask_once, asking_threads
 from pages.parts.app.turn import in_turn, out_of_turn

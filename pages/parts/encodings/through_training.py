@@ -8,7 +8,7 @@ from engine.foundation.errors import JobError
 from engine.runs.events import Snapshot, layers_kept
 from engine.runs.folder import RunFolder
 from engine.runs.run import Run
-from pages.parts.app.fragment import as_fragment
+from pages.parts.app.frame import as_fragment
 from pages.parts.app.in_markdown import as_code, in_markdown
 from pages.parts.app.own_runs import shown_run
 from pages.parts.app.questions import ask_once

@@ -21,8 +21,7 @@ from engine.experiments.running.experiment_run import ExperimentRun
 from engine.experiments.statistics import LOWEST_P
 from engine.experiments.trial import Trial
 from pages.parts.app.frame import listening_script
-from pages.parts.app.glossary import links_to_terms, with_terms
-from pages.parts.app.in_markdown import escaped
+from pages.parts.app.in_markdown import escaped, links_to_terms, with_terms
 from pages.parts.app.visitor import mine
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.experiments.arms import role_colors, with_unit

@@ -10,7 +10,7 @@ from engine.config.presets import PRESETS
 from engine.settings.fields import Setting
 from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.base import GROUPS, TaskSpec
-from pages.parts.app.fragment import as_fragment
+from pages.parts.app.frame import as_fragment
 from pages.parts.app.own_runs import SHOWN
 from pages.parts.lab.state import LOOK_AT, PRESET, SETTINGS, fill_form
 

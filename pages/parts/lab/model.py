@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.config.run_config import RunConfig, changes_between
 from engine.settings.errors import ConfigError
-from pages.parts.app.presses import last_received, received
+from pages.parts.app.frame import last_received, received
 from pages.parts.boards.component import Plain
 from pages.parts.boards.live.stack import PartKind, part_kinds, stack_of
 from pages.parts.lab.controls import submit

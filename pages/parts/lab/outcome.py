@@ -13,7 +13,7 @@ from engine.runs.run import Run
 from pages.parts.app import server
 from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.own_runs import forget_run
-from pages.parts.app.setting_widget import offer_file
+from pages.parts.app.page_state import offer_file
 from pages.parts.app.visitor import mine, visitor
 from pages.parts.lab.form import IN_SIGHT
 from pages.parts.lab.state import SETTINGS, address, share_link

@@ -12,7 +12,7 @@ from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result
 from engine.sweeps.store import shipped
 from engine.sweeps.sweep import Sweep
-from pages.parts.app.fragment import as_fragment
+from pages.parts.app.frame import as_fragment
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.costs import MEBIBYTES, MILLISECONDS, PLOT, CostLine, Unit, cost_figure, parts_figure
 from pages.parts.memory_and_time.state import CostView

@@ -22,10 +22,9 @@ from engine.foundation.formatting import counted
 from engine.foundation.provenance import in_words
 from engine.settings.fields import Setting
 from engine.text.tokens import unknown_beside
-from pages.parts.app.fragment import as_fragment
-from pages.parts.app.frame import nothing
+from pages.parts.app.frame import as_fragment, nothing
 from pages.parts.app.in_markdown import escaped
-from pages.parts.app.setting_widget import offer_file
+from pages.parts.app.page_state import offer_file
 from pages.parts.app.visitor import number_here
 from pages.parts.boards.component import Plain
 from pages.parts.boards.panels import mount

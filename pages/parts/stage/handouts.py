@@ -30,7 +30,7 @@ from engine.experiments.question import Direction, Question
 from engine.foundation.formatting import counted, in_time
 from engine.foundation.provenance import in_words, provenance
 from engine.tasks import TASKS
-from pages.parts.app.setting_widget import offer_file
+from pages.parts.app.page_state import offer_file
 from pages.parts.app.visitor import here, visitor
 from pages.parts.charts.experiments.key_figure import lengths
 from pages.parts.charts.experiments.strip import Ended

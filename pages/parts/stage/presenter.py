@@ -16,10 +16,9 @@ from engine.experiments.issues import ISSUES, RENAMED
 from engine.experiments.lessons import Lesson, LessonStep
 from engine.foundation.formatting import counted
 from engine.settings.names import meant
-from pages.parts.app.fragment import as_fragment
+from pages.parts.app.frame import as_fragment, last_received, received
 from pages.parts.app.in_markdown import escaped
 from pages.parts.app.own_runs import shown_run
-from pages.parts.app.presses import last_received, received
 from pages.parts.app.visitor import visitor
 from pages.parts.boards.component import joined
 from pages.parts.stage import presenting as held

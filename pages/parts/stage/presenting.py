@@ -16,7 +16,7 @@ from engine.experiments.classroom import FORM, open_class, presents
 from engine.experiments.lessons import Lesson, LessonStep, from_code, to_code
 from engine.foundation.errors import NoRoom
 from engine.settings.errors import ConfigError, Problem
-from pages.parts.app.address import carried_in, carry
+from pages.parts.app.page_state import carried_in, carry
 from pages.parts.app.visitor import visitor
 
 KEY = "presenting"

@@ -8,7 +8,7 @@ import streamlit as st
 from engine.experiments.classroom import Hands, Phase, Wall, hands, show_wall
 from engine.experiments.lessons import to_code
 from engine.experiments.question import ANSWERS, Direction
-from pages.parts.app.fragment import as_fragment
+from pages.parts.app.frame import as_fragment
 from pages.parts.app.visitor import visitor
 from pages.parts.stage.presenting import CODE, Presenting, guesses_closed, presenting
 

@@ -15,8 +15,7 @@ from engine.foundation.formatting import percent
 from engine.runs.run import Run
 from engine.settings.fields import to_text
 from pages.parts.app.frame import STORY
-from pages.parts.app.glossary import setting_help, with_terms
-from pages.parts.app.in_markdown import in_markdown, say_unsaved, show_refusal
+from pages.parts.app.in_markdown import in_markdown, say_unsaved, setting_help, show_refusal, with_terms
 from pages.parts.app.own_runs import say_watching, start_run, steering_button
 from pages.parts.app.server import find
 from pages.parts.app.visitor import mine

@@ -15,8 +15,7 @@ from engine.runs.events import Snapshot
 from engine.runs.run import Run
 from engine.text.tokens import UNKNOWN_NAME, unknown_in_words
 from pages.parts.app import server
-from pages.parts.app.glossary import explained
-from pages.parts.app.in_markdown import in_markdown, refused_in_words, show_refusal
+from pages.parts.app.in_markdown import explained, in_markdown, refused_in_words, show_refusal
 from pages.parts.app.questions import ask, ask_once
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.boards.recorded import recorded_words

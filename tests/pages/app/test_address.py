@@ -19,7 +19,7 @@ def page() -> None:
     """One setting, in the session and in the address."""
     import streamlit as st
 
-    from pages.parts.app.address import take_link, write_link, written
+    from pages.parts.app.page_state import take_link, write_link, written
 
     link = take_link("page")
     if link:

@@ -4,7 +4,7 @@ import pytest
 import streamlit as st
 
 from engine.foundation.provenance import stamp
-from pages.parts.app.setting_widget import offer_file
+from pages.parts.app.page_state import offer_file
 
 
 def test_the_name_of_an_offered_file_tells_version_commit_and_day(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ PAGES = Path(__file__).parents[3] / "pages"
 def page() -> None:
     import streamlit as st
 
-    from pages.parts.app.fragment import as_fragment
+    from pages.parts.app.frame import as_fragment
 
     def draw(first: str, second: str) -> None:
         st.text(first)
@@ -32,7 +32,7 @@ def test_the_container_that_a_fragment_makes_has_no_neighbours() -> None:
 
 def test_every_fragment_of_the_app_is_made_so() -> None:
     making = [file.name for file in PAGES.rglob("*.py") if re.search(r"\bst\.fragment\b", file.read_text("utf-8"))]
-    assert making == ["fragment.py"]
+    assert making == ["frame.py"]
 
 
 def test_no_page_stops_its_script_early() -> None:

@@ -7,7 +7,7 @@ import pytest
 from engine.experiments.issues import ISSUES
 from engine.experiments.issues.issue import Issue
 from engine.foundation.glossary import TERMS
-from pages.parts.app.glossary import links_to_terms, with_terms
+from pages.parts.app.in_markdown import links_to_terms, with_terms
 from tests.tables import tables_beside
 
 CASES = tables_beside(__file__)

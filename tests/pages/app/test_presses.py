@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.parts.app.presses import last_received, received
+from pages.parts.app.frame import last_received, received
 
 KEY = "test.received"
 

@@ -15,8 +15,7 @@ import streamlit as st
 from engine.config.link import to_query
 from engine.config.run_config import RunConfig
 from engine.foundation.glossary import TERMS
-from pages.parts.app.fragment import as_fragment
-from pages.parts.app.frame import nothing
+from pages.parts.app.frame import as_fragment, nothing
 from pages.parts.boards.component import SHELL, BoardKind, Plain, joined, show_board
 from pages.parts.boards.live.columns import Columns, columns_of
 from pages.parts.boards.live.feed import Payload, feed
