@@ -27,8 +27,7 @@ from pages.parts.web.connections import limit_connections
 from pages.parts.web.gate import Gate, Take, unlimited
 from pages.parts.web.live import Admit, Find, asked_to_end, everybody, live_route
 from pages.parts.web.middleware import FRAMING, AppHeaders, ClientAddress, CountedTabs, OwnHostOnly, OwnOriginOnly
-from pages.parts.web.page_address import PageAddress
-from pages.parts.web.static_files import FOR_EVER, PACKED, PackedFiles, StyledPage
+from pages.parts.web.static_files import FOR_EVER, PACKED, PackedFiles, PageAddress, StyledPage
 
 Health = Callable[[], Mapping[str, int]]
 """``ready``, ``workers``, ``running`` and ``queued``: the workers that are ready and all, the runs that go and that wait.

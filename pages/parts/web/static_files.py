@@ -2,15 +2,17 @@
 for the first time. And its page, with the styles of the app and a script that runs before Streamlit's."""
 
 import gzip
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from anyio import to_thread
 from starlette.datastructures import Headers
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.file_util import get_static_dir
 
 from engine.foundation.once import once
+from engine.settings.names import meant
 
 FOR_EVER = {"Cache-Control": "public, max-age=31536000, immutable"}
 """The header of files that browsers may keep for ever, since a new one has a new address."""
@@ -93,3 +95,24 @@ class PackedFiles:
 @once
 def _packed(file: Path) -> bytes:
     return gzip.compress(file.read_bytes(), compresslevel=6)
+
+
+# A page's address in other letters
+
+
+class PageAddress:
+    """Redirect an address in capitals, or with ``_`` for ``-``, where it can mean one page only. Streamlit would open the first page."""
+
+    def __init__(self, app: ASGIApp, prefix: str, addresses: Callable[[], Collection[str]]) -> None:
+        """``prefix``: what all addresses begin with. ``addresses``: those of the pages, read at a request since they are imported late."""
+        self.app, self._begins, self._addresses = app, f"{prefix}/", addresses
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] == "GET" and scope["path"].startswith(self._begins):
+            name = scope["path"].removeprefix(self._begins)
+            if name != name.lower().replace("_", "-") and (address := meant(name, self._addresses())) != name:
+                query = scope["query_string"].decode("latin-1")
+                # Relative, since a proxy may have taken away what the address begins with.
+                await RedirectResponse(f"{address}?{query}" if query else address)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)

@@ -16,8 +16,7 @@ from engine.foundation.errors import NoRoom
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Snapshot
 from pages.parts.app.visitor import COOKIE, id_in
-from pages.parts.web.live import GRACE, live_route, stream
-from pages.parts.web.messages import Messages, Moment
+from pages.parts.web.live import GRACE, Messages, Moment, live_route, stream
 from tests.scripted import ScriptedRun
 
 

@@ -9,7 +9,7 @@ from weakref import ref
 import pytest
 
 from pages.parts.boards.live import feed as live_feed
-from pages.parts.web.messages import KEPT, RECENT, Message, Messages, MessagesOfRuns, Moment
+from pages.parts.web.live import KEPT, RECENT, Message, Messages, MessagesOfRuns, Moment
 from tests.pages.web.test_live import messages as messages_in
 from tests.scripted import ScriptedRun
 

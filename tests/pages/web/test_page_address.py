@@ -7,7 +7,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from pages.parts.web.page_address import PageAddress
+from pages.parts.web.static_files import PageAddress
 
 
 def client(prefix: str) -> TestClient:
