@@ -14,13 +14,20 @@ from pages.parts.app.server import find
 from pages.parts.app.turn import let_others_go
 from pages.parts.boards.live.board import ALL, Layout, PanelName, Picture, band, live_board
 from pages.parts.boards.live.readable_run import controlled_as
-from pages.parts.lab.controls import controls
-from pages.parts.lab.form import main_settings, opened_settings, other_settings
-from pages.parts.lab.model import act, model_of
-from pages.parts.lab.outcome import share, show_lengths, take_run_away
+from pages.parts.lab.form import act, controls, main_settings, model_of, opened_settings, other_settings
 from pages.parts.lab.presented import show_presented, show_question
-from pages.parts.lab.runs import overlays_behind, show_beside, show_shelf
-from pages.parts.lab.said import reference_behind, say, show_arrival, take_arrival
+from pages.parts.lab.results import (
+    overlays_behind,
+    reference_behind,
+    say,
+    share,
+    show_arrival,
+    show_beside,
+    show_lengths,
+    show_shelf,
+    take_arrival,
+    take_run_away,
+)
 from pages.parts.lab.state import LOOK_AT, PRESET, RUN, SETTINGS, address, form_config
 from pages.parts.stage.presenting import presenting
 

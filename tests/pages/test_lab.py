@@ -13,7 +13,7 @@ from engine.foundation.provenance import provenance
 from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.base import GROUPS
 from pages.parts.app import server
-from pages.parts.lab.outcome import settings_json
+from pages.parts.lab.results import settings_json
 from tests.pages.looking import Open, disabled, ended, noted, press, run_of, said, trained
 
 

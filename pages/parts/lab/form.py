@@ -1,18 +1,27 @@
-"""RunConfig's settings as widgets; the task with its sentence, and a list of all to choose from."""
+"""The lab's controls: RunConfig's settings as widgets, the task with its sentence and a list of all to choose from; the buttons of a run;
+and the picture of the model, of which each part is one."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from engine.config.presets import PRESETS
+from engine.config.run_config import RunConfig, changes_between
+from engine.runs.run import Run
+from engine.settings.errors import ConfigError
 from engine.settings.fields import Setting
 from engine.tasks import BY_GROUP, TASKS
 from engine.tasks.base import GROUPS, TaskSpec
-from pages.parts.app.frame import as_fragment
+from pages.parts.app import own_runs
+from pages.parts.app.frame import as_fragment, last_received, received
+from pages.parts.app.in_markdown import refused_in_words
 from pages.parts.app.own_runs import SHOWN
-from pages.parts.lab.state import LOOK_AT, PRESET, SETTINGS, fill_form
+from pages.parts.boards.component import Plain
+from pages.parts.boards.live.stack import PartKind, part_kinds, stack_of
+from pages.parts.lab.state import LOOK_AT, PRESET, SETTINGS, fill_form, form_config
 
 MAIN = (("task",), ("pos_encoding",), ("n_layers", "n_heads", "seq_len", "steps"))
 """The settings in sight, row by row; all others are grouped behind them."""
@@ -166,3 +175,142 @@ def _choose(name: str) -> None:
     """Choose a task as the select box does, and let the box start from it."""
     SETTINGS.take("task", name)
     SETTINGS.put({"task": name})
+
+
+# The buttons of a run: Train and Pause, and in a menu Step, Stop, Reset, New seed and the pace
+
+
+PACES = {"Full speed": None, "20 steps per second": 20.0, "5 steps per second": 5.0, "1 step per second": 1.0}
+PACE = "pace"
+
+
+def submit(config: RunConfig, *, paused: bool = False) -> None:
+    """Start a run at the chosen pace and show it, unless it is refused."""
+    if run := own_runs.start_run(config, pace=PACES[st.session_state.get(PACE, "Full speed")], paused=paused):
+        own_runs.show_run(run.id)
+
+
+def controls(run: Run | None, config: RunConfig | None) -> None:
+    """The buttons and the menu. ``config`` is the form's config, None where its settings do not go together."""
+    with st.container(horizontal=True, gap="xxsmall", key="lab-steer"):
+        st.button(
+            "Train", type="primary", icon=":material/play_arrow:", width="stretch", disabled=config is None,
+            on_click=_train,
+        )  # fmt: skip
+        own_runs.pause_button(run)
+        with st.popover("More", key="lab-more"):
+            st.button(
+                "Step", icon=":material/skip_next:", help="Exactly one optimizer step.", on_click=_step, args=(run,),
+                disabled=config is None,
+            )  # fmt: skip
+            own_runs.steering_button("stop", run)
+            st.button(
+                "Reset", icon=":material/replay:", help="The same first weights again, waiting at step 0.",
+                disabled=run is None, on_click=_reset, args=(run,),
+            )  # fmt: skip
+            st.button(
+                "New seed", icon=":material/casino:", help="Other first weights and other data; trains at once.",
+                disabled=config is None, on_click=_new_seed,
+            )  # fmt: skip
+            st.selectbox(
+                "Pace", PACES, key=PACE, on_change=_set_pace, args=(run,),
+                help="Full speed learns the classic task in a third of a second; slower lets a class see it happen.",
+            )  # fmt: skip
+    own_runs.say_watching(run)
+
+
+# A press may come together with a setting that does not go with the others: the button was drawn before.
+
+
+@refused_in_words()
+def _train() -> None:
+    submit(form_config())
+
+
+@refused_in_words()
+def _step(run: Run | None) -> None:
+    """Take one step of the shown run, or of a new one if it has ended."""
+    if not own_runs.can_steer(run):
+        submit(form_config(), paused=True)
+        run = own_runs.shown_run()
+    if run is not None and own_runs.can_steer(run):
+        own_runs.steer("step", run.id)
+
+
+def _reset(run: Run) -> None:
+    if own_runs.can_steer(run):
+        own_runs.steer("stop", run.id)
+    fill_form(run.config)
+    submit(run.config, paused=True)
+
+
+@refused_in_words()
+def _new_seed() -> None:
+    config = form_config()
+    config = config.replace(seed=(config.seed + 1) % 2**31)
+    fill_form(config)
+    submit(config)
+
+
+def _set_pace(run: Run | None) -> None:
+    if run is not None and own_runs.can_steer(run):
+        own_runs.steer("set pace", run.id, PACES[st.session_state[PACE]])
+
+
+# The picture of the model as a control: what a click on a part of it changes in the settings, and what it opens
+
+
+TRAINING = ("Training", "Data")
+"""The groups of settings that change no model."""
+KEY = "board"
+"""The key of the lab's board."""
+RECEIVED = "board.received"
+"""The session key of the number of the last click on a part that was received."""
+
+
+def model_of(config: RunConfig, shown: RunConfig | None) -> Plain:
+    """The model of the picture as plain data. ``shown``: the config of the run that the board shows; without one it is ``config``, that of
+    the form, to which the controls belong."""
+    model = stack_of(shown or config)
+    changed = shown is not None and any(row.group not in TRAINING for row, _, _ in changes_between(shown, config))
+    open_groups = {row.group for row in SETTINGS.rows().values() if _free(row.name)}
+    parts = {
+        name: part | {"opens": kind.opens if kind.opens in open_groups else "", "trains": _trains(config, kind)}
+        for name, part in model["parts"].items()
+        for kind in [part_kinds()[name]]
+    }
+    return model | {"parts": parts, "changed": changed, "controls": True, "received": last_received(RECEIVED)}
+
+
+def act() -> None:
+    """Parts of the picture were clicked: change the settings, open the group of settings, or train, as they ask."""
+    changes: Plain = {}
+    for asked in received((st.session_state.get(KEY) or {}).get("act"), RECEIVED):
+        values = asked.get("set")
+        changes |= {name: value for name, value in values.items() if _free(name)} if isinstance(values, dict) else {}
+        if asked.get("open"):
+            open_settings(str(asked["open"]))
+    if changes:
+        SETTINGS.put(changes)
+        with suppress(ConfigError):  # the page says which settings do not go together
+            submit(form_config())
+
+
+def _trains(config: RunConfig, kind: PartKind) -> Plain | None:
+    """The settings with which a model without the part is trained, or again one with it; None where there are none to change."""
+    if kind.without:
+        lacks = kind.is_off(config) or kind.is_broken(config)
+        label = f"Train {'with' if lacks else 'without'} {kind.noun}"
+        sets: Plain = dict(kind.restored if lacks else kind.without)
+    elif kind.fewer and getattr(config, kind.fewer) > 1:
+        label, sets = f"Train with one {kind.noun} fewer", {kind.fewer: getattr(config, kind.fewer) - 1}
+        if kind.fewer == "n_heads":  # the others keep their width
+            sets["d_head"] = config.head_width
+    else:
+        return None
+    return {"label": label, "set": sets} if all(map(_free, sets)) else None
+
+
+def _free(name: str) -> bool:
+    """Whether the link leaves the setting to the reader."""
+    return bool(SETTINGS.drawn(name)) and not SETTINGS.locks(name)

@@ -10,8 +10,7 @@ from engine.runs.run import Run
 from pages.parts.app.in_markdown import escaped, in_markdown, show_refusal
 from pages.parts.app.own_runs import shown_run
 from pages.parts.boards.live.board import Layout, Picture, live_board
-from pages.parts.lab.controls import submit
-from pages.parts.lab.model import act, model_of
+from pages.parts.lab.form import act, model_of, submit
 from pages.parts.stage.presenting import Presenting, asks_to_run, guesses_closed, presenting, shows, take_guess
 from pages.parts.stage.question import UNREAD, Guess, ask, guess_of, keep_guess, verdict
 from pages.parts.stage.wall import show_hands, tell_phones

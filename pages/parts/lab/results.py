@@ -1,0 +1,325 @@
+"""What the lab says and shows of its runs: the lines above the figures (the issue that the settings come from, what to look at, what
+happened, and what to try next), the shelf of recent runs, and what becomes of a run."""
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from engine.config.link import to_query, train_command
+from engine.config.presets import Preset
+from engine.config.run_config import RunConfig, changes_between, settings_of
+from engine.experiments.experiment import Arm, Experiment
+from engine.experiments.issues import ISSUES, RENAMED
+from engine.experiments.running.trial_cache import stored_trials_of
+from engine.runs.events import Finished, to_json
+from engine.runs.frames import lengths_frame, steps_frame
+from engine.runs.next_step import NextStep, next_step
+from engine.runs.run import Run
+from engine.runs.summary import Remark, run_summary
+from engine.settings.errors import ConfigError, Problem, not_one_of
+from engine.settings.names import meant
+from engine.tasks import TASKS
+from pages.parts.app import server
+from pages.parts.app.in_markdown import escaped, in_markdown, refused_in_words
+from pages.parts.app.own_runs import forget_run, kept_runs, run_shelf, show_run
+from pages.parts.app.page_state import offer_file
+from pages.parts.app.visitor import mine, visitor
+from pages.parts.boards.live.board import Layout, Overlay, live_board, overlay
+from pages.parts.charts.colors import color_of, shade
+from pages.parts.lab.form import IN_SIGHT, submit
+from pages.parts.lab.state import ARM, ISSUE, SETTINGS, address, fill_form, share_link
+from pages.parts.stage.experiments import issue_link
+from pages.parts.stage.handouts import Note, offer_hand_in, show_link, write_down
+
+ARRIVAL = "arrival"
+"""Session key: the issue and the arm that a link came from."""
+MARKS = {"success": ":green[:material/check_circle:]", "alarm": ":red[:material/warning:]", "note": ":material/info:"}
+BEFORE = "This is the untrained model: it guesses. Press **Train**; what it writes turns green as it learns."
+WHILE = "It trains: in the row “writes”, green is right and red is wrong."
+
+
+def take_arrival(link: dict[str, str]) -> list[Problem]:
+    """Note what a link says of where it comes from; a link that says nothing ends an earlier arrival."""
+    if not link:
+        return []
+    slug, name = meant(link.get(ISSUE, ""), ISSUES, RENAMED), link.get(ARM, "")
+    st.session_state.pop(ARRIVAL, None)
+    if slug not in ISSUES:
+        return [not_one_of(ISSUE, slug, ISSUES)] if slug else []
+    if name not in [arm.name for arm in ISSUES[slug].arms]:
+        return [Problem(ARM, name, f"an arm of the issue {slug}")]
+    st.session_state[ARRIVAL] = (slug, name)
+    return []
+
+
+def show_arrival() -> None:
+    """One line: the arm and its issue, the way back, and a button that trains the reference arm as well."""
+    if (found := _arrived()) is None:
+        return
+    issue, arm = found
+    reference = _reference(issue)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lab-arrival"):
+        st.markdown(f"From **{escaped(issue.title)}**: the arm “{escaped(arm.name)}”.", width="content")
+        if reference is not None and reference.name != arm.name:
+            st.button(
+                f"Run “{reference.name}” as well", icon=":material/compare_arrows:", on_click=submit, args=(issue.config(reference),),
+                help="The arm that the others are compared with. Its curves then stand behind yours.",
+            )  # fmt: skip
+        issue_link(issue, "Back to the issue", ":material/arrow_back:")
+
+
+def reference_behind(task: str) -> list[Overlay]:
+    """The reference arm's curves, where a trial of it is stored here and the task is the same."""
+    issue, arm = _arrived() or (None, None)
+    reference = _reference(issue) if issue else None
+    if issue is None or reference is None or reference == arm or (config := issue.config(reference)).task != task:
+        return []
+    trial = next((one for one in stored_trials_of(issue, reference) if one.curves), None)
+    if trial is None:
+        return []
+    columns = {
+        name: ([step for step, _ in curve], [value for _, value in curve]) for name, curve in trial.curves.items()
+    }
+    return [Overlay("", f"{reference.name}, seed {trial.seed}", color_of(config), columns)]
+
+
+def _arrived() -> tuple[Experiment, Arm] | None:
+    slug, name = st.session_state.get(ARRIVAL, ("", ""))
+    return (ISSUES[slug], ISSUES[slug].arm(name)) if slug in ISSUES else None
+
+
+def _reference(issue: Experiment) -> Arm | None:
+    return next((arm for arm in issue.arms if arm.role == "control"), None)
+
+
+def say(run: Run | None, config: RunConfig | None, preset: Preset | None) -> None:
+    """One line, always there, so that nothing below it moves: about the preset, the run so far, or its end."""
+    with st.container(key="lab-said", gap="xxsmall"):
+        looked_at = preset.look_at if preset is not None else ""
+        if run is None:
+            st.markdown(f":material/visibility: {looked_at or BEFORE}")
+        elif run.state in ("queued", "running"):
+            st.markdown(f":material/visibility: {looked_at or WHILE}")
+        else:
+            _say_end(run)
+        if run is not None and config is not None and (changes := difference(run.config, config)):
+            st.caption(f":material/edit: Settings changed since this run: {changes}.")
+
+
+def _say_end(run: Run) -> None:
+    events = list(run.events.landmarks())
+    step = next_step(run.config, events)
+    findings = run_summary(run.config, events) if run.state != "failed" else []  # of that the board itself says why
+    for finding in findings[:1]:
+        if finding.kind == "alarm":
+            st.error(in_markdown(finding.sentence), icon=":material/warning:")
+        else:
+            st.markdown(_marked(finding))
+    if findings and mine(run.owner):
+        _note(run, findings[0])
+    if step is not None:
+        _show_next(run, step)
+    for finding in findings[1:]:
+        st.caption(_marked(finding))
+
+
+def _note(run: Run, finding: Remark) -> None:
+    changed = changes_between(RunConfig(), run.config)
+    ran = ", ".join(f"{row.label} {row.words(here)}" for row, _, here in changed if here is not None)
+    title, ran = f"Lab: {TASKS[run.config.task].label}", f"{ran or 'The default settings'}."
+    write_down(f"lab.{run.id}", Note(title, ran=ran, found=finding.sentence))
+
+
+def _marked(remark: Remark) -> str:
+    return f"{MARKS[remark.kind]} {in_markdown(remark.sentence)}"
+
+
+def _show_next(run: Run, step: NextStep) -> None:
+    """The reason, the button that makes the change and trains, and the way to the issue."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f":material/lightbulb: {in_markdown(step.reason)}", width="content")
+        if step.changes:
+            st.button(f"Try {step.label(run.config)}", key="lab.next", on_click=_try, args=(run, step))
+        if step.issue in ISSUES:
+            issue_link(ISSUES[step.issue], "See the issue", ":material/bug_report:")
+
+
+def _try(run: Run, step: NextStep) -> None:
+    """Train the run's settings with the change."""
+    with suppress(ConfigError):
+        config = run.config.replace(**step.changes)
+        fill_form(config)
+        submit(config)
+
+
+# The shelf of runs: this tab's runs as chips, named by what differs among them, each with what can be done with it; two side by side
+
+
+def difference(before: RunConfig, after: RunConfig) -> str:
+    """The differences in words: "Depth 1 → 2, Heads 1 → 4"; default parameters of a new choice are left out."""
+    there = before.flat()
+    changes = (change for change in changes_between(before, after) if change[0].name in there)
+    return ", ".join(f"{row.label} {row.words(was)} → {row.words(now)}" for row, was, now in changes)
+
+
+def named_by_difference(earlier: RunConfig, present: RunConfig) -> str:
+    """The name of an earlier run by its settings that differ from the present run's: "Depth 1, Heads 1"."""
+    now, changes = present.flat(), changes_between(present, earlier)
+    return ", ".join(f"{row.label} {row.words(value)}" for row, _, value in changes if row.name in now)
+
+
+def overlays_behind(run: Run) -> list[Overlay]:
+    """The runs drawn behind the present one: those of the same task that are not hidden."""
+    shown = (other for other in kept_runs() if other.events and other.id not in {run.id, *run_shelf().hidden})
+    behind = [other for other in shown if other.config.task == run.config.task]
+    return [replace(overlay(other, _name(other, run)), in_legend=False) for other in behind]  # a chip names it
+
+
+def show_shelf(run: Run) -> None:
+    """The settings in which the runs of this tab differ, and a chip with their values for each run, the present one first."""
+    runs = sorted(kept_runs(), key=lambda one: one.id != run.id)
+    values = [other.config.flat() for other in runs]
+    common = [row for row in settings_of(run.config) if all(row.name in own for own in values)]
+    differing = [row for row in common if any(own[row.name] != values[0][row.name] for own in values)]
+    with st.container(horizontal=True, wrap=False, gap="xsmall", vertical_alignment="center", key="lab-shelf"):
+        if differing:
+            st.caption(" · ".join(row.label for row in differing), width="content")
+        for other, own in zip(runs, values, strict=True):
+            _chip(other, run, " · ".join(row.words(own[row.name]) for row in differing))
+
+
+def show_beside(run: Run) -> None:
+    """The attention of the present run and of the one chosen to stand beside it."""
+    other = next((one for one in kept_runs() if one.id == run_shelf().beside and one.id != run.id), None)
+    if other is None:
+        return
+    st.header("Two runs side by side", help="The attention of each at the same moment of its own training.")
+    for column, name, shown in zip(st.columns(2), "AB", (run, other), strict=True):
+        with column:
+            st.markdown(f"**{name}** · {_name(shown, run)}")
+            live_board(shown, Layout(("attention",), f"{name}-{shown.config.task}"), key=f"board.{name}")
+
+
+def _chip(other: Run, run: Run, words: str) -> None:
+    shelf, here = run_shelf(), other.id == run.id
+    pinned, hidden = other.id in shelf.pinned, other.id in shelf.hidden
+    marks = (":material/push_pin:" if pinned else "") + (":material/visibility_off:" if hidden else "")
+    name = f"**{': '.join(filter(None, ('this run', words)))}**" if here else words or "the same settings"
+    color = shade(color_of(other.config))[st.context.theme.type or "light"]  # that of the run's curves
+    with st.popover(f':color[●]{{foreground="{color}"}} {name} {marks}'):
+        st.caption(_name(other, run))
+        if not here:
+            _act(other, "show", "Show it", "monitoring", show_run, other.id)
+            eye = ("Draw it behind", "visibility") if hidden else ("Hide its curves", "visibility_off")
+            _act(other, "eye", *eye, shelf.turn, "hidden", other.id)
+            beside, aside = ("No longer", "") if shelf.beside == other.id else ("Attention", other.id)
+            _act(other, "beside", f"{beside} side by side", "compare", setattr, shelf, "beside", aside)
+        pin = "Let it go when newer ones come" if pinned else "Keep it when newer ones come"
+        _act(other, "pin", pin, "push_pin", shelf.turn, "pinned", other.id)
+        if not here:
+            _act(other, "x", "Take it off", "close", shelf.remove, other.id)
+
+
+def _act(other: Run, name: str, label: str, icon: str, act: Callable[..., None], *args: object) -> None:
+    """A button of a run's chip."""
+    st.button(label, key=f"shelf.{name}.{other.id}", icon=f":material/{icon}:", on_click=act, args=args)
+
+
+def _name(other: Run, run: Run) -> str:
+    """The present run by what it sets away from the defaults, the others by what differs from it."""
+    if other.id == run.id:
+        return f"this run: {named_by_difference(run.config, RunConfig()) or 'default settings'}"
+    return named_by_difference(other.config, run.config) or "the same settings"
+
+
+# What becomes of a run: its test lengths, what can be taken from it, and whether it is kept
+
+
+def show_lengths(run: Run) -> None:
+    """Held-out metrics at each test length, with the trained lengths marked."""
+    finished = run.ending
+    if not isinstance(finished, Finished) or not finished.by_length:
+        return
+    st.header("Beyond the trained length", help="Held-out sequences at each test length, after training.")
+    frame = lengths_frame(finished).rename(columns=lambda name: name.replace("_", " "))
+    frame["trained"] = frame["trained"].map({True: "trained", False: "never trained"})
+    metrics = {str(name): st.column_config.NumberColumn(format="%.4g") for name in frame.select_dtypes("float")}
+    st.dataframe(frame, hide_index=True, column_config=metrics, placeholder="–")
+    for note in dict.fromkeys(row["note"] for row in finished.by_length if "note" in row):
+        st.caption(note)
+
+
+def take_run_away(run: Run) -> None:
+    """The run's numbers as files, and links to analyses of the trained model."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if mine(run.owner) and (run.suspended or not run.live):
+            keep_or_delete(run)
+        with st.popover("Download", icon=":material/download:"):
+            for label, make, kind in (
+                ("Settings (JSON)", partial(settings_json, run), "json"),
+                ("Numbers, one row per step (CSV)", lambda: steps_frame(run.events).to_csv(index=False), "csv"),
+                ("All events (JSON lines)", lambda: "\n".join(json.dumps(to_json(event)) for event in run.events), "jsonl"),
+            ):  # fmt: skip
+                offer_file(label, make, f"{run.id}.{kind}", None)
+            if run.weights is not None:
+                offer_file("Weights (safetensors)", run.weights.read_bytes, f"{run.id}.safetensors", None)
+            offer_hand_in()
+        if run.config.architecture.attends:
+            st.page_link(
+                "attention.py", label="Look at its attention", icon=":material/visibility:", query_params={"run": run.id},
+                disabled=run.live, help="Taken apart head by head, once the run has ended.",
+            )  # fmt: skip
+            st.page_link(
+                "encodings.py", label="Its encoding through training", icon=":material/pin_drop:",
+                query_params={"view": "training", "run": run.id},
+            )  # fmt: skip
+
+
+def settings_json(run: Run) -> str:
+    """The settings of a run by their names in a link, and its origin."""
+    return json.dumps({**to_query(run.config), "provenance": run.provenance}, indent=2)
+
+
+def share(run: Run | None, config: RunConfig) -> None:
+    """The link to what is on the page with its QR code, also as one for a class; and the same settings on the command line."""
+    with st.container(key="lab-share"):
+        shown = st.popover("Share", icon=":material/share:", key="lab.share", on_change="rerun")
+    if not shown.open:
+        return
+    with shown:
+        why = "Only the settings in sight now can be changed; the others are hidden."
+        locked = st.toggle("Lock for a class", key="lab.locked", help=why)
+        show_link(SETTINGS.share_link(address(run) | ({"show": ",".join(IN_SIGHT)} if locked else {})))
+        with st.expander("With every setting stated, also on the command line"):
+            st.code(share_link(config, run), language=None, wrap_lines=True)
+            st.code(train_command(config), language="sh", wrap_lines=True)
+
+
+def keep_or_delete(run: Run) -> None:
+    st.toggle(
+        "Keep", value=run.pinned, key=f"keep.{run.id}", on_change=_keep, args=(run,),
+        help="When too many runs are stored here, the oldest are deleted. This run then stays.",
+    )  # fmt: skip
+    with st.popover("Delete", icon=":material/delete:"):
+        st.caption("The run, its curves and its trained weights are deleted for good. Links to it stop working.")
+        st.button("Delete this run", key="delete", type="primary", on_click=_delete, args=(run,))
+
+
+def _keep(run: Run) -> None:
+    runs, limits = server.pool().runs, server.pool().limits
+    with refused_in_words(error=ValueError):
+        if st.session_state[f"keep.{run.id}"]:
+            runs.pin(run.id, visitor(), limits.retention)
+        else:
+            runs.unpin(run.id, visitor())
+    st.session_state[f"keep.{run.id}"] = run.pinned
+
+
+def _delete(run: Run) -> None:
+    with refused_in_words(error=ValueError):
+        server.pool().runs.delete(run.id, visitor())
+        forget_run(run.id)
