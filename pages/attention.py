@@ -11,10 +11,22 @@ from engine.text.tokens import unknown_in_words
 from pages.parts.app.in_markdown import in_markdown, say_ignored
 from pages.parts.app.questions import ask_once
 from pages.parts.attention.interventions import show_change, show_faults
-from pages.parts.attention.patterns import show_heads, show_training
-from pages.parts.attention.runs import asked_model, head_controls, own_runs, ready, run_controls, why_not
-from pages.parts.attention.state import EXPLAINED, SETTINGS, VIEWS, AttentionState, LookedAt, address, fitted
-from pages.parts.attention.steps import show_steps
+from pages.parts.attention.patterns import show_heads, show_steps, show_training
+from pages.parts.attention.state import (
+    EXPLAINED,
+    SETTINGS,
+    VIEWS,
+    AttentionState,
+    LookedAt,
+    address,
+    asked_model,
+    fitted,
+    head_controls,
+    own_runs,
+    ready,
+    run_controls,
+    why_not,
+)
 from pages.parts.boards.recorded import RECORDED, run_named
 from pages.parts.charts.colors import ATTENTION
 

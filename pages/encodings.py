@@ -4,10 +4,9 @@ import streamlit as st
 
 from pages.parts.app import server
 from pages.parts.app.in_markdown import say_ignored
+from pages.parts.encodings.compare import compare, through_training
 from pages.parts.encodings.evidence import choose
-from pages.parts.encodings.side_by_side import compare
 from pages.parts.encodings.state import SETTINGS, control, value
-from pages.parts.encodings.through_training import through_training
 
 SHOW = {"compare": compare, "training": through_training, "choose": choose}
 

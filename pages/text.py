@@ -9,10 +9,20 @@ from pages.parts.app.own_runs import show_facts
 from pages.parts.boards.live.board import Layout, Recording, live_board
 from pages.parts.boards.live.readable_run import controlled_as
 from pages.parts.boards.recorded import recorded_words
-from pages.parts.text.beside import find_levels, known_levels, show_counting, show_passed, show_text_facts, show_words
 from pages.parts.text.form import KIND, choose_text, controls, waits_for_text, way_to_lab
 from pages.parts.text.state import PLAYS, RUN, SETTINGS, address, form_config, run_in_link, share_link, shown_text_run
-from pages.parts.text.trained import ask_for_words, show_attending, show_written, writes
+from pages.parts.text.trained import (
+    ask_for_words,
+    find_levels,
+    known_levels,
+    show_attending,
+    show_counting,
+    show_passed,
+    show_text_facts,
+    show_words,
+    show_written,
+    writes,
+)
 
 link, ignored = SETTINGS.open_address()
 if link:

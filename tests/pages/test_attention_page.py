@@ -9,8 +9,7 @@ from engine.config.run_config import parse
 from engine.foundation.visitor import Visitor
 from engine.runs.events import Snapshot
 from engine.runs.run import Run
-from pages.parts.attention.runs import seconds_to, steps_to_show, why_not
-from pages.parts.attention.state import SETTINGS, VIEWS, AttentionState, fitted
+from pages.parts.attention.state import SETTINGS, VIEWS, AttentionState, fitted, seconds_to, steps_to_show, why_not
 from pages.parts.boards.recorded import recorded_run
 from pages.parts.charts import attention as charts
 from tests.pages.looking import Open, ended, labels, press, said

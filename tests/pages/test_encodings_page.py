@@ -15,8 +15,8 @@ from engine.experiments.trial import Trial
 from engine.foundation.visitor import Visitor
 from pages.parts.app import questions
 from pages.parts.app.in_markdown import escaped
+from pages.parts.encodings.compare import DEEPER, FOLDED
 from pages.parts.encodings.evidence import evidence_styled, head, hover
-from pages.parts.encodings.side_by_side import DEEPER, FOLDED
 from pages.parts.encodings.state import SETTINGS, config_of, settings_now
 from tests.pages.looking import Open, ended, labels, said
 

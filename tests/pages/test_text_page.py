@@ -12,7 +12,7 @@ from engine.text import own
 from pages.parts.app import server
 from pages.parts.charts.loss import level_lines, loss_figure
 from pages.parts.charts.text import by_read_figure, next_figure
-from pages.parts.text.beside import lead_over_trigram
+from pages.parts.text.trained import lead_over_trigram
 from tests.engine.workers.test_pool import until
 from tests.pages.looking import Open, disabled, ended, press, run_of, said, trained
 

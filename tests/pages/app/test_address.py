@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.config.run_config import RunConfig, settings_for
-from pages.parts.encodings.side_by_side import FOLDED
+from pages.parts.encodings.compare import FOLDED
 from pages.parts.lab.form import ICONS
 from tests.pages.looking import Open
 

@@ -9,7 +9,7 @@ from engine.config.run_config import parse
 from engine.encodings import ENCODINGS
 from pages.parts.charts.encoding import matrix_figure, similarity_figure
 from pages.parts.charts.spectra import along_figure, profile_figure
-from pages.parts.encodings.panels import curve_panels, matrix_panel, picture_panels
+from pages.parts.encodings.compare import curve_panels, matrix_panel, picture_panels
 
 TRAINED, SHOWN = 12, 24
 
