@@ -35,8 +35,8 @@ from pages.parts.boards.panels import Panel, panels
 from pages.parts.boards.recorded import recorded_words
 from pages.parts.charts.attention import pattern_picture
 from pages.parts.charts.colors import color_of
+from pages.parts.charts.loss import by_read_figure, next_figure
 from pages.parts.charts.table import numbers_right
-from pages.parts.charts.text import by_read_figure, next_figure
 from pages.parts.text.state import PLAYS, TIMEOUT, weights_of, while_it_trains
 
 WRITTEN = "text.written"
