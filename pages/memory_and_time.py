@@ -13,9 +13,17 @@ from pages.parts.app import server
 from pages.parts.app.in_markdown import in_markdown, refused_in_words, say_ignored, say_unsaved, show_refusal
 from pages.parts.app.page_state import offer_file
 from pages.parts.app.visitor import visitor
-from pages.parts.memory_and_time.board import cost_board, is_shipped
-from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, begin_sweep, plan_settings, sweep_result, widget
-from pages.parts.memory_and_time.tables import show_longest
+from pages.parts.memory_and_time import (
+    SETTINGS,
+    SWEEPS,
+    begin_sweep,
+    cost_board,
+    is_shipped,
+    plan_settings,
+    show_longest,
+    sweep_result,
+    widget,
+)
 
 
 def measure(plan: Plan) -> None:

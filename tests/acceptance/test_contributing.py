@@ -61,7 +61,7 @@ class Addition:
             path.write_text(path.read_text().replace(line, ""))
 
 
-COST_BOARD = "pages/parts/memory_and_time/board.py"
+COST_BOARD = "pages/parts/memory_and_time.py"
 ADDED = (
     Addition("encoding", (("engine/encodings/__init__.py", '    "kerple",', '    "sandwich",\n'),)),
     Addition("task", (("engine/tasks/__init__.py", '    "k_back",', '    "neighbour_sum",\n'),)),

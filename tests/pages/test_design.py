@@ -13,8 +13,7 @@ from engine.encodings.designed.code import layer_code
 from engine.experiments.comparison import BASE, Comparison, design_config
 from engine.settings.fields import to_text
 from pages.parts.charts.spectra import offsets_figure
-from pages.parts.design.form import numbers_of
-from pages.parts.design.state import SETTINGS, fitting
+from pages.parts.design import SETTINGS, fitting, numbers_of
 from pages.parts.stage.experiments import EXPERIMENTS
 from tests.pages.looking import Open, disabled, press, said
 

@@ -9,10 +9,9 @@ from engine.sweeps import KINDS
 from engine.sweeps.plan import Plan
 from engine.sweeps.result import Result, Visit
 from engine.sweeps.sweep import Sweep
+from pages.parts import memory_and_time
 from pages.parts.app import server
-from pages.parts.memory_and_time import tables
-from pages.parts.memory_and_time.board import recurrent_kernels
-from pages.parts.memory_and_time.state import SETTINGS, SWEEPS, CostView, begin_sweep
+from pages.parts.memory_and_time import SETTINGS, SWEEPS, CostView, begin_sweep, recurrent_kernels
 from tests.engine.workers.test_pool import until
 from tests.pages.looking import Open, disabled, press, sent
 from tests.pages.looking import said as words_of
@@ -34,7 +33,7 @@ def test_it_opens_alive_with_predictions_and_a_link_restores_the_settings_and_st
     assert "A GRU takes 39 times as long as an LSTM because of this CPU" in sent(app)
     assert "LSTM, oneDNN" in sent(app), "at the line, too"
     assert "the same time for every token" not in said(app), "the figure shows the GRU as the slowest"
-    exact = tables.longest_frame(Plan(), None, CostView())
+    exact = memory_and_time.longest_frame(Plan(), None, CostView())
     assert list(exact.columns[:3]) == ["Parameters", "Cache per token", "Scores at 4,096 tokens"]
     assert list(exact.loc[KINDS["materialised"].label][:3]) == ["9,258", "256 B", "256 MiB"]
     assert list(exact.loc[KINDS["gru"].label][1:3]) == ["–", "–"], "it keeps a state, and computes no score"
@@ -106,14 +105,14 @@ def test_the_reason_why_a_gru_is_slow_is_told_where_it_is_so_measured_on_a_cpu(
 def test_what_fits_goes_on_from_three_measured_lengths_that_rise_and_else_by_formula(
     seconds: tuple[float, ...], pace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "known_speed", lambda: Speed(0.01, 5e9))
+    monkeypatch.setattr(memory_and_time, "known_speed", lambda: Speed(0.01, 5e9))
 
     def visit(kind: str, place: int, at: float) -> Visit:
         return Visit(at, at, None, None, Memory(1, 1, 1, 2**20 * place, None), None, kind, place, 0)
 
     visits = tuple(visit(kind, 64 << power, at) for kind in ("fused", "gru") for power, at in enumerate(seconds))
     result = Result(Plan(), None, visits, (), "finished", 1.0, 0.0)
-    frame = tables.longest_frame(Plan(), result, CostView())
+    frame = memory_and_time.longest_frame(Plan(), result, CostView())
     *_, room, fused_pace = frame.loc[KINDS["fused"].label]
     assert room.startswith("≈"), "by formula where there is one"
     assert fused_pace.startswith(pace)

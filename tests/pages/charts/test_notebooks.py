@@ -4,7 +4,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pages.parts.notebooks.figures import LINES, figure_in_words, panel_of
+from pages.parts.notebooks import LINES, figure_in_words, panel_of
 
 
 def plain(figure: go.Figure) -> dict[str, Any]:

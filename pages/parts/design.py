@@ -1,38 +1,138 @@
-"""The parts as widgets, those in sight that the present design has; their preview before training; the design against built-in encodings;
-and the ways on from it: the lab, a link, a class in Python."""
+"""The design page: what is built there, from a link or by hand, its form, and the run against built-in encodings."""
 
 import shlex
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
 import streamlit as st
+from pydantic import AfterValidator, field_validator
 
 from engine.analysis.encodings.jobs import ComputePreview
 from engine.config.link import as_options
 from engine.config.link import to_query as lab_query
+from engine.config.run_config import parse_leniently
 from engine.encodings import ENCODINGS
 from engine.encodings.designed import DesignedSettings
 from engine.encodings.designed.code import layer_code, spec_code
 from engine.estimate.layout import shapes
 from engine.estimate.prediction import added_parameters
-from engine.experiments.comparison import MATCHED, MOST_RIVALS, RIVALS, TASKS, design_config
+from engine.experiments.comparison import (
+    BASE,
+    DESIGN,
+    MATCHED,
+    MOST_RIVALS,
+    RIVALS,
+    TASKS,
+    USUAL,
+    Comparison,
+    design_config,
+)
 from engine.experiments.evidence.store import find_comparison
 from engine.experiments.experiment import Experiment
 from engine.experiments.running.experiment_run import ExperimentRun
 from engine.foundation.errors import JobError
-from engine.settings.errors import ConfigError
+from engine.settings.errors import ConfigError, Problem
+from engine.settings.fields import Setting, settings_in
 from pages.parts.app.in_markdown import in_markdown, say_unsaved, show_refusal
+from pages.parts.app.page_state import ModelSettings, PageState, not_allowed
 from pages.parts.app.questions import ask_once
 from pages.parts.boards.panels import Panel, panels
 from pages.parts.charts.encoding import matrix_figure, similarity_figure, similarity_shown
 from pages.parts.charts.spectra import offsets_figure
-from pages.parts.design.state import EXPERIMENT, PARTS, SETTINGS, asked_comparison, design, parts
 from pages.parts.stage.board import show_arms, show_evidence, take_away
 from pages.parts.stage.experiments import EXPERIMENTS, Asked
-from pages.parts.stage.run_buttons import forecast, run_or_stop
+from pages.parts.stage.run_buttons import forecast, run_or_stop, seeds_setting
 from pages.parts.stage.shown import Shown
 
-GUIDE = Path(__file__).parent / "guide.md"
+EXPERIMENT = "experiment"
+PARTS: dict[str, Setting] = {row.name: row for row in settings_in(DesignedSettings)}
+ORDER: dict[str, tuple[str, ...]] = {"against": RIVALS, "tasks": tuple(TASKS)}
+"""The names that may be chosen, in the order in which they stand in a link."""
+
+
+class DesignState(PageState, DesignedSettings):
+    against: Annotated[tuple[str, ...], AfterValidator(lambda names: _some_of(names, RIVALS, MOST_RIVALS))] = USUAL
+    tasks: Annotated[tuple[str, ...], AfterValidator(lambda names: _some_of(names, ORDER["tasks"], len(TASKS)))] = (
+        tuple(TASKS)
+    )
+    seeds: int = seeds_setting()
+    experiment: str | None = None
+    """The name of the shown run, running or stored (see :class:`Comparison`)."""
+
+    @field_validator("experiment")
+    @classmethod
+    def _stored(cls, name: str | None) -> str | None:
+        if name is not None and EXPERIMENTS.find(name) is None and find_comparison(name) is None:
+            raise not_allowed("a comparison that runs here or is kept on this machine")
+        return name
+
+
+def _some_of(names: tuple[str, ...], allowed: Sequence[str], most: int) -> tuple[str, ...]:
+    if not (set(names) <= set(allowed) and 1 <= len(names) == len(set(names)) <= most):
+        raise not_allowed(f"1 to {most} different ones of {', '.join(allowed)}")
+    return names
+
+
+class DesignSettings(ModelSettings[DesignState]):
+    """Some parts leave others one choice only, which comes with them."""
+
+    def controls(self) -> Collection[str]:
+        return DesignState.model_fields.keys() - {EXPERIMENT}
+
+    def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
+        """Parts are read as in a config, which knows which go together. A link that names a stored run and nothing else opens
+        with what was compared.
+        """
+        config, ignored = parse_leniently(
+            {**BASE, "pos_encoding": DESIGN, **{name: text for name, text in query.items() if name in PARTS}}
+        )
+        values, more = super().read({name: text for name, text in query.items() if name not in PARTS})
+        values |= {name: config.value(name) for name in PARTS}
+        if query.keys() == {EXPERIMENT} and values[EXPERIMENT] and (found := find_comparison(values[EXPERIMENT])):
+            asked, _ = found
+            values |= {**asked.parts, "against": asked.against, "tasks": asked.tasks, "seeds": asked.seeds}
+        return values, ignored + more
+
+    def take(self, name: str, value: Any) -> None:
+        super().take(name, tuple(one for one in ORDER[name] if one in value) if name in ORDER else value)
+        values = self.values()
+        self.put({part: now for part, now in fitting(values).items() if now != values[part]})
+
+
+SETTINGS = DesignSettings("design", DesignState)
+
+
+def fitting(parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Parts that go together: a convolution acts on the embedding; in a rotation the features are the angles."""
+    fixed = dict(parts)
+    if fixed["design_features"] == "convolution":
+        fixed["design_place"] = "embedding"
+    if fixed["design_place"] == "rotation":
+        fixed["design_readout"] = "direct"
+    return fixed
+
+
+def parts() -> dict[str, Any]:
+    values = SETTINGS.values()
+    return {name: values[name] for name in PARTS}
+
+
+def design() -> DesignedSettings:
+    return DesignedSettings(**parts())
+
+
+def asked_comparison() -> Comparison:
+    """The comparison that Run starts."""
+    values = SETTINGS.values()
+    return Comparison(parts(), values["against"], values["tasks"], values["seeds"])
+
+
+# The form
+
+
+GUIDE = Path(__file__).with_suffix(".md")
 COMMANDS = "pytest tests/engine -k my_encoding\npython -m engine train --pos-encoding my_encoding"
 HEIGHT = 300
 KINDS = {"embedding": "table", "rotation": "angles", "scores": "bias"}

@@ -1,1 +1,0 @@
-"""Parts of the design page, on which a reader builds an encoding."""

@@ -1,0 +1,382 @@
+"""The page on memory and time: what is set, the measurements of this server process and the stored ones, the figures and the table."""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Literal
+
+import pandas as pd
+import streamlit as st
+from pydantic import field_validator
+
+from engine.estimate.by_length import cache_bytes_at, longest, longest_in_time, longest_that_fits, memory_at, seconds_at
+from engine.estimate.prediction import predict
+from engine.estimate.speed import known_speed
+from engine.foundation.formatting import in_bytes, in_time
+from engine.settings.errors import Problem
+from engine.settings.fields import Parameters, setting
+from engine.sweeps import KINDS, store
+from engine.sweeps.plan import SHORTEST, Plan, read_plan
+from engine.sweeps.result import Result, Summary, onward
+from engine.sweeps.store import shipped
+from engine.sweeps.sweep import Sweep
+from pages.parts.app.frame import as_fragment
+from pages.parts.app.page_state import ModelSettings, PageState, not_allowed
+from pages.parts.app.task_registry import TaskRegistry
+from pages.parts.boards.panels import Panel, panels
+from pages.parts.charts.costs import MEBIBYTES, MILLISECONDS, PLOT, CostLine, Unit, cost_figure, parts_figure
+from pages.parts.charts.table import numbers_right
+
+GIB = 2**30
+SWEEPS: TaskRegistry[Sweep] = TaskRegistry("sweep")
+
+
+class CostView(Parameters):
+    """Settings that change no measured number. Frozen."""
+
+    # fmt: off
+    part_of: Literal["materialised", "fused", "gru", "lstm", "cnn"] = setting(
+        "materialised", "Parts of", "Whose memory is taken apart.", labels={name: row.label for name, row in KINDS.items()},
+    )
+    memory: float = setting(16.0, "Memory (GiB)", "Of the device that it has to fit in.", ge=0.001, le=100_000.0)
+    seconds: float = setting(1.0, "Time of a step (s)", "How long one training step may take.", ge=0.001, le=3600.0)
+    # fmt: on
+
+    @property
+    def bytes(self) -> int:
+        """The memory limit in bytes."""
+        return int(self.memory * GIB)
+
+
+def begin_sweep(sweep: Sweep) -> str:
+    """Start a sweep, whose result is stored also after a stop; returns its name. Where the visitor has one of the same plan running,
+    it returns that one's: two presses start one. Raises Refused where the visitor has another one running."""
+
+    def keep(name: str) -> None:
+        if sweep.result.visits:
+            store.keep(name, sweep.result, sweep.visitor)
+
+    same = SWEEPS.running_of(sweep.visitor, lambda other: other.plan == sweep.plan)
+    return SWEEPS.begin(sweep, name=same, keep=keep)
+
+
+def sweep_result(name: str) -> Result | None:
+    """The result of a running or stored sweep; None where there is none of that name."""
+    sweep = SWEEPS.find(name)
+    return sweep.result if sweep is not None else store.find(name)
+
+
+class CostState(PageState, Plan, CostView):
+    """What is measured, what is shown beside it, and the measurement."""
+
+    REMOVED = MappingProxyType(
+        dict.fromkeys(
+            ("models", "precision", "context", "sequences", "written"),
+            "The estimates for well-known models were removed; the table is of the model above.",
+        )
+    )
+
+    sweep: str | None = None
+
+    @field_validator("sweep")
+    @classmethod
+    def _kept(cls, name: str | None) -> str | None:
+        if name is not None and sweep_result(name) is None:
+            raise not_allowed("a measurement that is kept here")
+        return name
+
+    def plan(self) -> Plan:
+        """What is to be measured. Raises ConfigError where the settings do not go together."""
+        return read_plan({name: getattr(self, name) for name in Plan.model_fields})
+
+    def check(self) -> None:
+        self.plan()
+
+
+class CostSettings(ModelSettings[CostState]):
+    """A link that names a measurement and nothing of its plan opens with the plan that was measured."""
+
+    def read(self, query: Mapping[str, str]) -> tuple[dict[str, Any], list[Problem]]:
+        values, ignored = super().read(query)
+        found = sweep_result(values["sweep"]) if values["sweep"] else None
+        if found is not None and query.keys().isdisjoint(Plan.model_fields):
+            values |= found.plan.model_dump()
+        return values, ignored
+
+    def controls(self) -> Collection[str]:
+        return CostState.model_fields.keys() - {"sweep"}
+
+
+SETTINGS = CostSettings("costs", CostState)
+ALONG = {"length": ("longest", "n_layers"), "depth": ("deepest", "seq_len")}
+"""What is asked for on each axis: how far to go, and what stays."""
+
+
+def plan_settings(*, has_accelerator: bool, disabled: bool) -> None:
+    """What is measured; all but the axis stands behind a heading."""
+    values = SETTINGS.values()
+    with st.container(width=180):
+        widget("axis", disabled=disabled)
+    with st.popover("More", icon=":material/tune:"):
+        if SETTINGS.drawn("kinds"):
+            st.pills(
+                "Models", list(KINDS), selection_mode="multi", wrap=True, format_func=lambda name: KINDS[name].label,
+                default=SETTINGS.first_value("kinds"), **SETTINGS.bound("kinds", disabled=disabled),
+            )  # fmt: skip
+        with st.grid(3, min_column_width=110):
+            for name in (*ALONG[values["axis"]], "d_model", "n_heads", "batch_size"):
+                widget(name, disabled=disabled)
+        widget("part_of")
+        # A link may name a device that is not here, which is said when it is used.
+        if has_accelerator or values["device"] != "cpu":
+            widget("device", disabled=disabled)
+        if rare := SETTINGS.drawn("rounds", "patience"):
+            for name in rare:
+                widget(name, disabled=disabled)
+            st.caption(MEASURED)
+
+
+MEASURED = """
+Each point is a short job on a worker that does nothing else meanwhile. First all models go along the axis, each until
+its next point would take too long or not fit twice into the free memory; then all points again, in shuffled order.
+"""
+
+
+def widget(name: str, *, disabled: bool = False) -> None:
+    SETTINGS.widget(name, side_by_side=True, disabled=disabled)
+
+
+# Under the figures: what was left out, and the table of what the models take and how long a sequence fits
+
+
+MODEL = "Model"
+"""The head of the column of models: a head without words says nothing to a screen reader."""
+LABELS = {name: kind.label for name, kind in KINDS.items()}
+
+
+def show_skips(result: Result) -> None:
+    what = "tokens" if result.plan.axis == "length" else "layers"
+    for skip in result.skips:
+        named = f"{KINDS[skip.kind].label} from {skip.place:,} {what} on"
+        st.caption(f":material/block: {named} was not started. {skip.why}")
+
+
+def show_longest(plan: Plan, result: Result | None, view: CostView) -> None:
+    """The exact costs of each kind of model; the longest sequence that fits, and the longest that trains in time."""
+    title = "The models above, and the tokens in a sequence that fits"
+    st.markdown(f"**{title}**")
+    # On a narrow phone the table scrolls sideways.
+    st.table(numbers_right(longest_frame(plan, result, view)), border="horizontal", width="content", alt=title)
+    st.caption(
+        f"One training step of this model, batch size {plan.batch_size}, in float32, AdamW, nothing recomputed. Parameters, cache and"
+        " scores are exact. Memory: weights, gradients, optimizer and the numbers saved for the backward pass; the highest moment of a"
+        " step takes more. Time on one CPU core. ≈: by formula. ~: from your measurement above, whose straight line is drawn on to longer"
+        " sequences. *measured only*: there is no formula, and fewer than three lengths were measured above."
+    )
+
+
+def longest_frame(plan: Plan, result: Result | None, view: CostView) -> pd.DataFrame:
+    """A row for each kind of model: parameters, cache and scores, and the longest sequence in memory and in time."""
+    length = plan.length_at(plan.places[-1])
+    along = plan.model_copy(update={"axis": "length"})
+    measured = result if result is not None and result.plan == along else None
+    rows = [[*_exact(along, kind, length), *_fitting(along, kind, measured, view)] for kind in along.kinds]
+    fits, pace = f"Fits in {in_bytes(view.bytes)}", f"Trains in {view.seconds:g} s per step"
+    return pd.DataFrame(
+        rows,
+        pd.Index([LABELS[kind] for kind in along.kinds], name=MODEL),
+        ["Parameters", "Cache per token", f"Scores at {length:,} tokens", fits, pace],
+    )
+
+
+def _exact(plan: Plan, kind: str, length: int) -> list[str]:
+    config = plan.config(kind, SHORTEST)
+    cache = in_bytes(cache_bytes_at(config, 1) // config.batch_size) if KINDS[kind].attends else "–"
+    scores = memory_at(config, length).scores
+    return [f"{predict(config).parameters:,}", cache, "–" if scores is None else in_bytes(scores)]
+
+
+def _fitting(plan: Plan, kind: str, measured: Result | None, view: CostView) -> list[str]:
+    """The longest sequence in memory, by formula where there is one, and in time, as it was measured where it was."""
+    config = plan.config(kind, SHORTEST)
+    state = memory_at(config, SHORTEST).state
+    room = _about("≈", longest_that_fits(config, view.bytes))
+    pace = _about("≈", longest_in_time(config, view.seconds, known_speed()))
+    saved, train = (measured.summaries(kind, quantity) if measured else [] for quantity in ("saved", "train"))
+    return [
+        room or _about("~", _drawn_on(saved, view.bytes - state)) or "measured only",
+        _about("~", _drawn_on(train, view.seconds)) or pace or "measured only",
+    ]
+
+
+def _drawn_on(levels: Sequence[Summary], allowed: float) -> int | None:
+    """The longest sequence by the straight line, on logarithms, through the last three lengths; None without a rising one."""
+    ends = [(level.place, level.value) for level in levels[-3::2]]
+    if len(levels) < 3 or ends[0][1] >= ends[1][1]:
+        return None
+    return longest(lambda length: onward(ends, length), allowed)
+
+
+def _about(mark: str, count: int | None) -> str:
+    return "" if count is None else f"{mark} {round_down(count):,}"
+
+
+def round_down(count: int) -> int:
+    """A number rounded down to two digits: more would suggest too much precision."""
+    unit: int = 10 ** max(0, math.floor(math.log10(max(1, count))) - 1)
+    return count // unit * unit
+
+
+# The board of a sweep: time and memory along the axis, drawn as they are measured
+
+
+POLL = 0.5
+"""Seconds between two checks of a running sweep."""
+DRAWN = "costs.drawn"
+"""The session key of the last drawn panels and of their inputs."""
+APART = 3.0
+"""How many times as long as an LSTM a GRU takes from where on the reason is told: three gates in place of four cannot explain it."""
+UNMEASURED = Result(Plan(), None, (), (), "none", 0.0, 0.0)
+
+
+def cost_board(sweep: Sweep | None, result: Result | None, plan: Plan, view: CostView) -> None:
+    """Follow a sweep until it ends; then the script is rerun once. Without a sweep, show the predictions for ``plan``, and the stored
+    measurement where it is of this plan."""
+    running = sweep is not None and sweep.state == "running"
+
+    def draw() -> None:
+        over = running and sweep is not None and sweep.state != "running"
+        shown = sweep.result if sweep is not None else result
+        if running and sweep is not None:
+            st.progress(min(1.0, sweep.done), text=_words(sweep))
+        show_sweep(shown or (shipped() if is_shipped(plan) else UNMEASURED), shown.plan if shown else plan, view)
+        if over:
+            st.rerun()
+
+    as_fragment(draw, every=POLL if running else None)
+
+
+def is_shipped(plan: Plan) -> bool:
+    """Whether the measurement that comes with the app is of this plan, of its kinds of models or further ones."""
+    others = shipped().plan
+    return others.model_copy(update={"kinds": plan.kinds, "rounds": plan.rounds, "patience": plan.patience}) == plan
+
+
+def _words(sweep: Sweep) -> str:
+    if sweep.now is None:
+        return "Waiting for a worker"
+    kind, place = sweep.now
+    what = "tokens" if sweep.plan.axis == "length" else "layer" if place == 1 else "layers"
+    return f"{KINDS[kind].label}, {place:,} {what} · about {in_time(max(1.0, sweep.seconds_left))} left"
+
+
+def show_sweep(result: Result, plan: Plan, view: CostView) -> None:
+    subject = f"{plan.axis} {plan.places}"
+    panels(_drawn(result, plan, view), key="costs.board", name="memory and time", subject=subject, least=400, level=2)
+    show_skips(result)
+
+
+def _drawn(result: Result, plan: Plan, view: CostView) -> list[Panel]:
+    """The panels, reused where nothing has changed: most checks of a sweep find it unchanged."""
+    stamp = (result.created, len(result.visits), result.state, plan, view.part_of, known_speed())
+    last: tuple[object, list[Panel]] | None = st.session_state.get(DRAWN)
+    if last is None or last[0] != stamp:
+        what = "tokens" if plan.axis == "length" else "layers"
+        times = [_line(result, kind, "train", _predicted_times(plan, kind)) for kind in plan.kinds]
+        saved = [_line(result, kind, "saved", _predicted_saved(plan, kind)) for kind in plan.kinds]
+        title, note = "Memory kept for the backward pass", f"{NOTE} {recurrent_kernels(result, 'train')}".strip()
+        items = [
+            _panel("costs.train", "Time of a training step", times, plan, what, MILLISECONDS, "step", "batch", note),
+            _panel("costs.saved", title, saved, plan, what, MEBIBYTES, "saved for backward", "memory"),
+            *([_next_panel(result, plan, what)] if result.visits or result.state == "running" else []),
+            _parts_panel(result, plan, view, what),
+        ]
+        last = st.session_state[DRAWN] = (stamp, items)
+    return last[1]
+
+
+def _predicted_times(plan: Plan, kind: str) -> list[tuple[int, float]]:
+    """Predicted seconds of a step on one CPU core; empty until the speed of this machine is measured."""
+    if plan.device != "cpu":
+        return []
+    speed = known_speed()
+    told = [(place, seconds_at(plan.config(kind, place), plan.length_at(place), speed)) for place in plan.places]
+    return [(place, seconds) for place, seconds in told if seconds is not None]
+
+
+def _predicted_saved(plan: Plan, kind: str) -> list[tuple[int, float]]:
+    told = [(place, memory_at(plan.config(kind, place), plan.length_at(place)).saved) for place in plan.places]
+    return [(place, float(saved)) for place, saved in told if saved is not None]
+
+
+def _next_panel(result: Result, plan: Plan, what: str) -> Panel:
+    anew = [_line(result, kind, "inference") for kind in plan.kinds]
+    keeping = [kind for kind in plan.kinds if KINDS[kind].keeps]
+    kept = [_line(result, kind, "cached", more=", kept", dashed=True) for kind in keeping]
+    last = plan.places[-1]
+    cache = ""
+    if "fused" in plan.kinds:
+        size = cache_bytes_at(plan.config("fused", last), plan.length_at(last))
+        cache = f" Keys and values take {in_bytes(size)} at {last:,} {what}."
+    note = f"Filled: the whole sequence is read again. Open, “kept”: the past is kept.{cache} {recurrent_kernels(result, 'inference')}"
+    title, lines = "Time to write the next token", [*anew, *kept]
+    return _panel("costs.next", title, lines, plan, what, MILLISECONDS, "next token", "kv-cache", note.strip())
+
+
+def _line(
+    result: Result, kind: str, quantity: str, predicted: Sequence[tuple[int, float]] = (), more: str = "", dashed: bool = False
+) -> CostLine:  # fmt: skip
+    row, levels = KINDS[kind], result.summaries(kind, quantity)
+    if kind == "lstm" and recurrent_kernels(result, quantity):
+        more = f"{more}, oneDNN"
+    return CostLine(f"{kind}.{quantity}", row.label + more, row.short + more, row.color, levels, predicted, dashed)
+
+
+def recurrent_kernels(result: Result, quantity: str) -> str:
+    """The reason why a GRU takes many times as long as an LSTM, where it was so measured on a CPU; else empty.
+
+    torch gives an LSTM layer to oneDNN, one call for the whole sequence. Its GRU has no such kernel on a CPU: a dozen small operations
+    for each token, each with its own overhead. With oneDNN switched off both take about the same time.
+    """
+    gru, lstm = ({at.place: at.value for at in result.summaries(kind, quantity)} for kind in ("gru", "lstm"))
+    place = max(gru.keys() & lstm.keys(), default=None)
+    if place is None or result.machine is None or result.machine.kind != "cpu" or gru[place] < APART * lstm[place]:
+        return ""
+    return (
+        f"A GRU takes {gru[place] / lstm[place]:.0f} times as long as an LSTM because of this CPU's kernels. "
+        "oneDNN runs a whole LSTM layer in one call; a GRU takes many small calls for each token."
+    )
+
+
+NOTE = "Points: measured, with their range. Dotted: by formula."
+
+
+def _panel(
+    name: str, title: str, lines: list[CostLine], plan: Plan, what: str, unit: Unit, axis: str, term: str, note: str = NOTE
+) -> Panel:  # fmt: skip
+    drawn = cost_figure(lines, plan.places, what, unit, axis)
+    said = "; ".join(_in_words(line, what, unit) for line in lines)
+    return Panel(name, title, drawn, f"{title} against {what}. {said}", height=PLOT + 52, note=note, term=term)
+
+
+def _in_words(line: CostLine, what: str, unit: Unit) -> str:
+    if not line.levels:
+        told = [f"{unit.words(value)} at {place:,}" for place, value in (*line.predicted[:1], *line.predicted[-1:])]
+        return f"{line.label}: not measured" + (f", predicted {' to '.join(told)} {what}" if told else "")
+    first, last = line.levels[0], line.levels[-1]
+    return f"{line.label}: {unit.words(first.value)} at {first.place:,} to {unit.words(last.value)} at {last.place:,} {what}"
+
+
+def _parts_panel(result: Result, plan: Plan, view: CostView, what: str) -> Panel:
+    kind = KINDS[view.part_of]
+    told = [(place, memory_at(plan.config(kind.name, place), plan.length_at(place))) for place in plan.places]
+    seen = [(visit.place, visit.memory) for visit in result.counted(kind.name) if visit.memory is not None]
+    has_formula = told[0][1].saved is not None
+    bars = told if has_formula else seen
+    note = "Bars: by formula." if has_formula else "No formula for this model: the bars are measured."
+    sums = [f"{in_bytes(memory.total)} at {place:,} {what}" for place, memory in bars[:: max(1, len(bars) - 1)]]
+    return Panel(
+        "costs.parts", f"What a training step keeps: {kind.label}", parts_figure(bars, seen, what, kind.color),
+        f"Memory by part of {kind.label}: {', '.join(sums) or 'nothing is measured yet'}.", height=360, term="memory",
+        note=f"{note} Dots: measured sum; rings: the highest during a step." if seen else note,
+    )  # fmt: skip
