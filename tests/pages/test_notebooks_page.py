@@ -1,9 +1,13 @@
 """The notebooks page by its widgets and words: overview, steps with stored outputs, links."""
 
+from typing import Any
+
+import plotly.graph_objects as go
 from streamlit.testing.v1 import AppTest
 
 from engine.notebooks import NOTEBOOKS
 from pages.parts.app.in_markdown import escaped
+from pages.parts.notebooks import LINES, figure_in_words, panel_of
 from tests.pages.looking import WORDS, Open
 
 NOTEBOOK = NOTEBOOKS["mean-pooling"]
@@ -54,3 +58,41 @@ def test_the_tab_opens_the_notebook_that_was_read_last_or_the_first(open_page: O
     app.query_params.clear()
     app.switch_page("notebook.py").run()
     assert (app.title[0].value, dict(app.query_params)) == (last.title, {"notebook": last.slug})
+
+
+def plain(figure: go.Figure) -> dict[str, Any]:
+    return {"data": [trace.to_plotly_json() for trace in figure.data], "layout": figure.layout.to_plotly_json()}
+
+
+def curves() -> go.Figure:
+    groups = {"a": "all", "b": "all", "c": ""}
+    lines = [go.Scatter(x=[1, 2], y=[4.0, 1.0], name=name, legendgroup=group) for name, group in groups.items()]
+    figure = go.Figure(lines)
+    figure.add_hline(y=0.5, line_dash="dash", label={"text": "chance"})
+    figure.update_yaxes(type="log")
+    return figure.update_layout(title="Curves", xaxis_title="step", yaxis_title="loss (nats)")
+
+
+def test_lines_keep_data_axes_and_levels_and_get_the_house_colours() -> None:
+    panel = panel_of(plain(curves()), "cell-1.0")
+    layout = panel.figure.layout
+    assert panel.title == "Curves"
+    assert [trace.y for trace in panel.figure.data] == [(4.0, 1.0)] * 3
+    assert (layout.xaxis.title.text, layout.yaxis.title.text, layout.yaxis.type) == ("step", "loss (nats)", "log")
+    assert (layout.shapes[0].y0, layout.shapes[0].label.text) == (0.5, "chance")
+    colors = [trace.line.color for trace in panel.figure.data]
+    assert colors[0] == colors[1] == LINES[0]
+    assert colors[2] == LINES[1]
+    assert all(set(trace.meta["color"]) == {"light", "dark"} for trace in panel.figure.data)
+
+
+def test_figures_are_said_in_words_and_a_matrix_with_both_signs_diverges_around_zero() -> None:
+    assert "a: 4 at 1, 1 at 2." in figure_in_words(plain(curves()))
+    matrix = go.Figure(go.Heatmap(z=[[0.0, 2.0], [-1.0, 1.0]]))
+    assert figure_in_words(plain(matrix)) == "2 rows of 2 cells, from -1 to 2."
+    counts = go.Figure(go.Histogram(x=[1.0, 3.0], name="batches"))
+    assert figure_in_words(plain(counts)) == "batches: 2 values from 1 to 3."
+    signed = panel_of(plain(go.Figure(go.Heatmap(z=[[-1.0, 2.0]]))), "a.0").figure.data[0]
+    positive = panel_of(plain(go.Figure(go.Heatmap(z=[[0.0, 2.0]], zmin=0, zmax=1))), "a.1").figure.data[0]
+    assert (signed.zmid, positive.zmid, positive.zmin, positive.zmax) == (0, None, 0, 1)
+    assert signed.meta["scale"] != positive.meta["scale"]
