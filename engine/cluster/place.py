@@ -119,7 +119,7 @@ class Place:
         while not over:
             for body, sent in self._wait(actor.poll([write_value(one) for one in commands])):
                 report = read_value(body)
-                ended = isinstance(report, protocol.RunUpdate) and report.state in ("over", "suspended")
+                ended = isinstance(report, protocol.RunUpdate) and report.state in ("over", "checkpointed")
                 over = over or ended or isinstance(report, protocol.JobAnswer)
                 self._tell(with_files(report, sent, folder))
             commands = [] if over else self._arrived()
@@ -162,9 +162,9 @@ def with_files(report: protocol.Report, files: task.Files, folder: Path) -> prot
             write_whole(file, content)
         except OSError as error:
             LOG.error("%s of run %s cannot be saved: %s", name, folder.name, error)
-            if file == RunFolder(folder).state and isinstance(report, protocol.RunUpdate):
-                report = replace(report, saved_step=None)
-            elif file == RunFolder(folder).weights:
+            if isinstance(report, protocol.RunUpdate) and report.state == "saved":
+                report = replace(report, state="kept")
+            if file == RunFolder(folder).weights:
                 with suppress(OSError):
                     file.unlink()
     return report

@@ -130,9 +130,9 @@ class Task:
             if report == self._busy:
                 return
             self._busy = report
-        elif isinstance(report, protocol.RunUpdate) and report.state in ("paused", "saved", "over", "suspended"):
+        elif isinstance(report, protocol.RunUpdate) and report.state in ("paused", "saved", "over", "checkpointed"):
             speaks_of = [self._folder.weights]
-            if report.state in ("saved", "suspended"):
+            if report.state in ("saved", "checkpointed"):
                 speaks_of.append(self._folder.state)
         for file in speaks_of:
             if file.exists() and self._sent.get(file) != (changed := file.stat().st_mtime_ns):

@@ -1,6 +1,6 @@
 """The choice of the device of a run: by the measured speeds, where the config leaves it open.
 
-The choice is made once, when a run is submitted, and stays with it: a run that is suspended and goes on later has the same device,
+The choice is made once, when a run is submitted, and stays with it: a run that is checkpointed and goes on later has the same device,
 whatever was measured in between.
 """
 

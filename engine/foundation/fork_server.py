@@ -7,7 +7,6 @@ child, the server's whole environment, with its secrets; and its children import
 their own.
 """
 
-import ctypes
 import errno
 import gc
 import importlib
@@ -104,7 +103,6 @@ def _become(request: Request, given: Sequence[int]) -> Callable[[], object]:
     os.environ.clear()
     os.environ.update(request.environment)
     sys.argv = [request.module, *request.arguments]
-    _show([sys.executable, "-m", *sys.argv])
     _draw_new_seeds()
 
     def main() -> object:
@@ -119,15 +117,6 @@ def _draw_new_seeds() -> None:
         numpy.random.seed()
     if torch := sys.modules.get("torch"):
         torch.default_generator.seed()
-
-
-def _show(command: Sequence[str]) -> None:
-    """Let ``ps`` show a command in place of the fork server's, as far as it fits where that stands in memory."""
-    with suppress(OSError, ValueError), open("/proc/self/stat", "rb") as file:
-        numbers = file.read().rpartition(b")")[2].split()
-        first, last = map(int, numbers[45:47])  # arg_start and arg_end: fields 48 and 49, of which three are before
-        shown = "\0".join(command).encode()[: last - first - 1]
-        ctypes.memmove(first, shown.ljust(last - first, b"\0"), last - first)
 
 
 def main() -> None:

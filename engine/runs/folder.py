@@ -90,7 +90,7 @@ class RunFolder:
         self.weights_at_snapshots = path / "snapshots.safetensors"
         """The weights at all snapshots by ``<step>/<name>``, where they were recorded: a run keeps those of its end alone."""
         self.state = path / "state.pt"
-        """The state of a training that was suspended, or that is saved now and then; the worker writes it. Whoever continues with it
+        """The state of a training; its worker writes it once a minute, and when the run leaves it. Whoever continues with it
         repeats the steps up to the last event."""
         self.saved_request = path / "request.json"
         """The request of a run that has not ended."""

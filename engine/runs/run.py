@@ -36,8 +36,8 @@ class Run:
         self.id, self.config, self.owner, self.created = run_id, config, owner, created
         self.folder = folder.path
         self.state: RunState = "queued"
-        self.suspended = False
-        """Whether the run is suspended: on no worker, paused, with its request in its folder, and its training state if it had begun."""
+        self.checkpointed = False
+        """Whether the run is a checkpoint: on no worker, paused, with its request in its folder, and its training state if it had begun."""
         self.machine = ""
         """The name of the machine on which the run is or was trained last; empty for the app's own."""
         self.queue_place: int | None = None
@@ -175,20 +175,20 @@ class Run:
             self._starts_at = None if seconds is None else time.monotonic() + seconds
             self._tell()
 
-    def suspend(self, setback: str = "") -> None:
+    def checkpoint(self, setback: str = "") -> None:
         """No worker has it, and it can go on. ``setback``: why, where its worker has ended."""
         with self._changed:
             if self.live:
-                self.state, self.suspended, self.setback = "paused", True, setback
+                self.state, self.checkpointed, self.setback = "paused", True, setback
             self._tell()
 
-    def queue_again(self, setback: str = "", *, suspended: bool = False) -> bool:
-        """Queue the run again after the end of its worker or, where it is ``suspended``, since it goes on. ``setback``: a sentence on the
-        steps that it repeats, if there are any. False where it has ended, or somebody was quicker to bring it back."""
+    def queue_again(self, setback: str = "", *, checkpointed: bool = False) -> bool:
+        """Queue the run again that has left its worker or, where it is ``checkpointed``, since it goes on. ``setback``: a sentence on the
+        steps that it repeats. False where it has ended, or somebody was quicker to bring it back."""
         with self._changed:
-            comes = self.live and self.suspended == suspended
+            comes = self.live and self.checkpointed == checkpointed
             if comes:
-                self.state, self.suspended, self.setback = "queued", False, setback
+                self.state, self.checkpointed, self.setback = "queued", False, setback
                 self._tell()
             return comes
 
@@ -203,11 +203,11 @@ class Run:
                 case Snapshot():
                     self.snapshot = event
                 case Finished() | Failed() | Ended():
-                    self.ending, self.state, self.suspended = event, _state_after(event), False
+                    self.ending, self.state, self.checkpointed = event, _state_after(event), False
 
     @classmethod
     def from_disk(cls, folder: RunFolder) -> Run:
-        """A stored run. One without an ending is suspended where its request is there; else it is lost: the process that trained it is
+        """A stored run. One without an ending is a checkpoint where its request is there; else it is lost: the process that trained it is
         gone."""
         run_id, config, owner, created = folder.read_config()
         run = cls(run_id, config, folder, owner, created)
@@ -215,7 +215,7 @@ class Run:
             run._add(folder.read_events())
         run._written = len(run.events)
         if run.live and folder.saved_request.exists():
-            run.suspend()
+            run.checkpoint()
         elif run.live:
             run._add([Ended(run.step, "lost", CUT_OFF if folder.begun else NOT_BEGUN)])
         return run

@@ -17,18 +17,18 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 
 
-def write_request(run: Run, request: RunRequest, saved_step: int = 0, *, left: bool = False) -> None:
-    """Write the request, and with it the step of the saved state and whether the run goes on by itself when the app is started anew;
-    ``left``: only when its owner has a page open. Raises OSError where the disk does not take it."""
+def write_request(run: Run, request: RunRequest, *, left: bool = False) -> None:
+    """Write the request, and with it whether the run goes on by itself when the app is started anew; ``left``: only when its owner has a
+    page open. Raises OSError where the disk does not take it."""
     row = {
-        "step": saved_step, "pace": request.pace, "record": asdict(request.record), "going": not request.paused, "left": left,
+        "pace": request.pace, "record": asdict(request.record), "going": not request.paused, "left": left,
         "accelerator": request.accelerator,
     }  # fmt: skip
     write_whole(RunFolder(run.folder).saved_request, json.dumps(row))
 
 
 def read_request(run: Run, address: str = "") -> RunRequest:
-    """The request of a run that is suspended; the run waits until it is resumed. Where that cannot be read, the defaults."""
+    """The request of a checkpointed run; the run waits until it is resumed. Where that cannot be read, the defaults."""
     owner = Visitor(run.owner, address)
     try:
         row = read_json(RunFolder(run.folder).saved_request)
@@ -41,14 +41,8 @@ def read_request(run: Run, address: str = "") -> RunRequest:
         return RunRequest(run.config, owner, paused=True)
 
 
-def saved_step_of(run: Run) -> int:
-    """The step of the saved state; 0 where none was saved."""
-    step = RunFolder(run.folder).read_saved_request().get("step")
-    return step if isinstance(step, int) else 0
-
-
 def set_pace(run: Run, steps_per_second: float | None) -> None:
-    """Set the pace with which a suspended run goes on."""
+    """Set the pace with which a checkpointed run goes on."""
     folder = RunFolder(run.folder)
     with suppress(OSError):
         if row := folder.read_saved_request():

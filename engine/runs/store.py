@@ -77,15 +77,15 @@ class Runs:
             finally:
                 with self._lock:
                     self._reading.pop(run_id, None)
-                    if run is not None and (run.suspended or not run.live):
+                    if run is not None and (run.checkpointed or not run.live):
                         self._hold(run)
         return run
 
     def bring_back(self, run: Run, setback: str = "") -> bool:
-        """A run that was suspended goes on; ``setback``: the sentence where it first repeats steps. False where somebody was quicker,
+        """A checkpointed run goes on; ``setback``: the sentence where it first repeats steps. False where somebody was quicker,
         or it has ended."""
         with self._lock:
-            brought = run.queue_again(setback, suspended=True)
+            brought = run.queue_again(setback, checkpointed=True)
             if brought:
                 self._ended.pop(run.id, None)
                 self._live[run.id] = run
@@ -95,11 +95,11 @@ class Runs:
         """The runs that nobody had paused when their server ended, and that can go on here; the oldest first. Reads the disk."""
         folders = [file.parent for file in self.folder.glob("*/request.json")]
         going = (self.get(path.name) for path in folders if RunFolder(path).read_saved_request().get("going"))
-        found = [run for run in going if run is not None and run.suspended]
+        found = [run for run in going if run is not None and run.checkpointed]
         return sorted(found, key=lambda run: run.created)
 
     def live(self) -> list[Run]:
-        """The runs that go, wait or are paused, without those that are suspended."""
+        """The runs that go, wait or are paused, without checkpoints."""
         with self._lock:
             self._sort_out()
             return list(self._live.values())
@@ -111,10 +111,10 @@ class Runs:
         return [run for run in found if run is not None]
 
     def delete(self, run_id: str, by: Visitor = PROGRAM) -> None:
-        """Delete a run that has ended or is suspended, and its folder. Raises ValueError with one sentence where it is not the
+        """Delete a run that has ended or is a checkpoint, and its folder. Raises ValueError with one sentence where it is not the
         visitor's, OSError where the disk does not let go of it."""
         run = self._own(run_id, by)
-        if run is not None and (run.suspended or not run.live):
+        if run is not None and (run.checkpointed or not run.live):
             with suppress(FileNotFoundError):  # somebody was quicker
                 self._delete(RunFolder(self.folder / run_id), run_id)
 
@@ -178,7 +178,7 @@ class Runs:
     def _delete(self, folder: RunFolder, run_id: str) -> None:
         with self._lock:
             run = self._ended.pop(run_id, None)
-        if run is not None and run.suspended:  # a page may still show it
+        if run is not None and run.checkpointed:  # a page may still show it
             run.append([Ended(run.step, "stopped", "It was deleted.")])
         shutil.rmtree(folder.path)
         with self._lock:
@@ -199,8 +199,8 @@ class Runs:
         return run if run.id == run_id else None  # some file systems ignore case
 
     def _sort_out(self) -> None:
-        """Move the runs that have ended or are suspended from the live ones to those cached for a while."""
-        for run in [run for run in self._live.values() if run.suspended or not run.live]:
+        """Move the runs that have ended or are checkpoints from the live ones to those cached for a while."""
+        for run in [run for run in self._live.values() if run.checkpointed or not run.live]:
             del self._live[run.id]
             self._hold(run)
 

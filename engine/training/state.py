@@ -1,6 +1,6 @@
 """The state of a training run: everything on which its next steps depend besides its config.
 
-A run can be suspended between two steps and continued later, in another process: on a CPU with the same numbers to the last bit, on
+A run can be checkpointed between two steps and continued later, in another process: on a CPU with the same numbers to the last bit, on
 a GPU with nearly the same.
 """
 

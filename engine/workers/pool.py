@@ -1,6 +1,6 @@
 """The pool of workers, through which every run is submitted and controlled and every short job is asked.
 
-It puts together what does the work: the queue of runs, those suspended, the questions, and the supervisor of the worker
+It puts together what does the work: the queue of runs, the checkpoints, the questions, and the supervisor of the worker
 processes. It uses threads only, so it works inside any server. Only the reader thread of a run's worker appends
 the run's events, so they are in the worker's order.
 """
@@ -35,9 +35,8 @@ from engine.workers.questions import Questions
 from engine.workers.runs.memory import accelerator_for
 from engine.workers.runs.presence import Presence
 from engine.workers.runs.queue import CLOSING, RunQueue
-from engine.workers.runs.queued import Phase, QueuedRun, predicted
-from engine.workers.runs.reports import Reports, closed, keep_until_restart
-from engine.workers.runs.suspended import Suspended, end, keep_request
+from engine.workers.runs.queued import QueuedRun, predicted
+from engine.workers.runs.suspended import Checkpoints, closed, end, keep_request
 
 TRAINING = "engine.training.train"
 """The module whose ``begin`` and ``train`` the workers use."""
@@ -83,8 +82,7 @@ class Pool:
         self._lock = self._supervisor.lock
         presence = Presence(here)
         self._queue = RunQueue(self._supervisor, self.allowances, presence)
-        self._suspended = Suspended(self._supervisor, runs, self._queue, predict, presence)
-        self._reports = Reports(self._lock, self._queue, self._suspended)
+        self._checkpoints = Checkpoints(self._supervisor, runs, self._queue, presence, predict)
         self._questions = Questions(self._supervisor)
 
     def start(self) -> bool:
@@ -97,7 +95,7 @@ class Pool:
         return True
 
     def close(self) -> None:
-        """End every worker and wait for it. Runs that go or wait are suspended, as far as there is time, and go on when
+        """End every worker and wait for it. Runs that go or wait become checkpoints, as far as there is time, and go on when
         :meth:`take_up` is called after the next start; the others are lost, and their events say so. A second caller waits for
         the first."""
         with self._closing:
@@ -105,19 +103,18 @@ class Pool:
                 return
             with self._lock:
                 self._supervisor.closing.set()
-                waiting = self._queue.take_out()
+                finish = self._checkpoints.close_queue()
                 self._questions.close(CLOSING)
-            for queued in waiting:
-                keep_until_restart(queued)
+            finish()
             deadline = time.monotonic() + SECONDS_TO_SAVE
-            while self._suspended.suspend_all() and time.monotonic() < deadline:
+            while self._checkpoints.leave_all() and time.monotonic() < deadline:
                 time.sleep(TICK / 2)
             self._supervisor.close()
             atexit.unregister(self.close)
 
     def take_up(self) -> None:
         """Go on with the runs that were going when their server ended."""
-        self._suspended.take_up()
+        self._checkpoints.take_up()
 
     def __enter__(self) -> Self:
         self.start()
@@ -162,7 +159,7 @@ class Pool:
                 queued.followers = tuple(visitors)
 
     # Steering: only the owner's (``by``) or the program's own; of a trial, for which others may wait, the program's own. A run is on a
-    # worker, in the queue, or suspended. Each raises Refused where the visitor may not, or where there is no room for a suspended run.
+    # worker, in the queue, or a checkpoint. Each raises Refused where the visitor may not, or where there is no room for it.
 
     def steer(
         self, run_id: str, action: protocol.Steering, by: Visitor = PROGRAM, *, pace: float | None = None
@@ -176,10 +173,10 @@ class Pool:
                 worker.send(control)
         if queued is not None and changed:
             keep_request(queued)
-        if queued is not None or run is None or not run.suspended:
+        if queued is not None or run is None or not run.checkpointed:
             return
         if action in ("resume", "step"):
-            self._suspended.bring_back(run, [control], by)
+            self._checkpoints.bring_back(run, [control], by)
         elif action == "set pace":
             set_pace(run, pace)
 
@@ -189,7 +186,7 @@ class Pool:
         with self._lock:
             worker, queued = self._queue.find(run_id)
             if queued is not None:
-                queued.become(Phase.STOPPING)
+                queued.stop()
                 queued.release()  # who stops a run may start another one in its place at once
             if worker is not None:
                 worker.send(protocol.Control(run_id, "stop"))
@@ -197,8 +194,8 @@ class Pool:
                 self._queue.take_out(lambda other: other is queued)
         if queued is not None and worker is None:
             end(queued, queued.stopped_early)
-        elif queued is None and run is not None and run.suspended:
-            self._suspended.give_up(run)
+        elif queued is None and run is not None and run.checkpointed:
+            self._checkpoints.give_up(run)
 
     def _find(self, run_id: str, by: Visitor) -> Run | None:
         """The run of that id. Raises Refused where the visitor may not steer it from here."""
@@ -243,7 +240,7 @@ class Pool:
     # The workers
 
     def _look_around(self, now: float) -> None:
-        self._suspended.look_around(now)
+        self._checkpoints.look_around(now)
         self._questions.dispatch()  # of visitors who had to wait a while
         self._queue.retry()
 
@@ -251,7 +248,7 @@ class Pool:
         """Handle a report. Runs on the reader thread of the worker."""
         match report:
             case protocol.RunUpdate():
-                self._reports.take(worker, report)
+                self._checkpoints.take(worker, report)
             case protocol.JobAnswer():
                 self._questions.take_answer(worker, report)
             case protocol.Busy(task_id):
@@ -266,7 +263,7 @@ class Pool:
         with self._lock:
             self._questions.end_job_of(worker)
             closing = self._supervisor.closing.is_set()
-            settle = self._reports.move_runs_of(worker, closing=closing)
+            settle = self._checkpoints.move_runs_of(worker, closing=closing)
 
         def finish() -> None:
             settle()

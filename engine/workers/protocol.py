@@ -22,15 +22,15 @@ class Start:
     folder: str
     """The path, absolute or in the data folder, in which the worker saves the weights."""
     seen: int | None = None
-    """The last step that the pool knows of a run that goes on: from the state in its folder, or from its beginning where there is none.
-    It repeats the steps up to that one. None: it begins anew."""
+    """The last step that the pool knows of a run that goes on, from the state in its folder, or from its beginning where there is none: the
+    steps up to that one are repeated. None: it begins anew."""
 
 
 Steering = Literal["pause", "step", "resume", "set pace"]
 """What the owner of a run asks for while it goes on. ``pause``: after the step in progress, with a snapshot. ``step``: take exactly one
 optimizer step and a snapshot, and pause. ``resume``: go on after a pause."""
-Action = Literal[Steering, "stop", "suspend"]
-"""``suspend``: save the run's state in its folder and let the run go."""
+Action = Literal[Steering, "stop", "checkpoint"]
+"""``checkpoint``: save the run's state in its folder and let the run go."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,8 @@ class Followers:
 
     here: bool
     """Whether any of them has a page open. A run that nobody waits for gets time that no other run wants."""
-    shares: tuple[tuple[str, str, str], ...]
-    """The network, the address and the visitor of each who is here, of all where nobody is: as digests that differ after each start of the
-    app, since a worker only has to tell them apart."""
+    claims: tuple[tuple[str, str, str], ...]
+    """The claim (:attr:`engine.foundation.visitor.Visitor.claim`) of each who is here, of all where nobody is."""
 
 
 @dataclass(frozen=True)
@@ -92,16 +91,13 @@ class Busy:
 
 @dataclass(frozen=True)
 class RunUpdate:
-    """The report on a run: its next events, and its state where that has changed."""
+    """The next events of a run, and what has become of it."""
 
     run_id: str
     events: list[Event] = field(default_factory=list)
-    state: Literal["running", "paused", "saved", "over", "suspended", "kept"] | None = None
-    """``saved``: the run goes on, and its state is in its folder. ``over``: these are the last events, and the run's slot on the
-    worker is free. ``suspended``: its slot is free, and its state is in its folder if it had begun; ``kept``: it was to be suspended,
-    but its state could not be saved."""
-    saved_step: int | None = None
-    """The step of the state that was saved."""
+    state: Literal["running", "paused", "saved", "kept", "checkpointed", "over"] | None = None
+    """``saved``: its state is in its folder, and the run goes on; ``kept``: that could not be saved. ``checkpointed``: the run has left the
+    worker, and its state is in its folder if it had begun. ``over``: these are the last events, and it has left the worker."""
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class FairShare:
         """Note for whom the runs are trained, by the run's id."""
         self._left = {run_id for run_id, followers in audience.items() if not followers.here}
         self._claims = {
-            run_id: [(*share, run_id) for share in followers.shares] for run_id, followers in audience.items()
+            run_id: [(*claim, run_id) for claim in followers.claims] for run_id, followers in audience.items()
         }
 
     def find(self, run_id: str) -> LiveRun | None:
@@ -50,7 +50,7 @@ class FairShare:
         """The run whose turn it is, or None while every run waits for its pace or is paused. The seconds that the block takes count as its
         time; of a run that hands steps to a device :data:`HANDED_OVER`."""
         began = self._clock()
-        due = self._awaited([run for run in self._moving() if run.due <= began])
+        due = self._awaited([run for run in self._moving() if run.pacer.due <= began])
         if not due:
             yield None
             return
@@ -61,7 +61,7 @@ class FairShare:
         try:
             yield run
         finally:
-            self._shares.spend(turn, HANDED_OVER if run.on_device else self._clock() - began, ahead=ahead)
+            self._shares.spend(turn, HANDED_OVER if run.steps.on_device else self._clock() - began, ahead=ahead)
 
     def slice(self) -> float:
         """The seconds of one turn with the present number of runs."""
@@ -69,7 +69,7 @@ class FairShare:
 
     def seconds_to_next(self) -> float | None:
         """Seconds until there is something to do; None when only a command can change that."""
-        moments = [run.due for run in self._moving()]
+        moments = [run.pacer.due for run in self._moving()]
         moments += [run.delivery_due for run in self.runs if run.unsent]
         return max(0.0, min(moments) - self._clock()) if moments else None
 

@@ -11,6 +11,7 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -49,7 +50,7 @@ class Worker:
                 if run is not None:
                     run.advance(self._turns.slice(), hurry=lambda: not self._commands.empty())
                     if run.save_due:
-                        self._save(run)
+                        self._checkpoint(run)
             for other in list(self._turns.runs):
                 self._deliver(other)
 
@@ -78,15 +79,14 @@ class Worker:
                 self._turns.follow(runs)
             case protocol.Ping():
                 self._report(protocol.Busy(self._busy_with))
-            case protocol.Start(run_id, request, prediction, folder):
-                path = data_folder() / folder  # an absolute one stays as it is, and is there
-                if not Path(folder).is_absolute():
+            case protocol.Start():
+                path = data_folder() / command.folder  # an absolute one stays as it is, and is there
+                if not Path(command.folder).is_absolute():
                     path.mkdir(parents=True, exist_ok=True)
                 RunFolder(path).delete_half_written()  # by a worker before
-                run = LiveRun(run_id, request, prediction, self._training, RunFolder(path), command.seen)
-                self._turns.runs.append(run)
-                if not request.paused:
-                    self._report(protocol.RunUpdate(run_id, state="running"))
+                self._turns.runs.append(LiveRun(command, self._training, RunFolder(path)))
+                if not command.request.paused:
+                    self._report(protocol.RunUpdate(command.run_id, state="running"))
             case _:
                 if (found := self._turns.find(command.run_id)) is not None:
                     self._control(found, command)
@@ -94,8 +94,8 @@ class Worker:
     def _control(self, run: LiveRun, command: protocol.Control) -> None:
         self._set_busy(run.run_id)
         match command.action:
-            case "suspend":
-                self._suspend(run)
+            case "checkpoint":
+                self._checkpoint(run, leaves=True)
                 return
             case "pause":
                 run.pause()
@@ -124,55 +124,38 @@ class Worker:
             self._report(protocol.RunUpdate(run.run_id, state="paused"))
         run.announced_pause = run.waiting
 
-    def _suspend(self, run: LiveRun) -> None:
-        try:
-            run.suspend()
-        except Exception as error:
-            if isinstance(error, OSError) and not isinstance(error, BlockingIOError):  # else it is only not the moment
-                log_unsaved("Run %s cannot be suspended", run.run_id, error)
-            elif not isinstance(error, OSError):
-                log_error(f"Run {run.run_id} cannot be suspended", error)
-            self._report(protocol.RunUpdate(run.run_id, state="kept"))
+    def _checkpoint(self, run: LiveRun, *, leaves: bool = False) -> None:
+        """Save the state of a run, which then leaves or goes on. Its events are sent first: a state is never of a later step than what was
+        sent."""
+        run.settle()
+        if run.over:
             return
-        self._save_weights(run)
-        self._release(run, "suspended")
+        self._report(protocol.RunUpdate(run.run_id, run.deliver()))
+        saved = _is_saved("The state", run, run.save)
+        if saved and leaves:
+            run.close()
+            self._save_weights(run)
+            self._release(run, "checkpointed")
+        else:
+            self._report(protocol.RunUpdate(run.run_id, state="saved" if saved else "kept"))
 
-    def _release(self, run: LiveRun, state: Literal["over", "suspended"]) -> None:
+    def _release(self, run: LiveRun, state: Literal["over", "checkpointed"]) -> None:
         """Send a run's last events; code that reads them finds its files, which are saved before."""
         self._turns.runs.remove(run)
         self._set_busy(None)  # before, since the run may come back at once
-        saved_step = run.saved_step if state == "suspended" else None
-        self._report(protocol.RunUpdate(run.run_id, run.deliver(), state, saved_step))
-        run.free()
+        self._report(protocol.RunUpdate(run.run_id, run.deliver(), state))
+        run.steps.state = None  # what takes memory
         free_memory()
-
-    def _save(self, run: LiveRun) -> None:
-        """Save the state of a run that goes on. Its events are sent first: the state is never of a later step than what was sent."""
-        run.settle()
-        self._report(protocol.RunUpdate(run.run_id, run.deliver()))
-        try:
-            run.save()
-        except OSError as error:  # tried again as late as if it had been saved, also below
-            log_unsaved("The state of run %s cannot be saved", run.run_id, error)
-            return
-        except Exception as error:
-            log_error(f"The state of run {run.run_id} cannot be saved", error)
-            return
-        self._report(protocol.RunUpdate(run.run_id, state="saved", saved_step=run.saved_step))
 
     def _save_weights(self, run: LiveRun) -> None:
         """Save the weights in the run's folder, if there is a model; not those of a step that is repeated, nor of a trial, which is read
         from its events and then deleted."""
-        if run.model is None or run.repeating or run.request.trial:
+        model = None if run.steps.state is None else run.steps.state.model
+        if model is None or run.repeating or run.request.trial:
             return
         from engine.model.build import save_weights  # with a stand-in for the training there is no model, and no torch
 
-        try:
-            save_weights(run.model, run.folder.weights)
-        except OSError as error:
-            log_unsaved("The weights of run %s cannot be saved", run.run_id, error)
-        except Exception as error:
-            log_error(f"The weights of run {run.run_id} cannot be saved", error)
+        _is_saved("The weights", run, partial(save_weights, model, run.folder.weights))
 
     def _answer(self, asked: protocol.Ask) -> None:
         self._set_busy(asked.job_id)
@@ -182,6 +165,17 @@ class Worker:
             log_failure(f"Job {asked.job.function}", error)
             answer = protocol.JobAnswer(asked.job_id, error=error_in_words(error))
         self._report(answer)
+
+
+def _is_saved(what: str, run: LiveRun, save: Callable[[], object]) -> bool:
+    """Save something of a run. False where ``save`` says so, or fails, which is logged."""
+    try:
+        return save() is not False
+    except OSError as error:
+        log_unsaved(f"{what} of run %s cannot be saved", run.run_id, error)
+    except Exception as error:
+        log_error(f"{what} of run {run.run_id} cannot be saved", error)
+    return False
 
 
 def prepare(training: str, slot: int, *, owns: bool) -> tuple[Training, DeviceFacts]:

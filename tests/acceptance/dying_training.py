@@ -12,7 +12,7 @@ from tests.engine import fake_training
 
 POINTS = (
     "before it begins", "before the first step", "in a step", "in a validation", "writing the result",
-    "saving the weights", "putting the run away", "closing a stopped run",
+    "saving the weights", "saving a run that leaves", "closing a stopped run",
 )  # fmt: skip
 FIRST = 200
 """The seed of the first point."""
@@ -48,7 +48,7 @@ class State(fake_training.State):
         self.model: Any = Model(seed) if seed == seed_of("saving the weights") else None
 
     def save(self, file: Path) -> None:
-        die_at("putting the run away", self.seed)
+        die_at("saving a run that leaves", self.seed)
         super().save(file)
 
 

@@ -60,8 +60,12 @@ class Site:
         return healthz(self.address) == 200
 
     def workers(self) -> list[psutil.Process]:
-        children = psutil.Process(self.server.pid).children(recursive=True)
-        return [child for child in children if child.cmdline()[2:3] == ["engine.workers.worker"]]
+        """The processes that its fork server has forked."""
+        return [worker for server in psutil.Process(self.server.pid).children() for worker in server.children()]
+
+    def processes(self, niceness: int) -> list[psutil.Process]:
+        """Those of the workers that train or answer questions (:mod:`engine.foundation.priority`); one that starts does neither yet."""
+        return [worker for worker in self.workers() if worker.nice() == niceness]
 
     def kill(self) -> None:
         self.server.kill()

@@ -20,7 +20,7 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers.pool import Pool
-from engine.workers.runs import suspended
+from engine.workers.runs import room
 from tests.clustering import LoopbackCluster, loopback_cluster
 from tests.engine.workers.test_pool import until
 
@@ -96,7 +96,7 @@ def test_an_issue_with_a_worker_killed_one_stopped_and_one_added_gives_the_same_
 
 
 def test_a_run_goes_on_at_another_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suspended, "PAUSED_FOR", 0.5)
+    monkeypatch.setattr(room, "PAUSED_FOR", 0.5)
     config = RunConfig().replace(steps=400, dropout=0.1)
     with Pool(Runs(tmp_path / "here"), Limits(), 1) as pool:
         straight = trained(pool, {"straight": config})["straight"]
@@ -104,7 +104,7 @@ def test_a_run_goes_on_at_another_worker(tmp_path: Path, monkeypatch: pytest.Mon
         run = pool.submit(RunRequest(config))
         until(lambda: run.step >= 50)
         pool.steer(run.id, "pause")
-        until(lambda: run.suspended)
+        until(lambda: run.checkpointed)
         first = run.machine
         next(worker for worker in cluster.workers if cluster.address_of(worker) == first).kill()
         until(lambda: pool.machines.slots == 1)

@@ -16,8 +16,8 @@ from engine.runs.request import RunRequest
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.workers.pool import Pool
-from engine.workers.runs import suspended
-from engine.workers.runs.reports import WAITS
+from engine.workers.runs import room
+from engine.workers.runs.suspended import WAITS
 from tests.acceptance.dying_training import MIDDLE, seed_of
 from tests.engine.fake_training import config
 from tests.engine.workers.test_pool import LONG, PATIENCE, long_run, pid_of, some, steps_of, until, wait_end
@@ -43,7 +43,7 @@ def pool(tmp_path: Path) -> Iterator[Pool]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suspended, "PAUSED_FOR", 0.05)
+    monkeypatch.setattr(room, "PAUSED_FOR", 0.05)
 
 
 def same_on_disk(pool: Pool, run: Run) -> None:
@@ -77,7 +77,7 @@ def test_killed_by_itself_again_and_again_the_run_waits_for_its_owner_with_what_
     pool: Pool, point: str
 ) -> None:
     run = pool.submit(RunRequest(config(60, 0.005, seed_of(point))))
-    until(lambda: run.suspended and not RunFolder(run.folder).read_saved_request()["going"])
+    until(lambda: run.checkpointed and not RunFolder(run.folder).read_saved_request()["going"])
     assert run.setback == f"{KILLED} {WAITS}"
     assert run.step <= MOST[point]
     same_on_disk(pool, run)
@@ -110,27 +110,10 @@ def test_killed_idle_nobody_notices_and_while_the_run_is_paused_it_stays_so(pool
 
 
 @pytest.mark.usefixtures("impatient")
-def test_killed_after_the_run_was_suspended_the_run_goes_on_where_it_was(pool: Pool) -> None:
-    run = pool.submit(RunRequest(config(200, 0.002)))
-    until(lambda: run.step > 0)
+def test_killed_while_it_saves_a_run_that_leaves_the_run_leaves_without_its_state(pool: Pool) -> None:
+    run = long_run(pool, seed=seed_of("saving a run that leaves"))
     pool.steer(run.id, "pause")
-    until(lambda: run.suspended)
-    step, worker = run.step, pool.health().workers[0].pid
-    assert (run.folder / "state.pt").exists()
-    kill(worker)
-    until(lambda: worker not in [one.pid for one in pool.health().workers])
-    assert (run.state, run.step) == ("paused", step)
-    pool.steer(run.id, "resume")
-    assert isinstance(wait_end(run).ending, Finished)
-    assert steps_of(run) == list(range(1, 201))
-    same_on_disk(pool, run)
-
-
-@pytest.mark.usefixtures("impatient")
-def test_killed_while_it_puts_the_run_away_the_run_is_put_away_without_its_state(pool: Pool) -> None:
-    run = long_run(pool, seed=seed_of("putting the run away"))
-    pool.steer(run.id, "pause")
-    until(lambda: run.suspended)
+    until(lambda: run.checkpointed)
     assert run.ending is None
     same_on_disk(pool, run)
     assert not (run.folder / "state.pt").exists()
@@ -145,21 +128,3 @@ def test_killed_while_it_stops_a_run_the_run_counts_as_stopped(pool: Pool) -> No
     assert run.ending == Ended(run.step, "stopped", reason)
     same_on_disk(pool, run)
     trains_again(pool)
-
-
-def test_all_killed_at_once_each_run_goes_on_and_so_does_what_waited(tmp_path: Path) -> None:
-    with pool_at(tmp_path / "runs", runs_per_worker=2) as pool:
-        assert pool.wait_until_ready(PATIENCE)
-        going = [long_run(pool), long_run(pool)]
-        waiting = pool.submit(RunRequest(config(20)))
-        assert waiting.state == "queued"
-        steps = [run.step for run in going]
-        for worker in pool.health().workers:
-            kill(worker.pid)
-        until(lambda: all(run.step > step for run, step in zip(going, steps, strict=True)))
-        for run in going:
-            pool.stop(run.id)
-            wait_end(run)
-            same_on_disk(pool, run)
-        assert isinstance(wait_end(waiting).ending, Finished)
-        same_on_disk(pool, waiting)

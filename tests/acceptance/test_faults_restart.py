@@ -14,7 +14,7 @@ pytestmark = pytest.mark.acceptance
 ONE_PLACE = {"ATTENTION_LAB_WORKERS": "1", "ATTENTION_LAB_RUNS_PER_WORKER": "1"}
 
 
-async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_suspended(tmp_path: Path) -> None:
+async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_checkpointed(tmp_path: Path) -> None:
     async with visitor() as me:
         async with (
             site(me, tmp_path, **ONE_PLACE) as one,
@@ -23,7 +23,7 @@ async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_susp
             away = await one.train(first)
             await first.press("Pause")
             await until(lambda: away.state == "paused")
-            going = await one.train(second)  # the paused run is suspended for it
+            going = await one.train(second)  # the paused run gives it its place
             waiting = await one.train(third, "queued")
             assert (on_disk(tmp_path, away.run).folder / "request.json").exists()
             children = psutil.Process(one.server.pid).children(recursive=True)
@@ -32,7 +32,7 @@ async def test_killed_with_a_run_that_trains_one_that_waits_and_one_that_is_susp
             await until(lambda: are_gone(children))
 
         cut, never, kept = (on_disk(tmp_path, board.run) for board in (going, waiting, away))
-        assert [(run.state, run.suspended) for run in (cut, never, kept)] == [("paused", True)] * 3
+        assert [(run.state, run.checkpointed) for run in (cut, never, kept)] == [("paused", True)] * 3
         assert cut.step >= going.step > 0, "what the reader saw is on disk"
 
         async with site(me, tmp_path, **ONE_PLACE) as one:

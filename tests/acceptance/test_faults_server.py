@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from engine.foundation.priority import JOBS, TRAINING
 from tests.acceptance.scene import LONG, Site, are_gone, on_disk, shown, site, until
 from tests.load.session import visitor
 from tests.serving import ROOT, free_port, running
@@ -32,7 +33,8 @@ async def test_asked_to_stop_the_server_answers_a_question_that_waits_for_a_proc
                 return str(json.loads(answer.read()).get("problem", ""))
 
         assert ask(6) == ""
-        [process] = (worker for worker in one.workers() if "jobs" in worker.cmdline())
+        await until(lambda: len(one.processes(TRAINING)) == 2)
+        [process] = one.processes(JOBS)
         process.suspend()
         with ThreadPoolExecutor(2) as threads:
             asked = [threads.submit(ask, steps) for steps in (7, 8)]
@@ -104,9 +106,8 @@ async def test_a_suspended_worker_costs_no_run_and_stop_ends_it_sooner(tmp_path:
 
 
 def suspend_what_trains(one: Site) -> None:
-    for worker in one.workers():
-        if "runs" in worker.cmdline():
-            worker.suspend()
+    for worker in one.processes(TRAINING):
+        worker.suspend()
 
 
 async def test_stopped_before_its_worker_is_there_and_in_its_first_moment(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ LIMITS = {
     "ATTENTION_LAB_PROFILE": "public", "ATTENTION_LAB_WORKERS": "2", "ATTENTION_LAB_RUNS_PER_VISITOR": "3",
     "ATTENTION_LAB_SILENT_SECONDS": "20",
 }  # fmt: skip
-WORKER, FORK_SERVER = "engine.workers.worker", "engine.foundation.fork_server"
+FORK_SERVER = "engine.foundation.fork_server"
 
 
 @dataclass
@@ -93,14 +93,18 @@ class Life:
             self.seen.terminations.append(time.perf_counter() - began)
         self._server.close()
 
-    def processes(self, module: str) -> list[psutil.Process]:
-        """The processes of this server and those before it that run a module; who has lost its parent is among them."""
+    def processes(self) -> list[psutil.Process]:
+        """The fork servers of this server and those before it, and what they have forked, also where that has lost its parent."""
         found = []
         for process in psutil.process_iter():
             with suppress(psutil.Error):
-                if process.environ().get("ATTENTION_LAB_DATA") == str(self.data) and module in process.cmdline():
+                if process.environ().get("ATTENTION_LAB_DATA") == str(self.data) and FORK_SERVER in process.cmdline():
                     found.append(process)
         return found
+
+    def fork_servers(self) -> list[psutil.Process]:
+        assert self._process is not None
+        return psutil.Process(self._process.pid).children()
 
     def tracebacks(self) -> int:
         return sum(log.read_text(errors="replace").count("Traceback") for log in self.folder.glob("life-*/log.txt"))
@@ -132,7 +136,8 @@ async def chaos(folder: Path, minutes: float, seed: int) -> list[str]:
 
 async def do(what: str, life: Life, draw: random.Random) -> None:
     """One of the plan's events."""
-    workers, servers = life.processes(WORKER), life.processes(FORK_SERVER)
+    servers = life.fork_servers()
+    workers = [process for process in life.processes() if process not in servers]
     number = signal.SIGSTOP if what.startswith("SIGSTOP") else signal.SIGKILL
     match what.partition(" of ")[2]:
         case "the page process":
@@ -238,7 +243,7 @@ def report(life: Life, seen: Seen, runs: Runs) -> list[str]:
     lost = Counter(reason_of(run, seen) for run in own if run.state == "lost")
     going = {run.id for run in runs.going()}
     gaps = [run.id for run in found if steps_of(run) != list(range(1, run.step + 1))]
-    left = [process.pid for process in (*life.processes(WORKER), *life.processes(FORK_SERVER))]
+    left = life.processes()
     slowest = max(seen.terminations, default=0.0)
     return [
         f"Done: {', '.join(f'{times} x {what}' for what, times in seen.done.items())}.",

@@ -13,7 +13,7 @@ from engine.hosting.host import LATER_LIBRARIES, WORKER_BYTES, DeviceFacts
 from engine.runs.events import Ended
 from engine.workers import protocol
 from engine.workers.processes.machines import Machine
-from engine.workers.runs.queued import Phase, QueuedJob, QueuedRun
+from engine.workers.runs.queued import QueuedJob, QueuedRun
 
 
 @dataclass(frozen=True)
@@ -142,8 +142,6 @@ class WorkerProcess:
     def begin_task(self, task_id: str | None) -> None:
         """The worker has reported what it computes from now on."""
         self.busy_with = task_id
-        if task_id in self.runs:
-            self.runs[task_id].begin()
         if self.job is not None and self.job.ask.job_id == task_id:
             self.job.begun_at = time.monotonic()
 
@@ -176,8 +174,8 @@ class WorkerProcess:
     def ending_of(self, queued: QueuedRun) -> Ended:
         """The ending of one of the worker's runs. Call it after the process has ended."""
         run = queued.run
-        if queued.phase is Phase.STOPPING and queued.seen is None:
+        if queued.stopped_at is not None and queued.seen is None:
             return queued.stopped_early
-        if queued.phase is Phase.STOPPING:
+        if queued.stopped_at is not None:
             return Ended(run.step, "stopped", "It was told to stop and did not, so its worker was ended.")
         return Ended(run.step, "lost", self.why_it_ended(run.id) + ("" if self.is_blamed_on(queued) else AGAIN))

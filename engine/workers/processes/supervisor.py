@@ -13,7 +13,6 @@ from engine.hosting.limits import Limits
 from engine.workers import protocol
 from engine.workers.processes.machines import HERE, Machine, Machines, memory_for
 from engine.workers.processes.process import KillReason, Slot, WorkerProcess
-from engine.workers.runs.queued import Phase
 
 TICK = 0.1
 """Seconds between two rounds of checks."""
@@ -212,7 +211,7 @@ def kill_unresponsive(workers: Iterable[WorkerProcess], limits: Limits, now: flo
             _ping(worker, limits, now)
             continue
         silent = now - worker.process.last_message_at
-        asked = [now - queued.since for queued in worker.runs.values() if queued.phase is Phase.STOPPING]
+        asked = [now - queued.stopped_at for queued in worker.runs.values() if queued.stopped_at is not None]
         if min(silent, max(asked, default=0.0)) > limits.grace_seconds or silent > limits.silent_seconds:
             if worker.process.is_stopped():
                 worker.kill_for(KillReason(f"was stopped from outside for {in_time(silent)}"))

@@ -1,1 +1,1 @@
-"""The runs on their way: in the queue, on a worker, suspended."""
+"""The runs on their way: in the queue, on a worker, checkpointed."""

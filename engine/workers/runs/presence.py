@@ -1,7 +1,5 @@
 """The visitors for whom each run is trained, and whether they have a page open."""
 
-import hashlib
-import secrets
 from collections.abc import Callable, Iterable
 
 from engine.foundation.visitor import Visitor
@@ -19,24 +17,22 @@ class Presence:
     def __init__(self, here: Callable[[str], bool]) -> None:
         """``here``: whether the visitor of that id has a page open."""
         self._here = here
-        self._away_since: dict[str, float] = {}
-        """By the visitor's id, the time of the first look without a page (s); only of those who follow a run and have no page open."""
-        self._now = 0.0
-        """The time of the last look (s)."""
-        self._key = secrets.token_bytes(16)
+        # By visitor, the time of the first look without a page; of nobody who follows no run.
+        self._away_since, self._now = dict[str, float](), 0.0
 
     def look(self, runs: Iterable[QueuedRun], now: float) -> None:
-        """Look who of the followers of these runs has a page open; the program itself is always here."""
+        """Look who of the followers of these runs has a page open."""
         followers = {visitor.id for queued in runs for visitor in queued.followers}
         away = [one for one in followers if not self.is_here(one)]
         self._away_since, self._now = {one: self._away_since.get(one, now) for one in away}, now
 
     def is_here(self, visitor_id: str) -> bool:
+        """The program itself is always here."""
         return not visitor_id or self._here(visitor_id)
 
     def seconds_away(self, queued: QueuedRun) -> float:
         """Seconds since the last follower of a run was found without a page; 0 while one has a page open."""
-        return min(self._now - self._away_since.get(visitor.id, self._now) for visitor in queued.followers)
+        return min(map(self._seconds_away, queued.followers))
 
     def has_left(self, queued: QueuedRun) -> bool:
         """Whether nobody who follows a run is here any more."""
@@ -51,15 +47,8 @@ class Presence:
 
     def _audience(self, queued: QueuedRun) -> protocol.Followers:
         left = self.has_left(queued)
-        counted = [
-            one for one in queued.followers if left or self._now - self._away_since.get(one.id, self._now) <= LEFT_FOR
-        ]
-        return protocol.Followers(not left, tuple(map(self._digests, counted)))
+        counted = (one for one in queued.followers if left or self._seconds_away(one) <= LEFT_FOR)
+        return protocol.Followers(not left, tuple(one.claim for one in counted))
 
-    def _digests(self, visitor: Visitor) -> tuple[str, str, str]:
-        network, address, own = map(self._digest, visitor.claim)
-        return network, address, own
-
-    def _digest(self, name: str) -> str:
-        """A name for a visitor, an address or a network by which a worker tells it from others; nobody reads the address from it."""
-        return hashlib.blake2b(name.encode(), key=self._key, digest_size=8).hexdigest()
+    def _seconds_away(self, visitor: Visitor) -> float:
+        return self._now - self._away_since.get(visitor.id, self._now)

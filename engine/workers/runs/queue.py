@@ -17,7 +17,7 @@ from engine.workers.processes.process import Slot, WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
 from engine.workers.runs.memory import has_room_for, needs_accelerator, together
 from engine.workers.runs.presence import Presence
-from engine.workers.runs.queued import Phase, QueuedRun
+from engine.workers.runs.queued import QueuedRun
 
 CLOSING = "The app is closing."
 LOGGED_FROM = 4
@@ -160,15 +160,15 @@ class RunQueue:
                 return worker, worker.runs[run_id]
         return None, next((queued for queued in self.waiting if queued.run.id == run_id), None)
 
-    def lacks_only_a_place(self, queued: QueuedRun) -> bool:
-        """Whether a run that waits starts as soon as a place on a worker is free: no trial, and none with a process of its own."""
-        return not queued.request.trial and not goes_on_its_own(queued, self._supervisor.workers, self._limits)
+    def shares_worker(self, queued: QueuedRun) -> bool:
+        """Whether a run has no process of its own."""
+        return not goes_on_its_own(queued, self._supervisor.workers, self._limits)
 
     def all_runs(self) -> list[QueuedRun]:
         """The runs that wait and those on workers."""
-        return self.waiting + self._on_workers()
+        return self.waiting + self.on_workers()
 
-    def _on_workers(self) -> list[QueuedRun]:
+    def on_workers(self) -> list[QueuedRun]:
         return [queued for worker in self._supervisor.workers for queued in worker.runs.values()]
 
     def take_out(self, leaves: Callable[[QueuedRun], bool] = lambda _: True) -> list[QueuedRun]:
@@ -181,24 +181,28 @@ class RunQueue:
                 self._number()
             return taken
 
-    def free_slot(self, worker: WorkerProcess, queued: QueuedRun) -> None:
-        """A run has left its worker: it counts no more among its owner's, and the next one has its slot."""
+    def free_slot(self, worker: WorkerProcess, queued: QueuedRun, *, again: bool = False) -> None:
+        """A run has left its worker, and the next one has its slot. It queues ``again``, or counts no more among its owner's."""
         with self._lock:
             del worker.runs[queued.run.id]
-            queued.release()
+            if again:
+                queued.leaving = False
+                queued.run.queue_again()
+                self.waiting.append(queued)
+            else:
+                queued.release()
             self.dispatch()
 
     def dispatch(self) -> None:
         """Give the runs to the workers that have room for them, each visitor in turn."""
         with self._lock:
-            self.waiting = in_turn(self.waiting, self._on_workers())
+            self.waiting = in_turn(self.waiting, self.on_workers())
             self._not_started = False
             for queued in list(self.waiting):
                 if (worker := self._worker_for(queued)) is not None:
                     self._remove(queued)
                     run_id, folder = queued.run.id, str(queued.run.folder)
                     worker.runs[run_id], queued.run.machine = queued, worker.address
-                    queued.become(Phase.GIVEN)
                     self._presence.tell(worker)
                     worker.send(protocol.Start(run_id, queued.request, queued.prediction, folder, queued.seen))
                     for _ in range(queued.early_steps):

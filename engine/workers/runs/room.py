@@ -1,44 +1,66 @@
-"""Which runs give their places on workers to those that wait."""
+"""Which runs leave the queue and the workers, and what becomes of a run whose worker has ended: pure functions of the runs and the time."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
 
-from engine.foundation.shares import Claim
+from engine.workers.runs.presence import LEFT_FOR
+from engine.workers.runs.queue import in_turn
 from engine.workers.runs.queued import QueuedRun
 
+PAUSED_FOR, PAUSED_WHILE_OTHERS_WAIT = 30.0, 2.0
+"""Seconds after which a paused run leaves its worker; the second while others wait for a place."""
+WAITS_FOR = 60.0
+"""Seconds after which a run leaves the queue whose owner has no page open."""
+MOST_RETURNS = 3
+"""How often a run comes back to the queue that may have ended its worker, without having been saved meanwhile."""
 
-def who_makes_room(
-    short: Iterable[QueuedRun], going: Iterable[QueuedRun], able: Sequence[QueuedRun]
-) -> list[QueuedRun]:
-    """For each of ``short``, runs that wait, at most one of ``able``, the runs on workers that can be suspended. ``going``: all on workers.
 
-    Places are shared as time is, by network, by address and by visitor (:mod:`engine.foundation.shares`): the network with the most of them
-    gives one to a network that has at least two fewer, so do the addresses in one, and the visitors at one. The run that came last goes.
+class Leaving(NamedTuple):
+    """The runs that become checkpoints."""
+
+    queue: list[QueuedRun]
+    workers: list[QueuedRun]
+
+
+def plan(
+    waiting: Sequence[QueuedRun],
+    on_workers: Sequence[QueuedRun],
+    seconds_away: Callable[[QueuedRun], float],
+    shares_worker: Callable[[QueuedRun], bool],
+    now: float,
+) -> Leaving:
+    """The runs that stand still leave, and those that wait for who has left. If all runs, those on workers first, took places in turn
+    (:func:`in_turn`) and those of who has left last of all, some would find none: these leave, too. So a crowd at one address gives a
+    place to who comes from elsewhere and has at least two fewer.
+
+    ``seconds_away``: for how long nobody who follows a run has had a page open. ``shares_worker``: whether a run has no process of its own.
     """
-    had = Counter(part for run in going for part in _parts(run))
-    left, found = list(able), list[QueuedRun]()
-    for run in short:
-        chosen = _of_who_has_most(run, left, had)
-        if chosen is not None:
-            found.append(chosen)
-            left.remove(chosen)
-            had.subtract(_parts(chosen))
-            had.update(_parts(run))
-    return found
+
+    def is_here(run: QueuedRun) -> bool:
+        return seconds_away(run) <= LEFT_FOR
+
+    given_up = [run for run in waiting if not run.request.trial and seconds_away(run) > WAITS_FOR]
+    stay = [run for run in on_workers if not run.leaving]
+    able = [run for run in stay if run.request.is_saved and run.stopped_at is None and now >= run.stays_until]
+    longest = PAUSED_WHILE_OTHERS_WAIT if any(map(is_here, waiting)) else PAUSED_FOR
+    still = [run for run in able if run.run.state == "paused" and not run.wants_to_go and now - run.active_at > longest]
+    # One that has a single step to take stays until it has taken it.
+    moving = [run for run in able if run.run.state == "running" and not run.early_steps and shares_worker(run)]
+    fixed = [run for run in stay if run not in still and run not in moving]
+    short = [run for run in waiting if is_here(run) and shares_worker(run)]
+    if not short:
+        return Leaving(given_up, still)
+    order = in_turn([*filter(is_here, moving), *short], fixed)
+    order += sorted((run for run in moving if not is_here(run)), key=seconds_away)
+    without = order[len(on_workers) - len(fixed) :]
+    return Leaving(given_up, [*still, *(run for run in without if run in moving)])
 
 
-def _of_who_has_most(short: QueuedRun, able: Sequence[QueuedRun], had: Counter[Claim]) -> QueuedRun | None:
-    own = _parts(short)
-    for level, part in enumerate(own):
-        inside = [run for run in able if _parts(run)[:level] == own[:level]]
-        most = max((had[_parts(run)[level]] for run in inside), default=0)
-        if most >= had[part] + 2:
-            fullest = [run for run in inside if had[_parts(run)[level]] == most]
-            return max(reversed(fullest), key=lambda run: had[_parts(run)[-1]])
-    return None
-
-
-def _parts(run: QueuedRun) -> list[Claim]:
-    """The claims under which a run counts: that of its network, that of its address in it, and that of its visitor there."""
-    claim = run.request.visitor.claim
-    return [claim[:depth] for depth in range(1, len(claim) + 1)]
+def fate(queued: QueuedRun, *, blamed: bool, suspect: bool, closing: bool) -> Literal["over", "queue", "checkpoint"]:
+    """What becomes of a run whose worker has ended. ``blamed``: the worker was ended for it; ``suspect``: it may be what ended it.
+    ``closing``: no other worker comes."""
+    if queued.stopped_at is not None or blamed:
+        return "over"
+    if not closing and (queued.returned < MOST_RETURNS or not suspect):
+        return "queue"
+    return "checkpoint" if queued.request.is_saved else "over"

@@ -1,6 +1,6 @@
-"""The suspended runs, until they are queued again or given up; and which runs are to be suspended."""
+"""The runs that become checkpoints, as is planned, reported by their workers, or since these have ended; and how they come back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -8,183 +8,198 @@ from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
 from engine.foundation.errors import Refused
 from engine.foundation.visitor import PROGRAM, Visitor
-from engine.runs.events import Ended
+from engine.runs.events import Ended, Finished
 from engine.runs.folder import RunFolder
+from engine.runs.request import RunRequest
 from engine.runs.run import Run
-from engine.runs.saved_request import delete_saved, read_request, saved_step_of, write_request
+from engine.runs.saved_request import delete_saved, read_request, write_request
 from engine.runs.store import Runs
 from engine.workers import protocol
 from engine.workers.processes.process import WorkerProcess
 from engine.workers.processes.supervisor import Supervisor
 from engine.workers.runs.presence import Presence
 from engine.workers.runs.queue import CLOSING, RunQueue
-from engine.workers.runs.queued import REPEATS, Phase, QueuedRun, predicted
-from engine.workers.runs.room import who_makes_room
+from engine.workers.runs.queued import REPEATS, QueuedRun, predicted
+from engine.workers.runs.room import fate, plan
 
-PAUSED_FOR = 30.0
-"""Seconds after which a paused run is suspended."""
-PAUSED_WHILE_OTHERS_WAIT = 2.0
-"""The same while other runs wait for a slot."""
-WAITS_FOR = 60.0
-"""Seconds after which a run leaves the queue whose owner has no page open."""
-TRY_BACK_EVERY = 2.0
-"""Seconds between two times at which the runs of those who are here again are queued, as long as there is no room for them."""
-LEFT = "It left the queue, since its page was closed for a minute. The same settings and seed give the same run."
+CLOSED = "The app was closed before this run had ended."
+WAITS = "It waits for you; Resume tries again."
 
 
-class Suspended:
-    """The runs that are on no worker and wait for their owner, and the rules by which runs become such."""
+class Checkpoints:
+    """The runs that are neither in the queue nor on a worker: what lies in its folder is all that there is of each, and it comes back by
+    a submit. Nothing is written to the disk under the lock, which is the supervisor's."""
 
     def __init__(
-        self,
-        supervisor: Supervisor,
-        runs: Runs,
-        queue: RunQueue,
+        self, supervisor: Supervisor, runs: Runs, queue: RunQueue, presence: Presence,
         predict: Callable[[RunConfig], Prediction],
-        presence: Presence,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._supervisor, self._lock = supervisor, supervisor.lock
-        self._runs, self._queue, self._predict = runs, queue, predict
-        self._presence = presence
-        self._left: dict[str, tuple[Run, Visitor]] = {}
-        """By id, the runs suspended to make room or because their owner had left, and the owner with his network address."""
-        self._back_after = 0.0
+        self._runs, self._queue, self._predict, self._presence = runs, queue, predict, presence
+        self._left: dict[str, Visitor] = {}
+        """By id, the owners of the runs that go on as soon as they have a page open."""
 
     def look_around(self, now: float) -> None:
-        """Suspend the runs that stand still or make room for others, take those that wait for nobody out of the queue, and bring
-        back those whose owner is here again."""
+        """Do what is planned (:func:`plan`), and bring back the runs whose owner is here again."""
         with self._lock:
             self._presence.look(self._queue.all_runs(), now)
             for worker in self._supervisor.workers:
                 self._presence.tell(worker)
-            waited = self._queue.take_out(
-                lambda queued: not queued.request.trial and self._presence.seconds_away(queued) > WAITS_FOR
-            )
-            for queued in waited:
-                if queued.goes_on:
-                    queued.run.suspend()
-                    self._note_left(queued)
-            self._make_room(now)
-            back = [(run, owner) for run, owner in self._left.values() if self._presence.is_here(run.owner)]
-            if back and now >= self._back_after:
-                self._back_after = now + TRY_BACK_EVERY
-            else:
-                back = []
-        for queued in waited:
-            if queued.goes_on:
-                keep_request(queued, left=True)
-                queued.release()
-            else:
-                end(queued, Ended(queued.run.step, "stopped", LEFT))
-        for run, owner in back:
+            waiting, on_workers = self._queue.waiting, self._queue.on_workers()
+            leaving = plan(waiting, on_workers, self._presence.seconds_away, self._queue.shares_worker, now)
+            self._ask(leaving.workers)
+            for queued in self._queue.take_out(leaving.queue.__contains__):
+                self._set_aside(queued, left=True)
+            back = {run_id: owner for run_id, owner in self._left.items() if self._presence.is_here(owner.id)}
+        for queued in leaving.queue:
+            keep_request(queued, left=True)
+        for run_id, owner in back.items():
+            if (run := self._runs.get(run_id)) is None:  # it was deleted
+                self._left.pop(run_id)
+                continue
             with suppress(Refused):  # there is no room: it is tried again
-                self.bring_back(run, [protocol.Control(run.id, "resume")], owner)
+                self.bring_back(run, [protocol.Control(run_id, "resume")], owner)
 
-    def _make_room(self, now: float) -> None:
-        """Ask the workers to suspend the runs that stand still, and as many others as runs of people who are here wait: who has left makes
-        room, the longest away first; then who has the most places (:func:`who_makes_room`), whose runs queue again."""
-        short = [queued for queued in self._queue.waiting if not self._presence.has_left(queued)]
-        longest = PAUSED_WHILE_OTHERS_WAIT if short else PAUSED_FOR
-        going, able, coming = list[QueuedRun](), dict[QueuedRun, WorkerProcess](), 0
-        for worker in self._supervisor.workers:
-            for queued in worker.runs.values():
-                coming += queued.suspending
-                if queued.suspending:
-                    continue
-                going.append(queued)
-                if not queued.request.is_saved or now < queued.suspend_after:
-                    continue
-                if queued.phase is Phase.PAUSED and now - queued.since > longest:
-                    _ask(worker, queued, Phase.SUSPENDING)
-                    coming += 1
-                elif queued.phase is Phase.GOING:
-                    able[queued] = worker
-        left = sorted(filter(self._presence.has_left, able), key=self._presence.seconds_away, reverse=True)
-        left = left[: max(0, len(short) - coming)]
-        still = [queued for queued in short[coming + len(left) :] if self._queue.lacks_only_a_place(queued)]
-        for queued in (*left, *who_makes_room(still, going, [queued for queued in able if queued not in left])):
-            _ask(able[queued], queued, Phase.LEAVING)
-
-    def suspend_all(self) -> bool:
-        """Ask the workers to suspend every run: the app closes. Returns whether there is any left to wait for; for a worker that
+    def leave_all(self) -> bool:
+        """Ask the workers for a checkpoint of every run: the app closes. Returns whether there is any left to wait for; for a worker that
         the system has stopped nobody waits."""
         with self._lock:
             able = (worker for worker in self._supervisor.workers if worker.ready and not worker.process.is_stopped())
-            left = [(worker, queued) for worker in able for queued in worker.runs.values() if queued.request.is_saved]
-            for worker, queued in left:
-                if not queued.suspending:
-                    _ask(worker, queued, Phase.SUSPENDING)
-            return bool(left)
+            going = [queued for worker in able for queued in worker.runs.values() if queued.request.is_saved]
+            self._ask(queued for queued in going if not queued.leaving)
+            return bool(going)
+
+    def _ask(self, leaving: Iterable[QueuedRun]) -> None:
+        for queued in leaving:
+            worker, _ = self._queue.find(queued.run.id)
+            if worker is not None:
+                queued.leaving = True
+                worker.send(protocol.Control(queued.run.id, "checkpoint"))
+
+    def take(self, worker: WorkerProcess, update: protocol.RunUpdate) -> None:
+        """Take a worker's report on one of its runs. Called on the reader thread of the worker."""
+        queued = worker.runs[update.run_id]
+        run, before = queued.run, queued.run.step
+        run.machine = worker.address
+        run.append(update.events, update.state if update.state in ("running", "paused") else None)
+        with self._lock:
+            queued.hear(run.step - before, update.state)
+        if update.state == "checkpointed":
+            self._take_back(worker, queued)
+        elif update.state == "over":
+            if not (run.unsaved and isinstance(run.ending, Finished)):  # a later server trains what is missing
+                delete_saved(run)
+            self._queue.free_slot(worker, queued)
+
+    def _take_back(self, worker: WorkerProcess, queued: QueuedRun) -> None:
+        """A worker has let a run go. Where it is to go on, and somebody waits for it, it queues again."""
+        closing = self._supervisor.closing.is_set()
+        with self._lock:
+            left = self._presence.has_left(queued) and not closing
+        keep_request(queued, left=left)
+        with self._lock:
+            stopped = queued.stopped_at is not None
+            again = queued.wants_to_go and not (stopped or left or closing)
+            if not (stopped or again):
+                self._set_aside(queued, left=left)
+            self._queue.free_slot(worker, queued, again=again)
+        if stopped:
+            end(queued, Ended(queued.run.step, "stopped"))
+
+    def move_runs_of(self, worker: WorkerProcess, *, closing: bool) -> Callable[[], None]:
+        """Do with the runs of a worker that is gone what is their :func:`fate`. The lock is held. Returns what is left to do without it."""
+        back, aside, over = list[QueuedRun](), list[QueuedRun](), list[QueuedRun]()
+        for queued in worker.runs.values():
+            why, suspect = worker.why_it_ended(queued.run.id), worker.is_suspect(queued)
+            match fate(queued, blamed=worker.is_blamed_on(queued), suspect=suspect, closing=closing):
+                case "queue":
+                    queued.come_back(why, counts=suspect)
+                    back.append(queued)
+                case "checkpoint":
+                    if not closing:  # only its owner brings it back, also after a restart
+                        queued.request = replace(queued.request, paused=True)
+                    self._set_aside(queued, "" if closing else f"{why} {WAITS}")
+                    aside.append(queued)
+                case "over":
+                    over.append(queued)
+        self._queue.waiting[:0] = back
+
+        def finish() -> None:
+            for queued in aside:
+                keep_request(queued)
+            for queued in over:
+                end(queued, closed(queued) if closing else worker.ending_of(queued))
+
+        return finish
+
+    def close_queue(self) -> Callable[[], None]:
+        """Set all runs aside that wait: the app closes. The lock is held. Returns what is left to do without it."""
+        waiting = self._queue.take_out()
+        for queued in waiting:
+            if queued.request.is_saved:
+                self._set_aside(queued)
+
+        def finish() -> None:
+            for queued in waiting:
+                if queued.run.checkpointed:
+                    keep_request(queued)
+                else:
+                    end(queued, closed(queued))
+
+        return finish
+
+    def _set_aside(self, queued: QueuedRun, setback: str = "", *, left: bool = False) -> None:
+        """A run is in the queue and on a worker no more, and the lock is held. ``left``: it comes back by itself as soon as its owner is
+        here, unless he has paused it or steps it by hand."""
+        queued.run.checkpoint(setback)
+        queued.release()
+        if left and not queued.request.paused:
+            self._left[queued.run.id] = queued.request.visitor
 
     def take_up(self) -> None:
-        """Queue the runs that were going when their server ended; of those suspended because their owner had left, and of those for
-        which there is no room, each as soon as he is here again."""
+        """Queue the runs that were going when their server ended; of those whose owner had left, and of those for which there is no room,
+        each as soon as he is here again."""
         for run in self._runs.going():
             if not RunFolder(run.folder).read_saved_request().get("left"):
                 with suppress(Refused):
-                    self.bring_back(run, [protocol.Control(run.id, "resume")], PROGRAM)
+                    self.bring_back(run, [protocol.Control(run.id, "resume")], PROGRAM, REPEATS if run.step else "")
                     continue
             with self._lock:
-                self._left[run.id] = run, Visitor(run.owner)
+                self._left[run.id] = Visitor(run.owner)
 
-    def put_away(self, worker: WorkerProcess, queued: QueuedRun) -> None:
-        """A worker has saved a run's state and released it. What was asked of the run since is done now."""
-        left = queued.phase is Phase.LEAVING
-        keep_request(queued, left=left)
-        queued.run.suspend()
-        with self._lock:
-            if left:
-                self._note_left(queued)
-            self._queue.free_slot(worker, queued)
-        if queued.phase is Phase.STOPPING:
-            self.give_up(queued.run)
-        elif wanted := queued.wanted:
-            with suppress(Refused):  # it stays suspended, and Resume says why
-                self.bring_back(queued.run, wanted, queued.request.visitor)
-
-    def _note_left(self, queued: QueuedRun) -> None:
-        """Note a run that goes on as soon as its owner is here; one that he has paused, or steps by hand, waits for him to ask."""
-        if not queued.request.paused:
-            self._left[queued.run.id] = queued.run, queued.request.visitor
-
-    def bring_back(self, run: Run, controls: Sequence[protocol.Control], by: Visitor) -> None:
-        """Queue a suspended run, and control it; where somebody was quicker, nothing happens. Raises Refused where there
-        is no room for it."""
-        request, saved_step = read_request(run, by.address), saved_step_of(run)
+    def bring_back(self, run: Run, controls: Iterable[protocol.Control], by: Visitor, setback: str = "") -> None:
+        """Submit a run from its checkpoint, and control it; where somebody was quicker, nothing happens. Raises Refused where there is no
+        room for it. ``setback``: a sentence on the steps that it repeats."""
+        release = self._queue.admit(RunRequest(run.config, Visitor(run.owner, by.address)))
+        request = read_request(run, by.address)
         prediction = predicted(request, self._predict, run.config)
-        request = replace(request, accelerator=prediction.device.accelerator)
-        queued = QueuedRun(run, request, prediction, self._queue.admit(request), saved_step)
+        queued = QueuedRun(run, replace(request, accelerator=prediction.device.accelerator), prediction, release)
         for control in controls:
             queued.control(control)
         with self._lock:
             self._left.pop(run.id, None)
-            claimed = self._runs.bring_back(run, REPEATS if saved_step < run.step else "")
+            claimed = self._runs.bring_back(run, setback)
             added = claimed and self._queue.add(queued)
         if not claimed:
-            queued.release()
+            release()
         elif not added:
-            run.suspend()
+            run.checkpoint()
             raise Refused(CLOSING)
         else:
             keep_request(queued)  # by this a later server knows that it goes on
 
     def give_up(self, run: Run) -> None:
-        """End a suspended run, unless it has just been brought back; its weights stay."""
+        """End a checkpointed run, unless it has just been brought back; its weights stay."""
         if self._runs.bring_back(run):
             run.append([Ended(run.step, "stopped")])
             delete_saved(run)
-
-
-def _ask(worker: WorkerProcess, queued: QueuedRun, phase: Phase) -> None:
-    queued.become(phase)
-    worker.send(protocol.Control(queued.run.id, "suspend"))
 
 
 def keep_request(queued: QueuedRun, *, left: bool = False) -> None:
     """Write down what was asked of a run that has not ended. A disk that does not take it has the request from before."""
     if queued.request.is_saved and queued.run.live:
         with suppress(OSError):
-            write_request(queued.run, queued.request, queued.saved_step, left=left)
+            write_request(queued.run, queued.request, left=left)
 
 
 def end(queued: QueuedRun, ending: Ended) -> None:
@@ -192,3 +207,8 @@ def end(queued: QueuedRun, ending: Ended) -> None:
     queued.run.append([ending])
     delete_saved(queued.run)
     queued.release()
+
+
+def closed(queued: QueuedRun) -> Ended:
+    """The ending of a run that no later server goes on with."""
+    return Ended(queued.run.step, "lost", CLOSED)

@@ -256,7 +256,7 @@ def show_lengths(run: Run) -> None:
 def take_run_away(run: Run) -> None:
     """The run's numbers as files, and links to analyses of the trained model."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        if mine(run.owner) and (run.suspended or not run.live):
+        if mine(run.owner) and (run.checkpointed or not run.live):
             keep_or_delete(run)
         with st.popover("Download", icon=":material/download:"):
             for label, make, kind in (

@@ -101,7 +101,7 @@ class Soak:
 
     def look(self, pool: Pool) -> None:
         self.pids.update(worker.pid for worker in pool.health().training)
-        self.suspended.update(run.id for run in self.runs if run.suspended)
+        self.suspended.update(run.id for run in self.runs if run.checkpointed)
 
     def found(self) -> tuple[dict[str, float], list[str]]:
         """Counts, and a sentence for each run that failed for no reason of its own or whose steps are not each there once."""

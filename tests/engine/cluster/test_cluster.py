@@ -18,7 +18,7 @@ from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
 from engine.runs.store import Runs
 from engine.workers.pool import Pool
-from engine.workers.runs import suspended
+from engine.workers.runs import room
 from tests.clustering import LoopbackCluster, loopback_cluster
 from tests.engine.fake_training import HANGS_IN_THE_END, PidAnywhere, WorkerPid, config
 from tests.engine.workers.test_pool import FAKE, LONG, PATIENCE, long_run, some, steps_of, until, wait_end
@@ -80,13 +80,13 @@ def test_a_run_streams_pauses_steps_goes_on_and_stops(pool: Pool) -> None:
     assert steps_of(run) == list(range(1, run.step + 1))
 
 
-def test_a_run_that_was_suspended_goes_on_wherever_there_is_a_place(
+def test_a_run_that_has_left_its_place_goes_on_wherever_there_is_one(
     pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(suspended, "PAUSED_FOR", 0.5)
+    monkeypatch.setattr(room, "PAUSED_FOR", 0.5)
     run = long_run(pool)
     pool.steer(run.id, "pause")
-    until(lambda: run.suspended)
+    until(lambda: run.checkpointed)
     stood = run.step
     assert RunFolder(run.folder).state.read_text() == str(stood)
     others = [long_run(pool, seed=seed) for seed in (1, 2)]
@@ -134,9 +134,9 @@ def test_a_run_of_a_killed_worker_goes_on_at_another_one(
     with loopback_cluster(tmp_path, workers=2) as cluster, pool_on(cluster, tmp_path / "runs") as pool:
         run = long_run(pool)
         if saved:  # a run that stands still is saved; then it goes on
-            monkeypatch.setattr(suspended, "PAUSED_FOR", 0.1)
+            monkeypatch.setattr(room, "PAUSED_FOR", 0.1)
             pool.steer(run.id, "pause")
-            until(lambda: run.suspended)
+            until(lambda: run.checkpointed)
             pool.steer(run.id, "resume")
             until(lambda: run.state == "running")
         step, before = run.step, run.machine

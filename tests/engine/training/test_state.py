@@ -1,4 +1,4 @@
-"""A run that is suspended and continued gives the numbers of one that is not, to the last bit."""
+"""A run that is saved and continued gives the numbers of one that is not, to the last bit."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -47,7 +47,7 @@ def numbers(events: Iterable[Event]) -> list[dict[str, Any]]:
 
 
 def until(config: RunConfig, step: int, file: Path) -> list[Event]:
-    """The events of a run, begun or taken up from a file, up to a step, after which it is suspended in the file."""
+    """The events of a run, begun or taken up from a file, up to a step, after which it is saved in the file."""
     state, given = begin(config), list[Event]()
     if file.exists():
         state.load(file)
@@ -62,7 +62,7 @@ def until(config: RunConfig, step: int, file: Path) -> list[Event]:
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_suspended_and_continued_again_and_again_is_as_if_never_suspended(name: str, tmp_path: Path) -> None:
+def test_saved_and_continued_again_and_again_is_as_if_never_stopped(name: str, tmp_path: Path) -> None:
     """Before the first step, around the end of the pre-training, after the last step, and looked at."""
     config, whole = config_of(name), list(train(config_of(name)))
     assert isinstance(whole[-1], Finished)

@@ -19,6 +19,7 @@ from torch.utils._pytree import tree_leaves
 
 from engine.config.run_config import RunConfig, parse
 from engine.encodings import ENCODINGS
+from engine.estimate.prediction import predict
 from engine.runs.events import ARRAYS, Ended, Event, Failed, Finished, Measuring, Progress, Snapshot
 from engine.runs.folder import RunFolder
 from engine.runs.record_options import AHEAD, SNAPSHOT_NOW
@@ -27,6 +28,7 @@ from engine.training.recorder import Recorder, Repeated, recorder_for, why_not_r
 from engine.training.state import TrainingState
 from engine.training.train import begin, train
 from engine.workers.live_run import SAVE_EVERY, LiveRun, Training
+from engine.workers.protocol import Start
 from tests.engine.foundation.test_visitor import Clock
 from tests.engine.training.test_state import CONFIGS, SMALL
 
@@ -235,11 +237,12 @@ def live_run(
     seen: int | None = None,
     clock: Callable[[], float] = monotonic,
 ) -> LiveRun:
-    def begin_captured(config: RunConfig, prediction: None) -> TrainingState:
+    def begin_captured(config: RunConfig, prediction: object) -> TrainingState:
         return captured_state(config, recorder, ahead=1)
 
     training = cast(Training, SimpleNamespace(begin=begin_captured, train=train))
-    return LiveRun("run", RunRequest(config), None, training, RunFolder(folder), seen, clock)
+    begins = Start("run", RunRequest(config), predict(config), str(folder), seen)
+    return LiveRun(begins, training, RunFolder(folder), clock)
 
 
 def computing(run: LiveRun, after: int) -> list[Event]:
@@ -285,14 +288,16 @@ def test_a_pause_shows_the_model_at_the_last_event_and_single_steps_are_single(t
 
 
 @pytest.mark.parametrize("config", [{}, {"dropout": 0.3}, {"min_seq_len": 5, "task": "k_back"}], ids=str)
-def test_a_run_that_is_suspended_while_the_device_computes_goes_on_as_if_it_had_not(
+def test_a_run_that_leaves_its_worker_while_the_device_computes_goes_on_as_if_it_had_not(
     tmp_path: Path, config: dict[str, Any]
 ) -> None:
     own = parse({**SMALL, **config, "steps": 60})
     whole = events_of(own, captured_state(own))
     first = live_run(own, tmp_path, StandIn())
     given = computing(first, 20)
-    first.suspend()
+    first.settle()
+    assert first.save()
+    first.close()
     given += first.deliver()
     second = live_run(own, tmp_path, StandIn(), seen=first.step)
     while not second.over:

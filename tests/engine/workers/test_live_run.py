@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.config.run_config import RunConfig
-from engine.runs.events import Ended, Event, Finished, Measuring, Progress, Snapshot, Started
+from engine.runs.events import Ended, Event, Failed, Finished, Measuring, Progress, Snapshot, Started
 from engine.runs.folder import RunFolder
 from engine.runs.request import RunRequest
 from engine.settings.costs import Memory
@@ -37,7 +37,8 @@ class Timed(fake_training.State):
     def __post_init__(self) -> None:
         super().__init__()
 
-    def begin(self, config: RunConfig, prediction: None) -> Timed:
+    def begin(self, config: RunConfig, prediction: object) -> Timed:
+        self.step = 0
         return self
 
     def save(self, file: Path) -> None:
@@ -60,8 +61,13 @@ class Timed(fake_training.State):
 
 
 def live_run(training: Timed, name: str = "a", *, steps: int = 10_000, folder: Path = Path(), **how: Any) -> LiveRun:
-    request = RunRequest(fake_training.config(steps), **how)
-    return LiveRun(name, request, None, training, RunFolder(folder), clock=training.clock)
+    begins = start(name, RunRequest(fake_training.config(steps), **how), folder)
+    return LiveRun(begins, training, RunFolder(folder), training.clock)
+
+
+def start(name: str, request: RunRequest, folder: Path, seen: int | None = None) -> protocol.Start:
+    known = prediction(Memory(1, 1, 1, 1, 0), 1.0, 0.0, peak=1)
+    return protocol.Start(name, request, known, str(folder), seen)
 
 
 def started(training: Timed, name: str = "a", **how: Any) -> LiveRun:
@@ -235,7 +241,7 @@ def test_a_slowed_run_takes_snapshots_by_the_clock(clock: Clock, pace: float | N
     run, began, taken = started(Timed(clock, 0.01), pace=pace), clock.now, list[Event]()
     while clock.now - began < 10:
         run.advance()
-        clock.now = max(clock.now, run.due)
+        clock.now = max(clock.now, run.pacer.due)
         taken += [event for event in run.deliver() if isinstance(event, Snapshot)]
     assert len(taken) == pytest.approx(snapshots, abs=1)
 
@@ -250,15 +256,6 @@ def test_looking_does_not_change_the_steps(clock: Clock) -> None:
         seen += run.deliver()
     assert steps_in(seen) == list(range(1, 51))
     assert [type(e) for e in seen].count(Finished) == 1
-
-
-def test_alone_holds_the_others_until_it_pauses(clock: Clock, turns: FairShare) -> None:
-    alone, other = started(Timed(clock, 0.01), "alone", alone=True), started(Timed(clock, 0.01), "other")
-    turns.runs.append(alone)
-    turns.runs.append(other)
-    assert [next_of(turns) for _ in range(3)] == [alone] * 3
-    alone.pause()
-    assert next_of(turns) is other
 
 
 def test_a_run_is_saved_once_a_minute_and_seldom_where_that_takes_long(clock: Clock, tmp_path: Path) -> None:
@@ -290,20 +287,46 @@ def test_measurements_are_not_saved(clock: Clock) -> None:
     assert not run.save_due
 
 
-def continued(clock: Clock, tmp_path: Path, **how: Any) -> LiveRun:
+def continued(clock: Clock, tmp_path: Path, state: str = "7", **how: Any) -> LiveRun:
     """A run whose state is of step 7, of which the pool knows step 9."""
     folder, request = RunFolder(tmp_path), RunRequest(fake_training.config(20), **how)
-    folder.state.write_text("7")
-    return LiveRun("a", request, None, Timed(clock, 0.01), folder, 9, clock)
+    folder.state.write_text(state)
+    return LiveRun(start("a", request, tmp_path, seen=9), Timed(clock, 0.01), folder, clock)
 
 
 def test_steps_that_are_repeated_keep_no_pace(clock: Clock, tmp_path: Path) -> None:
     run, told = continued(clock, tmp_path, pace=1.0), list[Event]()
-    while run.due <= clock.now:
+    while run.pacer.due <= clock.now:
         run.advance()
         told += run.deliver()
     assert steps_in(told) == [8, 9]
-    assert run.due > clock.now + 0.5
+    assert run.pacer.due > clock.now + 0.5
+
+
+def test_single_steps_are_those_after_the_repeated_ones(clock: Clock, tmp_path: Path) -> None:
+    run = continued(clock, tmp_path, paused=True)
+    run.allow_step()
+    while not run.waiting:
+        run.advance()
+    assert steps_in(run.deliver()) == [8, 9, 10]
+
+
+@pytest.mark.parametrize("state", ["gone", "10"])
+def test_without_a_state_or_with_one_whose_steps_never_arrived_it_goes_on_from_its_beginning(
+    clock: Clock, tmp_path: Path, state: str
+) -> None:
+    run = continued(clock, tmp_path, state)
+    if state == "gone":
+        run.folder.state.unlink()
+    while not run.over:
+        run.advance()
+    assert steps_in(run.deliver()) == list(range(1, 21))
+
+
+def test_a_state_that_is_damaged_ends_the_run_where_it_was(clock: Clock, tmp_path: Path) -> None:
+    run = continued(clock, tmp_path, "nothing of the kind")
+    run.advance()
+    assert [(type(event), event.step) for event in run.deliver()] == [(Failed, 9)]
 
 
 def test_stopped_while_it_repeats_steps_it_ends_where_it_was(clock: Clock, tmp_path: Path) -> None:
@@ -314,44 +337,71 @@ def test_stopped_while_it_repeats_steps_it_ends_where_it_was(clock: Clock, tmp_p
     assert run.deliver()[-1] == Ended(9, "stopped")
 
 
-def test_a_run_is_suspended_once_it_has_begun_and_has_no_step_to_take(clock: Clock, tmp_path: Path) -> None:
-    early = live_run(Timed(clock, 0.01), steps=5, folder=tmp_path, paused=True)
-    early.suspend()
-    assert (early.saved_step, early.folder.state.exists()) == (None, False), "it begins anew all the same"
-    run = live_run(Timed(clock, 0.01), steps=5, folder=tmp_path)
-    while run.step < 1:
-        run.advance()
-        run.deliver()
-    run.pause()
-    run.allow_step()
-    with pytest.raises(OSError, match="not taken yet"):
-        run.suspend()
-    run.advance()
-    run.suspend()
-    assert (run.folder.state.read_text(), run.saved_step) == ("2", 2)
+class Enough(Exception):
+    """The worker's loop ends."""
 
 
-def test_a_run_that_comes_back_as_soon_as_it_was_suspended_is_said_to_be_computed(tmp_path: Path) -> None:
-    """Else the pool does not know which run ended the worker, if it ends now."""
-    commands, reports = SimpleQueue[protocol.Command](), list[protocol.Report]()
-    request = RunRequest(fake_training.config(5), paused=True)
-    start = protocol.Start("run", request, prediction(Memory(1, 1, 1, 1, 0), 1.0, 0.0, peak=1), str(tmp_path))
-
-    class Enough(Exception):
-        """The run has gone on."""
+def reports_of(
+    training: Any, begins: protocol.Start, answer: Callable[[protocol.RunUpdate], list[protocol.Command]]
+) -> list[protocol.Report]:
+    """What a worker reports until its run is over or has left for good; each report on it is answered by commands."""
+    commands, told = SimpleQueue[protocol.Command](), list[protocol.Report]()
+    commands.put(begins)
 
     def report(said: protocol.Report) -> None:
-        reports.append(said)
-        if isinstance(said, protocol.RunUpdate) and said.state == "paused":
-            commands.put(protocol.Control("run", "suspend"))
-            commands.put(replace(start, request=replace(request, paused=False), seen=1))
-        if isinstance(said, protocol.RunUpdate) and said.state == "over":
-            raise Enough
+        told.append(said)
+        if isinstance(said, protocol.RunUpdate):
+            for command in answer(said):
+                commands.put(command)
+            if said.state == "over" or (said.state == "checkpointed" and commands.empty()):
+                raise Enough
 
-    commands.put(start)
-    commands.put(protocol.Control("run", "step"))
     with pytest.raises(Enough):
-        Worker(fake_training, commands, report).work()  # type: ignore[arg-type]
-    away = next(n for n, one in enumerate(reports) if isinstance(one, protocol.RunUpdate) and one.state == "suspended")
-    running, busy, *_ = reports[away + 1 :]
+        Worker(training, commands, report).work()
+    return told
+
+
+def states_in(told: list[protocol.Report]) -> list[str]:
+    return [said.state for said in told if isinstance(said, protocol.RunUpdate) and said.state]
+
+
+LEAVE = protocol.Control("run", "checkpoint")
+
+
+def test_a_run_that_leaves_before_it_has_begun_begins_anew_all_the_same(clock: Clock, tmp_path: Path) -> None:
+    begins = start("run", RunRequest(fake_training.config(20)), tmp_path)
+    told = reports_of(Timed(clock, 0.01), begins, lambda said: [LEAVE] if said.state == "running" else [])
+    assert states_in(told) == ["running", "checkpointed"]
+    assert not (tmp_path / "state.pt").exists()
+
+
+@pytest.mark.parametrize("error", [OSError("No space left on device"), ValueError("not of this kind")])
+def test_a_run_that_cannot_be_saved_stays_and_goes_on(clock: Clock, tmp_path: Path, error: Exception) -> None:
+    class Full(Timed):
+        def save(self, file: Path) -> None:
+            raise error
+
+    begins = start("run", RunRequest(fake_training.config(20)), tmp_path)
+    told = reports_of(Full(clock, 0.01), begins, lambda said: [LEAVE] if steps_in(said.events) == [1] else [])
+    assert states_in(told) == ["running", "kept", "over"]
+
+
+def test_a_run_that_comes_back_as_soon_as_it_has_left_is_said_to_be_computed(tmp_path: Path) -> None:
+    """Else the pool does not know which run ended the worker, if it ends now."""
+    begins = start("run", RunRequest(fake_training.config(5), paused=True), tmp_path)
+    again = replace(begins, request=replace(begins.request, paused=False), seen=1)
+
+    def answer(said: protocol.RunUpdate) -> list[protocol.Command]:
+        if said.state == "paused":
+            return [LEAVE, again] if (tmp_path / "began").exists() else [protocol.Control("run", "step")]
+        (tmp_path / "began").touch() if steps_in(said.events) else None
+        return []
+
+    told = reports_of(fake_training, begins, answer)
+    assert states_in(told) == ["paused", "paused", "checkpointed", "running", "over"]
+    away = next(
+        n for n, said in enumerate(told) if isinstance(said, protocol.RunUpdate) and said.state == "checkpointed"
+    )
+    running, busy, *_ = told[away + 1 :]
     assert (running, busy) == (protocol.RunUpdate("run", state="running"), protocol.Busy("run"))
+    assert (tmp_path / "state.pt").read_text() == "1"

@@ -26,7 +26,7 @@ from engine.foundation.fork_server import ROOT
 from engine.foundation.forked import ForkServer
 from engine.foundation.job import Job
 from engine.foundation.visitor import Visitor
-from engine.hosting.host import WORKER_BYTES, has_system_limit
+from engine.hosting.host import has_system_limit
 from engine.hosting.limits import Limits
 from engine.runs.events import Ended, Event, Failed, Finished, Progress, Snapshot, Started
 from engine.runs.folder import RunFolder
@@ -35,12 +35,10 @@ from engine.runs.retention import Retention
 from engine.runs.run import Run
 from engine.runs.store import Runs
 from engine.settings.costs import Memory
-from engine.workers.live_run import BATCH
 from engine.workers.pool import Pool
 from engine.workers.protocol import Steering
-from engine.workers.runs import reports
+from engine.workers.runs import room
 from engine.workers.runs.queued import REPEATS
-from engine.workers.runs.reports import WAITS
 from tests.engine import fake_training
 from tests.engine.fake_training import Add, Fail, Nap, NoSuchFunction, ReadStdin, WorkerPid, config, loss_at
 from tests.engine.hosting.test_limits import prediction
@@ -67,10 +65,19 @@ def pool_of(folder: Path, size: int = 1, **limits: Any) -> Iterator[Pool]:
         yield pool
 
 
-@pytest.fixture
-def one(tmp_path: Path) -> Iterator[Pool]:
-    with pool_of(tmp_path, worker_memory="2GiB") as pool:
+@pytest.fixture(scope="module")
+def long_lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    with pool_of(tmp_path_factory.mktemp("runs"), worker_memory="2GiB") as pool:
         yield pool
+
+
+@pytest.fixture
+def one(long_lived: Pool) -> Iterator[Pool]:
+    """A pool of one worker, on which nothing is left of the tests before."""
+    yield long_lived
+    for run in long_lived.runs.live():
+        wait_stopped(long_lived, run)
+    until(lambda: not any(worker.runs for worker in long_lived.health().workers))
 
 
 @pytest.fixture
@@ -226,11 +233,8 @@ def test_a_job_whose_worker_dies_says_so(tmp_path: Path) -> None:
 # Death
 
 
-@pytest.mark.parametrize("trial", [False, True])
-def test_a_run_that_was_never_saved_goes_on_from_its_beginning_when_its_worker_is_killed(
-    two: Pool, trial: bool
-) -> None:
-    first, second = (long_run(two, 0.01, trial=trial) for _ in range(2))
+def test_a_run_that_was_never_saved_goes_on_from_its_beginning_when_its_worker_is_killed(two: Pool) -> None:
+    first, second = (long_run(two, 0.01) for _ in range(2))
     until(lambda: first.step > 20)
     step, killed = first.step, pid_of(two, first)
     assert killed != pid_of(two, second)
@@ -249,24 +253,6 @@ def test_a_run_that_was_never_saved_goes_on_from_its_beginning_when_its_worker_i
     again = long_run(two)
     assert pid_of(two, again) != pid_of(two, second)
     assert steps_of(second) == list(range(1, len(steps_of(second)) + 1))
-
-
-def test_a_run_that_ends_its_workers_waits_for_its_owner_and_a_trial_is_lost(tmp_path: Path) -> None:
-    with pool_of(tmp_path) as pool:
-        neighbour = long_run(pool, 0.01)
-        dies = pool.submit(RunRequest(config(10, 0.01, fake_training.DIES)))
-        until(lambda: dies.suspended)
-        assert dies.setback == f"Its worker process ended unexpectedly (exit code 7). {WAITS}"
-        trial = wait_end(pool.submit(RunRequest(config(10, 0.01, fake_training.DIES), trial=True)))
-        assert trial.state == "lost"
-        assert "(exit code 7)" in trial.ending.reason  # type: ignore[union-attr]
-        step = neighbour.step
-        until(lambda: neighbour.step > step)  # it is not to blame, however often its worker ended
-        assert pool.wait_until_ready(PATIENCE), "a run that kills its worker does not kill the pool"
-    pool = resting(Runs(tmp_path))
-    pool.take_up()
-    assert pool.runs.get(dies.id).suspended, "nor the next server's"
-    pool.close()
 
 
 def test_a_worker_that_is_stopped_from_outside_costs_its_runs_nothing(tmp_path: Path) -> None:
@@ -359,14 +345,6 @@ def test_a_worker_that_hangs_idle_is_replaced_and_its_run_goes_to_another(two: P
     until(lambda: not any(map(psutil.pid_exists, hung)))
 
 
-def test_a_control_for_a_run_on_a_worker_that_hangs_idle_holds_on_the_next(tmp_path: Path) -> None:
-    with pool_of(tmp_path, grace_seconds=0.5) as pool:
-        os.kill(pool.health().workers[0].pid, signal.SIGSTOP)
-        run = pool.submit(RunRequest(config(LONG)))
-        pool.steer(run.id, "step")
-        until(lambda: run.state == "paused" and run.step == 1)
-
-
 # Processes of their own
 
 
@@ -401,62 +379,11 @@ def test_a_run_that_is_stopped_before_its_process_is_ready_leaves_none(one: Pool
 # Queue, refusals, alone
 
 
-def test_runs_wait_in_a_queue_with_their_places_and_what_is_asked_of_them_holds_when_they_start(tmp_path: Path) -> None:
-    with pool_of(tmp_path, runs_per_worker=1) as pool:
-        going = long_run(pool)
-        waiting = [pool.submit(RunRequest(config(5, seed=seed))) for seed in range(3)]
-        assert [run.queue_place for run in waiting] == [1, 2, 3]
-        assert {run.state for run in waiting} == {"queued"}
-        assert all(run.queue_seconds > 0 for run in waiting)
-        pool.stop(waiting[0].id)
-        assert (waiting[0].state, [run.queue_place for run in waiting]) == ("stopped", [None, 1, 2])
-        pool.steer(waiting[1].id, "pause")
-        for _ in range(2):
-            pool.steer(waiting[2].id, "step")
-        wait_stopped(pool, going)
-        until(lambda: waiting[1].state == "paused")
-        assert (waiting[1].step, waiting[2].queue_place) == (0, 1)
-        pool.steer(waiting[1].id, "resume")
-        assert wait_end(waiting[1]).state == "finished"
-        until(lambda: waiting[2].state == "paused" and waiting[2].step == 2)
-        pool.ask(Add(1))
-        assert waiting[2].step == 2
-        pool.steer(waiting[2].id, "resume")
-        assert wait_end(waiting[2]).state == "finished"
-
-
-def test_thirty_small_runs_train_together_and_who_must_wait_knows_how_long(tmp_path: Path) -> None:
-    room = WORKER_BYTES + 30 * 4 * 2**20
-    with pool_of(tmp_path, worker_memory=room) as pool:
-        class_ = [pool.submit(RunRequest(config(LONG, 0.001), visitor=Visitor(f"seat {n}"))) for n in range(30)]
-        late = pool.submit(RunRequest(config(LONG, 0.001), visitor=Visitor("late")))
-        until(lambda: all(run.step > 0 for run in class_))
-        assert (late.queue_place, late.step) == (1, 0)
-        assert late.queue_seconds > 0
-        wait_stopped(pool, class_[0])
-        until(lambda: late.step > 0)
-
-
 def test_runs_go_to_the_worker_with_the_fewest_and_workers_leave_the_cores_to_the_pages(two: Pool) -> None:
     runs = [long_run(two) for _ in range(4)]
     pids = [pid_of(two, run) for run in runs]
     assert sorted(pids.count(pid) for pid in set(pids)) == [2, 2]
     assert all(psutil.Process(pid).nice() > psutil.Process().nice() for pid in pids)
-
-
-def test_alone_holds_the_worker_s_other_runs(tmp_path: Path) -> None:
-    with pool_of(tmp_path) as pool:
-        held = long_run(pool)
-        alone = long_run(pool, alone=True)
-        late = pool.submit(RunRequest(config(5)))
-        mark = alone.step
-        until(lambda: alone.step > mark + 2 * BATCH / 0.002)  # the events of the other from before are delivered
-        step, mark = held.step, alone.step
-        until(lambda: alone.step > mark + 20)
-        assert (held.step, late.queue_place) == (step, 1)
-        wait_stopped(pool, alone)
-        until(lambda: held.step > step)
-        assert wait_end(late).state == "finished"
 
 
 def test_refused_runs_leave_nothing_behind(tmp_path: Path) -> None:
@@ -590,7 +517,7 @@ def test_a_run_whose_folder_is_written_while_the_pool_closes_is_lost(tmp_path: P
 def test_an_ending_that_is_slow_to_write_holds_up_nobody(
     tmp_path: Path, end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reports, "MOST_RETURNS", 0)
+    monkeypatch.setattr(room, "MOST_RETURNS", 0)
     runs = SlowDisk(tmp_path, "ending")
     pool = resting(runs)
     with ThreadPoolExecutor() as threads:
@@ -622,13 +549,13 @@ def test_a_submitted_run_is_predicted_once(tmp_path: Path) -> None:
 # Life
 
 
-def test_closing_ends_every_process_and_puts_the_runs_away(tmp_path: Path) -> None:
+def test_closing_ends_every_process_and_keeps_the_runs(tmp_path: Path) -> None:
     with pool_of(tmp_path, size=2, runs_per_worker=1) as pool:
         runs = [long_run(pool), long_run(pool), pool.submit(RunRequest(config(5)))]
         pids = [worker.pid for worker in pool.health().workers]
     assert len(pids) >= 2
     assert not any(map(psutil.pid_exists, pids)), "neither process nor zombie"
-    assert {(run.state, run.suspended) for run in runs} == {("paused", True)}
+    assert {(run.state, run.checkpointed) for run in runs} == {("paused", True)}
     pool.close()
     with pytest.raises(Refused, match="closing"):
         pool.submit(RunRequest(config(5)))
@@ -637,7 +564,7 @@ def test_closing_ends_every_process_and_puts_the_runs_away(tmp_path: Path) -> No
     again = Runs(tmp_path)
     for run in runs:
         found = again.get(run.id)
-        assert (found.suspended, found.step) == (True, run.step)
+        assert (found.checkpointed, found.step) == (True, run.step)
 
 
 def test_closing_does_not_wait_for_a_run_that_hangs(tmp_path: Path) -> None:
@@ -660,7 +587,7 @@ def test_closing_beside_workers_and_a_fork_server_that_stand_still_loses_no_run(
             os.kill(pid, signal.SIGSTOP)
     wait_gone(pids[0])  # nobody is left who waits for it: its parent was killed
     assert all(worker.process.wait(0) for worker in workers), "none is waited for any more"
-    assert [run.suspended for run in runs] == [True] * 4
+    assert [run.checkpointed for run in runs] == [True] * 4
     with pool_of(tmp_path) as pool:
         pool.take_up()
         for run in runs:
@@ -725,12 +652,9 @@ def wait_gone(pid: int) -> None:
     until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
 
-@pytest.mark.parametrize("training", [FAKE, "tests.engine.saved_often"])
-def test_when_the_app_is_killed_its_workers_go_and_its_runs_go_on_after_the_next_start(
-    tmp_path: Path, training: str
-) -> None:
-    with app_on(tmp_path, training) as (app, (run_id, trial_id, waits_id), pid):
-        until(lambda: training == FAKE or (tmp_path / run_id / "state.pt").exists())
+def test_when_the_app_is_killed_its_workers_go_and_its_runs_go_on_after_the_next_start(tmp_path: Path) -> None:
+    with app_on(tmp_path, "tests.engine.saved_often") as (app, (run_id, trial_id, waits_id), pid):
+        until(lambda: (tmp_path / run_id / "state.pt").exists())
         app.kill()
     wait_gone(pid)
     trial = Runs(tmp_path).get(trial_id)
@@ -745,16 +669,6 @@ def test_when_the_app_is_killed_its_workers_go_and_its_runs_go_on_after_the_next
             assert isinstance(wait_end(begun).ending, Finished)
             assert steps_of(begun) == list(range(1, steps + 1))
             written_once(begun)
-
-
-def test_when_the_app_ends_its_workers_go_and_its_runs_are_suspended(tmp_path: Path) -> None:
-    with app_on(tmp_path) as (app, (run_id, *_), pid):
-        pass
-    assert app.returncode == 0
-    wait_gone(pid)
-    run = Runs(tmp_path).get(run_id)
-    assert (run.state, run.suspended) == ("paused", True)
-    assert steps_of(run) == list(range(1, run.step + 1)) != []
 
 
 def test_workers_that_cannot_start_are_reported(tmp_path: Path) -> None:

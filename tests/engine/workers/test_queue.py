@@ -9,7 +9,8 @@ from typing import Any, cast
 import pytest
 
 from engine.config.run_config import RunConfig, parse
-from engine.estimate.prediction import predict
+from engine.estimate.device import DeviceChoice
+from engine.estimate.prediction import Prediction, predict
 from engine.foundation.visitor import Visitor
 from engine.hosting import host
 from engine.hosting.host import WORKER_BYTES
@@ -20,7 +21,7 @@ from engine.workers.protocol import Control
 from engine.workers.runs import queue
 from engine.workers.runs.memory import accelerator_for, has_room
 from engine.workers.runs.queue import RunQueue, goes_on_its_own, in_turn, worker_for_run
-from engine.workers.runs.queued import Phase, QueuedRun
+from engine.workers.runs.queued import QueuedRun, predicted
 from tests.engine.hosting.test_limits import limits
 
 MIB = 2**20
@@ -157,6 +158,13 @@ def test_where_no_worker_knows_of_an_accelerator_a_large_run_waits_for_one_worke
     assert waited == [1]
 
 
+def test_a_run_whose_time_is_measured_gets_no_neighbour(tmp_path: Path) -> None:
+    measures, other = worker(0), worker(1)
+    measures.held_alone = True
+    for workers, chosen in (([measures, other], other), ([measures], None)):
+        assert worker_for_run(workers, on("cpu", Runs(tmp_path), peak=1, between=1), 16) is chosen
+
+
 def queued(runs: Runs, told: str) -> QueuedRun:
     """The run of a visitor, told by name and address. A question mark: a trial."""
     name, _, address = told.removesuffix("?").partition("@")
@@ -216,37 +224,40 @@ def test_the_time_until_a_run_starts(going: object, waiting: list[float], most: 
     assert queue.seconds_to_start(cast("list[list[float]]", going), waiting, most) == pytest.approx(starts)
 
 
-def test_what_is_asked_while_a_run_is_suspended_is_done_when_it_is_back(tmp_path: Path) -> None:
+def test_what_is_asked_of_a_run_holds_for_the_next_worker(tmp_path: Path) -> None:
     run = queued(Runs(tmp_path), "anna")
     step, resume, pause = (Control(run.run.id, action) for action in ("step", "resume", "pause"))
-    run.become(Phase.GIVEN)
-    run.begin()
-    for asked_to in (Phase.SUSPENDING, Phase.LEAVING):
-        run.become(asked_to)
-        assert run.wanted == []
-        run.control(step)
-        run.control(step)
-        run.take_steps(1)  # one from before
-        run.move("paused")
-        assert run.wanted == [step, step]
-        run.control(pause)
-        assert (run.phase, run.wanted) == (Phase.SUSPENDING, [])
-        run.control(resume)
-        assert (run.phase, run.wanted) == (Phase.RETURNING, [resume])
-        run.try_later()
-        assert run.phase is Phase.GOING
+    assert run.wants_to_go
+    assert [run.control(step) for _ in range(3)] == [True, False, False]
+    run.hear(2, "paused")
+    assert (run.early_steps, run.wants_to_go) == (1, True)
+    run.come_back("Its worker has ended.", counts=True)
+    assert (run.early_steps, run.request.paused, run.returned) == (1, True, 1)
+    run.hear(1, "saved")
+    assert (run.wants_to_go, run.returned) == (False, 0)
+    assert (run.control(resume), run.wants_to_go) == (True, True)
+    assert (run.control(pause), run.wants_to_go) == (True, False)
 
 
-def test_steps_asked_for_are_counted_until_they_are_taken_and_what_is_stopped_stays_so(tmp_path: Path) -> None:
+def test_steps_taken_before_a_run_leaves_are_not_those_that_are_asked_for_meanwhile(tmp_path: Path) -> None:
     run = queued(Runs(tmp_path), "anna")
-    assert [run.control(Control(run.run.id, "step")) for _ in range(3)] == [True, False, False]
-    run.become(Phase.GIVEN)
-    run.take_steps(2)
-    run.come_back("Its worker has ended.", counts=False)
-    assert (run.phase, run.early_steps, run.request.paused) == (Phase.WAITING, 1, True)
-    run.become(Phase.STOPPING)
-    for report in ("running", "paused"):
-        run.move(report)
-    run.control(Control(run.run.id, "resume"))
-    run.try_later()
-    assert run.phase is Phase.STOPPING
+    run.leaving = True
+    run.control(Control(run.run.id, "step"))
+    run.hear(5, None)
+    assert run.early_steps == 1
+    run.hear(0, "kept")
+    assert (run.leaving, run.stays_until > run.active_at) == (False, True)
+    run.hear(1, None)
+    assert run.early_steps == 0
+
+
+@pytest.mark.parametrize("uses", [True, False])
+def test_the_device_of_a_run_stays_as_it_was_decided_whatever_speeds_are_measured_since(uses: bool) -> None:
+    def forecast(config: RunConfig) -> Prediction:
+        return replace(predict(config), device=DeviceChoice(not uses, why="A step is predicted to take less there."))
+
+    request = RunRequest(CONFIG, accelerator=uses)
+    assert predicted(request, forecast, CONFIG).device == DeviceChoice(uses), (
+        "without the sentence on what was compared"
+    )
+    assert predicted(RunRequest(CONFIG), forecast, CONFIG).device.accelerator is not uses

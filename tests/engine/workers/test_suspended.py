@@ -1,44 +1,53 @@
-"""Suspended runs: their slot is free, they come back as they were, also after a restart, and only for their owner. Runs
-that go on are saved: they go on by themselves when their worker or the app has ended."""
+"""Checkpointed runs: their slot is free, they come back as they were, also after a restart, and only for their owner. Runs that go on
+are saved: they go on by themselves when their worker or the app has ended.
+
+Most of it is played without processes: workers to which the test lends its voice.
+"""
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from threading import Event as Signal
+from threading import RLock
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from engine.config.run_config import RunConfig
-from engine.estimate.device import DeviceChoice
-from engine.estimate.prediction import Prediction
 from engine.foundation.errors import Refused
 from engine.foundation.visitor import Visitor
+from engine.hosting.allowances import Allowances
+from engine.hosting.host import DeviceFacts
 from engine.hosting.limits import Limits
-from engine.runs.events import Ended, Failed, Finished, Snapshot
+from engine.runs.events import Ended, Finished, Progress, Snapshot
 from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
-from engine.runs.saved_request import read_request, saved_step_of
+from engine.runs.saved_request import read_request
 from engine.runs.store import Runs
 from engine.training.train import train
 from engine.workers.pool import Pool
-from engine.workers.protocol import Steering
-from engine.workers.runs import presence, queued, reports, suspended
-from engine.workers.runs.queued import predicted
-from engine.workers.runs.suspended import LEFT
-from tests.engine.fake_training import HANGS, config
+from engine.workers.processes.machines import Machine
+from engine.workers.processes.process import KillReason, Slot, WorkerProcess
+from engine.workers.protocol import Control, RunUpdate, Start
+from engine.workers.runs import room
+from engine.workers.runs.presence import LEFT_FOR, Presence
+from engine.workers.runs.queue import RunQueue
+from engine.workers.runs.queued import REPEATS, QueuedRun
+from engine.workers.runs.room import MOST_RETURNS, PAUSED_FOR, WAITS_FOR
+from engine.workers.runs.suspended import WAITS, Checkpoints
+from tests.engine.fake_training import config
 from tests.engine.full_disk import full
 from tests.engine.hosting.test_limits import predict
 from tests.engine.workers.test_pool import (
     FAKE,
     LONG,
     PATIENCE,
-    hangs,
     long_run,
     pid_of,
+    resting,
     steps_of,
     until,
     wait_end,
@@ -48,33 +57,370 @@ from tests.engine.workers.test_worker import NOISY, numbers
 
 OFTEN = "tests.engine.saved_often"
 ME, YOU = Visitor("me"), Visitor("you")
-Start = Callable[..., Pool]
 
 
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PAUSED_FOR", "PAUSED_WHILE_OTHERS_WAIT", "LEFT_FOR", "WAITS_FOR", "TRY_BACK_EVERY"):
-        monkeypatch.setattr(presence if name == "LEFT_FOR" else suspended, name, 0.05)
-    monkeypatch.setattr(queued, "AGAIN_AFTER", 0.05)
+class Silent:
+    """A process that does nothing, and keeps what it is sent."""
+
+    pid, address = 1, ""
+
+    def __init__(self, *_: object) -> None:
+        self.sent: list[Any] = []
+        self.send = self.sent.append
+
+    def kill(self) -> None: ...
+
+    def is_stopped(self) -> bool:
+        return False
+
+    def how_it_ended(self) -> str:
+        return "signal 9"
+
+
+def worker_of(number: int) -> WorkerProcess:
+    machine = Machine(1, 2**30, Silent)  # type: ignore[arg-type]
+    worker = WorkerProcess(Slot("runs", number), machine, FAKE, 2**30, lambda *_: None, lambda _: None)
+    worker.become_ready(DeviceFacts(), 0)
+    return worker
+
+
+class Stand:
+    """Runs, their queue and two workers with one place each, without a process. Its time is that of :meth:`look`."""
+
+    def __init__(self, folder: Path, *, workers: int = 2, **limits: int) -> None:
+        allowed = Limits.model_validate({"steps": LONG, "runs_per_worker": 1, **limits})
+        self.here, self.runs, self.workers = {"me", "you"}, Runs(folder), [worker_of(n) for n in range(workers)]
+        self.closing = Signal()
+        supervisor = cast(
+            Any, SimpleNamespace(lock=RLock(), closing=self.closing, limits=allowed, workers=self.workers)
+        )
+        self.allowances, presence = Allowances(allowed), Presence(self.here.__contains__)
+        self.queue = RunQueue(supervisor, self.allowances, presence)
+        self.checkpoints = Checkpoints(supervisor, self.runs, self.queue, presence, predict)
+        self.passed = 0.0
+
+    def submit(self, visitor: Visitor = ME, **how: Any) -> QueuedRun:
+        request = RunRequest(config(LONG), visitor, **how)
+        release = self.queue.admit(request)
+        run = self.runs.create(request.config, visitor.id, request)
+        queued = QueuedRun(run, request, predict(request.config), release)
+        self.queue.add(queued)
+        return queued
+
+    def going(self, visitor: Visitor = ME, **how: Any) -> QueuedRun:
+        """A run that has taken a step."""
+        queued = self.submit(visitor, **how)
+        self.says(queued, "running", [Progress(1, 1.0, 1.0, 0.01, 1000.0)])
+        return queued
+
+    def paused(self, visitor: Visitor = ME) -> QueuedRun:
+        queued = self.going(visitor)
+        self.control(queued, "pause")
+        self.says(queued, "paused")
+        return queued
+
+    def checkpointed(self, visitor: Visitor = ME) -> Run:
+        queued = self.paused(visitor)
+        self.look(PAUSED_FOR + 1)
+        self.says(queued, "checkpointed")
+        return queued.run
+
+    def control(self, queued: QueuedRun, action: Any) -> None:
+        queued.control(Control(queued.run.id, action))
+        queued.active_at += self.passed
+
+    def says(self, queued: QueuedRun, state: Any, events: Any = ()) -> None:
+        """The run's worker reports."""
+        worker, _ = self.queue.find(queued.run.id)
+        assert worker is not None
+        self.checkpoints.take(worker, RunUpdate(queued.run.id, [*events], state))
+        queued.active_at += self.passed
+        queued.stays_until += self.passed
+
+    def look(self, passed: float = 0.0) -> None:
+        """Look around after so many seconds."""
+        self.passed += passed
+        self.checkpoints.look_around(time.monotonic() + self.passed)
+
+    def was_sent(self, run: Run) -> list[str | None]:
+        """What the workers were told of a run; its last step at a start."""
+        sent = [one for worker in self.workers for one in cast(Any, worker.process).sent]
+        own = [one for one in sent if isinstance(one, Start | Control) and one.run_id == run.id]
+        return [f"start at {one.seen}" if isinstance(one, Start) else one.action for one in own]
+
+    def dies(self, queued: QueuedRun) -> None:
+        """The run's worker ends, and another one comes."""
+        worker, _ = self.queue.find(queued.run.id)
+        assert worker is not None
+        self.workers.remove(worker)
+        self.checkpoints.move_runs_of(worker, closing=self.closing.is_set())()
+        self.workers.append(worker_of(worker.slot.number))
+        self.queue.dispatch()
 
 
 @pytest.fixture
-def start(tmp_path: Path) -> Iterator[Start]:
+def stand(tmp_path: Path) -> Stand:
+    return Stand(tmp_path)
+
+
+def test_a_run_that_stands_still_gives_its_place_to_the_next_one(stand: Stand) -> None:
+    still, _, waits = stand.paused(), stand.going(YOU), stand.submit(YOU)
+    stand.look(3.0)
+    assert stand.was_sent(still.run) == ["start at None", "checkpoint"]
+    assert waits.run.queue_place == 1
+    stand.says(still, "checkpointed")
+    assert (still.run.state, still.run.checkpointed, stand.allowances.count("run", ME)) == ("paused", True, 0)
+    assert stand.was_sent(waits.run) == ["start at None"]
+
+
+def test_what_is_asked_while_it_leaves_brings_it_back_at_once(stand: Stand) -> None:
+    run = stand.paused()
+    for action, then in (("step", ["step", "step"]), ("resume", [])):
+        stand.look(PAUSED_FOR + 1)
+        before = len(stand.was_sent(run.run))
+        for _ in range(2):
+            stand.control(run, action)
+        stand.says(run, "checkpointed")
+        assert stand.was_sent(run.run)[before:] == [f"start at {run.run.step}", *then]
+        assert not run.run.checkpointed
+        stand.says(run, "paused", [Progress(step, 1.0, 1.0, 0.01, 1000.0) for step in (2, 3)])
+    assert stand.allowances.count("run", ME) == 1
+
+
+def test_what_is_stopped_while_it_leaves_has_ended(stand: Stand) -> None:
+    run = stand.paused()
+    stand.look(PAUSED_FOR + 1)
+    run.stop()
+    stand.says(run, "checkpointed")
+    assert run.run.ending == Ended(1, "stopped")
+    assert not (run.run.folder / "request.json").exists()
+
+
+def test_where_the_disk_does_not_take_it_a_run_stays_and_is_asked_again_later(stand: Stand) -> None:
+    run = stand.paused()
+    for seconds, asked in ((PAUSED_FOR + 1, 1), (0, 1), (PAUSED_FOR + 1, 2)):
+        stand.look(seconds)
+        assert stand.was_sent(run.run).count("checkpoint") == asked
+        if run.leaving:
+            stand.says(run, "kept")
+    assert (run.run.state, run.run.checkpointed) == ("paused", False)
+
+
+def test_who_has_left_makes_room_and_finds_his_run_going_when_he_is_back(tmp_path: Path) -> None:
+    stand = Stand(tmp_path, workers=3)
+    stepped, mine, _, waits = stand.paused(), stand.going(), stand.going(YOU), stand.submit(YOU)
+    stand.control(stepped, "step")
+    stand.look()
+    stand.here.discard("me")
+    stand.look()
+    stand.look(LEFT_FOR + 1)
+    assert [stand.was_sent(queued.run) for queued in (mine, waits)] == [["start at None", "checkpoint"], []]
+    stand.says(mine, "checkpointed")
+    assert mine.run.checkpointed, "it does not wait: nobody waits for it"
+    assert stand.was_sent(waits.run) == ["start at None"]
+    stand.says(stepped, "paused", [Progress(2, 1.0, 1.0, 0.01, 1000.0)])
+    stand.look(PAUSED_FOR + 1)
+    stand.says(stepped, "checkpointed")
+    later = Stand(tmp_path, workers=3)
+    for server in (later, stand):
+        server.here.discard("me")
+        server.checkpoints.take_up() if server is later else None
+        server.look()
+        assert server.queue.find(mine.run.id) == (None, None)
+        server.here.add("me")
+        server.look()
+        assert "start at 1" in server.was_sent(mine.run)
+        assert server.queue.find(stepped.run.id) == (None, None), "else it trains to its end"
+
+
+def test_a_crowd_gives_a_place_to_who_comes_from_elsewhere_and_queues_again(stand: Stand) -> None:
+    one, two = (stand.going(Visitor(name, "10.0.0.1")) for name in ("me", "you"))
+    stand.here.add("elsewhere")
+    comes = stand.submit(Visitor("elsewhere", "10.0.0.2"))
+    stand.look()
+    stand.says(two, "checkpointed")
+    assert stand.was_sent(comes.run) == ["start at None"]
+    assert (one.leaving, two.run.queue_place, two.run.checkpointed) == (False, 1, False)
+    stand.look()
+    assert (one.leaving, comes.leaving) == (False, False), "each has one"
+
+
+def test_a_run_whose_owner_has_left_the_queue_waits_again_when_he_is_back(stand: Stand) -> None:
+    for _ in range(2):
+        stand.going(YOU)
+    mine, yours = stand.submit(), stand.submit(YOU)
+    assert (mine.run.queue_place, yours.run.queue_place) == (1, 2)
+    stand.here.discard("me")
+    stand.look()
+    stand.look(WAITS_FOR + 1)
+    assert (mine.run.checkpointed, yours.run.queue_place) == (True, 1)
+    assert stand.allowances.count("run", ME) == 0
+    stand.here.add("me")
+    stand.look()
+    assert mine.run.queue_place == 1, "in his turn"
+
+
+def test_who_is_back_and_has_no_room_finds_the_run_waiting_once_he_has(tmp_path: Path) -> None:
+    stand = Stand(tmp_path, runs_per_visitor=1)
+    mine, _, _ = stand.going(), stand.going(YOU), stand.submit(Visitor(""))
+    stand.here.discard("me")
+    stand.look()
+    stand.look(LEFT_FOR + 1)
+    stand.says(mine, "checkpointed")
+    other = stand.submit()
+    stand.here.add("me")
+    stand.look()
+    assert mine.run.checkpointed
+    other.release()
+    stand.look()
+    assert mine.run.queue_place is not None
+
+
+def test_a_run_whose_worker_has_ended_goes_to_another_one_until_it_may_be_what_ends_them(tmp_path: Path) -> None:
+    stand = Stand(tmp_path, workers=1, runs_per_worker=2)
+    run, beside = stand.going(), stand.going(YOU)
+    for then in [REPEATS] * MOST_RETURNS + [WAITS]:
+        stand.workers[0].begin_task(run.run.id)
+        stand.dies(run)
+        assert run.run.setback == f"Its worker process ended unexpectedly (signal 9). {then}"
+        if then == REPEATS:
+            stand.says(run, "running")
+    assert (run.run.checkpointed, stand.allowances.count("run", ME)) == (True, 0)
+    assert stand.was_sent(beside.run) == ["start at 1"], "it was not being computed, however often its worker ended"
+    assert [one.id for one in Runs(stand.runs.folder).going()] == [beside.run.id], "nor does the next server try"
+
+
+@pytest.mark.parametrize("trial", [False, True])
+def test_a_run_that_its_worker_was_ended_for_is_lost_and_one_beside_it_goes_on(trial: bool, tmp_path: Path) -> None:
+    stand = Stand(tmp_path, workers=1, runs_per_worker=2)
+    run, beside = stand.going(trial=trial), stand.going(YOU)
+    stand.workers[0].kill_for(KillReason("did not come back for 9 s", run.run.id))
+    stand.dies(run)
+    assert run.run.ending == Ended(1, "lost", "It did not come back for 9 s and was ended.")
+    assert not (run.run.folder / "request.json").exists()
+    assert (
+        beside.run.setback == f"Its worker was ended because something else on it did not come back for 9 s. {REPEATS}"
+    )
+
+
+def test_when_the_app_closes_what_waits_and_what_its_workers_let_go_goes_on_after_the_next_start(
+    tmp_path: Path,
+) -> None:
+    stand = Stand(tmp_path)
+    mine, paused, waits, trial = stand.going(), stand.paused(YOU), stand.submit(), stand.submit(trial=True)
+    stand.closing.set()
+    stand.checkpoints.close_queue()()
+    assert stand.checkpoints.leave_all()
+    stand.says(paused, "checkpointed")
+    stand.dies(mine)  # it could not be saved in time
+    assert trial.run.state == "lost"
+    assert [queued.run.checkpointed for queued in (mine, paused, waits)] == [True] * 3
+    assert not stand.checkpoints.leave_all()
+    later = Stand(tmp_path)
+    later.checkpoints.take_up()
+    found = {queued.run.id: queued for queued in later.queue.all_runs()}
+    assert found.keys() == {mine.run.id, waits.run.id}
+    assert (found[mine.run.id].run.setback, found[waits.run.id].run.setback) == (REPEATS, "")
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Run:
+    """A checkpoint on the disk, of a run of mine."""
+    Stand(tmp_path).checkpointed()
+    [run] = Runs(tmp_path).recent()
+    return run
+
+
+def test_only_its_owner_resumes_or_stops_a_checkpoint_and_only_where_he_has_room(tmp_path: Path, kept: Run) -> None:
+    pool = resting(Runs(tmp_path), runs_per_visitor=1)
+    run = pool.runs.get(kept.id)
+    for act in (lambda: pool.steer(run.id, "resume", YOU), lambda: pool.stop(run.id, YOU)):
+        with pytest.raises(Refused, match="somebody else"):
+            act()
+    other = pool.submit(RunRequest(config(5), ME))
+    with pytest.raises(Refused, match="You have 1 run going"):
+        pool.steer(run.id, "resume", ME)
+    assert run.checkpointed
+    pool.stop(other.id, ME)
+    for _ in range(5):  # from many tabs
+        pool.steer(run.id, "resume", ME)
+    assert (run.state, run.queue_place, pool.allowances.count("run", ME)) == ("queued", 1, 1)
+    pool.close()
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_checkpoint_can_be_stopped_also_while_it_waits_to_go_on(tmp_path: Path, kept: Run, waits: bool) -> None:
+    pool = resting(Runs(tmp_path))
+    run = pool.runs.get(kept.id)
+    (run.folder / "state.pt").touch()
+    if waits:
+        pool.steer(run.id, "resume", ME)
+    pool.stop(run.id, ME)
+    assert run.ending == Ended(1, "stopped"), "it says where"
+    assert Runs(tmp_path).get(run.id).state == "stopped"  # type: ignore[union-attr]
+    assert not (run.folder / "state.pt").exists()
+    pool.steer(run.id, "resume", ME)
+    assert run.state == "stopped", "nothing brings it back"
+    pool.close()
+
+
+def test_what_is_asked_of_a_run_is_on_the_disk_before_the_app_ends(tmp_path: Path) -> None:
+    quiet = RecordOptions(snapshots=False, memory=False)
+    pool = resting(Runs(tmp_path))
+    run = pool.submit(RunRequest(config(5), ME, pace=20_000.0, record=quiet))
+    asked = RunRequest(run.config, ME, pace=20_000.0, paused=True, record=quiet, accelerator=False)
+    assert read_request(run) == asked
+    assert [other.id for other in Runs(tmp_path).going()] == [run.id]
+    pool.steer(run.id, "pause", ME)
+    found = Runs(tmp_path)
+    assert (found.get(run.id).checkpointed, found.going()) == (True, [])
+    pool.steer(run.id, "set pace", ME, pace=50.0)
+    pool.steer(run.id, "resume", ME)
+    assert [other.id for other in Runs(tmp_path).going()] == [run.id]
+    assert read_request(run).pace == 50.0
+    later = resting(Runs(tmp_path))
+    later.steer(run.id, "set pace", ME, pace=60.0)
+    assert read_request(run).pace == 60.0, "also of a checkpoint"
+    for closes in (later, pool):
+        closes.close()
+
+
+def test_a_run_whose_request_the_disk_does_not_take_is_refused_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = resting(Runs(tmp_path), runs_per_visitor=1)
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.runs.store.write_request", full)
+        for _ in range(2):
+            with pytest.raises(Refused, match="No space left"):
+                pool.submit(RunRequest(config(5), ME))
+    assert list(tmp_path.glob("*")) == []
+    assert pool.submit(RunRequest(config(5), ME)).queue_place == 1
+    pool.close()
+
+
+# With processes
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "PAUSED_FOR", 0.05)
+
+
+Begin = Callable[..., Pool]
+
+
+@pytest.fixture
+def start(tmp_path: Path, impatient: None) -> Iterator[Begin]:
     """Starts a pool of one worker on the same folder, after the one before has ended."""
     pools: list[Pool] = []
 
-    def begin(
-        here: Callable[[str], bool] = lambda _: True,
-        training: str = FAKE,
-        predict: Callable[[RunConfig], Prediction] = predict,
-        **limits: Any,
-    ) -> Pool:
+    def begin(training: str = FAKE, **limits: Any) -> Pool:
         for pool in pools:
             pool.close()
-        allowed = Limits.model_validate({"steps": LONG, **limits})
-        pool = Pool(Runs(tmp_path), allowed, 1, training=training, predict=predict, here=here)
-        pool.start()
+        pool = Pool(Runs(tmp_path), Limits(steps=LONG, **limits), 1, training=training, predict=predict)
         pools.append(pool)
+        pool.start()
         assert pool.wait_until_ready(PATIENCE)
         return pool
 
@@ -83,458 +429,77 @@ def start(tmp_path: Path) -> Iterator[Start]:
         pool.close()
 
 
-def away(pool: Pool, steps: int = 200, seconds_per_step: float = 0.004, **how: Any) -> Run:
-    """A run of mine that was paused and suspended."""
-    run = pool.submit(RunRequest(config(steps, seconds_per_step), ME, **how))
-    until(lambda: run.step >= 3)
-    pool.steer(run.id, "pause", ME)
-    until(lambda: run.suspended)
-    return run
-
-
-@contextmanager
-def unread(state: Path) -> Iterator[Callable[[], bool]]:
-    """Whoever reads the state waits for ever. Gives whether somebody does."""
-    aside = state.rename(state.with_name("aside"))
-    os.mkfifo(state)
-    ends = list[int]()
-
-    def is_read() -> bool:
-        with suppress(OSError):  # nobody reads
-            ends.append(os.open(state, os.O_WRONLY | os.O_NONBLOCK))
-        return bool(ends)
-
-    yield is_read
-    for end in ends:
-        os.close(end)
-    aside.replace(state)
-
-
-def wait_whole(run: Run) -> None:
-    """Wait until the run has ended; it has every step once."""
-    assert isinstance(wait_end(run).ending, Finished)
-    assert steps_of(run) == list(range(1, run.config.steps + 1))
-
-
 def kill_worker_of(pool: Pool, run: Run) -> None:
     os.kill(pid_of(pool, run), signal.SIGKILL)
 
 
-def test_a_paused_run_gives_its_slot_back_takes_single_steps_and_goes_on_where_it_was(start: Start) -> None:
+def test_a_paused_run_takes_single_steps_and_goes_on_where_it_was_also_after_a_restart(start: Begin) -> None:
     pool = start(runs_per_worker=1)
-    run = away(pool)
-    assert (run.state, pool.health().workers[0].runs) == ("paused", {})
-    until(lambda: pool.allowances.count("run", ME) == 0)
-    other = pool.submit(RunRequest(config(5), YOU))
-    assert isinstance(wait_end(other).ending, Finished)
+    run = long_run(pool, visitor=ME)
+    pool.steer(run.id, "pause", ME)
+    until(lambda: run.checkpointed)
+    assert pool.health().workers[0].runs == {}
     before = run.step
     pool.steer(run.id, "step", ME)
-    until(lambda: run.suspended and run.step > before)
+    until(lambda: run.checkpointed and run.step > before)
     assert run.step == before + 1
-    for _ in range(5):  # from many tabs
-        pool.steer(run.id, "resume", ME)
-    wait_whole(run)
-    until(lambda: pool.allowances.count("run", ME) == 0)
-
-
-def test_sixteen_paused_runs_do_not_keep_anybody_from_training(start: Start) -> None:
-    pool = start(runs_per_worker=2)
-    stepped = [pool.submit(RunRequest(config(LONG), ME, paused=True)) for _ in range(16)]
-    for run in stepped:
-        pool.steer(run.id, "step", ME)
-    other = pool.submit(RunRequest(config(5), YOU))
-    assert isinstance(wait_end(other).ending, Finished)
-    until(lambda: all(run.suspended for run in stepped))
-    assert [run.step for run in stepped] == [1] * 16
-
-
-def test_who_leaves_while_a_run_waits_leaves_the_queue(start: Start) -> None:
-    here = {ME.id, YOU.id}
-    pool = start(lambda visitor: visitor in here, runs_per_worker=1)
-    long_run(pool, pace=1000.0)
-    mine, yours = (pool.submit(RunRequest(config(5), visitor)) for visitor in (ME, YOU))
-    trial = pool.submit(RunRequest(config(5), ME, trial=True))
-    assert (mine.queue_place, yours.queue_place) == (1, 2)
-    here.remove(ME.id)
-    until(lambda: not mine.live)
-    assert mine.ending == Ended(0, "stopped", LEFT)
-    until(lambda: pool.allowances.count("run", ME) == 0)
-    assert (yours.queue_place, trial.queue_place) == (1, 2), "an experiment goes on without its page"
-
-
-def test_a_worker_lost_before_it_reads_the_state_costs_nothing(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     pool = start()
-    run = away(pool)
-    step = run.step
-
-    def lose_the_worker(then: Steering) -> None:
-        blocking = pool.submit(RunRequest(config(LONG, 0.2, HANGS), YOU))
-        until(lambda: hangs(pool, blocking))
-        pool.steer(run.id, then, ME)
-        kill_worker_of(pool, run)
-        pool.stop(blocking.id, YOU)
-        wait_end(blocking)
-
-    lose_the_worker("step")
-    until(lambda: run.suspended and run.step == step + 1)
-    monkeypatch.setattr(reports, "MOST_RETURNS", 0)  # the other one was being computed: this one did not end the worker
-    lose_the_worker("resume")
-    wait_whole(run)
-
-
-def test_one_that_waits_to_go_on_is_suspended_again_where_its_owner_leaves_or_the_app_is_closed(start: Start) -> None:
-    here = {ME.id}
-    pool = start(lambda visitor: visitor in {*here, YOU.id}, runs_per_worker=1)
-    first = away(pool)
-    long_run(pool, visitor=YOU)
-    pool.steer(first.id, "resume", ME)
-    assert (first.state, first.queue_place) == ("queued", 1)
-    here.clear()
-    until(lambda: first.suspended)
-    here.add(ME.id)
-    until(lambda: first.queue_place == 1)
-    pool = start(runs_per_worker=1)
-    run = pool.runs.get(first.id)
-    assert (run.state, run.suspended, run.step) == ("paused", True, first.step)
-    pool.steer(run.id, "resume", ME)
-    wait_whole(run)
-
-
-def test_one_that_its_owner_steps_by_hand_does_not_go_on_by_itself_when_he_is_back(start: Start) -> None:
-    here = {ME.id}
-    pool = start(lambda visitor: visitor in {*here, YOU.id}, runs_per_worker=1)
-    stepped, resumed = away(pool), away(pool)
-    long_run(pool, visitor=YOU)
-    pool.steer(stepped.id, "step", ME)
-    pool.steer(resumed.id, "resume", ME)
-    here.clear()
-    until(lambda: stepped.suspended and resumed.suspended)
-    here.add(ME.id)
-    until(lambda: resumed.queue_place == 1)
-    assert stepped.suspended, "else it trains to its end"
-
-
-def test_after_a_restart_its_owner_resumes_it(start: Start) -> None:
-    quiet = RecordOptions(snapshots=False, memory=False)
-    first = away(start(), pace=20_000.0, record=quiet)
-    pool = start()
-    pool.take_up()
-    run = pool.runs.get(first.id)
-    assert (run.state, run.suspended, run.step) == ("paused", True, first.step)
-    assert read_request(run) == RunRequest(
-        first.config, ME, pace=20_000.0, paused=True, record=quiet, accelerator=False
-    )
-    with pytest.raises(Refused, match="somebody else"):
-        pool.steer(run.id, "resume", YOU)
-    pool.steer(run.id, "resume", ME)
-    wait_whole(run)
-
-
-@pytest.mark.parametrize("uses", [True, False])
-def test_its_device_stays_as_it_was_decided_whatever_speeds_are_measured_since(start: Start, uses: bool) -> None:
-    measured = [uses]
-
-    def forecast(config: RunConfig, result_seconds: float = 0.0) -> Prediction:
-        return replace(
-            predict(config), device=DeviceChoice(measured[-1], why="A step is predicted to take less there.")
-        )
-
-    run = away(start(predict=forecast))
-    assert read_request(run).accelerator is uses
-    measured.append(not uses)
-    pool = start(predict=forecast)
     pool.take_up()
     again = pool.runs.get(run.id)
-    pool.steer(again.id, "resume", ME)
-    until(lambda: again.step > run.step)
-    assert read_request(again).accelerator is uses
-    told = predicted(read_request(again), forecast, again.config).device
-    assert told == DeviceChoice(uses), "without the sentence on what was compared since"
-    assert predicted(RunRequest(again.config), forecast, again.config).device.accelerator is not uses
-
-
-def test_one_that_went_on_repeats_the_steps_since_it_was_saved_and_none_is_there_twice(start: Start) -> None:
-    pool = start()
-    run = away(pool, 400, 0.01)
-    step = run.step
+    assert (again.state, again.checkpointed, again.step) == ("paused", True, run.step)
     pool.steer(run.id, "resume", ME)
-    until(lambda: run.step > step + 5)
-    kill_worker_of(pool, run)
-    until(lambda: run.setback != "")
-    assert run.setback == f"Its worker process ended unexpectedly (signal 9). {queued.REPEATS}"
-    wait_whole(run)
-    assert run.setback == ""
-    assert [at.step for at in run.events.of(Snapshot)] == sorted({at.step for at in run.events.of(Snapshot)})
+    until(lambda: again.step > run.step + 5)
+    pool.stop(run.id)
+    written_once(wait_end(again))
     until(lambda: not (run.folder / "state.pt").exists())
 
 
-def test_steps_asked_for_while_it_repeats_others_are_new_ones(start: Start) -> None:
-    pool = start()
-    run = away(pool, LONG, 0.002)
-    step = run.step
-    pool.steer(run.id, "resume", ME)
-    until(lambda: run.step > step + 5)
-    pool.steer(run.id, "pause", ME)
-    until(lambda: run.state == "paused")
-    step = run.step
-    kill_worker_of(pool, run)
-    pool.steer(run.id, "step", ME)
-    until(lambda: run.step > step)
-    until(lambda: run.suspended)
-    assert (run.step, steps_of(run)) == (step + 1, list(range(1, step + 2)))
-
-
-def test_saved_now_and_then_a_run_goes_on_by_itself_when_its_worker_is_killed(start: Start) -> None:
+def test_saved_now_and_then_a_run_goes_on_by_itself_when_its_worker_is_killed(start: Begin) -> None:
     pool = start(training=OFTEN)
     run = pool.submit(RunRequest(config(400, 0.01), ME))
+    state = run.folder / "state.pt"
     for _ in range(2):
-        before, step = saved_step(run), run.step
-        until(lambda: saved_step(run) > max(before, step))  # noqa: B023 called at once
+        step = run.step
+        until(lambda: state.exists() and int(state.read_text() or 0) > step)  # noqa: B023 called at once
         (run.folder / "state.pt.0.part").touch()  # the worker was just writing
         kill_worker_of(pool, run)
         until(lambda: not list(run.folder.glob("*.part")))
-    wait_whole(run)
-    until(lambda: not (run.folder / "state.pt").exists())
+    assert isinstance(wait_end(run).ending, Finished)
+    assert steps_of(run) == list(range(1, 401))
+    assert [at.step for at in run.events.of(Snapshot)] == sorted({at.step for at in run.events.of(Snapshot)})
+    until(lambda: not state.exists())
     until(lambda: pool.allowances.count("run", ME) == 0)
 
 
-def saved_step(run: Run) -> int:
-    """The step of the saved state, as far as the pool knows; 0 without one."""
-    return saved_step_of(run)
-
-
-def test_a_run_that_hangs_is_not_tried_again_from_where_it_was_saved(start: Start) -> None:
-    pool = start(training=OFTEN, silent_seconds=1.0)
-    run = pool.submit(RunRequest(config(LONG, 0.2, HANGS), ME))
-    until(lambda: saved_step(run) > 0)
-    assert wait_end(run).ending == Ended(2, "lost", "It did not come back for 1 s and was ended.")
-    until(lambda: not (run.folder / "state.pt").exists())
-
-
-def test_runs_that_go_or_wait_when_the_app_closes_go_on_by_themselves_after_the_next_start(start: Start) -> None:
+def test_runs_that_go_or_wait_when_the_app_closes_go_on_by_themselves_after_the_next_start(start: Begin) -> None:
     pool = start(runs_per_worker=2)
     mine = [pool.submit(RunRequest(config(200, 0.01), ME)) for _ in range(2)]
     until(lambda: all(run.step > 0 for run in mine))
     mine += [pool.submit(RunRequest(config(20, 0.01, seed), ME)) for seed in (3, 4)]
     pool = start(runs_per_worker=2)
     found = [pool.runs.get(run.id) for run in mine]
-    assert [(run.suspended, run.step) for run in found] == [(True, was.step) for was in mine]
+    assert [(run.checkpointed, run.step) for run in found] == [(True, was.step) for was in mine]
     pool.take_up()
     assert [run.queue_place for run in found] == [None, None, 1, 2], "in their order"
     for run in found:
-        wait_whole(run)
+        assert isinstance(wait_end(run).ending, Finished)
+        written_once(run)
 
 
-def test_who_had_left_before_a_restart_finds_the_run_going_when_he_is_back(start: Start) -> None:
-    here = {"me"}
-    pool = start(here.__contains__, runs_per_worker=1)
-    run = long_run(pool, 0.01, visitor=ME)
-    here.clear()
-    pool.submit(RunRequest(config(5), trial=True))
-    until(lambda: run.suspended)
-    pool.steer(run.id, "set pace", ME, pace=50.0)
-    assert read_request(run).pace == 50.0
-    pool = start(here.__contains__)
-    pool.take_up()
-    again = pool.runs.get(run.id)
-    assert again.suspended
-    here.add("me")
-    until(lambda: again.step > run.step)
-
-
-def test_one_that_is_suspended_or_waits_to_go_on_can_be_stopped(start: Start) -> None:
-    pool = start(runs_per_worker=1)
-    run = away(pool)
-    with pytest.raises(Refused, match="somebody else"):
-        pool.stop(run.id, YOU)
-    pool.stop(run.id, ME)
-    assert run.ending == Ended(run.step, "stopped")
-    assert Runs(pool.runs.folder).get(run.id).state == "stopped"  # type: ignore[union-attr]
-    assert not (run.folder / "state.pt").exists()
-    pool.steer(run.id, "resume", ME)
-    assert run.state == "stopped", "nothing brings it back"
-
-    waiting = away(pool)
-    long_run(pool, visitor=YOU)
-    pool.steer(waiting.id, "resume", ME)
-    pool.stop(waiting.id, ME)
-    assert waiting.ending == Ended(waiting.step, "stopped"), "it says where"
-    assert not (waiting.folder / "state.pt").exists()
-
-
-def test_killed_again_and_again_while_it_reads_the_state_it_waits_for_its_owner(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reports, "MOST_RETURNS", 0)
-    pool = start()
-    run = away(pool)
-    step, state = run.step, run.folder / "state.pt"
-    with unread(state) as is_read:
-        pool.steer(run.id, "resume", ME)
-        until(is_read)
-        kill_worker_of(pool, run)
-        until(lambda: run.suspended)
-    assert (run.state, run.step, run.ending) == ("paused", step, None)
-    until(lambda: pool.allowances.count("run", ME) == 0)
-    pool.steer(run.id, "resume", ME)
-    wait_whole(run)
-    until(lambda: not state.exists())
-
-
-def test_a_state_that_is_damaged_fails_and_the_curve_stays(start: Start) -> None:
-    pool = start()
-    run = away(pool)
-    step = run.step
-    (run.folder / "state.pt").write_text("nothing of the kind")
-    pool.steer(run.id, "resume", ME)
-    ending = wait_end(run).ending
-    assert (type(ending), ending.step) == (Failed, step)
-    assert steps_of(run) == list(range(1, step + 1))
-    until(lambda: not (run.folder / "state.pt").exists())
-
-
-@pytest.mark.parametrize("state", ["gone", "later than the curve"])
-def test_without_a_state_or_with_one_whose_steps_never_arrived_it_goes_on_from_its_beginning(
-    start: Start, state: str
-) -> None:
-    pool = start()
-    run = away(pool)
-    file = run.folder / "state.pt"
-    file.unlink() if state == "gone" else file.write_text(str(run.step + 1))
-    pool.steer(run.id, "resume", ME)
-    wait_whole(run)
-    written_once(run)
-
-
-def test_what_is_asked_of_a_run_holds_after_a_sudden_end_of_the_app(start: Start) -> None:
-    pool = start()
-    run = long_run(pool, 0.01, visitor=ME)
-    pool.steer(run.id, "set pace", ME, pace=50.0)
-    assert read_request(run).pace == 50.0
-    assert [other.id for other in Runs(pool.runs.folder).going()] == [run.id]
-    pool.steer(run.id, "pause", ME)
-    found = Runs(pool.runs.folder)
-    assert (found.get(run.id).suspended, found.going()) == (True, [])
-    pool.steer(run.id, "resume", ME)
-    assert [other.id for other in Runs(pool.runs.folder).going()] == [run.id]
-    pool.stop(run.id, ME)
-    wait_end(run)
-    until(lambda: not (run.folder / "request.json").exists())
-
-
-def test_a_run_whose_request_the_disk_does_not_take_is_refused_and_leaves_nothing(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pool = start(runs_per_visitor=1)
-
-    with monkeypatch.context() as patch:
-        patch.setattr("engine.runs.store.write_request", full)
-        for _ in range(2):
-            with pytest.raises(Refused, match="No space left"):
-                pool.submit(RunRequest(config(5), ME))
-    assert list(pool.runs.folder.glob("*")) == []
-    assert isinstance(wait_end(pool.submit(RunRequest(config(5), ME))).ending, Finished)
-
-
-def test_it_comes_back_only_where_its_owner_has_room(start: Start) -> None:
-    pool = start(runs_per_visitor=1)
-    run = away(pool)
-    going = pool.submit(RunRequest(config(LONG, 0.002), ME))
-    with pytest.raises(Refused, match="You have 1 run going"):
-        pool.steer(run.id, "resume", ME)
-    assert run.suspended
-    pool.stop(going.id, ME)
-    wait_end(going)
-    pool.steer(run.id, "resume", ME)
-    assert isinstance(wait_end(run).ending, Finished)
-
-
-def test_who_is_back_and_has_no_room_finds_the_run_going_once_he_has(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here, tried = {"me"}, []
-
-    def read(run: Run, address: str) -> RunRequest:
-        tried.append(run)
-        return read_request(run, address)
-
-    monkeypatch.setattr(suspended, "read_request", read)
-    pool = start(here.__contains__, runs_per_worker=1, runs_per_visitor=1)
-    run = long_run(pool, 0.005, visitor=ME)
-    here.clear()
-    pool.submit(RunRequest(config(5), trial=True))
-    until(lambda: run.suspended)
-    other = pool.submit(RunRequest(config(LONG, 0.005), ME))
-    here.add("me")
-    until(lambda: len(tried) > 1)
-    step = run.step
-    pool.stop(other.id, ME)
-    until(lambda: run.step > step)
-
-
-def test_where_the_disk_does_not_take_it_the_run_stays_and_goes_on(start: Start) -> None:
-    pool = start()
-    run = long_run(pool, visitor=ME)
-    (run.folder / "state.pt").mkdir()
-    pool.steer(run.id, "pause", ME)
-    until(lambda: run.state == "paused")
-    step = run.step
-    pool.steer(run.id, "resume", ME)
-    until(lambda: run.step > step)
-    assert not run.suspended
-    (run.folder / "state.pt").rmdir()
-
-
-def test_who_has_left_makes_room_while_others_wait_until_he_is_back(start: Start) -> None:
-    here = {"me", "you"}
-    pool = start(here.__contains__, runs_per_worker=4)
-    paused = away(pool)
-    mine = [pool.submit(RunRequest(config(LONG, 0.005), ME)) for _ in range(2)]
-    programs = pool.submit(RunRequest(config(LONG, 0.005), pace=20.0))
-    trial = pool.submit(RunRequest(config(LONG, 0.005), ME, trial=True))
-    until(lambda: mine[1].step > 0)
-    here.remove("me")
-    steps = [run.step for run in mine]
-    until(lambda: all(run.step > step + 20 for run, step in zip(mine, steps, strict=True)))
-    assert not any(run.suspended for run in mine), "they go on in the time that nobody else wants"
-    yours = long_run(pool, 0.005, visitor=YOU)
-    assert [run.suspended for run in mine].count(True) == 1, "one makes room for one"
-    assert not any(run.suspended for run in (programs, trial, yours))
-    here.add("me")
-    back = next(run for run in mine if run.suspended)
-    until(lambda: back.queue_place == 1)
-    step = back.step
-    pool.stop(yours.id, YOU)
-    until(lambda: back.step > step)
-    assert paused.suspended, "who paused it resumes it"
-
-
+@pytest.mark.usefixtures("impatient")
 def test_trained_for_real_its_numbers_are_those_of_a_run_that_nothing_happened_to(tmp_path: Path) -> None:
     slow = NOISY.replace(steps=200)
     with Pool(Runs(tmp_path), Limits(), 1, training="tests.engine.saved_often_for_real") as pool:
         assert pool.wait_until_ready(120)
         run = pool.submit(RunRequest(slow, ME, paused=True))
-        until(lambda: run.suspended)
+        until(lambda: run.checkpointed)
         for step in (1, 2, 3):
             pool.steer(run.id, "step", ME)
-            until(lambda: run.suspended and run.step == step)  # noqa: B023 called at once
+            until(lambda: run.checkpointed and run.step == step)  # noqa: B023 called at once
+        saved = (run.folder / "state.pt").stat().st_mtime_ns
         pool.steer(run.id, "resume", ME)
-        until(lambda: saved_step(run) > 3)
+        until(lambda: run.step > 3 and (run.folder / "state.pt").stat().st_mtime_ns > saved)
         kill_worker_of(pool, run)
         assert wait_end(run).events[-1] == run.ending
         assert numbers(run.events) == numbers(train(slow))
         assert steps_of(run) == list(range(1, slow.steps + 1))
-
-
-def test_a_crowd_at_one_address_gives_a_place_to_who_comes_from_elsewhere_and_queues_again(start: Start) -> None:
-    """Also where the pages of the crowd stay open."""
-    pool = start(runs_per_worker=4, queue_length=6)
-    crowd = [pool.submit(RunRequest(config(LONG, 0.005), Visitor(f"cookie {n}", "10.0.0.1"))) for n in range(6)]
-    until(lambda: all(run.step > 0 for run in crowd[:4]))
-    yours = long_run(pool, 0.005, visitor=Visitor("you", "10.0.0.2"))
-    until(lambda: sum(run.queue_place is not None for run in crowd) == 3)
-    assert all(run.live for run in crowd)
-    with pytest.raises(Refused, match="3 runs from your network address are waiting"):
-        pool.submit(RunRequest(config(LONG), Visitor("one more", "10.0.0.1")))
-    pool.stop(yours.id)
-    until(lambda: sum(run.queue_place is not None for run in crowd) == 2)
