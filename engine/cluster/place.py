@@ -163,7 +163,7 @@ def with_files(report: protocol.Report, files: task.Files, folder: Path) -> prot
         except OSError as error:
             LOG.error("%s of run %s cannot be saved: %s", name, folder.name, error)
             if isinstance(report, protocol.RunUpdate) and report.state == "saved":
-                report = replace(report, state="kept")
+                report = replace(report, state="unsaved")
             if file == RunFolder(folder).weights:
                 with suppress(OSError):
                     file.unlink()

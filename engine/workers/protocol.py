@@ -95,9 +95,9 @@ class RunUpdate:
 
     run_id: str
     events: list[Event] = field(default_factory=list)
-    state: Literal["running", "paused", "saved", "kept", "checkpointed", "over"] | None = None
-    """``saved``: its state is in its folder, and the run goes on; ``kept``: that could not be saved. ``checkpointed``: the run has left the
-    worker, and its state is in its folder if it had begun. ``over``: these are the last events, and it has left the worker."""
+    state: Literal["running", "paused", "saved", "unsaved", "checkpointed", "over"] | None = None
+    """``saved``: its state is in its folder; ``unsaved``: it could not be saved. The run goes on. ``checkpointed``: it has left the worker, and
+    its state is in its folder if it had begun. ``over``: it has left the worker, and these are the last events."""
 
 
 @dataclass(frozen=True)

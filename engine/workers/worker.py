@@ -137,7 +137,7 @@ class Worker:
             self._save_weights(run)
             self._release(run, "checkpointed")
         else:
-            self._report(protocol.RunUpdate(run.run_id, state="saved" if saved else "kept"))
+            self._report(protocol.RunUpdate(run.run_id, state="saved" if saved else "unsaved"))
 
     def _release(self, run: LiveRun, state: Literal["over", "checkpointed"]) -> None:
         """Send a run's last events; code that reads them finds its files, which are saved before."""

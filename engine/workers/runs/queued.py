@@ -105,7 +105,7 @@ class QueuedRun:
             self.early_steps = max(0, self.early_steps - steps)
         if state in ("saved", "checkpointed"):
             self.returned = 0
-        elif state == "kept":
+        elif state == "unsaved":
             self.leaving, self.stays_until = False, self.active_at + AGAIN_AFTER
 
     def come_back(self, why: str, *, counts: bool) -> None:

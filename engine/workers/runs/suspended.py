@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from engine.config.run_config import RunConfig
 from engine.estimate.prediction import Prediction
@@ -36,7 +37,7 @@ class Checkpoints:
     ) -> None:  # fmt: skip
         self._supervisor, self._lock = supervisor, supervisor.lock
         self._runs, self._queue, self._predict, self._presence = runs, queue, predict, presence
-        self._left: dict[str, Visitor] = {}
+        self._evicted: dict[str, Visitor] = {}
         """By id, the owners of the runs that go on as soon as they have a page open."""
 
     def look_around(self, now: float) -> None:
@@ -49,13 +50,13 @@ class Checkpoints:
             leaving = plan(waiting, on_workers, self._presence.seconds_away, self._queue.shares_worker, now)
             self._ask(leaving.workers)
             for queued in self._queue.take_out(leaving.queue.__contains__):
-                self._set_aside(queued, left=True)
-            back = {run_id: owner for run_id, owner in self._left.items() if self._presence.is_here(owner.id)}
+                self._checkpoint(queued, evicted=True)
+            back = {run_id: owner for run_id, owner in self._evicted.items() if self._presence.is_here(owner.id)}
         for queued in leaving.queue:
-            keep_request(queued, left=True)
+            keep_request(queued, evicted=True)
         for run_id, owner in back.items():
             if (run := self._runs.get(run_id)) is None:  # it was deleted
-                self._left.pop(run_id)
+                self._evicted.pop(run_id)
                 continue
             with suppress(Refused):  # there is no room: it is tried again
                 self.bring_back(run, [protocol.Control(run_id, "resume")], owner)
@@ -95,20 +96,20 @@ class Checkpoints:
         """A worker has let a run go. Where it is to go on, and somebody waits for it, it queues again."""
         closing = self._supervisor.closing.is_set()
         with self._lock:
-            left = self._presence.has_left(queued) and not closing
-        keep_request(queued, left=left)
+            evicted = self._presence.has_left(queued) and not closing
+        keep_request(queued, evicted=evicted)
         with self._lock:
             stopped = queued.stopped_at is not None
-            again = queued.wants_to_go and not (stopped or left or closing)
+            again = queued.wants_to_go and not (stopped or evicted or closing)
             if not (stopped or again):
-                self._set_aside(queued, left=left)
+                self._checkpoint(queued, evicted=evicted)
             self._queue.free_slot(worker, queued, again=again)
         if stopped:
             end(queued, Ended(queued.run.step, "stopped"))
 
-    def move_runs_of(self, worker: WorkerProcess, *, closing: bool) -> Callable[[], None]:
+    def move_runs_of(self, worker: WorkerProcess, *, closing: bool) -> Callable[[], object]:
         """Do with the runs of a worker that is gone what is their :func:`fate`. The lock is held. Returns what is left to do without it."""
-        back, aside, over = list[QueuedRun](), list[QueuedRun](), list[QueuedRun]()
+        back, later = list[QueuedRun](), list[Callable[[], None]]()
         for queued in worker.runs.values():
             why, suspect = worker.why_it_ended(queued.run.id), worker.is_suspect(queued)
             match fate(queued, blamed=worker.is_blamed_on(queued), suspect=suspect, closing=closing):
@@ -118,43 +119,31 @@ class Checkpoints:
                 case "checkpoint":
                     if not closing:  # only its owner brings it back, also after a restart
                         queued.request = replace(queued.request, paused=True)
-                    self._set_aside(queued, "" if closing else f"{why} {WAITS}")
-                    aside.append(queued)
+                    self._checkpoint(queued, "" if closing else f"{why} {WAITS}")
+                    later.append(partial(keep_request, queued))
                 case "over":
-                    over.append(queued)
+                    later.append(partial(end, queued, closed(queued) if closing else worker.ending_of(queued)))
         self._queue.waiting[:0] = back
+        return lambda: [do() for do in later]
 
-        def finish() -> None:
-            for queued in aside:
-                keep_request(queued)
-            for queued in over:
-                end(queued, closed(queued) if closing else worker.ending_of(queued))
-
-        return finish
-
-    def close_queue(self) -> Callable[[], None]:
-        """Set all runs aside that wait: the app closes. The lock is held. Returns what is left to do without it."""
-        waiting = self._queue.take_out()
-        for queued in waiting:
+    def close_queue(self) -> Callable[[], object]:
+        """Make checkpoints of all runs that wait: the app closes. The lock is held. Returns what is left to do without it."""
+        later = list[Callable[[], None]]()
+        for queued in self._queue.take_out():
             if queued.request.is_saved:
-                self._set_aside(queued)
+                self._checkpoint(queued)
+                later.append(partial(keep_request, queued))
+            else:
+                later.append(partial(end, queued, closed(queued)))
+        return lambda: [do() for do in later]
 
-        def finish() -> None:
-            for queued in waiting:
-                if queued.run.checkpointed:
-                    keep_request(queued)
-                else:
-                    end(queued, closed(queued))
-
-        return finish
-
-    def _set_aside(self, queued: QueuedRun, setback: str = "", *, left: bool = False) -> None:
-        """A run is in the queue and on a worker no more, and the lock is held. ``left``: it comes back by itself as soon as its owner is
+    def _checkpoint(self, queued: QueuedRun, setback: str = "", *, evicted: bool = False) -> None:
+        """A run is in the queue and on a worker no more, and the lock is held. ``evicted``: it comes back by itself as soon as its owner is
         here, unless he has paused it or steps it by hand."""
         queued.run.checkpoint(setback)
         queued.release()
-        if left and not queued.request.paused:
-            self._left[queued.run.id] = queued.request.visitor
+        if evicted and not queued.request.paused:
+            self._evicted[queued.run.id] = queued.request.visitor
 
     def take_up(self) -> None:
         """Queue the runs that were going when their server ended; of those whose owner had left, and of those for which there is no room,
@@ -165,7 +154,7 @@ class Checkpoints:
                     self.bring_back(run, [protocol.Control(run.id, "resume")], PROGRAM, REPEATS if run.step else "")
                     continue
             with self._lock:
-                self._left[run.id] = Visitor(run.owner)
+                self._evicted[run.id] = Visitor(run.owner)
 
     def bring_back(self, run: Run, controls: Iterable[protocol.Control], by: Visitor, setback: str = "") -> None:
         """Submit a run from its checkpoint, and control it; where somebody was quicker, nothing happens. Raises Refused where there is no
@@ -177,7 +166,7 @@ class Checkpoints:
         for control in controls:
             queued.control(control)
         with self._lock:
-            self._left.pop(run.id, None)
+            self._evicted.pop(run.id, None)
             claimed = self._runs.bring_back(run, setback)
             added = claimed and self._queue.add(queued)
         if not claimed:
@@ -195,11 +184,11 @@ class Checkpoints:
             delete_saved(run)
 
 
-def keep_request(queued: QueuedRun, *, left: bool = False) -> None:
+def keep_request(queued: QueuedRun, *, evicted: bool = False) -> None:
     """Write down what was asked of a run that has not ended. A disk that does not take it has the request from before."""
     if queued.request.is_saved and queued.run.live:
         with suppress(OSError):
-            write_request(queued.run, queued.request, left=left)
+            write_request(queued.run, queued.request, left=evicted)
 
 
 def end(queued: QueuedRun, ending: Ended) -> None:

@@ -383,7 +383,7 @@ def test_a_run_that_cannot_be_saved_stays_and_goes_on(clock: Clock, tmp_path: Pa
 
     begins = start("run", RunRequest(fake_training.config(20)), tmp_path)
     told = reports_of(Full(clock, 0.01), begins, lambda said: [LEAVE] if steps_in(said.events) == [1] else [])
-    assert states_in(told) == ["running", "kept", "over"]
+    assert states_in(told) == ["running", "unsaved", "over"]
 
 
 def test_a_run_that_comes_back_as_soon_as_it_has_left_is_said_to_be_computed(tmp_path: Path) -> None:

@@ -58,9 +58,9 @@ def some(config: RunConfig) -> Prediction:
 
 
 @contextmanager
-def pool_of(folder: Path, size: int = 1, **limits: Any) -> Iterator[Pool]:
+def pool_of(folder: Path, size: int = 1, training: str = FAKE, **limits: Any) -> Iterator[Pool]:
     allowed = Limits.model_validate({"steps": LONG, **limits})
-    with Pool(Runs(folder), allowed, size, training=FAKE, predict=some) as pool:  # type: ignore[arg-type]
+    with Pool(Runs(folder), allowed, size, training=training, predict=some) as pool:  # type: ignore[arg-type]
         assert pool.wait_until_ready(PATIENCE)
         yield pool
 
@@ -639,9 +639,9 @@ assert "torch" not in sys.modules
 
 
 @contextmanager
-def app_on(folder: Path, training: str = FAKE) -> Iterator[tuple[subprocess.Popen[str], list[str], int]]:
+def app_on(folder: Path) -> Iterator[tuple[subprocess.Popen[str], list[str], int]]:
     """A process of its own that trains here, its run, its trial and its run that waits, and its worker."""
-    command, pipe = [sys.executable, "-c", APP, str(folder), training], subprocess.PIPE
+    command, pipe = [sys.executable, "-c", APP, str(folder), "tests.engine.saved_often"], subprocess.PIPE
     with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) as app:
         *runs, pid = app.stdout.readline().split()
         yield app, runs, int(pid)
@@ -653,7 +653,7 @@ def wait_gone(pid: int) -> None:
 
 
 def test_when_the_app_is_killed_its_workers_go_and_its_runs_go_on_after_the_next_start(tmp_path: Path) -> None:
-    with app_on(tmp_path, "tests.engine.saved_often") as (app, (run_id, trial_id, waits_id), pid):
+    with app_on(tmp_path) as (app, (run_id, trial_id, waits_id), pid):
         until(lambda: (tmp_path / run_id / "state.pt").exists())
         app.kill()
     wait_gone(pid)

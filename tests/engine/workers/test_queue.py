@@ -245,7 +245,7 @@ def test_steps_taken_before_a_run_leaves_are_not_those_that_are_asked_for_meanwh
     run.control(Control(run.run.id, "step"))
     run.hear(5, None)
     assert run.early_steps == 1
-    run.hear(0, "kept")
+    run.hear(0, "unsaved")
     assert (run.leaving, run.stays_until > run.active_at) == (False, True)
     run.hear(1, None)
     assert run.early_steps == 0

