@@ -96,8 +96,8 @@ class RunUpdate:
     run_id: str
     events: list[Event] = field(default_factory=list)
     state: Literal["running", "paused", "saved", "unsaved", "checkpointed", "over"] | None = None
-    """``saved``: its state is in its folder; ``unsaved``: it could not be saved. The run goes on. ``checkpointed``: it has left the worker, and
-    its state is in its folder if it had begun. ``over``: it has left the worker, and these are the last events."""
+    """``saved``: its state is in its folder; ``unsaved``: it could not be saved. The run goes on. ``checkpointed``: it has left the worker,
+    and its state is in its folder if it had begun. ``over``: it has left the worker, and these are the last events."""
 
 
 @dataclass(frozen=True)
