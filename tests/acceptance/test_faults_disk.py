@@ -29,7 +29,6 @@ NO_RESULT = (
     "The sweep is over, and its result cannot be saved: {}. It is gone when the app is started anew: "
     "download what you want to keep."
 )
-REFUSED = "The run cannot be saved: {}."
 
 
 @pytest.fixture
@@ -41,13 +40,16 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     if mounted.returncode:
         pytest.skip("Only root may mount a small disk.")
     yield data
-    subprocess.run(["umount", "--lazy", data], check=True)
+    while data.is_mount():
+        subprocess.run(["umount", "--lazy", data], check=True)
 
 
 def refuse(disk: Path, problem: str) -> None:
     """From now on the disk takes nothing."""
     if problem == READ_ONLY:
-        subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        # Above the disk: itself it cannot become read-only while the server holds a file of it open.
+        subprocess.run(["mount", "--bind", disk, disk], check=True)
+        subprocess.run(["mount", "-o", "remount,bind,ro", disk], check=True)
         return
     with (disk / "filler").open("ab", buffering=0) as file:
         for size in (2**16, 1):  # what is left, to the last byte
@@ -56,10 +58,17 @@ def refuse(disk: Path, problem: str) -> None:
                     file.write(b"x" * size)
 
 
+def refused(disk: Path, problem: str, what: str = "The run cannot be saved: {}.") -> str:
+    """What is said where nothing is taken. ``what``: of a disk that can be written, and is full."""
+    if problem == READ_ONLY:
+        return f"The data folder {disk} cannot be written ({problem}); set ATTENTION_LAB_DATA to a folder that can be written."
+    return what.format(problem)
+
+
 def accept(disk: Path, problem: str) -> None:
     """From now on the disk takes files again."""
     if problem == READ_ONLY:
-        subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
+        subprocess.run(["umount", disk], check=True)
     else:
         (disk / "filler").unlink()
 
@@ -74,17 +83,17 @@ async def test_the_server_starts_and_pages_open(tmp_path: Path, disk: Path, prob
             await until(one.is_ready)
             for _ in range(2):
                 await tab.press("Train")
-                assert REFUSED.format(problem) in tab.alerts
+                assert refused(disk, problem) in tab.alerts
                 assert tab.board is None
             assert tab.errors == 0
         async with one.tab("text") as tab:
             await tab.move("Text")
             await tab.write("Or paste it here", "To be, or not to be. " * 500)
             await tab.press("Use this text")
-            assert f"The disk does not take it: {problem}." in tab.alerts
+            assert refused(disk, problem, "The disk does not take it: {}.") in tab.alerts
         async with one.tab("issues", "issue=heads") as tab:
             await tab.press("Run")
-            await until(lambda: REFUSED.format(problem) in str(tab.experiment) or tab.errors)
+            await until(lambda: refused(disk, problem) in str(tab.experiment) or tab.errors)
             assert tab.errors == 0
         async with one.tab("memory-and-time", "longest=128&rounds=1") as tab:
             await tab.press("Measure")
@@ -104,7 +113,7 @@ async def test_it_refuses_while_a_run_trains(tmp_path: Path, disk: Path, problem
         step = board.step
         await until(lambda: board.step > step + 20)
         await other.press("Train")
-        assert REFUSED.format(problem) in other.alerts
+        assert refused(disk, problem) in other.alerts
         await tab.press("Pause")
         await until(lambda: board.state == "paused" and tab.has("Resume"))
         await tab.press("Resume")
